@@ -1,0 +1,47 @@
+# Two commands do everything: `make demo` and `make test`. Each sets up .venv first when it is missing or outdated.
+# PYTHON=... names the interpreter to build .venv with; ARGUS_INSTALL=no keeps make from installing system packages.
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.up-to-date
+
+.DEFAULT_GOAL := help
+.PHONY: help demo lab test lint bench clean java
+
+help: ## list the verbs
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 14
+
+demo: $(STAMP) java ## run the quickstart notebook on the sample data, write build/quickstart.html
+	@sh scripts/system-packages.sh dot
+	$(BIN)/python -m workbench.demo
+
+lab: $(STAMP) java ## open the quickstart notebook in JupyterLab
+	$(BIN)/jupyter lab notebooks/01-quickstart.ipynb
+
+test: $(STAMP) java ## run the whole test suite, then lint
+	$(BIN)/python -m pytest $(ARGS)
+	@$(MAKE) --no-print-directory lint
+
+lint: $(STAMP) ## ruff and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(STAMP) java ## run the experiments (ARGS="..." is passed on)
+	$(BIN)/python -m workbench.experiments $(ARGS)
+
+clean: ## remove .venv and everything that was built
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis spark-warehouse metastore_db derby.log
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+java:
+	@sh scripts/system-packages.sh java
+
+# Exact versions come from the lock file, and the project is installed in place without asking for anything else.
+$(STAMP): requirements.lock pyproject.toml
+	@sh scripts/system-packages.sh python
+	@rm -f $@
+	"$$(sh scripts/find-python.sh)" -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --disable-pip-version-check -q -r requirements.lock
+	$(BIN)/python -m pip install --disable-pip-version-check -q --no-build-isolation --no-deps -e .
+	@touch $@
