@@ -1,0 +1,1 @@
+"""Streams of records: their schemas and deterministic generators of the example streams."""
