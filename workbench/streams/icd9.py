@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 NEWBORN = "V3000"
 OBSTETRIC = ("650", "66401", "66411", "65421", "64511")
-CHEST_PAIN = "78659"
 
 _CHILD = {
     **{"486": 60, "4660": 10, "46611": 55, "4809": 12, "49390": 30, "49391": 35, "49392": 20, "4871": 8, "485": 6},
@@ -107,5 +106,5 @@ def vocabulary() -> Vocabulary:
 
 
 def _placed_elsewhere(category: int) -> bool:
-    """Anthrax, and the injury and pregnancy chapters, whose codes go by other rules."""
+    """Anthrax, and the chapter of pregnancy, which is for women only."""
     return category == 22 or 630 <= category <= 679
