@@ -1,0 +1,28 @@
+"""What all tests share: one quiet Spark session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """A local session on two cores, as the workbench starts one itself; imported late so that other tests stay fast."""
+    from workbench.engine.spark import local_spark
+
+    session = local_spark("argus-tests", cores=2)
+    yield session
+    session.stop()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what uses the session, so that ``-m "not spark"`` leaves the tests that run in milliseconds."""
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.spark)
