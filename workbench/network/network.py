@@ -1,0 +1,149 @@
+"""The query network: an immutable DAG of nodes and the queries that read them.
+
+Changing it gives a new one, so that a failed registration leaves the old as it was (design 7), and readers never see
+it half changed. Traversal is written here, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import MappingProxyType
+
+from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, Source
+from workbench.sql.expressions import Column, columns
+from workbench.sql.logical import Output
+
+
+@dataclass(frozen=True)
+class QueryPlan:
+    """Where a query's answer is found: the rows of ``node``, projected on ``outputs`` (over that node's columns)."""
+
+    name: str
+    node: NodeId
+    outputs: tuple[Output, ...]
+
+    @cached_property
+    def columns(self) -> frozenset[Column]:
+        return frozenset(c for output in self.outputs for c in columns(output.expression))
+
+
+@dataclass(frozen=True)
+class Network:
+    """All nodes by id, parents before children, and all queries by name, in the order of registration."""
+
+    nodes: Mapping[NodeId, Node] = field(default_factory=dict)
+    queries: Mapping[str, QueryPlan] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "nodes", MappingProxyType(dict(self.nodes)))
+        object.__setattr__(self, "queries", MappingProxyType(dict(self.queries)))
+        seen: set[NodeId] = set()
+        for id_, node in self.nodes.items():
+            if missing := set(node.parents) - seen:
+                raise ValueError(f"node {id_} comes before its parents {sorted(missing)}")
+            seen.add(id_)
+
+    def with_nodes(self, nodes: Iterable[Node]) -> Network:
+        """The network with nodes added, parents first; an aggregate that exists gets the union of the statistics."""
+        merged = dict(self.nodes)
+        for node in nodes:
+            present = merged.get(node.id)
+            if isinstance(present, Aggregate) and isinstance(node, Aggregate):
+                node = replace(node, statistics=present.statistics | node.statistics)
+            merged[node.id] = node
+        return replace(self, nodes=merged)
+
+    def with_query(self, plan: QueryPlan) -> Network:
+        """The network with a query added; its node must exist."""
+        if plan.node not in self.nodes:
+            raise ValueError(f"query {plan.name} reads node {plan.node}, which does not exist")
+        return replace(self, queries={**self.queries, plan.name: plan})
+
+    def without_query(self, name: str) -> Network:
+        """The network with a query gone, and with it exactly the nodes nobody else needs (T11.1.2)."""
+        queries = {key: plan for key, plan in self.queries.items() if key != name}
+        needed = self.ancestors(plan.node for plan in queries.values())
+        nodes = {id_: node for id_, node in self.nodes.items() if id_ in needed}
+        return Network(nodes, queries)
+
+    @cached_property
+    def children(self) -> Mapping[NodeId, tuple[NodeId, ...]]:
+        """Ids of the nodes that read each node, in order."""
+        children: dict[NodeId, list[NodeId]] = {id_: [] for id_ in self.nodes}
+        for id_, node in self.nodes.items():
+            for parent in dict.fromkeys(node.parents):
+                children[parent].append(id_)
+        return {id_: tuple(ids) for id_, ids in children.items()}
+
+    def ancestors(self, ids: Iterable[NodeId]) -> frozenset[NodeId]:
+        """The nodes given and all they are computed from."""
+        found: set[NodeId] = set()
+        waiting = list(ids)
+        while waiting:
+            id_ = waiting.pop()
+            if id_ not in found:
+                found.add(id_)
+                waiting.extend(self.nodes[id_].parents)
+        return frozenset(found)
+
+    @cached_property
+    def served(self) -> Mapping[NodeId, tuple[str, ...]]:
+        """Names of the queries each node works for, in the order of registration."""
+        served: dict[NodeId, list[str]] = {id_: [] for id_ in self.nodes}
+        for name, plan in self.queries.items():
+            for id_ in self.ancestors([plan.node]):
+                served[id_].append(name)
+        return {id_: tuple(names) for id_, names in served.items()}
+
+    @cached_property
+    def join_levels(self) -> Mapping[NodeId, int]:
+        """JoinLevel of T9.3: 0 at a source, one more than the parents' at a node of two or more parents."""
+        levels: dict[NodeId, int] = {}
+        for id_, node in self.nodes.items():
+            above = max((levels[p] for p in node.parents), default=0)
+            levels[id_] = above + 1 if isinstance(node, Join | SetOperation) else above
+        return levels
+
+    @cached_property
+    def roots(self) -> Mapping[NodeId, NodeId]:
+        """The root of each node's local tree: itself, unless it is a selection."""
+        roots: dict[NodeId, NodeId] = {}
+        for id_, node in self.nodes.items():
+            roots[id_] = roots[node.parent] if isinstance(node, Selection) else id_
+        return roots
+
+    @cached_property
+    def trees(self) -> Mapping[NodeId, tuple[NodeId, ...]]:
+        """Local trees (T9.3): the nodes of each by its root, root first, parents before children.
+
+        A tree here is what runs as one shared operator: a source, join, aggregate or set operator and the selections
+        below it. Aggregates root a tree of their own although T9.3 leaves them at their parent's level: their rows
+        are other rows than the parent's.
+        """
+        trees: dict[NodeId, list[NodeId]] = {}
+        for id_, root in self.roots.items():
+            trees.setdefault(root, []).append(id_)
+        return {root: tuple(ids) for root, ids in trees.items()}
+
+    @cached_property
+    def leaves(self) -> Mapping[NodeId, int]:
+        """How many leaves a node's columns come from: more than one only at and below a join."""
+        leaves: dict[NodeId, int] = {}
+        for id_, node in self.nodes.items():
+            match node:
+                case Join():
+                    leaves[id_] = node.leaves
+                case Selection():
+                    leaves[id_] = leaves[node.parent]
+                case Source() | Aggregate() | SetOperation():
+                    leaves[id_] = 1
+        return leaves
+
+    def selections_to(self, id_: NodeId) -> Iterator[Selection]:
+        """The selections between a node and its tree's root, the nearest to the root first."""
+        node = self.nodes[id_]
+        if isinstance(node, Selection):
+            yield from self.selections_to(node.parent)
+            yield node

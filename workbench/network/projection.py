@@ -1,0 +1,88 @@
+"""Minimum projection (T8.2): which columns each node's rows must carry, derived from who reads them.
+
+Nothing is stored and kept in step: the answer follows from the queries' outputs, walking from the last node to the
+first. A query that needs more columns of an old node widens the answer for it and its ancestors (the chained
+projection enrichment of T8.3), a dropped one narrows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from workbench.network.network import Network
+from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, SetOperator, Source
+from workbench.sql.expressions import Column, Expression, column_name, columns
+from workbench.sql.predicates import predicate_columns
+from workbench.sql.types import DataType
+
+Columns = Mapping[str, DataType]
+
+
+def carried_columns(network: Network) -> Mapping[NodeId, Columns]:
+    """The columns each local tree's relation must carry, by the tree's root; names in a stable order.
+
+    A tree's own selections test the root's rows as they are made, so their columns need not be carried.
+    """
+    carried: dict[NodeId, dict[str, DataType]] = {root: {} for root in network.trees}
+
+    def demand(reader_of: NodeId, wanted: Iterable[Column]) -> None:
+        for column in wanted:
+            carried[network.roots[reader_of]][column.name] = column.type
+
+    for plan in network.queries.values():
+        demand(plan.node, plan.columns)
+    for id_, node in network.nodes.items():
+        demand(id_, identifying_columns(node))
+    for id_ in reversed(network.nodes):
+        node = network.nodes[id_]
+        match node:
+            case Source() | Selection():
+                pass
+            case Join():
+                needed = made_columns(network, id_, carried[id_])
+                for name, type_ in needed.items():
+                    side, inner = node.input_name(name)
+                    demand(node.parents[side], [Column(inner, type_)])
+                for column in predicate_columns(node.predicates):
+                    demand(node.parents[column.source], [column])
+            case Aggregate():
+                demand(node.parent, _read_by_aggregate(node, made_columns(network, id_, carried[id_])))
+            case SetOperation():
+                made = made_columns(network, id_, carried[id_])
+                for parent, values in node.branches:
+                    demand(parent, _columns_of(v for i, v in enumerate(values, start=1) if f"c{i}" in made))
+    return {root: dict(sorted(wanted.items())) for root, wanted in carried.items()}
+
+
+def made_columns(network: Network, root: NodeId, carried: Columns) -> Columns:
+    """The columns a root's rows have when its selections test them: those carried and those tested."""
+    tested = {
+        column.name: column.type
+        for id_ in network.trees[root]
+        if isinstance(selection := network.nodes[id_], Selection)
+        for column in predicate_columns(selection.predicates)
+    }
+    return dict(sorted({**carried, **tested}.items()))
+
+
+def identifying_columns(node: Node) -> tuple[Column, ...]:
+    """The columns without which a changed row of the node could not be found again to retract it."""
+    match node:
+        case Aggregate():
+            return tuple(Column(column_name(group), group.type) for group in node.groups)
+        case SetOperation() if node.operator is not SetOperator.UNION_ALL:
+            return tuple(Column(f"c{i}", value.type) for i, value in enumerate(node.branches[0][1], start=1))
+        case _:
+            return ()
+
+
+def _read_by_aggregate(node: Aggregate, made: Columns) -> Iterable[Column]:
+    yield from _columns_of(node.groups)
+    for statistic in node.statistics:
+        if column_name(statistic) in made:
+            yield from _columns_of(statistic.arguments)
+
+
+def _columns_of(expressions: Iterable[Expression]) -> Iterable[Column]:
+    for expression in expressions:
+        yield from columns(expression)

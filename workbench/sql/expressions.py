@@ -1,0 +1,158 @@
+"""Expressions: immutable, typed, compared by value.
+
+A closed family of three: a *column*, a *constant* and a *call*. SQL text becomes this once, in ``bind``; from there on
+planning never touches a parse tree again, and two equal computations are equal objects.
+
+A column names the input it comes from by position (``source``): in a query block the position in FROM, in a join node
+0 (left) or 1 (right), and 0 wherever there is only one input.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from workbench.sql.types import DataType
+
+Value = int | Decimal | float | str | bool | dt.date | dt.datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of an input."""
+
+    name: str
+    type: DataType
+    source: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A value known when the query is registered; ``None`` is NULL."""
+
+    value: Value
+    type: DataType
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A scalar function or operator applied to arguments; ``function`` is a name of ``workbench.sql.functions``."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+    type: DataType
+
+
+Expression = Column | Constant | Call
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateCall:
+    """A basic statistic of a group: COUNT(*) has no arguments (T4.2, Table 4.2)."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+    type: DataType
+    distinct: bool = False
+
+
+def walk(expression: Expression) -> Iterator[Expression]:
+    """The expression and all below it, parents first."""
+    yield expression
+    if isinstance(expression, Call):
+        for argument in expression.arguments:
+            yield from walk(argument)
+
+
+def columns(expression: Expression) -> frozenset[Column]:
+    """Every column the expression reads."""
+    return frozenset(part for part in walk(expression) if isinstance(part, Column))
+
+
+def sources(expression: Expression) -> frozenset[int]:
+    """Positions of the inputs the expression reads."""
+    return frozenset(column.source for column in columns(expression))
+
+
+def calls(expression: Expression) -> frozenset[str]:
+    """Names of all functions called in the expression."""
+    return frozenset(part.function for part in walk(expression) if isinstance(part, Call))
+
+
+def map_columns(expression: Expression, change: Callable[[Column], Expression]) -> Expression:
+    """The expression with every column replaced by what ``change`` gives for it."""
+    match expression:
+        case Column():
+            return change(expression)
+        case Constant():
+            return expression
+        case Call():
+            return replace(expression, arguments=tuple(map_columns(a, change) for a in expression.arguments))
+
+
+def text(expression: Expression | AggregateCall) -> str:
+    """Canonical text: equal for equal expressions, different for different ones; identity and names derive from it.
+
+    Columns of the first input are bare, those of input *n* > 0 are marked ``n:``. Constants carry their kind where the
+    literal alone would not tell (1 and 1.0 and '1' differ).
+
+    Example:
+        >>> from workbench.sql.types import INTEGER
+        >>> text(Call("+", (Column("a", INTEGER, 1), Constant(20, INTEGER)), INTEGER))
+        '(1:a + 20)'
+    """
+    match expression:
+        case Column():
+            return f"{expression.source}:{expression.name}" if expression.source else expression.name
+        case Constant():
+            return _constant_text(expression)
+        case AggregateCall():
+            inner = ", ".join(text(a) for a in expression.arguments) or "*"
+            return f"{expression.function}({'distinct ' if expression.distinct else ''}{inner})"
+        case Call(function, (left, right)) if not function[0].isalpha():
+            return f"({text(left)} {function} {text(right)})"
+        case Call(function, arguments, type_):
+            # A cast says its target; other result types follow from the arguments.
+            target = f" as {type_}" if function == "cast" else ""
+            return f"{function}({', '.join(text(a) for a in arguments)}{target})"
+
+
+def _constant_text(constant: Constant) -> str:
+    value = constant.value
+    if value is None:
+        return f"null::{constant.type}"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    if isinstance(value, dt.datetime):
+        return f"timestamp '{value.isoformat(sep=' ')}'"
+    if isinstance(value, dt.date):
+        return f"date '{value.isoformat()}'"
+    if isinstance(value, float):
+        return f"{value!r}d"
+    return str(value)
+
+
+def digest(canonical_text: str, length: int = 8) -> str:
+    """A short stable digest; ``hash()`` would differ between processes."""
+    return hashlib.sha256(canonical_text.encode()).hexdigest()[:length]
+
+
+def column_name(expression: Expression | AggregateCall) -> str:
+    """A readable, safe and unique column name for a computed expression; a plain column keeps its own name.
+
+    Example:
+        >>> from workbench.sql.types import INTEGER
+        >>> column_name(AggregateCall("sum", (Column("a", INTEGER),), INTEGER))
+        'sum_a_91ba0cf5'
+    """
+    canonical = text(expression)
+    if isinstance(expression, Column) and not expression.source:
+        return expression.name
+    readable = re.sub(r"[^a-z0-9]+", "_", canonical.lower()).strip("_")[:24].rstrip("_")
+    return f"{readable}_{digest(canonical)}"

@@ -1,0 +1,89 @@
+"""The logical query: what a query asks, bound to streams, typed, in CNF, before any decision how to share it.
+
+``bind`` makes it from SQL text; ``sharing`` folds it into the network. Plain sub-queries, views and CTEs (selection,
+join, projection) are already merged into the block that uses them, so that text that was factored differently looks
+the same here; what remains as an input of its own has grouping, DISTINCT or a set operator.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workbench.sql.expressions import AggregateCall, Expression
+from workbench.sql.predicates import PredSet
+from workbench.sql.types import DataType
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A result column: its name as the analyst wrote it, and the expression that gives it."""
+
+    name: str
+    expression: Expression
+
+    @property
+    def type(self) -> DataType:
+        return self.expression.type
+
+
+@dataclass(frozen=True, slots=True)
+class StreamInput:
+    """A stream or table by name; its columns are referred to by their own names."""
+
+    stream: str
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """GROUP BY expressions over the inputs, and the basic statistics needed of each group.
+
+    After grouping, expressions refer to the columns ``column_name(group)`` and ``column_name(statistic)`` of source 0.
+    No expressions and some statistics: one group, present even when no row is.
+    """
+
+    groups: tuple[Expression, ...]
+    statistics: tuple[AggregateCall, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One SELECT: join the inputs, keep what satisfies ``where``, group, keep what satisfies ``having``, project.
+
+    Columns in ``where`` and ``grouping`` name their input by ``source``; so do those in ``outputs`` when there is no
+    grouping. A column of an input that is itself a query is called by that query's output name, folded to lower case.
+    """
+
+    inputs: tuple[Input, ...]
+    where: PredSet
+    outputs: tuple[Output, ...]
+    grouping: Grouping | None = None
+    having: PredSet = PredSet()
+    distinct: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SetOperation:
+    """UNION, INTERSECT or EXCEPT of queries with as many columns each.
+
+    UNION chains of one kind are flattened to any number of branches; the others have two. ``all`` keeps duplicates.
+    ``outputs`` gives names and common types; a branch value of another type is cast.
+    """
+
+    operator: str
+    all: bool
+    branches: tuple[LogicalQuery, ...]
+    names: tuple[str, ...]
+    types: tuple[DataType, ...]
+
+
+LogicalQuery = Block | SetOperation
+Input = StreamInput | Block | SetOperation
+
+
+def output_columns(query: LogicalQuery) -> tuple[tuple[str, DataType], ...]:
+    """Names and types of the result."""
+    match query:
+        case Block():
+            return tuple((o.name, o.type) for o in query.outputs)
+        case SetOperation():
+            return tuple(zip(query.names, query.types, strict=True))

@@ -1,0 +1,94 @@
+"""The seven kinds of value a query can compute with, and how they combine.
+
+Few kinds on purpose: every integer is 64 bit and every binary float a DOUBLE, so that shared expressions do not differ
+by width, and overflow is as late as it can be (design 3.4). Exactness of rewrites depends on the kind (design 3.5).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+MAX_PRECISION = 38
+
+
+class Kind(StrEnum):
+    """What a value is."""
+
+    BOOLEAN = "boolean"
+    INTEGER = "integer"
+    DECIMAL = "decimal"
+    DOUBLE = "double"
+    STRING = "string"
+    DATE = "date"
+    TIMESTAMP = "timestamp"
+
+
+@dataclass(frozen=True, slots=True)
+class DataType:
+    """A kind, with precision and scale for decimals.
+
+    Example:
+        >>> str(DataType(Kind.DECIMAL, 15, 2))
+        'decimal(15,2)'
+    """
+
+    kind: Kind
+    precision: int = 0
+    scale: int = 0
+
+    def __str__(self) -> str:
+        return f"decimal({self.precision},{self.scale})" if self.kind is Kind.DECIMAL else self.kind.value
+
+    @property
+    def numeric(self) -> bool:
+        return self.kind in (Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE)
+
+    @property
+    def exact(self) -> bool:
+        """Whether linear arithmetic on the type has no rounding (design 3.5)."""
+        return self.kind in (Kind.INTEGER, Kind.DECIMAL, Kind.DATE)
+
+    @property
+    def spark(self) -> str:
+        """The type's name in Spark SQL."""
+        return "bigint" if self.kind is Kind.INTEGER else str(self)
+
+
+BOOLEAN = DataType(Kind.BOOLEAN)
+INTEGER = DataType(Kind.INTEGER)
+DOUBLE = DataType(Kind.DOUBLE)
+STRING = DataType(Kind.STRING)
+DATE = DataType(Kind.DATE)
+TIMESTAMP = DataType(Kind.TIMESTAMP)
+
+
+def decimal(precision: int, scale: int) -> DataType:
+    """A decimal type, its precision cut to what Spark and DuckDB can hold (38 digits)."""
+    precision = max(precision, scale, 1)
+    return DataType(Kind.DECIMAL, min(precision, MAX_PRECISION), min(scale, MAX_PRECISION))
+
+
+def as_decimal(type_: DataType) -> DataType:
+    """The decimal type that holds every value of an integer or decimal type."""
+    return decimal(19, 0) if type_.kind is Kind.INTEGER else type_
+
+
+def common_type(left: DataType, right: DataType) -> DataType | None:
+    """The type both can be compared in without loss; ``None`` when there is none.
+
+    Example:
+        >>> str(common_type(INTEGER, decimal(15, 2)))
+        'decimal(21,2)'
+    """
+    if left == right:
+        return left
+    if left.numeric and right.numeric:
+        if Kind.DOUBLE in (left.kind, right.kind):
+            return DOUBLE
+        a, b = as_decimal(left), as_decimal(right)
+        scale = max(a.scale, b.scale)
+        return decimal(max(a.precision - a.scale, b.precision - b.scale) + scale, scale)
+    if {left.kind, right.kind} == {Kind.DATE, Kind.TIMESTAMP}:
+        return TIMESTAMP
+    return None
