@@ -1,0 +1,131 @@
+"""Arrow's types, Spark's and SQL's type names, and the seven kinds of the workbench: one mapping for all of them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pyarrow as pa
+
+from workbench.errors import StreamError, nearest
+from workbench.sql.types import (
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    INTEGER,
+    MAX_PRECISION,
+    STRING,
+    TIMESTAMP,
+    DataType,
+    Kind,
+    decimal,
+)
+
+_FIXED: dict[Kind, Any] = {
+    Kind.BOOLEAN: pa.bool_(),
+    Kind.INTEGER: pa.int64(),
+    Kind.DOUBLE: pa.float64(),
+    Kind.STRING: pa.string(),
+    Kind.DATE: pa.date32(),
+    Kind.TIMESTAMP: pa.timestamp("us"),
+}
+
+_NAMES: dict[str, DataType] = {
+    **dict.fromkeys(("boolean", "bool"), BOOLEAN),
+    **dict.fromkeys(("integer", "int", "bigint", "long", "smallint", "tinyint", "int64", "int32"), INTEGER),
+    **dict.fromkeys(("double", "float", "real", "double precision", "float64"), DOUBLE),
+    **dict.fromkeys(("string", "varchar", "varchar2", "char", "text"), STRING),
+    "date": DATE,
+    **dict.fromkeys(("timestamp", "timestamp_ntz", "datetime"), TIMESTAMP),
+}
+_DECIMAL_NAMES = ("decimal", "numeric", "number")
+_TYPE_TEXT = re.compile(r"\s*([a-z_0-9 ]+?)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?\s*", re.IGNORECASE)
+
+
+def to_data_type(arrow: pa.DataType) -> DataType:
+    """The workbench's type for values of an Arrow type.
+
+    Every integer becomes INTEGER (unsigned 64 bit decimal(20,0), so that nothing overflows), every binary float
+    DOUBLE, a dictionary what its values are, a column of only NULLs STRING.
+
+    Raises:
+        StreamError: no kind of the workbench holds the type; the hint says what to try.
+
+    Example:
+        >>> str(to_data_type(pa.decimal128(15, 2))), str(to_data_type(pa.int16()))
+        ('decimal(15,2)', 'integer')
+    """
+    is_ = pa.types
+    if is_.is_dictionary(arrow):
+        return to_data_type(arrow.value_type)
+    if is_.is_uint64(arrow):
+        return decimal(20, 0)
+    if is_.is_decimal(arrow):
+        return _decimal_type(arrow)
+    for test, type_ in (
+        (is_.is_boolean, BOOLEAN),
+        (is_.is_integer, INTEGER),
+        (is_.is_floating, DOUBLE),
+        (is_.is_string, STRING),
+        (is_.is_large_string, STRING),
+        (is_.is_string_view, STRING),
+        (is_.is_null, STRING),
+        (is_.is_date, DATE),
+        (is_.is_timestamp, TIMESTAMP),
+    ):
+        if test(arrow):
+            return type_
+    raise StreamError(f"values of type {arrow} cannot be used in queries", hint=_what_to_try(arrow))
+
+
+def to_arrow(type_: DataType) -> pa.DataType:
+    """The Arrow type that holds values of a workbench type.
+
+    Example:
+        >>> to_arrow(TIMESTAMP)
+        TimestampType(timestamp[us])
+    """
+    if type_.kind is Kind.DECIMAL:
+        return pa.decimal128(type_.precision, type_.scale)
+    return _FIXED[type_.kind]
+
+
+def parse_type(text: str) -> DataType:
+    """The type a SQL type name means: ``bigint``, ``decimal(15,2)``, ``varchar(20)`` …
+
+    ``decimal`` alone is decimal(38,0), as in Oracle and the SQL standard a decimal without scale has none.
+
+    Raises:
+        StreamError: no such type; the hint names the nearest one.
+
+    Example:
+        >>> str(parse_type("NUMBER(15, 2)")), str(parse_type("varchar(20)"))
+        ('decimal(15,2)', 'string')
+    """
+    match = _TYPE_TEXT.fullmatch(text)
+    name = " ".join(match[1].lower().split()) if match else text
+    if match and name in _DECIMAL_NAMES:
+        precision, scale = int(match[2] or MAX_PRECISION), int(match[3] or 0)
+        if not (1 <= precision <= MAX_PRECISION and scale <= precision):
+            raise StreamError(f"{text} is not a decimal type", hint=f"at most {MAX_PRECISION} digits, e.g. decimal(15,2)")
+        return DataType(Kind.DECIMAL, precision, scale)
+    if match and name in _NAMES and (match[2] is None or _NAMES[name] in (STRING, TIMESTAMP)):
+        return _NAMES[name]
+    known = [*_NAMES, *_DECIMAL_NAMES]
+    raise StreamError(f"unknown type {text}", hint=nearest(name, known) or "one of " + ", ".join(k.value for k in Kind))
+
+
+def _decimal_type(arrow: pa.DataType) -> DataType:
+    """Negative scales become trailing zeros, scales beyond the precision leading ones; Spark knows neither."""
+    precision = max(arrow.precision - min(arrow.scale, 0), arrow.scale)
+    if precision > MAX_PRECISION:
+        raise StreamError(f"values of type {arrow} have more than {MAX_PRECISION} digits", hint=_what_to_try(arrow))
+    return DataType(Kind.DECIMAL, precision, max(arrow.scale, 0))
+
+
+def _what_to_try(arrow: pa.DataType) -> str:
+    if pa.types.is_nested(arrow):
+        return "flatten it into plain columns, or leave it out"
+    if pa.types.is_decimal(arrow):
+        return f"cast it to a decimal of at most {MAX_PRECISION} digits, to double or to string"
+    return "cast it to string, or leave it out"
