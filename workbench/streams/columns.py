@@ -33,8 +33,8 @@ def days(values: Ints, null: Mask | None = None) -> pa.Array:
 def money(cents: NDArray[np.int64], null: Mask | None = None) -> pa.Array:
     """``DECIMAL(15,2)`` from cents.
 
-    The 128-bit values are laid out by hand (low word, then sign): going through Python's ``Decimal`` takes seconds for a
-    full stream.
+    The 128-bit values are laid out by hand (low word, then sign): going through Python's ``Decimal`` takes seconds
+    for a full stream.
     """
     words = np.empty((len(cents), 2), dtype=np.int64)
     words[:, 0] = cents

@@ -88,8 +88,8 @@ def fed(rows: int = FULL_ROWS, seed: int = 2002) -> pa.Table:
     if rows < len(_FINALE):
         raise StreamError(f"{rows} rows are too few for FED", hint=f"ask for at least {len(_FINALE)}")
     rng = np.random.default_rng(seed)
-    business_days = np.arange(FIRST_DAY, LAST_DAY + 1)
-    business_days = business_days[np.is_busday(business_days)].astype(np.int64)
+    calendar = np.arange(FIRST_DAY, LAST_DAY + 1)
+    business_days = calendar[np.is_busday(calendar)].astype(np.int64)
     accounts = _accounts(rng, max(200, rows // 2))
     body_rows = rows - len(_FINALE)
     chains = _chains(rng, accounts, rows, len(business_days))[:body_rows]

@@ -1,4 +1,4 @@
-"""Write an example stream to a file: ``python -m workbench.streams.generate fed --rows 20000 --seed 2002 -o fed.parquet``.
+"""Write an example stream to a file: ``python -m workbench.streams.generate fed --rows 20000 -o fed.parquet``.
 
 The name of the file says the format: ``.parquet`` or ``.csv``. A directory that is missing is an error.
 """
@@ -22,6 +22,8 @@ from workbench.streams.visits import visits
 GENERATORS: Mapping[str, Callable[..., pa.Table]] = MappingProxyType({"fed": fed, "med": med, "visits": visits})
 """Every generator takes ``rows`` and ``seed`` and has a default for both."""
 
+_DESCRIPTION = "Write an example stream to a file."
+
 
 def write(table: pa.Table, path: Path) -> None:
     """Write ``table`` as Parquet or CSV, as the suffix of ``path`` says; in CSV a NULL is an empty field.
@@ -43,7 +45,7 @@ def write(table: pa.Table, path: Path) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; 0 on success, 2 after printing an error."""
-    parser = argparse.ArgumentParser(prog="python -m workbench.streams.generate", description=(__doc__ or "").split(":")[0])
+    parser = argparse.ArgumentParser(prog="python -m workbench.streams.generate", description=_DESCRIPTION)
     parser.add_argument("stream", choices=sorted(GENERATORS))
     parser.add_argument("--rows", type=int, help="how many rows; by default as many as in the thesis")
     parser.add_argument("--seed", type=int, help="of the random numbers; the same seed gives the same file")

@@ -140,13 +140,18 @@ def _complete(rng: np.random.Generator, stays: NDArray[np.void], persons: NDArra
 
 
 def _secondary_diagnoses(rng: np.random.Generator, stays: NDArray[np.void], group: NDArray[np.int64]) -> None:
-    """Each further diagnosis is there only if the one before it is, and the less often the younger the patient."""
+    """Each further diagnosis is there mostly if the one before it is, and the less often the younger the patient.
+
+    A delivery is only ever a principal diagnosis.
+    """
+    obstetric = [vocabulary().diagnosis(code) for code in OBSTETRIC]
     go_on = np.array([0.45, 0.75, 0.92])[group]
     present = np.ones(len(stays), dtype=bool)
     for place in range(1, 5):
         present &= rng.random(len(stays)) < go_on
         column = stays["dxs"][:, place]
-        column[:] = np.where((column < 0) & present, diagnoses(rng, group), column)
+        drawn = diagnoses(rng, group)
+        column[:] = np.where((column < 0) & present & ~np.isin(drawn, obstetric), drawn, column)
 
 
 def _procedures(rng: np.random.Generator, stays: NDArray[np.void]) -> None:

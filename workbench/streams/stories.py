@@ -84,9 +84,7 @@ def courses(
         first_patient: the index that the first of these patients will have.
     """
     count = max(6, rows // 1500)
-    told = [
-        _told(rng, course, count, start, first_patient + number * count) for number, course in enumerate(COURSES)
-    ]
+    told = [_told(rng, course, count, start, first_patient + number * count) for number, course in enumerate(COURSES)]
     return np.concatenate([persons for persons, _ in told]), np.concatenate([stays for _, stays in told])
 
 

@@ -1,0 +1,24 @@
+-- Example B.18 (QM_5): Two bypass operations within one year
+-- Patients who had a bypass operation (category 361) twice within a year. `t1.ID` and `t1.ID = t2.ID` are written out
+-- as in B.17.
+SELECT   t1.bdate, t1.bym, t1.byear, t1.sex, t1.race, t1.zip, t1.townid, t1.payor, t1.age,
+         t1.ops_01
+FROM     MHDCFY01A t1, MHDCFY01A t2
+WHERE    (t1.bdate = t2.bdate OR
+          ((t1.bdate IS NULL OR t2.bdate IS NULL) AND t1.bym = t2.bym) OR
+          ((t1.bdate IS NULL OR t2.bdate IS NULL)
+           AND (t1.bym IS NULL OR t2.bym IS NULL)
+           AND (t1.byear = t2.byear)))
+  AND    t1.sex = t2.sex
+  AND    (t1.race = t2.race OR t1.race IS NULL OR t2.race IS NULL)
+  AND    t1.zip = t2.zip
+  AND    t1.townid = t2.townid
+  AND    (t1.patorg = t2.patorg OR
+          (t1.patorg = '9' AND t2.patorg = '1')
+          OR t1.patorg = '7' OR t2.patorg = '7')
+  AND    t1.adate <= t2.adate AND t2.adate < t1.adate + 365
+  AND    t1.recid != t2.recid
+  AND    ((t1.ops_01 >= '361' AND t1.ops_01 < '362') OR
+          (t1.ops_02 >= '361' AND t1.ops_02 < '362'))
+  AND    ((t2.ops_01 >= '361' AND t2.ops_01 < '362') OR
+          (t2.ops_02 >= '361' AND t2.ops_02 < '362'));

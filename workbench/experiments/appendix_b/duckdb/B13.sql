@@ -1,0 +1,3 @@
+SELECT hospital, CAST(visit_date AS DATE) AS vdate, COUNT(*) AS visits, AVG(fee) AS avg_fee
+FROM Med
+GROUP BY ALL
