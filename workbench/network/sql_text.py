@@ -1,0 +1,110 @@
+"""Nodes as SQL: what each computes from its parents, as an analyst would write it.
+
+Parents are called by their ids, so that the statements of a query's nodes, read from the source down, are the query
+factored the way it runs (T Table 3.1). The text is for people; identity comes from ``Node.signature``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from workbench.network.nodes import Aggregate, Join, Node, Selection, SetOperation, Source
+from workbench.sql.expressions import AggregateCall, Call, Column, Expression, column_name, text
+from workbench.sql.predicates import Literal, Operator, ORPred, PredSet
+
+SIDES = ("l", "r")
+"""What a join's statement calls its left and its right parent."""
+
+PRECEDENCE = {"||": 1, "+": 2, "-": 2, "*": 3, "/": 3, "%": 3}
+ASSOCIATIVE = {"||", "+", "*"}
+
+
+def node_sql(node: Node) -> str:
+    """The statement that computes a node from its parents.
+
+    Example:
+        >>> node_sql(Source("FedWireTrans"))
+        'SELECT * FROM FedWireTrans'
+    """
+    match node:
+        case Source():
+            return f"SELECT * FROM {node.stream}"
+        case Selection():
+            return f"SELECT * FROM {node.parent} WHERE {predicates_sql(node.predicates)}"
+        case Join():
+            on = f" ON {predicates_sql(node.predicates, SIDES)}" if node.predicates else ""
+            return f"SELECT * FROM {node.left} l {'' if on else 'CROSS '}JOIN {node.right} r{on}"
+        case Aggregate():
+            return _aggregate_sql(node)
+        case SetOperation():
+            branches = (f"SELECT {_named(values)} FROM {parent}" for parent, values in node.branches)
+            return f" {node.operator.upper()} ".join(branches)
+
+
+def predicates_sql(predicates: PredSet, sides: tuple[str, ...] = ()) -> str:
+    """A conjunction; columns are written with the name of their side when ``sides`` are given."""
+    return " AND ".join(or_pred_sql(p, sides) for p in predicates) or "TRUE"
+
+
+def or_pred_sql(predicate: ORPred, sides: tuple[str, ...] = ()) -> str:
+    """A disjunction, in parentheses when it has more than one literal."""
+    inner = " OR ".join(_literal_sql(literal, sides) for literal in predicate.literals)
+    return f"({inner})" if len(predicate.literals) > 1 else inner
+
+
+def expression_sql(expression: Expression | AggregateCall, sides: tuple[str, ...] = ()) -> str:
+    """An expression with no more parentheses than it needs.
+
+    Example:
+        >>> from workbench.sql.types import DATE
+        >>> expression_sql(Column("tran_date", DATE, 1), SIDES)
+        'r.tran_date'
+    """
+    return _sql(expression, sides, 0)
+
+
+def _literal_sql(literal: Literal, sides: tuple[str, ...]) -> str:
+    left = expression_sql(literal.left, sides)
+    if literal.operator is Operator.HOLDS:
+        return left
+    right = "" if literal.right is None else f" {expression_sql(literal.right, sides)}"
+    return f"{left} {literal.operator.upper()}{right}"
+
+
+def _sql(expression: Expression | AggregateCall, sides: tuple[str, ...], outer: int) -> str:
+    match expression:
+        case Column():
+            return f"{sides[expression.source]}.{expression.name}" if sides else expression.name
+        case Call("cast", (value,), type_):
+            return f"CAST({_sql(value, sides, 0)} AS {str(type_).upper()})"
+        case Call(function, (left, right)) if not function[0].isalpha():
+            own = PRECEDENCE.get(function, 0)
+            nested = own if function in ASSOCIATIVE else own + 1
+            inner = f"{_sql(left, sides, own)} {function} {_sql(right, sides, nested)}"
+            return f"({inner})" if own < outer else inner
+        case Call(function, arguments):
+            return f"{function.upper()}({', '.join(_sql(a, sides, 0) for a in arguments)})"
+        case AggregateCall():
+            inner = ", ".join(_sql(a, sides, 0) for a in expression.arguments) or "*"
+            return f"{expression.function.upper()}({'DISTINCT ' if expression.distinct else ''}{inner})"
+        case _:
+            return text(expression)
+
+
+def _aggregate_sql(node: Aggregate) -> str:
+    groups = ", ".join(map(expression_sql, node.groups))
+    if not node.statistics:
+        return f"SELECT DISTINCT {_as_columns(node.groups)} FROM {node.parent}"
+    statistics = sorted(node.statistics, key=text)
+    grouped = f" GROUP BY {groups}" if groups else ""
+    return f"SELECT {_as_columns([*node.groups, *statistics])} FROM {node.parent}{grouped}"
+
+
+def _as_columns(expressions: Iterable[Expression | AggregateCall]) -> str:
+    return ", ".join(
+        expression_sql(e) if isinstance(e, Column) else f"{expression_sql(e)} AS {column_name(e)}" for e in expressions
+    )
+
+
+def _named(values: Iterable[Expression]) -> str:
+    return ", ".join(f"{expression_sql(value)} AS c{i}" for i, value in enumerate(values, start=1))
