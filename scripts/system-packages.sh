@@ -37,7 +37,7 @@ what() {
 
 packages() { # the names to try, one after the other: releases of a system carry different Java versions
     case $manager-$1 in
-    apt-get-python) echo "python3-venv" ;;
+    apt-get-python) echo "python3-venv python3.11-venv" ;;
     dnf-python) echo "python3" ;;
     brew-python) echo "python@3.12" ;;
     apt-get-java) echo "openjdk-17-jre-headless openjdk-21-jre-headless" ;;
@@ -71,10 +71,12 @@ elif command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
 fi
 if [ -z "$manager" ] || [ "${ARGUS_INSTALL:-yes}" = no ]; then may_install=no; fi
 
-install() { # the first of the package names that can be installed
+install() { # install NEED PACKAGE...: the packages one after the other, until what is needed is there
+    need=$1
+    shift
     for package in "$@"; do
         echo "installing $package with $manager" >&2
-        if $(install_command "$package") >&2; then return 0; fi
+        if $(install_command "$package") >&2 && have "$need"; then return 0; fi
     done
     return 1
 }
@@ -87,8 +89,9 @@ for need in "$@"; do
     if [ $may_install = yes ]; then
         # Package lists may be absent or old, as in a fresh container: refresh them once, then try again.
         # shellcheck disable=SC2086
-        install $names || { [ "$manager" = apt-get ] && ${sudo}apt-get update >&2 && install $names; } || true
-        if have "$need"; then continue; fi
+        if install "$need" $names; then continue; fi
+        # shellcheck disable=SC2086
+        if [ "$manager" = apt-get ] && ${sudo}apt-get update >&2 && install "$need" $names; then continue; fi
     fi
     if [ "$need" = dot ]; then
         echo "going on without it: drawings use the Graphviz that came with pip" >&2
@@ -96,8 +99,8 @@ for need in "$@"; do
     fi
     status=1
     if [ -n "$manager" ]; then
-        sudo=${sudo% -n } # what a person types may ask for a password
-        echo "install it with:  $(install_command "${names%% *}")" >&2
+        sudo=${sudo%-n } # what a person types may ask for a password
+        for package in $names; do echo "install it with:  $(install_command "$package")" >&2; done
     else
         echo "install it with your system's package manager, then run make again" >&2
     fi

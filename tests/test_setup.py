@@ -172,6 +172,25 @@ def test_a_release_without_java_17_gets_the_next(tools: Path, tmp_path: Path) ->
     assert done.returncode == 0, done.stderr
 
 
+def test_a_package_that_brings_an_old_java_is_not_enough(tools: Path, tmp_path: Path) -> None:
+    old = fake_java(tmp_path / "old", "11.0.2")
+    add_tool(tools, "id", "echo 0")
+    add_tool(tools, "apt-get", f"ln -sf {old} {tools}/java")
+    done = system_packages("java")
+    assert done.returncode == 1
+    assert "install it with:  apt-get install -y --no-install-recommends openjdk-21-jre-headless" in done.stderr
+
+
+def test_sudo_without_a_password_is_used_and_the_command_to_type_may_ask_for_one(tools: Path) -> None:
+    add_tool(tools, "id", "echo 1000")
+    add_tool(tools, "sudo", 'echo "as root: $*" >&2; [ "$*" = "-n true" ]')
+    add_tool(tools, "apt-get", "echo must not run >&2")
+    done = system_packages("java")
+    assert "as root: -n apt-get install -y --no-install-recommends openjdk-17-jre-headless" in done.stderr
+    assert "install it with:  sudo apt-get install" in done.stderr
+    assert done.returncode == 1
+
+
 def test_absent_package_lists_are_fetched_once(tools: Path, tmp_path: Path) -> None:
     java = fake_java(tmp_path / "package", "17.0.15")
     lists = tmp_path / "lists"

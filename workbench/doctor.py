@@ -30,7 +30,7 @@ JAVA_FOLDERS = ("/usr/lib/jvm/*", "/opt/homebrew/opt/openjdk*", "/usr/local/opt/
 """Where package managers put Java without putting it on PATH."""
 
 MEMORY_ADVISED = 4.0
-"""GiB: Spark's driver takes 1 by default, its Python workers and the notebook the rest."""
+"""GiB: Spark's heap may grow to 3, the notebook and the Python workers need the rest."""
 
 
 @dataclass(frozen=True)
