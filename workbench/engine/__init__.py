@@ -1,0 +1,1 @@
+"""How the network runs on Spark: one shared operator per local tree, deltas as Z-sets, lineage as bits (design 5)."""

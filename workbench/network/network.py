@@ -26,6 +26,7 @@ class QueryPlan:
 
     @cached_property
     def columns(self) -> frozenset[Column]:
+        """The columns of the node that the outputs read."""
         return frozenset(c for output in self.outputs for c in columns(output.expression))
 
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
-from workbench.sql.expressions import AggregateCall, Expression, digest, text
-from workbench.sql.predicates import PredSet
+from workbench.sql.expressions import AggregateCall, Expression, calls, digest, text
+from workbench.sql.predicates import PredSet, predicate_expressions
 
 NodeId = str
 
@@ -41,14 +41,17 @@ class Source:
 
     @property
     def parents(self) -> tuple[NodeId, ...]:
+        """Ids of the nodes it reads."""
         return ()
 
     @property
     def signature(self) -> str:
+        """What it computes, as canonical text."""
         return f"source {self.stream.lower()}"
 
     @cached_property
     def id(self) -> NodeId:
+        """Digest of the signature."""
         return _id("F", self.signature)
 
 
@@ -61,14 +64,17 @@ class Selection:
 
     @property
     def parents(self) -> tuple[NodeId, ...]:
+        """Ids of the nodes it reads."""
         return (self.parent,)
 
     @property
     def signature(self) -> str:
+        """What it computes, as canonical text."""
         return f"select {self.parent} where {self.predicates}"
 
     @cached_property
     def id(self) -> NodeId:
+        """Digest of the signature."""
         return _id("S", self.signature)
 
 
@@ -87,18 +93,22 @@ class Join:
 
     @property
     def parents(self) -> tuple[NodeId, ...]:
+        """Ids of the nodes it reads."""
         return (self.left, self.right)
 
     @property
     def leaves(self) -> int:
+        """Leaves below both sides."""
         return self.left_leaves + self.right_leaves
 
     @property
     def signature(self) -> str:
+        """What it computes, as canonical text."""
         return f"join {self.left} {self.right} on {self.predicates}"
 
     @cached_property
     def id(self) -> NodeId:
+        """Digest of the signature."""
         return _id("J", self.signature)
 
     def output_name(self, side: int, name: str) -> str:
@@ -137,14 +147,17 @@ class Aggregate:
 
     @property
     def parents(self) -> tuple[NodeId, ...]:
+        """Ids of the nodes it reads."""
         return (self.parent,)
 
     @property
     def signature(self) -> str:
+        """What it computes, as canonical text."""
         return f"aggregate {self.parent} by {', '.join(map(text, self.groups))}"
 
     @cached_property
     def id(self) -> NodeId:
+        """Digest of the signature."""
         return _id("G", self.signature)
 
 
@@ -157,15 +170,18 @@ class SetOperation:
 
     @property
     def parents(self) -> tuple[NodeId, ...]:
+        """Ids of the nodes it reads."""
         return tuple(parent for parent, _ in self.branches)
 
     @property
     def signature(self) -> str:
+        """What it computes, as canonical text."""
         branches = "; ".join(f"{parent}: {', '.join(map(text, values))}" for parent, values in self.branches)
         return f"{self.operator} {branches}"
 
     @cached_property
     def id(self) -> NodeId:
+        """Digest of the signature."""
         return _id("U", self.signature)
 
 
@@ -187,3 +203,17 @@ def split_leaf(name: str) -> tuple[str, int]:
 
 def _id(prefix: str, signature: str) -> NodeId:
     return prefix + digest(signature)
+
+
+def functions_called(node: Node) -> frozenset[str]:
+    """Names of all scalar functions in the node's operator set."""
+    match node:
+        case Source():
+            expressions: list[Expression] = []
+        case Selection() | Join():
+            expressions = list(predicate_expressions(node.predicates))
+        case Aggregate():
+            expressions = [*node.groups, *(a for s in node.statistics for a in s.arguments)]
+        case SetOperation():
+            expressions = [value for _, values in node.branches for value in values]
+    return frozenset(name for expression in expressions for name in calls(expression))

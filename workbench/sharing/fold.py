@@ -127,9 +127,7 @@ def _fold_inputs(network: Network, block: Block) -> tuple[Network, dict[int, _In
     return network, inputs
 
 
-def _place_selections(
-    network: Network, inputs: dict[int, _Input], where: PredSet
-) -> tuple[Network, dict[int, _Input]]:
+def _place_selections(network: Network, inputs: dict[int, _Input], where: PredSet) -> tuple[Network, dict[int, _Input]]:
     """Put every ORPred that reads one input on that input; one that reads none (WHERE 1 = 0) on the first."""
     placed = dict(inputs)
     for position, item in inputs.items():
@@ -191,7 +189,7 @@ def _connection(placed: set[int], position: int, predicates: list[ORPred]) -> in
 def _oriented_join(
     network: Network, left: NodeId, right: NodeId, position: int, predicates: list[ORPred], values: _Values
 ) -> tuple[Join, int]:
-    """The join of two nodes in the one of its two orientations with the smaller signature, and ``left``'s side in it."""
+    """The join of two nodes, oriented to have the smaller of its two signatures, and ``left``'s side in it."""
 
     def made(left_side: int) -> Join:
         def side(column: Column) -> Expression:

@@ -149,7 +149,7 @@ def column_name(expression: Expression | AggregateCall) -> str:
     Example:
         >>> from workbench.sql.types import INTEGER
         >>> column_name(AggregateCall("sum", (Column("a", INTEGER),), INTEGER))
-        'sum_a_91ba0cf5'
+        'sum_a_a9b435ea'
     """
     canonical = text(expression)
     if isinstance(expression, Column) and not expression.source:

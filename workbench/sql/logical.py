@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.sql.expressions import AggregateCall, Expression
-from workbench.sql.predicates import PredSet
+from workbench.sql.predicates import TRUE, PredSet
 from workbench.sql.types import DataType
 
 
@@ -23,6 +23,7 @@ class Output:
 
     @property
     def type(self) -> DataType:
+        """The column's type."""
         return self.expression.type
 
 
@@ -57,7 +58,7 @@ class Block:
     where: PredSet
     outputs: tuple[Output, ...]
     grouping: Grouping | None = None
-    having: PredSet = PredSet()
+    having: PredSet = TRUE
     distinct: bool = False
 
 

@@ -61,10 +61,12 @@ class Literal:
 
     @property
     def against_constant(self) -> bool:
+        """Whether it has the canonical form of a selection literal (T6.2.1)."""
         return isinstance(self.right, Constant)
 
     @property
     def expressions(self) -> tuple[Expression, ...]:
+        """Its sides."""
         return (self.left,) if self.right is None else (self.left, self.right)
 
     def __str__(self) -> str:
@@ -106,6 +108,10 @@ class PredSet:
 
     def __str__(self) -> str:
         return " and ".join(map(str, self.or_preds)) or "true"
+
+
+TRUE = PredSet()
+"""The PredSet that every row satisfies."""
 
 
 def or_pred(literals: Iterable[Literal]) -> ORPred:

@@ -42,6 +42,7 @@ class DataType:
 
     @property
     def numeric(self) -> bool:
+        """Whether arithmetic applies."""
         return self.kind in (Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE)
 
     @property
@@ -51,8 +52,8 @@ class DataType:
 
     @property
     def spark(self) -> str:
-        """The type's name in Spark SQL."""
-        return "bigint" if self.kind is Kind.INTEGER else str(self)
+        """The type's name in Spark SQL; a timestamp is stream time and has no zone."""
+        return {Kind.INTEGER: "bigint", Kind.TIMESTAMP: "timestamp_ntz"}.get(self.kind, str(self))
 
 
 BOOLEAN = DataType(Kind.BOOLEAN)

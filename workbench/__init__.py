@@ -1,0 +1,28 @@
+"""Argus workbench: continuous SQL queries, folded into one shared network, evaluated incrementally on Spark."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from workbench.options import Options
+
+if TYPE_CHECKING:
+    from workbench.session import Session
+
+__all__ = ["Options", "Session"]
+
+
+def __getattr__(name: str) -> Any:
+    # Planning modules and the doctor are imported without Spark, so the session is only loaded when asked for.
+    if name == "Session":
+        from workbench.session import Session
+
+        return Session
+    raise AttributeError(f"module 'workbench' has no attribute {name!r}")
+
+
+def load_ipython_extension(ipython: Any) -> None:
+    """``%load_ext workbench``."""
+    from workbench.notebook.extension import load_ipython_extension as load
+
+    load(ipython)

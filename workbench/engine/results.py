@@ -1,0 +1,110 @@
+"""Answers of a query, read from its local tree's rows: no query has a store of its own (PSoup's results structure).
+
+A result is the rows with the query's bit, projected; changes are those of its log, one normal form per batch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from workbench.engine.node_rows import has_bit
+from workbench.engine.relation import Layout
+from workbench.engine.shared_pass import BATCH, WEIGHT
+from workbench.engine.tree import LogEntry, Tree
+from workbench.network.network import QueryPlan
+from workbench.sql.spark_sql import to_spark
+from workbench.sql.types import Kind
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The answers of one query: its plan, its tree, and the batch after which it was registered."""
+
+    spark: SparkSession
+    plan: QueryPlan
+    tree: Tree
+    registered: int
+
+    def result(self) -> DataFrame:
+        """The answer over all data so far: the query's columns, each row as often as SQL says."""
+        rows = self._projected(self.tree.relation.dataframe)
+        if not self.tree.plan.monotone:
+            rows = self._summed(rows)
+            rows = rows.where(f"{WEIGHT} > 0")
+        copies = F.explode(F.expr(f"sequence(1L, {WEIGHT})")).alias("_copy")
+        return rows.select(*self._names, copies).drop("_copy")
+
+    def count(self) -> int:
+        """Number of rows in the answer."""
+        rows = self.tree.relation.dataframe.where(has_bit(self._bit))
+        return int(rows.agg(F.coalesce(F.sum(WEIGHT), F.lit(0))).collect()[0][0])
+
+    def changes(self, since: int | None) -> DataFrame:
+        """The Z-set of changes, columns ``_batch``, ``_weight``, then the query's by position; batches after ``since``.
+
+        What was there at registration counts as a change of that batch.
+        """
+        rows = self._projected(self._log())
+        batch = F.greatest(F.col(BATCH), F.lit(self.registered)).alias(BATCH)
+        rows = rows.select(batch, WEIGHT, *self._names)
+        if since is not None:
+            rows = rows.where(F.col(BATCH) > since)
+        summed = rows.groupBy(BATCH, *self._names).agg(F.sum(WEIGHT).alias(WEIGHT)).where(f"{WEIGHT} <> 0")
+        return summed.select(BATCH, WEIGHT, *self._names)
+
+    @property
+    def _bit(self) -> int:
+        return self.tree.plan.bits[self.plan.node]
+
+    @property
+    def _names(self) -> list[str]:
+        # Positions, since an analyst's column may be called like one of ours.
+        return [f"_{i}" for i in range(len(self.plan.outputs))]
+
+    def _projected(self, rows: DataFrame) -> DataFrame:
+        values = [
+            f"{to_spark(output.expression, lambda c: f'`{c.name}`')} AS {name}"
+            for name, output in zip(self._names, self.plan.outputs, strict=True)
+        ]
+        return rows.where(has_bit(self._bit)).selectExpr(*values, BATCH, WEIGHT)
+
+    def _summed(self, rows: DataFrame) -> DataFrame:
+        return rows.groupBy(*self._names).agg(F.sum(WEIGHT).alias(WEIGHT))
+
+    def _log(self) -> DataFrame:
+        """All changes that count for the query's node, in the tree's layout."""
+        if self.tree.plan.monotone:
+            return self.tree.relation.dataframe
+        entries = [entry for entry in _entries_of(self.tree, self.plan.node) if entry.delta.rows]
+        layout: Layout = self.tree.plan.layout
+        if not entries:
+            return self.spark.createDataFrame([], layout.spark)
+        files = [file for entry in entries for file in entry.delta.files]
+        return self.spark.read.schema(layout.spark).parquet(*files)
+
+
+def _entries_of(tree: Tree, node: str) -> tuple[LogEntry, ...]:
+    """The entries from the one on that brought the node's first answer; later ones made for other nodes do not count."""
+    first = max(i for i, entry in enumerate(tree.log) if entry.nodes is not None and node in entry.nodes)
+    return tuple(e for i, e in enumerate(tree.log) if i == first or (i > first and e.nodes is None))
+
+
+def to_pandas(rows: DataFrame, plan: QueryPlan, first: tuple[str, ...] = ()) -> pd.DataFrame:
+    """Rows as pandas: ``first`` names the leading columns that are not the query's.
+
+    Decimals and dates stay exact (``Decimal``, ``datetime.date``); integers with NULLs are ``Int64``, not floats.
+    """
+    table: pa.Table = rows.toArrow()
+    names = [*first, *(output.name for output in plan.outputs)]
+    frame = table.rename_columns([f"_{i}" for i in range(len(names))]).to_pandas(integer_object_nulls=True)
+    for i, output in enumerate(plan.outputs, start=len(first)):
+        column = f"_{i}"
+        if output.type.kind is Kind.INTEGER and frame[column].dtype == object:
+            frame[column] = frame[column].astype("Int64")
+    frame.columns = pd.Index(names)
+    return frame

@@ -1,0 +1,65 @@
+"""A quiet local Spark, set up for small jobs in quick succession.
+
+Batches are small and many, so latency matters more than throughput: adaptive execution (which splits a query into
+several jobs) is off, and there are as many shuffle partitions as cores. ANSI mode is off because a shared operator
+evaluates predicates on rows only other queries let in; expressions are written so that they are total (design 3.4).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import resources
+
+from pyspark.sql import SparkSession
+
+from workbench.doctor import use_java
+from workbench.errors import EnvironmentProblem
+
+SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "32768",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.sql.parquet.compression.codec": "zstd",
+    "spark.locality.wait": "0s",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+}
+
+
+def local_spark(app_name: str = "argus", cores: int | None = None, memory: str = "3g") -> SparkSession:
+    """Start (or find) a Spark in this process.
+
+    Args:
+        app_name: what Spark calls the application.
+        cores: worker threads, all of the machine's when ``None``.
+        memory: the JVM's heap.
+
+    Raises:
+        EnvironmentProblem: Java is missing or Spark did not start.
+    """
+    use_java()
+    threads = cores or os.cpu_count() or 2
+    logging = resources.files("workbench.engine") / "log4j2.properties"
+    builder = SparkSession.builder.master(f"local[{threads}]").appName(app_name)
+    for key, value in SETTINGS.items():
+        builder = builder.config(key, value)
+    builder = (
+        builder.config("spark.sql.shuffle.partitions", str(threads))
+        .config("spark.driver.memory", memory)
+        # Without this, workers run whatever python3 is first on PATH.
+        .config("spark.pyspark.python", sys.executable)
+        .config("spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile=file:{logging} -Dlog4j2.disable.jmx=true")
+    )
+    try:
+        spark = builder.getOrCreate()
+    except Exception as problem:  # py4j and the gateway raise many kinds; all mean the same to the analyst
+        raise EnvironmentProblem(
+            f"Spark did not start: {problem}", hint="run `%argus doctor`; Spark 4.3 needs Java 17 or newer"
+        ) from problem
+    spark.sparkContext.setLogLevel("OFF")
+    return spark

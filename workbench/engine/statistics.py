@@ -1,0 +1,93 @@
+"""Basic statistics of groups, as Spark SQL: how they are made of changes, merged, and read (T4.2, Algorithm 4.1).
+
+A statistic is *additive* when the statistic of a union is a merge of the parts', retractions being rows of negative
+weight: counts and exact sums always; MIN, MAX and sums of DOUBLE only over rows that are never retracted (a deleted
+minimum leaves no trace of the next one, and binary floats do not cancel exactly). What is not additive is *holistic*
+here: computed anew from the rows of the touched groups, and only those.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workbench.engine.shared_pass import WEIGHT
+from workbench.sql.expressions import AggregateCall, Column, Expression, column_name
+from workbench.sql.spark_sql import to_spark
+from workbench.sql.types import INTEGER, DataType, Kind, decimal
+
+
+@dataclass(frozen=True)
+class Part:
+    """One stored column of an additive statistic: made of changes by ``change``, of parts by ``merge``."""
+
+    name: str
+    type: DataType
+    change: str
+    merge: str
+
+
+@dataclass(frozen=True)
+class Additive:
+    """An additive statistic: its parts, and ``final``, its value as SQL over the merged parts."""
+
+    parts: tuple[Part, ...]
+    final: str
+
+
+def additive(statistic: AggregateCall, monotone: bool) -> Additive | None:
+    """The statistic over additive parts; ``None`` when it is holistic over such rows."""
+    if statistic.distinct:
+        return None
+    name = column_name(statistic)
+    match statistic.function, statistic.arguments:
+        case "count", ():
+            return Additive((_count(name, WEIGHT),), f"coalesce(`{name}`, 0L)")
+        case "count", (argument,):
+            return Additive((_count(name, _present(argument)),), f"coalesce(`{name}`, 0L)")
+        case "sum", (argument,) if monotone or argument.type.kind is not Kind.DOUBLE:
+            count = _count(f"{name}_n", _present(argument))
+            value = f"if(`{count.name}` > 0, cast(`{name}` AS {statistic.type.spark}), NULL)"
+            return Additive((_sum(name, argument), count), value)
+        case ("min" | "max") as function, (argument,) if monotone:
+            part = Part(name, argument.type, f"{function}({over_rows(argument)})", f"{function}(`{name}`)")
+            return Additive((part,), f"`{name}`")
+        case _:
+            return None
+
+
+def holistic(statistic: AggregateCall) -> str:
+    """The statistic as a Spark aggregate over all rows of a group, each row as often as it counts."""
+    arguments = ", ".join(over_rows(a) for a in statistic.arguments)
+    distinct = "DISTINCT " if statistic.distinct else ""
+    # Of equally frequent values the smallest, so that the answer does not depend on the order of rows.
+    tie = ", true" if statistic.function == "mode" else ""
+    call = f"{statistic.function}({distinct}{arguments}{tie})"
+    return f"cast({call} AS {statistic.type.spark})"
+
+
+def over_rows(expression: Expression) -> str:
+    """An expression over a parent's rows."""
+    return to_spark(expression, _bare)
+
+
+def _bare(column: Column) -> str:
+    return f"`{column.name}`"
+
+
+def _count(name: str, weight: str) -> Part:
+    return Part(name, INTEGER, f"sum({weight})", f"sum(`{name}`)")
+
+
+def _present(argument: Expression) -> str:
+    return f"if({over_rows(argument)} IS NULL, 0L, {WEIGHT})"
+
+
+def _sum(name: str, argument: Expression) -> Part:
+    value = over_rows(argument)
+    if argument.type.kind is Kind.DOUBLE:
+        return Part(name, argument.type, f"sum({value} * {WEIGHT})", f"sum(`{name}`)")
+    wide = decimal(38, argument.type.scale)
+    # Weights other than 1 and -1 are rare, and a product of two wide decimals may lose scale in Spark.
+    exact = f"cast({value} AS {wide.spark})"
+    weighted = f"CASE {WEIGHT} WHEN 1L THEN {exact} WHEN -1L THEN -{exact} ELSE {exact} * {WEIGHT} END"
+    return Part(name, wide, f"sum(cast({weighted} AS {wide.spark}))", f"sum(`{name}`)")

@@ -1,0 +1,157 @@
+"""A local tree as it runs: one relation with lineage for a root and its selections (T9.3, CACQ 3.2.6).
+
+A tree is immutable; a batch makes a grown one. Making one again, because a node joined it or somebody reads more of its
+columns, computes its rows anew from its parents' relations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from workbench.engine.compile_filter import CompiledFilter, compile_filter
+from workbench.engine.grouped import GroupedPlan, plan_aggregate, plan_set_operation
+from workbench.engine.relation import Layout, Relation
+from workbench.engine.shared_pass import BATCH, WEIGHT, Delta
+from workbench.network.network import Network
+from workbench.network.nodes import Aggregate, Join, NodeId, Selection, SetOperation, SetOperator, Source
+from workbench.network.projection import Columns, carried_columns, made_columns
+from workbench.sql.predicates import conjunction
+
+
+@dataclass(frozen=True)
+class LogEntry:
+    """Changes of a tree in one batch; ``nodes``: only for these does it count (``None``: for all there were)."""
+
+    batch: int
+    delta: Delta
+    nodes: frozenset[NodeId] | None = None
+
+
+@dataclass(frozen=True)
+class TreePlan:
+    """What a tree must do, derived from the network: the same plan means the same rows."""
+
+    root: NodeId
+    nodes: tuple[NodeId, ...]
+    bits: Mapping[NodeId, int]
+    kept: Columns
+    made: Columns
+    monotone: bool
+    filter: CompiledFilter
+    grouped: GroupedPlan | None
+
+    @property
+    def layout(self) -> Layout:
+        """How the tree's rows are stored."""
+        return Layout(self.kept, words=len(self.filter.filter.always))
+
+    def covers(self, other: TreePlan) -> bool:
+        """Whether a tree that runs by this plan already has all the other plan asks for."""
+        return (
+            all(self.bits.get(node) == bit for node, bit in other.bits.items())
+            and set(other.kept) <= set(self.kept)
+            and _keeps(other) <= _keeps(self)
+            and (other.grouped is None or set(other.grouped.state_columns) <= set(self.grouped.state_columns))  # type: ignore[union-attr]
+        )
+
+
+def _keeps(plan: TreePlan) -> frozenset[int]:
+    """The bits for which rows are kept."""
+    words = plan.filter.filter.keep
+    return frozenset(b for b in plan.bits.values() if int(words[b // 64]) >> (b % 64) & 1)
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A running tree: its plan, its rows, the state of its root where it has one, and its log of changes.
+
+    The log is kept where rows are retracted; elsewhere the rows themselves, each with its batch, are the log.
+    """
+
+    plan: TreePlan
+    relation: Relation
+    state: Relation | None
+    log: tuple[LogEntry, ...] = ()
+
+    def grown(self, delta: Delta, state_delta: Delta, batch: int) -> Tree:
+        """The tree after a batch."""
+        if not delta.rows and not state_delta.rows:
+            return self
+        log = self.log if self.plan.monotone or not delta.rows else (*self.log, LogEntry(batch, delta))
+        state = self.state.append(state_delta) if self.state is not None else None
+        return replace(self, relation=self.relation.append(delta), state=state, log=log)
+
+    def narrowed(self, plan: TreePlan) -> Tree:
+        """The tree for fewer readers: what only others read is no longer kept."""
+        state = self.state
+        if state is not None and plan.grouped is not None:
+            state = state.narrowed(Layout(plan.grouped.state_columns, words=1))
+        return replace(self, plan=plan, relation=self.relation.narrowed(plan.layout), state=state)
+
+    def release(self) -> None:
+        """Give back the memory Spark holds for it."""
+        self.relation.release()
+        if self.state is not None:
+            self.state.release()
+
+
+def monotone_roots(network: Network) -> Mapping[NodeId, bool]:
+    """For every tree, whether its rows are never retracted: streams, and joins and UNION ALL of such."""
+    monotone: dict[NodeId, bool] = {}
+    for root in network.trees:
+        node = network.nodes[root]
+        parents = [monotone[network.roots[p]] for p in node.parents]
+        match node:
+            case Aggregate():
+                monotone[root] = False
+            case SetOperation():
+                monotone[root] = node.operator is SetOperator.UNION_ALL and all(parents)
+            case Join() | Source() | Selection():
+                monotone[root] = all(parents)
+    return monotone
+
+
+def plan_trees(network: Network, previous: Mapping[NodeId, Tree]) -> dict[NodeId, TreePlan]:
+    """The plan of every tree, parents before children. Nodes that were there keep their bits."""
+    carried = carried_columns(network)
+    monotone = monotone_roots(network)
+    plans: dict[NodeId, TreePlan] = {}
+    for root, nodes in network.trees.items():
+        old = previous[root].plan.bits if root in previous else {}
+        bits = _assign_bits(nodes, old)
+        made = made_columns(network, root, carried[root])
+        node = network.nodes[root]
+        grouped: GroupedPlan | None = None
+        if isinstance(node, Aggregate):
+            grouped = plan_aggregate(node, made, monotone[network.roots[node.parent]])
+        elif isinstance(node, SetOperation) and node.operator is not SetOperator.UNION_ALL:
+            grouped = plan_set_operation(node)
+        selections = {bits[n]: conjunction(*(s.predicates for s in network.selections_to(n))) for n in nodes}
+        wanted = [bits[n] for n in nodes if _wanted(network, n)]
+        # A group's row is retracted with its lineage, which its tested columns decide.
+        kept = made if grouped is not None else carried[root]
+        compiled = compile_filter(selections, bits.values(), wanted)
+        plans[root] = TreePlan(root, nodes, bits, kept, made, monotone[root], compiled, grouped)
+    return plans
+
+
+def _wanted(network: Network, node: NodeId) -> bool:
+    """Whether somebody reads the node's own rows: a query, or an operator of another tree."""
+    read = any(plan.node == node for plan in network.queries.values())
+    return read or any(not isinstance(network.nodes[c], Selection) for c in network.children[node])
+
+
+def _assign_bits(nodes: tuple[NodeId, ...], old: Mapping[NodeId, int]) -> dict[NodeId, int]:
+    bits = {node: old[node] for node in nodes if node in old}
+    free = (b for b in range(len(nodes) + len(old)) if b not in set(old.values()))
+    return {node: bits[node] if node in bits else next(free) for node in nodes}
+
+
+def passed_rows(rows: DataFrame, plan: TreePlan) -> DataFrame:
+    """A root's rows with the tested expressions beside the kept columns, ready for the shared pass."""
+    kept = [F.col(f"`{name}`") for name in (*plan.kept, BATCH, WEIGHT)]
+    return rows.select(*kept, *[F.expr(sql).alias(name) for name, sql in plan.filter.tests.items()])

@@ -1,0 +1,85 @@
+"""A registered query, as the analyst holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from workbench.engine.results import to_pandas
+from workbench.errors import QueryError
+from workbench.sharing.decisions import Explanation
+from workbench.sql.logical import LogicalQuery, output_columns
+from workbench.sql.types import DataType
+
+if TYPE_CHECKING:
+    from workbench.engine.results import Answers
+
+ACTIVE = "active"
+
+
+@dataclass
+class Query:
+    """A continuous query of a session.
+
+    Attributes:
+        name, sql, dialect: as registered.
+        logical: what the text asks, bound to the streams.
+        registered: the batch after which it was registered.
+        status: ``"active"``, or why it no longer runs.
+
+    Example:
+        >>> q = session.register("SELECT tranid FROM FedWireTrans WHERE amount > 1000000")  # doctest: +SKIP
+        >>> q.result()  # doctest: +SKIP
+    """
+
+    name: str
+    sql: str
+    dialect: str
+    logical: LogicalQuery
+    registered: int
+    explanation: Explanation
+    answers: Callable[[Query], Answers] = field(repr=False)
+    status: str = ACTIVE
+
+    @property
+    def columns(self) -> tuple[tuple[str, DataType], ...]:
+        """Names and types of the result's columns."""
+        return output_columns(self.logical)
+
+    def result(self) -> pd.DataFrame:
+        """The answer over all data so far, in no particular order.
+
+        Raises:
+            QueryError: the query was dropped or disabled.
+        """
+        answers = self._answers()
+        return to_pandas(answers.result(), answers.plan)
+
+    def count(self) -> int:
+        """Number of rows of the answer, without fetching them."""
+        return self._answers().count()
+
+    def changes(self, since: int | None = None) -> pd.DataFrame:
+        """The changes: columns ``batch`` and ``weight``, then the query's; they accumulate to ``result()``.
+
+        Args:
+            since: only batches after this one; ``None``: all, the first being the answer at registration.
+
+        Raises:
+            QueryError: the query was dropped or disabled.
+        """
+        answers = self._answers()
+        frame = to_pandas(answers.changes(since), answers.plan, first=("batch", "weight"))
+        return frame.sort_values("batch", kind="stable", ignore_index=True)
+
+    def explain(self) -> Explanation:
+        """What was shared at registration, with whom, and what was new."""
+        return self.explanation
+
+    def _answers(self) -> Answers:
+        if self.status != ACTIVE:
+            raise QueryError(f"query {self.name} does not run: {self.status}", hint="register it again under any name")
+        return self.answers(self)

@@ -1,0 +1,375 @@
+"""The one object a notebook holds: it wires the parts and decides nothing (design 6)."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType, TracebackType
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from workbench.engine.engine import Engine
+from workbench.engine.functions import UserFunctions
+from workbench.engine.results import Answers
+from workbench.engine.spark import local_spark
+from workbench.engine.timings import BatchReport
+from workbench.errors import QueryError, SqlError, StreamError, nearest
+from workbench.network.describe import NetworkView
+from workbench.network.network import Network, QueryPlan
+from workbench.network.nodes import functions_called
+from workbench.options import Options
+from workbench.query import Query
+from workbench.sharing.decisions import decisions
+from workbench.sharing.fold import fold
+from workbench.sql.bind import Bound, bind
+from workbench.sql.expressions import calls
+from workbench.sql.logical import LogicalQuery
+from workbench.sql.schema import Schema, UserAggregate, UserFunction
+from workbench.sql.types import DataType
+from workbench.streams.arrow_types import parse_type
+from workbench.streams.ingest import ingest
+from workbench.streams.replay import Replay, start
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A stream or table of a session and where its replay stands."""
+
+    replay: Replay
+    time: str | None = None
+    table: bool = False
+
+    @property
+    def name(self) -> str:
+        """What queries call it."""
+        return self.replay.log.name
+
+    @property
+    def columns(self) -> tuple[tuple[str, DataType], ...]:
+        """Names and types."""
+        return self.replay.log.columns
+
+    @property
+    def rows(self) -> int:
+        """All rows there are."""
+        return self.replay.log.rows
+
+    @property
+    def history(self) -> int:
+        """Rows that were there from the start."""
+        return self.replay.history
+
+    @property
+    def batch(self) -> int:
+        """Rows that arrive with each batch."""
+        return self.replay.batch
+
+    @property
+    def position(self) -> int:
+        """Rows that have arrived, history included."""
+        return self.replay.position
+
+    @property
+    def set_aside_total(self) -> int:
+        """Rows of the source that did not fit its columns."""
+        return self.replay.log.set_aside_total
+
+
+@dataclass(frozen=True)
+class _State:
+    """Everything that changes, replaced as a whole: an operation that fails leaves it as it was."""
+
+    network: Network = field(default_factory=Network)
+    streams: Mapping[str, Stream] = field(default_factory=dict)
+    views: Mapping[str, LogicalQuery] = field(default_factory=dict)
+    functions: Mapping[str, UserFunction] = field(default_factory=dict)
+    aggregates: Mapping[str, UserAggregate] = field(default_factory=dict)
+
+    @property
+    def schema(self) -> Schema:
+        columns = {name: stream.columns for name, stream in self.streams.items()}
+        return Schema(streams=columns, views=self.views, functions=self.functions, aggregates=self.aggregates)
+
+
+class Session:
+    """Continuous queries over streams, in one shared network.
+
+    Args:
+        spark: the Spark to use; ``None`` starts a quiet local one.
+        path: folder for the session's data, which every Spark worker must reach; ``None`` is a temporary one.
+        dialect: SQL dialect of queries that name none.
+        options: switches, see ``Options``.
+
+    Example:
+        >>> with Session() as s:  # doctest: +SKIP
+        ...     s.add_stream("FedWireTrans", "sample_data/fed.parquet", history=10_000, batch=1_000, time="tran_date")
+        ...     q = s.register("SELECT tranid, amount FROM FedWireTrans WHERE amount > 1000000", name="big")
+        ...     s.run(3)
+        ...     q.result()
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession | None = None,
+        path: str | Path | None = None,
+        dialect: str = "spark",
+        options: Options | None = None,
+    ) -> None:
+        self.dialect = dialect
+        self.options = options or Options()
+        self.spark = spark or local_spark()
+        self._temporary = path is None
+        self.path = Path(tempfile.mkdtemp(prefix="argus-") if path is None else path).resolve()
+        self.path.mkdir(parents=True, exist_ok=True)
+        self._engine = Engine(self.spark, self.path / "state")
+        self._functions = UserFunctions(self.spark)
+        self._state = _State()
+        self._queries: dict[str, Query] = {}
+        self._numbers = itertools.count(1)
+        self.reports: list[BatchReport] = []
+        self.last_error: BaseException | None = None
+
+    # -- streams, tables, functions ------------------------------------------------------------------------------
+
+    def add_stream(
+        self,
+        name: str,
+        source: object,
+        history: int | None = None,
+        batch: int | None = None,
+        time: str | None = None,
+        columns: Mapping[str, str] | None = None,
+    ) -> Stream:
+        """Add a stream that is replayed in row order.
+
+        Args:
+            name: what queries call it.
+            source: path of a Parquet or CSV file, pandas, Arrow or Spark DataFrame.
+            history: the first rows, already there as batch 0; none when ``None``.
+            batch: rows that arrive with each batch.
+            time: the column with the event time.
+            columns: SQL types of columns of a CSV file that should not be inferred.
+
+        Raises:
+            StreamError: the source cannot be read, a column's type is not supported, or the name is taken.
+        """
+        self._check_new_stream(name)
+        log = ingest(name, source, self._log_folder(name), columns=columns, time=time)
+        return self._take_in(Stream(start(log, history, batch), time))
+
+    def add_table(self, name: str, source: object, columns: Mapping[str, str] | None = None) -> Stream:
+        """Add a static table: all of its rows are there from the start. Arguments and errors as ``add_stream``."""
+        self._check_new_stream(name)
+        log = ingest(name, source, self._log_folder(name), columns=columns)
+        return self._take_in(Stream(start(log, log.rows, None), table=True))
+
+    def add_function(self, name: str, function: Callable[..., Any], returns: str = "double") -> None:
+        """Make a Python function callable in SQL; it must not depend on anything but its arguments.
+
+        A call that raises gives NULL and disables the queries that use the function, with the reason.
+        """
+        returned = parse_type(returns)
+        self._functions.add(name.lower(), function, returned)
+        added = {**self._state.functions, name.lower(): UserFunction(name.lower(), returned)}
+        self._state = replace(self._state, functions=added)
+
+    def add_aggregate(self, name: str, parameters: tuple[str, ...], statistics: Mapping[str, str], rule: str) -> None:
+        """Add an algebraic aggregate by its basic statistics and the rule over them (T4.2, Tables 4.1 and 4.2).
+
+        Example:
+            >>> statistics = {"n": "COUNT(x)", "q": "SUM(x*x)"}
+            >>> session.add_aggregate("rms", ("x",), statistics, "SQRT(q / n)")  # doctest: +SKIP
+        """
+        added = {**self._state.aggregates, name.lower(): UserAggregate(name.lower(), parameters, statistics, rule)}
+        self._state = replace(self._state, aggregates=added)
+
+    # -- queries -------------------------------------------------------------------------------------------------
+
+    def register(self, sql: str, name: str | None = None, dialect: str | None = None) -> Query:
+        """Register a continuous query; it answers over all data so far at once, then goes on.
+
+        A text may begin with CREATE VIEW statements. A name that exists is replaced. Registered names and views can be
+        used in FROM by later queries.
+
+        Raises:
+            SqlError, UnsupportedError: the text is not accepted; nothing has changed.
+            EngineError: Spark could not evaluate it; nothing has changed.
+        """
+        bound = bind(sql, dialect or self.dialect, self._state.schema)
+        name = name or (f"q{next(self._numbers)}" if bound.query is not None else bound.views[-1][0])
+        return self._register({name: (sql, dialect or self.dialect, bound)})[name]
+
+    def register_many(self, queries: Mapping[str, str], dialect: str | None = None) -> dict[str, Query]:
+        """Register several queries together: all or none, and their nodes are computed in one go. See ``register``."""
+        state, bound = self._state, {}
+        for name, sql in queries.items():
+            bound[name] = (sql, dialect or self.dialect, bind(sql, dialect or self.dialect, state.schema))
+            state = replace(state, views={**state.views, **_views(name, bound[name][2])})
+        return self._register(bound)
+
+    def drop(self, name: str) -> None:
+        """Drop a query and exactly the nodes nobody else needs.
+
+        Raises:
+            QueryError: there is no such query.
+        """
+        query = self.query(name)
+        views = {key: view for key, view in self._state.views.items() if key.lower() != query.name.lower()}
+        self._adopt(self._state.network.without_query(query.name), views)
+        query.status = "dropped"
+        del self._queries[query.name]
+
+    def query(self, name: str) -> Query:
+        """The query of that name.
+
+        Raises:
+            QueryError: there is none; the hint has the nearest.
+        """
+        for key, query in self._queries.items():
+            if key.lower() == name.lower():
+                return query
+        raise QueryError(f"there is no query {name}", hint=nearest(name, self._queries))
+
+    @property
+    def queries(self) -> Mapping[str, Query]:
+        """Registered queries by name, in the order of registration."""
+        return MappingProxyType(self._queries)
+
+    @property
+    def streams(self) -> Mapping[str, Stream]:
+        """Streams and tables by name."""
+        return MappingProxyType(dict(self._state.streams))
+
+    @property
+    def views(self) -> Mapping[str, LogicalQuery]:
+        """Views and queries that can be used in FROM."""
+        return MappingProxyType(dict(self._state.views))
+
+    @property
+    def network(self) -> NetworkView:
+        """The shared query network as it is now."""
+        return NetworkView(self._state.network, self.reports)
+
+    # -- running -------------------------------------------------------------------------------------------------
+
+    def run(self, batches: int = 1, progress: Callable[[BatchReport], None] | None = None) -> list[BatchReport]:
+        """Let batches arrive: each takes the next rows of every stream. Fewer reports than asked at the streams' end.
+
+        Raises:
+            EngineError: Spark could not evaluate a batch; it has not arrived then, and running again tries it again.
+        """
+        if batches < 0:
+            raise QueryError(f"cannot run {batches} batches", hint="give a number of batches, 0 or more")
+        reports = []
+        for _ in range(batches):
+            if all(stream.replay.finished for stream in self._state.streams.values()):
+                break
+            report = self._run_one()
+            reports.append(report)
+            if progress is not None:
+                progress(report)
+        return reports
+
+    @property
+    def batch(self) -> int:
+        """Number of the last batch that was run; 0 before the first."""
+        return self.reports[-1].batch if self.reports else 0
+
+    def close(self) -> None:
+        """End the session; a temporary folder is removed. Spark goes on, for other sessions of this process."""
+        self._engine.close()
+        if self._temporary:
+            shutil.rmtree(self.path, ignore_errors=True)
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    # -- wiring --------------------------------------------------------------------------------------------------
+
+    def _check_new_stream(self, name: str) -> None:
+        if name.lower() in {existing.lower() for existing in (*self._state.streams, *self._state.views)}:
+            raise StreamError(f"there is already a stream, view or query called {name}", hint="choose another name")
+
+    def _log_folder(self, name: str) -> Path:
+        return self.path / "streams" / f"{len(self._state.streams)}-{''.join(c if c.isalnum() else '_' for c in name)}"
+
+    def _take_in(self, stream: Stream) -> Stream:
+        self._engine.add_stream(stream.name, dict(stream.columns), stream.replay.history_tables())
+        self._state = replace(self._state, streams={**self._state.streams, stream.name: stream})
+        return stream
+
+    def _register(self, bound: Mapping[str, tuple[str, str, Bound]]) -> dict[str, Query]:
+        for name in bound:
+            if name.lower() in {stream.lower() for stream in self._state.streams}:
+                raise QueryError(f"{name} is a stream", hint="choose another name for the query")
+        network, views = self._state.network, dict(self._state.views)
+        for name in bound:
+            if name in network.queries:
+                network = network.without_query(name)
+        made: dict[str, Query] = {}
+        for name, (sql, dialect, parts) in bound.items():
+            new_views = _views(name, parts)
+            logical = new_views[name]
+            before, network = network, fold(network, name, logical)
+            views.update(new_views)
+            explanation = decisions(before, network, name)
+            made[name] = Query(name, sql, dialect, logical, self.batch, explanation, self._answers)
+        self._adopt(network, views)
+        for name, query in made.items():
+            if name in self._queries:
+                self._queries.pop(name).status = "replaced"
+            self._queries[name] = query
+        self._disable_failing()
+        return made
+
+    def _adopt(self, network: Network, views: Mapping[str, LogicalQuery]) -> None:
+        """Make the engine run a network, then make it the session's."""
+        self._engine.adopt(network, self.batch)
+        self._state = replace(self._state, network=network, views=views)
+
+    def _run_one(self) -> BatchReport:
+        steps = {name: stream.replay.next() for name, stream in self._state.streams.items() if not stream.table}
+        arriving = {name: table for name, (_, table) in steps.items()}
+        report = self._engine.run_batch(self._state.network, self.batch + 1, arriving)
+        moved = {name: replace(self._state.streams[name], replay=after) for name, (after, _) in steps.items()}
+        self._state = replace(self._state, streams={**self._state.streams, **moved})
+        self.reports.append(report)
+        self._disable_failing()
+        return report
+
+    def _disable_failing(self) -> None:
+        """Disable the queries whose functions raised, and nothing else (design 3.4)."""
+        for function, problem in self._functions.new_problems().items():
+            for name in [n for n, plan in self._state.network.queries.items() if function in self._functions_of(plan)]:
+                self._queries[name].status = f"function {function} raised {problem}"
+                self._adopt(self._state.network.without_query(name), self._state.views)
+
+    def _functions_of(self, plan: QueryPlan) -> frozenset[str]:
+        network = self._state.network
+        in_nodes = (functions_called(network.nodes[node]) for node in network.ancestors([plan.node]))
+        return frozenset().union(*in_nodes, *(calls(output.expression) for output in plan.outputs))
+
+    def _answers(self, query: Query) -> Answers:
+        plan = self._state.network.queries[query.name]
+        tree = self._engine.trees[self._state.network.roots[plan.node]]
+        return Answers(self.spark, plan, tree, query.registered)
+
+
+def _views(name: str, bound: Bound) -> dict[str, LogicalQuery]:
+    """What a text adds to the names of FROM: its views, and its query under its own name."""
+    views = dict(bound.views)
+    if bound.query is not None:
+        views[name] = bound.query
+    elif bound.views:
+        views[name] = bound.views[-1][1]
+    else:
+        raise SqlError("there is no query in this text", hint="write a SELECT, or a CREATE VIEW")
+    return views
