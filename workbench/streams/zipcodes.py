@@ -1,9 +1,9 @@
 """ZIP codes of Massachusetts with the coordinates of their centres, and the distance between two of them.
 
 ``ma_zipcodes.csv`` beside this module was extracted from the PyPI package ``zipcodes`` 3.0.0 (MIT licence, in
-``ma_zipcodes.LICENSE.txt``; https://pypi.org/project/zipcodes/): every ZIP code of the state, its latitude and longitude
-in degrees, the name of its post office town, and its kind (``standard``, ``po_box`` or ``unique``, the last for one big
-receiver of mail). Nothing is fetched at run time.
+``ma_zipcodes.LICENSE.txt``; https://pypi.org/project/zipcodes/): every ZIP code of the state, its latitude and
+longitude in degrees, the name of its post office town, and its kind (``standard``, ``po_box`` or ``unique``, the last
+for one big receiver of mail). Nothing is fetched at run time.
 """
 
 from __future__ import annotations

@@ -24,4 +24,5 @@ AND    r2.rbank_aba = r3.sbank_aba            -- p10
 AND    r2.benef_account = r3.orig_account     -- p11
 AND    r2.amount = r3.amount                  -- p12
 AND    r2.tran_date <= r3.tran_date           -- p13
-AND    r3.tran_date <= r2.tran_date + 20;     -- p14
+AND    r3.tran_date <= r2.tran_date + 20      -- p14
+;
