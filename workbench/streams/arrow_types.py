@@ -107,7 +107,7 @@ def parse_type(text: str) -> DataType:
     if match and name in _DECIMAL_NAMES:
         precision, scale = int(match[2] or MAX_PRECISION), int(match[3] or 0)
         if not (1 <= precision <= MAX_PRECISION and scale <= precision):
-            raise StreamError(f"{text} is not a decimal type", hint=f"at most {MAX_PRECISION} digits, e.g. decimal(15,2)")
+            raise StreamError(f"{text} is not a decimal type", hint="for example decimal(15,2)")
         return DataType(Kind.DECIMAL, precision, scale)
     if match and name in _NAMES and (match[2] is None or _NAMES[name] in (STRING, TIMESTAMP)):
         return _NAMES[name]

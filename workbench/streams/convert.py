@@ -1,0 +1,148 @@
+"""Values of a source to the workbench's types, and which of them do not fit.
+
+Arrow's casts do the work on whole columns. Only where a cast fails is the column halved until the failing values stand
+alone, so good rows are never looked at one by one.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from workbench.sql.types import DataType, Kind
+from workbench.streams.arrow_types import to_arrow
+
+Mask = NDArray[np.bool_]
+Cast = Callable[[pa.Array], pa.Array]
+
+_NULL_TEXT = r"^(?i:null|\\N)?$"
+_SYNTAX = {
+    Kind.BOOLEAN: r"^(?i:true|false|0|1)$",
+    Kind.INTEGER: r"^[+-]?\d+$",
+    Kind.DOUBLE: r"^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|(?i:inf|infinity|nan))$",
+    Kind.DATE: r"^\d{4}-\d\d-\d\d$",
+    Kind.TIMESTAMP: r"^\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d(?::?\d\d)?)?)?$",
+}
+_ZONE = r":\d\d(?:\.\d+)?(?:Z|[+-]\d\d(?::?\d\d)?)$"
+_YEARS = (datetime.datetime(1, 1, 1), datetime.datetime(9999, 12, 31, 23, 59, 59, 999_999))
+
+
+def convert(values: pa.Array, type_: DataType) -> tuple[pa.Array, Mask | None]:
+    """Values as ``type_``, and a mask of those that cannot be (their places hold NULL), ``None`` when all fit.
+
+    NULL always fits. Timestamps lose their zone (they become UTC) and what is finer than a microsecond. Nothing else
+    is rounded, except binary floats to a decimal's scale. Dates and timestamps lie in the years 1 to 9999, as in SQL.
+
+    Example:
+        >>> from workbench.sql.types import INTEGER
+        >>> fitting, misfit = convert(pa.array([1.0, 2.5, None]), INTEGER)
+        >>> fitting.to_pylist(), misfit.tolist()
+        ([1, None, None], [False, True, False])
+    """
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    if type_.kind is Kind.STRING:
+        return cast_each(values, lambda part: part.cast(pa.string()))
+    if _is_text(values.type):
+        return _parse(values.cast(pa.string()), type_)
+    fitting, misfit = cast_each(values, lambda part: _cast(part, type_))
+    return _within_years(fitting, misfit) if type_.kind in (Kind.DATE, Kind.TIMESTAMP) else (fitting, misfit)
+
+
+def cast_each(values: pa.Array, cast: Cast) -> tuple[pa.Array, Mask | None]:
+    """``cast`` of the values, NULL where it fails, and a mask of where that is (``None``: nowhere)."""
+    try:
+        return cast(values), None
+    except pa.ArrowInvalid:
+        misfit = np.zeros(len(values), dtype=np.bool_)
+        parts: list[pa.Array] = []
+        _cast_halves(values, 0, cast, parts, misfit)
+        return pa.concat_arrays(parts), misfit
+
+
+def _cast_halves(values: pa.Array, start: int, cast: Cast, parts: list[pa.Array], misfit: Mask) -> None:
+    try:
+        parts.append(cast(values))
+    except pa.ArrowInvalid:
+        if len(values) == 1:
+            misfit[start] = True
+            parts.append(cast(pa.nulls(1, values.type)))
+            return
+        middle = len(values) // 2
+        _cast_halves(values.slice(0, middle), start, cast, parts, misfit)
+        _cast_halves(values.slice(middle), start + middle, cast, parts, misfit)
+
+
+def _cast(values: pa.Array, type_: DataType) -> pa.Array:
+    if type_.kind is Kind.TIMESTAMP and pa.types.is_timestamp(values.type) and values.type.unit == "ns":
+        # Arrow refuses to drop nanoseconds, or truncates towards 1970; SQL engines round down.
+        values = pc.floor_temporal(values.cast(pa.timestamp("ns")), unit="microsecond")
+    return values.cast(to_arrow(type_))
+
+
+def _parse(text: pa.Array, type_: DataType) -> tuple[pa.Array, Mask | None]:
+    """Text as ``type_``. The syntax is checked first: Arrow's own casts take 0x1F, and wrap decimals of 39 digits."""
+    text = pc.utf8_trim_whitespace(text)
+    text = pc.if_else(pc.match_substring_regex(text, _NULL_TEXT), pa.scalar(None, pa.string()), text)
+    well_formed = _well_formed(text, type_)
+    malformed = pc.invert(pc.fill_null(well_formed, True))
+    text = pc.if_else(malformed, pa.scalar(None, pa.string()), text)
+    fitting, misfit = cast_each(text, lambda part: _parse_well_formed(part, type_))
+    mask = malformed.to_numpy(zero_copy_only=False)
+    if misfit is not None:
+        mask = mask | misfit
+    if type_.kind is Kind.DOUBLE:
+        overflow = pc.and_(pc.is_inf(fitting), pc.match_substring_regex(text, r"\d"))
+        mask = mask | pc.fill_null(overflow, False).to_numpy(zero_copy_only=False)
+    return fitting, mask if mask.any() else None
+
+
+def _well_formed(text: pa.Array, type_: DataType) -> pa.Array:
+    if type_.kind is not Kind.DECIMAL:
+        return pc.match_substring_regex(text, _SYNTAX[type_.kind])
+    whole = type_.precision - type_.scale
+    number = pc.match_substring_regex(text, r"^[+-]?(?:\d+\.?\d*|\.\d+)$")
+    fits = pc.match_substring_regex(text, rf"^[+-]?0*\d{{0,{whole}}}(?:\.\d{{0,{type_.scale}}}0*)?$")
+    return pc.and_(number, fits)
+
+
+def _parse_well_formed(text: pa.Array, type_: DataType) -> pa.Array:
+    match type_.kind:
+        case Kind.INTEGER:
+            return pc.replace_substring_regex(text, r"^\+", "").cast(pa.int64())
+        case Kind.DECIMAL:
+            # Arrow counts zeros after the last digit that says something as digits too many.
+            text = pc.replace_substring_regex(text, r"^([+-]?)\.", r"\10.")
+            text = pc.replace_substring_regex(text, r"\.0*$", "")
+            text = pc.replace_substring_regex(text, r"(\.\d*[1-9])0+$", r"\1")
+            return text.cast(to_arrow(type_))
+        case Kind.TIMESTAMP:
+            return _parse_timestamp(pc.replace_substring_regex(text, r"(\.\d{6})\d+", r"\1"))
+        case _:
+            return text.cast(to_arrow(type_))
+
+
+def _parse_timestamp(text: pa.Array) -> pa.Array:
+    zoned = pc.match_substring_regex(text, _ZONE)
+    nothing = pa.scalar(None, pa.string())
+    plain = pc.if_else(zoned, nothing, text).cast(pa.timestamp("us"))
+    utc = pc.if_else(zoned, text, nothing).cast(pa.timestamp("us", "UTC")).cast(pa.timestamp("us"))
+    return pc.coalesce(plain, utc)
+
+
+def _within_years(values: pa.Array, misfit: Mask | None) -> tuple[pa.Array, Mask | None]:
+    first, last = (pa.scalar(limit, pa.timestamp("us")).cast(values.type) for limit in _YEARS)
+    outside = pc.or_(pc.less(values, first), pc.greater(values, last))
+    if not pc.any(outside).as_py():
+        return values, misfit
+    beyond = pc.fill_null(outside, False).to_numpy(zero_copy_only=False)
+    return pc.if_else(outside, pa.scalar(None, values.type), values), beyond if misfit is None else beyond | misfit
+
+
+def _is_text(arrow: pa.DataType) -> bool:
+    return pa.types.is_string(arrow) or pa.types.is_large_string(arrow) or pa.types.is_string_view(arrow)

@@ -1,0 +1,193 @@
+"""Any source, copied once into the session's folder, in row order and in bounded memory."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shutil
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from workbench.errors import StreamError, nearest
+from workbench.sql.types import DataType, Kind
+from workbench.streams.arrow_types import parse_type, to_data_type
+from workbench.streams.block import Block, Source
+from workbench.streams.convert import Mask, convert
+from workbench.streams.log import (
+    SET_ASIDE,
+    LogFile,
+    LogWriter,
+    SetAside,
+    StreamLog,
+    log_schema,
+    open_log,
+    write_manifest,
+    write_set_aside,
+)
+from workbench.streams.source import open_source
+
+__all__ = ["LogFile", "SetAside", "StreamLog", "ingest", "open_log"]
+
+_TIME_KINDS = (Kind.DATE, Kind.TIMESTAMP, Kind.INTEGER)
+
+
+def ingest(
+    name: str, source: object, folder: Path, *, columns: Mapping[str, str] | None = None, time: str | None = None
+) -> StreamLog:
+    """Copies a stream's or table's rows into ``folder`` as Parquet, in row order, with types queries can use.
+
+    Column names are folded to lower case. Integers become INTEGER (64 bits; unsigned 64 bits decimal(20,0)), binary
+    floats DOUBLE, timestamps UTC without a zone in microseconds. In pandas, NaN is NULL and the index is no column. CSV
+    types are guessed from the first 4 MB (`workbench.streams.guess`) where ``columns`` does not give them. A row that
+    does not fit is set aside with its line number and reason and never stops the rest.
+
+    Args:
+        name: the stream's name, used in messages and kept in the log.
+        source: the path of a Parquet file, of a folder of Parquet files (read in name order) or of a CSV file
+            (``.csv``, ``.csv.gz``); a pandas or Spark DataFrame; an Arrow Table or RecordBatchReader, or whatever else
+            offers Arrow's C stream interface.
+        folder: where the log goes; must not exist, or be empty.
+        columns: types of some columns, as SQL type names, instead of those the source has.
+        time: the column that holds event time; it must be a DATE, TIMESTAMP or INTEGER.
+
+    Raises:
+        StreamError: the source cannot be read, a column cannot be used, or ``columns`` or ``time`` do not fit it.
+            The folder is then as it was before.
+
+    Example:
+        >>> import tempfile
+        >>> where = Path(tempfile.mkdtemp()) / "zips"
+        >>> log = ingest("zips", pa.table({"Zip": ["02139", None], "Pop": pa.array([1, 2], pa.int8())}), where)
+        >>> [(column, str(type_)) for column, type_ in log.columns], log.rows
+        ([('zip', 'string'), ('pop', 'integer')], 2)
+    """
+    if folder.exists() and any(folder.iterdir()):
+        raise StreamError(f"stream {name}: the folder {folder} is not empty", hint="give a folder of its own")
+    partial = folder.with_name(folder.name + ".partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    try:
+        with ExitStack() as stack:
+            opened = open_source(source, partial / "spark", stack)
+            types = column_types(opened, columns or {})
+            _check_time(time, types)
+            _copy(name, opened, types, partial)
+        shutil.rmtree(partial / "spark", ignore_errors=True)
+        if folder.exists():
+            folder.rmdir()
+        partial.rename(folder)
+    except pa.ArrowException as error:
+        raise StreamError(f"stream {name}: {error}", hint="check the source: reading it failed midway") from error
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    return open_log(folder)
+
+
+def column_types(source: Source, given: Mapping[str, str]) -> dict[str, DataType]:
+    """The type of each column, by folded name, in the source's order."""
+    wanted = {name.lower(): parse_type(text) for name, text in given.items()}
+    types: dict[str, DataType] = {}
+    origin: dict[str, str] = {}
+    for number, field in enumerate(source.schema, 1):
+        folded = field.name.lower()
+        if not folded.strip():
+            raise StreamError(f"column {number} has no name", hint="name it in the source, or leave it out")
+        if folded in origin:
+            raise StreamError(
+                f"columns {origin[folded]} and {field.name} have the same name, as case does not count",
+                hint="rename one of them in the source",
+            )
+        origin[folded] = field.name
+        types[folded] = wanted.get(folded) or source.guessed.get(field.name) or _type_of(field)
+        _check_convertible(field, types[folded])
+    for name in wanted:
+        if name not in types:
+            raise StreamError(f"no column {name} in the source", hint=nearest(name, types) or _listing(types))
+    return types
+
+
+def _type_of(field: pa.Field) -> DataType:
+    try:
+        return to_data_type(field.type)
+    except StreamError as error:
+        raise StreamError(f"column {field.name}: {error.message}", hint=error.hint) from error
+
+
+def _check_convertible(field: pa.Field, type_: DataType) -> None:
+    try:
+        convert(pa.array([], field.type), type_)
+    except (pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
+        raise StreamError(
+            f"column {field.name} of type {field.type} cannot be read as {type_}", hint="convert it in the source"
+        ) from error
+
+
+def _check_time(time: str | None, types: Mapping[str, DataType]) -> None:
+    if time is None:
+        return
+    type_ = types.get(time.lower())
+    usable = [name for name, other in types.items() if other.kind in _TIME_KINDS]
+    if type_ is None:
+        raise StreamError(f"no column {time} to take event time from", hint=nearest(time, usable) or _listing(usable))
+    if type_.kind not in _TIME_KINDS:
+        raise StreamError(
+            f"column {time} is {type_}; event time is a date, a timestamp or an integer",
+            hint=nearest(time, usable) or _listing(usable),
+        )
+
+
+def _listing(names: Mapping[str, DataType] | list[str]) -> str | None:
+    return "one of " + ", ".join(names) if names else None
+
+
+def _copy(name: str, source: Source, types: Mapping[str, DataType], folder: Path) -> None:
+    schema = log_schema(types.items())
+    set_aside_total = 0
+    with (folder / SET_ASIDE).open("w", encoding="utf-8") as side_file, LogWriter(folder, schema) as writer:
+        for block in source.blocks:
+            rows, set_aside = fit(block, types, schema)
+            writer.append(rows)
+            set_aside_total += write_set_aside(side_file, set_aside)
+        files = writer.finish()
+    write_manifest(name, folder, schema, files, set_aside_total)
+
+
+def fit(block: Block, types: Mapping[str, DataType], schema: pa.Schema) -> tuple[pa.Table, list[SetAside]]:
+    """The block's rows that fit the types, and what is set aside of it, by line."""
+    columns: list[pa.Array] = []
+    misfits: dict[str, Mask] = {}
+    for values, (name, type_) in zip(block.rows.columns, types.items(), strict=True):
+        fitting, misfit = convert(values, type_)
+        columns.append(fitting)
+        if misfit is not None:
+            misfits[name] = misfit
+    rows = pa.Table.from_arrays(columns, schema=schema)
+    if not misfits:
+        return rows, list(block.set_aside)
+    bad = np.logical_or.reduce(list(misfits.values()))
+    set_aside = [*block.set_aside, *(_misfit(block, int(row), types, misfits) for row in np.flatnonzero(bad))]
+    return rows.filter(pc.invert(pa.array(bad))), sorted(set_aside, key=lambda entry: entry.line)
+
+
+def _misfit(block: Block, row: int, types: Mapping[str, DataType], misfits: Mapping[str, Mask]) -> SetAside:
+    values = dict(zip(types, (_text(column[row]) for column in block.rows.columns), strict=True))
+    name = next(name for name, misfit in misfits.items() if misfit[row])
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(values.values())
+    return SetAside(int(block.lines[row]), line.getvalue(), f"{name}: {values[name]!r:.60} is no {types[name]}")
+
+
+def _text(value: pa.Scalar) -> str:
+    if not value.is_valid:
+        return ""
+    if pa.types.is_binary(value.type):
+        return str(value.as_py().decode(errors="replace"))
+    try:
+        return str(value.as_py())
+    except (ValueError, OverflowError):  # a date that Python has no value for
+        return str(value)

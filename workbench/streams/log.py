@@ -1,0 +1,230 @@
+"""One stream's rows on disk: Parquet files in arrival order, read back by row number.
+
+A log is written once and never changes. Its manifest is written last and the folder renamed into place after that, so
+a folder with a manifest is complete.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from types import TracebackType
+from typing import IO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from workbench.errors import StreamError
+from workbench.sql.types import DataType
+from workbench.streams.arrow_types import parse_type, to_arrow, to_data_type
+
+ROW_GROUP_ROWS = 65_536
+FILE_ROWS = 8 * ROW_GROUP_ROWS
+SET_ASIDE_KEPT = 1_000
+MANIFEST = "manifest.json"
+SET_ASIDE = "set_aside.jsonl"
+_VERSION = 1
+_TEXT_LENGTH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class LogFile:
+    """One Parquet file: the rows ``[start, start + rows)`` of its stream."""
+
+    path: Path
+    start: int
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """A row that did not fit the stream's columns: its 1-based line (CSV) or row number, its text, and why."""
+
+    line: int
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class StreamLog:
+    """The rows of one stream or table, in arrival order.
+
+    ``set_aside`` holds the first 1,000 rows that did not fit; the file ``set_aside.jsonl`` in the folder holds all of
+    them, and ``set_aside_total`` is their number.
+    """
+
+    name: str
+    folder: Path
+    schema: pa.Schema
+    rows: int
+    files: tuple[LogFile, ...]
+    set_aside: tuple[SetAside, ...]
+    set_aside_total: int
+
+    @property
+    def columns(self) -> tuple[tuple[str, DataType], ...]:
+        """Column names, in lower case, and their types."""
+        return tuple((field.name, to_data_type(field.type)) for field in self.schema)
+
+    def read(self, start: int, stop: int) -> pa.Table:
+        """The rows ``[start, stop)`` in arrival order; as with a Python slice, what lies beyond the end is not there.
+
+        Only the row groups that hold these rows are read.
+
+        Raises:
+            StreamError: a file of the log is missing or damaged.
+        """
+        start, stop = max(0, start), min(stop, self.rows)
+        if start >= stop:
+            return self.schema.empty_table()
+        first = bisect_right(self.files, start, key=lambda file: file.start) - 1
+        pieces = []
+        for file in self.files[first:]:
+            if file.start >= stop:
+                break
+            pieces.append(self._read_file(file, max(0, start - file.start), min(file.rows, stop - file.start)))
+        return pa.concat_tables(pieces)
+
+    def _read_file(self, file: LogFile, start: int, stop: int) -> pa.Table:
+        first = start // ROW_GROUP_ROWS
+        groups = range(first, -(-stop // ROW_GROUP_ROWS))
+        try:
+            with pq.ParquetFile(file.path) as parquet:
+                table = parquet.read_row_groups(list(groups), use_threads=False)
+        except (OSError, pa.ArrowException) as error:
+            raise StreamError(
+                f"stream {self.name}: its stored rows cannot be read from {file.path}",
+                hint="restore the session's folder, or add the stream again",
+            ) from error
+        return table.slice(start - first * ROW_GROUP_ROWS, stop - start).cast(self.schema)
+
+
+class LogWriter:
+    """Writes a log's rows in row groups of 65,536 and files of eight such groups, holding one row group in memory."""
+
+    def __init__(self, folder: Path, schema: pa.Schema) -> None:
+        self.rows = 0
+        self._folder = folder
+        self._schema = schema
+        self._files: list[LogFile] = []
+        self._waiting: list[pa.Table] = []
+        self._waiting_rows = 0
+        self._writer: pq.ParquetWriter | None = None
+
+    def __enter__(self) -> LogWriter:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._close_file()
+
+    def append(self, rows: pa.Table) -> None:
+        """Adds rows of the log's schema at the end."""
+        self._waiting.append(rows)
+        self._waiting_rows += rows.num_rows
+        self.rows += rows.num_rows
+        if self._waiting_rows >= ROW_GROUP_ROWS:
+            self._write_groups(self._waiting_rows // ROW_GROUP_ROWS * ROW_GROUP_ROWS)
+
+    def finish(self) -> tuple[LogFile, ...]:
+        """Writes what is still in memory and returns the files."""
+        self._write_groups(self._waiting_rows)
+        self._close_file()
+        return tuple(self._files)
+
+    def _write_groups(self, stop: int) -> None:
+        table = pa.concat_tables([self._schema.empty_table(), *self._waiting])
+        for start in range(0, stop, ROW_GROUP_ROWS):
+            self._write_group(table.slice(start, min(ROW_GROUP_ROWS, stop - start)))
+        # A slice would keep all of its table's memory alive; what is left over is less than a row group.
+        self._waiting = [pa.concat_tables([table.slice(stop)]).combine_chunks()]
+        self._waiting_rows -= stop
+
+    def _write_group(self, group: pa.Table) -> None:
+        if self._writer is None:
+            path = self._folder / f"rows-{len(self._files):05d}.parquet"
+            start = sum(file.rows for file in self._files)
+            self._writer = pq.ParquetWriter(path, self._schema, compression="zstd")
+            self._files.append(LogFile(path, start, 0))
+        self._writer.write_table(group, row_group_size=ROW_GROUP_ROWS)
+        last = self._files[-1]
+        self._files[-1] = LogFile(last.path, last.start, last.rows + group.num_rows)
+        if self._files[-1].rows >= FILE_ROWS:
+            self._close_file()
+
+    def _close_file(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+
+
+def write_set_aside(out: IO[str], entries: Iterable[SetAside]) -> int:
+    """Appends entries to the side file, their text cut to 200 characters, and returns how many there were."""
+    count = 0
+    for count, entry in enumerate(entries, 1):  # noqa: B007
+        fields = {"line": entry.line, "text": entry.text[:_TEXT_LENGTH], "reason": entry.reason}
+        out.write(json.dumps(fields, ensure_ascii=False) + "\n")
+    return count
+
+
+def write_manifest(name: str, folder: Path, schema: pa.Schema, files: Iterable[LogFile], set_aside_total: int) -> None:
+    """Writes what `open_log` needs besides the rows."""
+    manifest = {
+        "version": _VERSION,
+        "name": name,
+        "columns": [[field.name, str(to_data_type(field.type))] for field in schema],
+        "files": [[file.path.name, file.rows] for file in files],
+        "set_aside_total": set_aside_total,
+    }
+    (folder / MANIFEST).write_text(json.dumps(manifest, indent=1, ensure_ascii=False), encoding="utf-8")
+
+
+def open_log(folder: Path) -> StreamLog:
+    """The log that `workbench.streams.ingest.ingest` wrote into a folder.
+
+    Raises:
+        StreamError: the folder holds no complete log, or one of another version.
+    """
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise StreamError(
+            f"{folder} holds no stored stream", hint="add the stream again; the folder may have been moved or cut short"
+        ) from error
+    if manifest.get("version") != _VERSION:
+        raise StreamError(
+            f"{folder} was written by another version of the workbench", hint="add the stream again from its source"
+        )
+    files = tuple(_files(folder, manifest["files"]))
+    return StreamLog(
+        name=manifest["name"],
+        folder=folder,
+        schema=log_schema((name, parse_type(type_)) for name, type_ in manifest["columns"]),
+        rows=sum(file.rows for file in files),
+        files=files,
+        set_aside=_first_set_aside(folder),
+        set_aside_total=manifest["set_aside_total"],
+    )
+
+
+def log_schema(columns: Iterable[tuple[str, DataType]]) -> pa.Schema:
+    """The Arrow schema of a log with these columns."""
+    return pa.schema([pa.field(name, to_arrow(type_)) for name, type_ in columns])
+
+
+def _files(folder: Path, entries: Iterable[tuple[str, int]]) -> Iterator[LogFile]:
+    start = 0
+    for name, rows in entries:
+        yield LogFile(folder / name, start, rows)
+        start += rows
+
+
+def _first_set_aside(folder: Path) -> tuple[SetAside, ...]:
+    path = folder / SET_ASIDE
+    if not path.exists():
+        return ()
+    with path.open(encoding="utf-8") as lines:
+        return tuple(SetAside(**json.loads(line)) for line in islice(lines, SET_ASIDE_KEPT))
