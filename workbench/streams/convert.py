@@ -49,8 +49,9 @@ def convert(values: pa.Array, type_: DataType) -> tuple[pa.Array, Mask | None]:
     if type_.kind is Kind.STRING:
         return cast_each(values, lambda part: part.cast(pa.string()))
     if _is_text(values.type):
-        return _parse(values.cast(pa.string()), type_)
-    fitting, misfit = cast_each(values, lambda part: _cast(part, type_))
+        fitting, misfit = _parse(values.cast(pa.string()), type_)
+    else:
+        fitting, misfit = cast_each(values, lambda part: _cast(part, type_))
     return _within_years(fitting, misfit) if type_.kind in (Kind.DATE, Kind.TIMESTAMP) else (fitting, misfit)
 
 

@@ -1,7 +1,7 @@
 """A CSV file as blocks of text columns, with line numbers, and the types its first block suggests.
 
-Columns are read as bytes: a value that is no number, or no UTF-8, is then a matter of one row and never stops the
-reading. An empty field is NULL, a quoted empty one is the empty string.
+Columns are read as text: a value that is no number is then a matter of one row and never stops the reading.
+An empty field is NULL, a quoted empty one is the empty string.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ def open_csv(path: Path, stack: ExitStack) -> Source:
             raise StreamError(f"two columns of {path} are called {name}", hint="rename one in the file's first line")
     blocks = _CsvReader(path, names, stack.enter_context(WholeLines(path))).blocks()
     first = next(blocks, None)
-    schema = pa.schema([(name, pa.binary()) for name in names])
+    schema = pa.schema([(name, pa.string()) for name in names])
     if first is None:
-        return Source(schema, iter(()), {name: guess_type(pa.array([], pa.binary())) for name in names})
+        return Source(schema, iter(()))
     guessed = {name: guess_type(first.rows.column(name)) for name in names}
     return Source(schema, chain([first], blocks), guessed)
 
@@ -52,8 +52,11 @@ def open_csv(path: Path, stack: ExitStack) -> Source:
 def _header(path: Path, lines: WholeLines) -> list[str]:
     try:
         parsing = pc_csv.ParseOptions(newlines_in_values=True, invalid_row_handler=lambda row: "skip")
-        return list(pc_csv.open_csv(lines, parse_options=parsing).schema.names)
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        names = list(pc_csv.open_csv(lines, parse_options=parsing).schema.names)
+        if lines.not_text and lines.not_text[0][0] == 1:
+            raise pa.ArrowInvalid("its first line is not UTF-8")
+        return names
+    except (pa.ArrowException, OSError) as error:
         raise StreamError(
             f"{path} cannot be read as CSV: {lines.cut or error}",
             hint="its first line must name the columns, separated by commas, in UTF-8",
@@ -74,11 +77,10 @@ class _CsvReader:
             read_options=pc_csv.ReadOptions(block_size=_BLOCK_BYTES, use_threads=False),
             parse_options=pc_csv.ParseOptions(newlines_in_values=True, invalid_row_handler=self._malformed_row),
             convert_options=pc_csv.ConvertOptions(
-                column_types={name: pa.binary() for name in names},
+                column_types={name: pa.string() for name in names},
                 null_values=[""],
                 strings_can_be_null=True,
                 quoted_strings_can_be_null=False,
-                check_utf8=False,
             ),
         )
 
@@ -97,8 +99,7 @@ class _CsvReader:
                 yield self._block(batch)
         ending = tuple(self._ending(stopped))
         if ending:
-            empty = self._reader.schema.empty_table().to_batches()
-            yield Block(empty[0] if empty else _no_rows(self._reader.schema), np.array([], dtype=np.int64), ending)
+            yield Block(_no_rows(self._reader.schema), np.array([], dtype=np.int64), ending)
 
     def _malformed_row(self, row: Any) -> str:
         self._malformed.append(row)
@@ -117,20 +118,29 @@ class _CsvReader:
             heights[row.number - self._next_record] += row.text.count("\n")
         starts = self._next_line + np.cumsum(heights) - heights
         lines = self._lines.physical(starts)
-        set_aside = tuple(_wrong_fields(row, int(lines[row.number - self._next_record])) for row in malformed)
+        set_aside = [_wrong_fields(row, int(lines[row.number - self._next_record])) for row in malformed]
+        set_aside += self._not_text(before=int(lines[-1]))
         place = good - self._next_record
         self._next_record, self._next_line = int(good[-1]) + 1, int(starts[-1] + heights[-1])
-        return Block(batch, lines[place], set_aside)
+        return Block(batch, lines[place], tuple(set_aside))
 
     def _ending(self, stopped: str | None) -> Iterator[SetAside]:
         for row in self._malformed:
             yield _wrong_fields(row, self._line())
             self._next_line += 1 + row.text.count("\n")
+        yield from self._not_text()
         if stopped is not None:
             yield SetAside(self._line(), "", stopped)
         elif self._lines.cut is not None:
             text = self._lines.rest.decode(errors="replace")
             yield SetAside(self._line(), text, f"the file is cut short or damaged here: {self._lines.cut}")
+
+    def _not_text(self, before: int | None = None) -> Iterator[SetAside]:
+        """Takes the lines left out so far, or those before a line of the file."""
+        waiting = self._lines.not_text
+        while waiting and (before is None or waiting[0][0] < before):
+            line, text = waiting.pop(0)
+            yield SetAside(line, text.decode(errors="replace").rstrip("\r\n"), "not UTF-8 text")
 
     def _line(self) -> int:
         return int(self._lines.physical(np.array([self._next_line]))[0])

@@ -20,14 +20,13 @@ def guess_type(values: pa.Array) -> DataType:
     bits are decimal(38,0).
 
     Args:
-        values: a column of text or bytes; NULL and empty text say nothing.
+        values: a column of text; NULL and empty text say nothing.
 
     Example:
         >>> [str(guess_type(pa.array(column))) for column in (["1", "2.5"], ["02139", "10001"], ["2005-01-31", None])]
         ['double', 'string', 'date']
     """
-    text, _ = convert(values, STRING)
-    text = text.filter(pc.fill_null(pc.match_substring_regex(text, r"\S"), False))
+    text = values.filter(pc.fill_null(pc.match_substring_regex(values, r"\S"), False))
     if not len(text) or pc.any(pc.match_substring_regex(text, r"^\s*[+-]?0\d[\d.]*\s*$")).as_py():
         return STRING
     fraction = pc.any(pc.match_substring(text, ".")).as_py()

@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from workbench.errors import StreamError, nearest
 from workbench.sql.types import DataType, Kind
@@ -81,8 +82,10 @@ def ingest(
         if folder.exists():
             folder.rmdir()
         partial.rename(folder)
-    except pa.ArrowException as error:
-        raise StreamError(f"stream {name}: {error}", hint="check the source: reading it failed midway") from error
+    except (pa.ArrowException, OSError) as error:
+        raise StreamError(
+            f"stream {name} could not be copied: {error}", hint="check the source, and the space left for the session"
+        ) from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
     return open_log(folder)
@@ -132,17 +135,17 @@ def _check_time(time: str | None, types: Mapping[str, DataType]) -> None:
         return
     type_ = types.get(time.lower())
     usable = [name for name, other in types.items() if other.kind in _TIME_KINDS]
+    if not usable:
+        raise StreamError("no column can hold event time", hint="it must be a date, a timestamp or an integer")
+    hint = nearest(time, usable) or _listing(usable)
     if type_ is None:
-        raise StreamError(f"no column {time} to take event time from", hint=nearest(time, usable) or _listing(usable))
+        raise StreamError(f"no column {time} to take event time from", hint=hint)
     if type_.kind not in _TIME_KINDS:
-        raise StreamError(
-            f"column {time} is {type_}; event time is a date, a timestamp or an integer",
-            hint=nearest(time, usable) or _listing(usable),
-        )
+        raise StreamError(f"column {time} is {type_}; event time is a date, a timestamp or an integer", hint=hint)
 
 
-def _listing(names: Mapping[str, DataType] | list[str]) -> str | None:
-    return "one of " + ", ".join(names) if names else None
+def _listing(names: Iterable[str]) -> str:
+    return "one of " + ", ".join(names)
 
 
 def _copy(name: str, source: Source, types: Mapping[str, DataType], folder: Path) -> None:
@@ -170,24 +173,27 @@ def fit(block: Block, types: Mapping[str, DataType], schema: pa.Schema) -> tuple
     if not misfits:
         return rows, list(block.set_aside)
     bad = np.logical_or.reduce(list(misfits.values()))
-    set_aside = [*block.set_aside, *(_misfit(block, int(row), types, misfits) for row in np.flatnonzero(bad))]
+    set_aside = [*block.set_aside, *_misfits(block, np.flatnonzero(bad), types, misfits)]
     return rows.filter(pc.invert(pa.array(bad))), sorted(set_aside, key=lambda entry: entry.line)
 
 
-def _misfit(block: Block, row: int, types: Mapping[str, DataType], misfits: Mapping[str, Mask]) -> SetAside:
-    values = dict(zip(types, (_text(column[row]) for column in block.rows.columns), strict=True))
-    name = next(name for name, misfit in misfits.items() if misfit[row])
-    line = io.StringIO()
-    csv.writer(line, lineterminator="").writerow(values.values())
-    return SetAside(int(block.lines[row]), line.getvalue(), f"{name}: {values[name]!r:.60} is no {types[name]}")
+def _misfits(
+    block: Block, bad: NDArray[np.int64], types: Mapping[str, DataType], misfits: Mapping[str, Mask]
+) -> Iterator[SetAside]:
+    texts = dict(zip(types, (_texts(column) for column in block.rows.take(pa.array(bad)).columns), strict=True))
+    for place, row in enumerate(bad):
+        name = next(name for name, misfit in misfits.items() if misfit[row])
+        line = io.StringIO()
+        csv.writer(line, lineterminator="").writerow(column[place] for column in texts.values())
+        yield SetAside(
+            int(block.lines[row]), line.getvalue(), f"{name}: {texts[name][place]!r:.60} is no {types[name]}"
+        )
 
 
-def _text(value: pa.Scalar) -> str:
-    if not value.is_valid:
-        return ""
-    if pa.types.is_binary(value.type):
-        return str(value.as_py().decode(errors="replace"))
+def _texts(column: pa.Array) -> list[str]:
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
     try:
-        return str(value.as_py())
-    except (ValueError, OverflowError):  # a date that Python has no value for
-        return str(value)
+        return list(column.cast(pa.string()).fill_null("").to_pylist())
+    except pa.ArrowException:  # bytes that are no text
+        return [str(value) for value in column.to_pylist()]

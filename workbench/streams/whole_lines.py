@@ -1,4 +1,4 @@
-"""Bytes of a text file in whole lines, up to where the file is cut short."""
+"""The lines of a text file that can be read: whole ones, in UTF-8, up to where the file is cut short."""
 
 from __future__ import annotations
 
@@ -19,19 +19,20 @@ class WholeLines:
     """A readable file that ends after the last whole line when its gzip data are truncated or damaged.
 
     A cut line could look like a good one with a shorter number in it, so it is held back; ``cut`` then says why the
-    file ended and ``rest`` holds that line. Blank lines are counted on the way: Arrow skips them without a word, and
-    line numbers would be wrong after them.
+    file ended and ``rest`` holds that line. Lines that are not UTF-8 would stop Arrow; they are left out and kept, with
+    their numbers, in ``not_text``. Blank lines Arrow skips without a word. Both are counted, for `physical`.
     """
 
     def __init__(self, path: Path) -> None:
         self.cut: str | None = None
         self.rest = b""
+        self.not_text: list[tuple[int, bytes]] = []
         self.closed = False
         self._file = _open(path)
         self._ready = memoryview(b"")
         self._ended = False
         self._lines = 0
-        self._blank_lines: list[int] = []
+        self._skipped: list[int] = []
 
     def __enter__(self) -> WholeLines:
         return self
@@ -52,9 +53,9 @@ class WholeLines:
         self._file.close()
 
     def physical(self, lines: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Line numbers that count blank lines, from ones that do not."""
-        blank = np.array(self._blank_lines, dtype=np.int64)
-        return lines + np.searchsorted(blank - np.arange(len(blank)), lines, side="right")
+        """Line numbers in the file, from ones that count neither blank lines nor those that were left out."""
+        skipped = np.array(self._skipped, dtype=np.int64)
+        return lines + np.searchsorted(skipped - np.arange(len(skipped)), lines, side="right")
 
     def _next_lines(self) -> bytes:
         try:
@@ -70,8 +71,27 @@ class WholeLines:
         data = self.rest + data
         end = data.rfind(b"\n") + 1
         self.rest = data[end:]
-        self._count(data[:end])
-        return data[:end]
+        return self._readable(data[:end])
+
+    def _readable(self, lines: bytes) -> bytes:
+        """The lines without those that are not UTF-8; only a chunk that has such is looked at line by line."""
+        try:
+            lines.decode()
+        except UnicodeDecodeError:
+            return b"".join(self._line(line + b"\n") for line in lines.split(b"\n")[:-1])
+        self._count(lines)
+        return lines
+
+    def _line(self, line: bytes) -> bytes:
+        try:
+            line.decode()
+        except UnicodeDecodeError:
+            self._lines += 1
+            self._skipped.append(self._lines)
+            self.not_text.append((self._lines, line))
+            return b""
+        self._count(line)
+        return line
 
     def _count(self, lines: bytes) -> None:
         if b"\n\n" in lines or b"\n\r\n" in lines or lines.startswith((b"\n", b"\r\n")):
@@ -79,7 +99,7 @@ class WholeLines:
             for match in _BLANK_LINE.finditer(lines):
                 before += lines.count(b"\n", position, match.start())
                 position = match.start()
-                self._blank_lines.append(self._lines + before + 1)
+                self._skipped.append(self._lines + before + 1)
         self._lines += lines.count(b"\n")
 
 
