@@ -122,28 +122,25 @@ def _open_pandas(frame: pd.DataFrame) -> Source:
     for name, count in frame.columns.value_counts().items():
         if count > 1:
             raise StreamError(f"{count} columns are called {name}", hint="rename them")
-    try:
-        schema = pa.Schema.from_pandas(frame, preserve_index=False).remove_metadata()
-    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-        raise _mixed(error) from error
+    schema = pa.schema([_pandas_field(frame, name) for name in frame.columns])
     return Source(schema, _numbered(_pandas_batches(frame, schema)))
+
+
+def _pandas_field(frame: pd.DataFrame, name: str) -> pa.Field:
+    """The column's name and the type that all of its values have."""
+    try:
+        return pa.Schema.from_pandas(frame[[name]], preserve_index=False).field(0)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        raise StreamError(
+            f"column {name} of the DataFrame has values of no single type: {error}",
+            hint="give it one type first, for example with .astype or pandas.to_numeric",
+        ) from error
 
 
 def _pandas_batches(frame: pd.DataFrame, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     for start in range(0, len(frame), ROW_GROUP_ROWS):
         part = frame.iloc[start : start + ROW_GROUP_ROWS]
-        try:
-            yield pa.RecordBatch.from_pandas(part, schema=schema, preserve_index=False, nthreads=1)
-        except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-            raise _mixed(error) from error
-
-
-def _mixed(error: Exception) -> StreamError:
-    reason = "; ".join(str(part) for part in reversed(error.args))
-    return StreamError(
-        f"a column of the DataFrame has values of more than one type: {reason}",
-        hint="give the column one type first, for example with .astype or pandas.to_numeric",
-    )
+        yield pa.RecordBatch.from_pandas(part, schema=schema, preserve_index=False, nthreads=1)
 
 
 def _open_spark(frame: Any, scratch: Path) -> Source:
