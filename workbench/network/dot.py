@@ -180,7 +180,7 @@ class _Drawing:
         stressed = self.strong is not None and not pale
         whole_tree = framed or selections > 0
         label = [
-            *_caption(node),
+            *caption(node),
             f"σ in {selections:,} ways below" if selections else "",
             f"×{len(node.queries)} queries" if len(node.queries) > 1 else "",
             self._rows(node),
@@ -233,10 +233,8 @@ class _Drawing:
         return _milliseconds(operator.seconds) if operator is not None else ""
 
     def _counted(self, node: NodeView) -> Any | None:
-        try:
-            return self.report.node(node.id) if self.report is not None else None
-        except KeyError:  # registered after the batch
-            return None
+        had_work = self.report is not None and any(node.id in operator.nodes for operator in self.report.operators)
+        return self.report.node(node.id) if self.report is not None and had_work else None
 
     def _fill(self, node: NodeView, operator: Any | None) -> str:
         heat = PAPER if operator is None else self._heat(operator)
@@ -260,7 +258,8 @@ def _trees(nodes: Iterable[NodeView]) -> dict[NodeId, list[NodeView]]:
     return trees
 
 
-def _caption(node: NodeView) -> list[str]:
+def caption(node: NodeView) -> list[str]:
+    """What a node does, in a few short lines: its sign and the first parts of its operator set."""
     symbol = SYMBOLS[node.operator]
     if node.kind == "set operator":
         return [f"{symbol}  {node.operator.upper()}"]

@@ -102,6 +102,10 @@ class Report:
     operators: list[Operated]
     changes: dict[str, int] = field(default_factory=dict)
 
+    @property
+    def total_rows(self) -> int:
+        return sum(self.rows.values())
+
     def node(self, id_: NodeId) -> NodeCount:
         for operator in self.operators:
             if id_ in operator.nodes:

@@ -1,0 +1,118 @@
+"""A session without Spark: the surface the notebook layer uses, answers made up, planning by fixed nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import example_network
+import pandas as pd
+
+from workbench.errors import EngineError, QueryError, SqlError, nearest
+from workbench.network.describe import NetworkView
+from workbench.network.network import Network
+from workbench.sql.types import DATE, INTEGER, DataType, decimal
+
+COLUMNS = (("tranid", INTEGER), ("tran_date", DATE), ("amount", decimal(15, 2)), ("rbank_aba", INTEGER))
+
+
+@dataclass
+class FakeStream:
+    name: str
+    history: int
+    batch: int
+    time: str | None
+    rows: int = 5000
+    position: int = 0
+    set_aside_total: int = 0
+    columns: tuple[tuple[str, DataType], ...] = COLUMNS
+
+
+@dataclass
+class FakeQuery:
+    name: str
+    sql: str
+    dialect: str
+    frame: pd.DataFrame
+    status: str = "active"
+    columns: tuple[tuple[str, DataType], ...] = COLUMNS[:2]
+
+    def result(self) -> pd.DataFrame:
+        return self.frame
+
+    def changes(self, since: int | None = None) -> pd.DataFrame:
+        frame = self.frame.copy()
+        frame.insert(0, "batch", range(len(frame)))
+        frame.insert(1, "weight", 1)
+        return frame if since is None else frame[frame["batch"] > since]
+
+
+@dataclass
+class FakeSession:
+    streams: dict[str, FakeStream] = field(default_factory=dict)
+    queries: dict[str, FakeQuery] = field(default_factory=dict)
+    reports: list[Any] = field(default_factory=list)
+    frame: pd.DataFrame = field(default_factory=lambda: pd.DataFrame({"tranid": range(25), "city": "Rome"}))
+    plan: Network = field(default_factory=Network)
+    last_error: BaseException | None = None
+    ends_after: int = 1000
+    interrupt_in: int = 1000
+    added: list[tuple[str, Any]] = field(default_factory=list)
+
+    @property
+    def network(self) -> NetworkView:
+        return NetworkView(self.plan, self.reports)
+
+    def add_stream(self, name: str, source: object, history: int | None, batch: int | None, time: str | None) -> None:
+        self.added.append((name, source))
+        self.streams[name] = FakeStream(name, history or 0, batch or 1000, time)
+
+    def add_table(self, name: str, source: object) -> None:
+        self.added.append((name, source))
+
+    def register(self, sql: str, name: str, dialect: str) -> FakeQuery:
+        self.plan = self._planned(sql, name)
+        self.queries[name] = FakeQuery(name, sql, dialect, self.frame)
+        return self.queries[name]
+
+    def preview(self, sql: str, name: str, dialect: str) -> NetworkView:
+        return NetworkView(self._planned(sql, name), self.reports)
+
+    def query(self, name: str) -> FakeQuery:
+        if name not in self.queries:
+            raise QueryError(f"there is no query {name}", hint=nearest(name, self.queries))
+        return self.queries[name]
+
+    def drop(self, name: str) -> None:
+        self.query(name)
+        del self.queries[name]
+        self.plan = self.plan.without_query(name)
+
+    def run(self, batches: int, progress: Callable[[Any], None]) -> list[Any]:
+        done = []
+        for number in range(len(self.reports) + 1, min(len(self.reports) + batches, self.ends_after) + 1):
+            if number == self.interrupt_in:
+                raise KeyboardInterrupt
+            self.reports.append(example_network.report(self.plan, number))
+            done.append(self.reports[-1])
+            progress(self.reports[-1])
+        return done
+
+    def _planned(self, sql: str, name: str) -> Network:
+        """What the text says decides the node: ``big`` and ``huge`` select, ``pairs`` joins them; else an error."""
+        if "java" in sql:
+            raise EngineError("Spark could not evaluate it", hint="try again") from ValueError("at org.apache.spark")
+        if "bug" in sql:
+            raise ZeroDivisionError("division by zero\nsecond line")
+        if "amout" in sql:
+            raise SqlError(
+                "there is no column amout", sql=sql, position=sql.index("amout"), length=5, hint="did you mean amount?"
+            )
+        nodes = {
+            "big": [example_network.FED, example_network.BIG],
+            "huge": [example_network.FED, example_network.BIG, example_network.HUGE],
+            "pairs": list(example_network.NODES[:4]),
+        }[next(word for word in ("pairs", "huge", "big") if word in sql)]
+        plan = self.plan.without_query(name) if name in self.plan.queries else self.plan
+        return replace(plan.with_nodes(nodes).with_query(example_network.plan(name, nodes[-1].id)))

@@ -1,0 +1,81 @@
+"""Completion through the shell's own completer, as the kernel asks it."""
+
+from __future__ import annotations
+
+import pytest
+from IPython.core.completer import provisionalcompleter
+
+
+@pytest.fixture
+def complete(shell, run, session):
+    session.add_stream("FedWireTrans", None, 10, 10, None)
+    run("%%argus big_transfers\nSELECT big")
+    run("%%argus huge_transfers\nSELECT huge")
+    shell.user_ns["least_amount"] = 5
+
+    def completions(text: str) -> list[str]:
+        place = text.index("|") if "|" in text else len(text)
+        text = text.replace("|", "", 1)
+        with provisionalcompleter():
+            found = list(shell.Completer.completions(text, place))
+        for one in found:  # what is replaced is what is being typed
+            typed = text[one.start : place].lower()
+            assert one.end == place and one.text.lower().startswith(typed)
+        return [one.text for one in found]
+
+    return completions
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("%argus ti", ["timings"]),
+        ("%argus st", ["stream", "streams"]),
+        ("%argus results b", ["big_transfers"]),
+        ("%argus results ", ["big_transfers", "huge_transfers"]),
+        ("%argus plan HUGE", ["huge_transfers"]),
+        ("%argus results big_transfers --ch", ["--changes"]),
+        ("%argus results --limit 3 b", ["big_transfers"]),
+        ("%argus stream F f.csv --h", ["--history"]),
+        ("%argus stream F f.csv --history 3 --", ["--batch", "--time"]),
+        ("%argus help ru", ["run"]),
+        ("%%argus big", ["big_transfers"]),
+        ("%%argus q --dia", ["--dialect"]),
+        ("%%argus q --dialect or", ["oracle"]),
+        ("%%argus q --dialect or|\nSELECT 1", ["oracle"]),
+        ("%%argus q\nSELECT amo", ["amount"]),
+        ("%%argus q\nSELECT r.am| FROM FedWireTrans r", ["amount"]),
+        ("%%argus q\nSELECT r.| FROM FedWireTrans r", ["tranid", "tran_date", "amount", "rbank_aba"]),
+        ("%%argus q\nSELECT * FROM Fed", ["FedWireTrans"]),
+        ("%%argus q\nSELECT * FROM FedWireTrans r, hu", ["huge_transfers"]),
+        ("%%argus q\nSELECT * FROM FedWireTrans r\nWHERE rb", ["rbank_aba"]),
+        ("%%argus q\nSELECT * FROM f WHERE a > :lea", ["least_amount"]),
+        ("%%argus q\nSELECT {{lea", ["least_amount"]),
+    ],
+)
+def test_completions(complete, typed, expected):
+    assert complete(typed) == expected
+
+
+@pytest.mark.parametrize("typed", ["%argus drop big_transfers ", "%argus nonsense b", "%argus results q --limit "])
+def test_where_we_have_nothing_to_say_only_others_speak(complete, typed):
+    ours = {"big_transfers", "huge_transfers", "--limit", "--changes", "run"}
+    assert not ours & set(complete(typed))
+
+
+def test_python_is_completed_as_before(complete):
+    assert "least_amount" in complete("least_am")
+    assert "amount" not in complete("amo")
+
+
+def test_nothing_is_made_to_complete(shell):
+    from workbench.notebook.desk import Desk
+    from workbench.notebook.extension import install
+
+    def never():
+        raise AssertionError("completion made a session")
+
+    install(shell, Desk(shell.user_ns, never))
+    with provisionalcompleter():
+        list(shell.Completer.completions("%argus results b", 16))
+        list(shell.Completer.completions("%%argus q\nSELECT a", 18))

@@ -1,0 +1,114 @@
+"""Laying out: by the dot program and without it, with anything an analyst may write in it."""
+
+from __future__ import annotations
+
+import subprocess
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+
+import example_network
+import pytest
+
+from workbench.errors import EnvironmentProblem
+from workbench.network.describe import NetworkView
+from workbench.network.network import Network
+from workbench.network.nodes import Selection, Source
+from workbench.notebook import drawing
+from workbench.notebook.drawing import picture, render_svg
+from workbench.sql.expressions import Column, Constant
+from workbench.sql.predicates import Literal, Operator, or_pred, pred_set
+from workbench.sql.types import STRING
+
+NASTY = [
+    "a < b & c > d",
+    '"quoted" and \\back\\slash\\',
+    "{record | field} <b>bold</b>",
+    "line\none \\n \\N \\G &amp; &#x41;",
+    "x" * 500,
+    "trailing \\",
+    "NUL \0 and \x1b escape",
+    "日本語 ∪ σ",
+    "]]> --> <!-- %s {0}",
+]
+
+
+@pytest.fixture(params=["program", "in process"])
+def render(request, monkeypatch):
+    has_dot = drawing.shutil.which("dot") is not None
+    if request.param == "program" and not has_dot:
+        pytest.skip("there is no dot program")
+    if request.param == "in process":
+        monkeypatch.setenv("PATH", "")
+        assert drawing.shutil.which("dot") is None
+    return render_svg
+
+
+def texts(svg: str) -> str:
+    return " ".join(element.text or "" for element in ET.fromstring(svg).iter() if element.tag.endswith("text"))
+
+
+def test_all_of_the_example_is_in_the_picture(render):
+    network = example_network.example()
+    svg = render(NetworkView(network, [example_network.report(network)]).to_dot(query="passed_on"))
+    shown = texts(svg)
+    assert svg.startswith("<svg")
+    for part in (*network.queries, "σ", "⋈", "γ", "δ", "−", "×7 queries", "1,000 → 800 rows", "left", "right"):
+        assert part in shown
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_names_and_constants_are_shown_as_they_are(render, text):
+    stream = Source(text)
+    test = Literal(Column("c", STRING), Operator.EQ, Constant(text, STRING))
+    selection = Selection(stream.id, pred_set([or_pred([test])]))
+    network = Network().with_nodes([stream, selection])
+    network = network.with_query(replace(example_network.plan("q", selection.id), name=text))
+    shown = texts(render(NetworkView(network).to_dot()))
+    visible = " ".join("".join(c if c.isprintable() or c == "\n" else " " for c in text).split())[:36]
+    assert " ".join(shown.split()).count(visible) >= 2, shown  # the stream's node and the query's box
+
+
+def test_the_saved_output_needs_nothing_from_elsewhere():
+    shown = picture(NetworkView(example_network.example()))
+    assert "<script" not in shown.html and "href=" not in shown.html
+    assert shown.svg in shown.html
+    assert shown.text.startswith("query network: 9 nodes")
+
+
+def test_tooltips_have_the_full_statement(render):
+    svg = render(NetworkView(example_network.example()).to_dot())
+    titles = [e.get("{http://www.w3.org/1999/xlink}title", "") for e in ET.fromstring(svg).iter()]
+    assert any(t.startswith("S167bbe3b: SELECT * FROM F13d0943d WHERE amount > 500000") for t in titles)
+
+
+def test_a_large_network_is_drawn_by_trees_and_a_query_alone(render):
+    network = Network().with_nodes([example_network.FED])
+    for amount in range(300):
+        node = Selection(example_network.FED.id, example_network.over(amount))
+        network = network.with_nodes([node]).with_query(example_network.plan(f"q{amount}", node.id))
+    view = NetworkView(network)
+    assert "σ in 300 ways below" in texts(render(view.to_dot()))
+    assert "and 294 more" in texts(render(view.to_dot()))
+    alone = texts(render(view.to_dot(query="q7")))
+    assert "amount > 7" in alone and "299 nodes of other queries not shown" in alone
+    assert view.to_dot(full=True).count("amount > ") > 300
+
+
+def test_an_empty_network_is_drawn(render):
+    assert render(NetworkView(Network()).to_dot()).startswith("<svg")
+
+
+def test_a_layout_that_fails_is_an_error_with_a_hint(render):
+    with pytest.raises(EnvironmentProblem) as caught:
+        render("digraph {")
+    assert "doctor" in (caught.value.hint or "")
+
+
+def test_a_program_that_fails_is_an_error_with_a_hint(monkeypatch):
+    def broken(dot: str) -> str:
+        raise subprocess.CalledProcessError(1, "dot")
+
+    monkeypatch.setattr(drawing.shutil, "which", lambda name: "/usr/bin/dot")
+    monkeypatch.setattr(drawing, "_by_program", broken)
+    with pytest.raises(EnvironmentProblem):
+        render_svg("digraph {}")

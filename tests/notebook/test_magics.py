@@ -1,0 +1,221 @@
+"""Magics in a real shell: what a cell shows, what it changes, and how it fails."""
+
+from __future__ import annotations
+
+import example_network
+import pandas as pd
+import pytest
+
+from workbench.errors import SqlError, WorkbenchError
+from workbench.notebook.arguments import MagicError
+from workbench.notebook.magics import UnexpectedError
+
+
+def test_a_cell_registers_its_sql_and_shows_the_first_rows(run, session):
+    cell = run("%%argus big_transfers --dialect oracle --limit 3\nSELECT big FROM f")
+    assert cell.error is None
+    assert session.queries["big_transfers"].sql == "SELECT big FROM f\n"
+    assert session.queries["big_transfers"].dialect == "oracle"
+    assert "big_transfers registered: 2 new (of 2 nodes)" in cell.text
+    assert "big_transfers: 3 of 25 rows" in cell.text
+    assert cell.text.count("Rome") == 3
+    assert "<table" in cell.htmls[-1]
+
+
+def test_registering_says_what_is_shared_and_what_replacing_removes(run, session):
+    run("%%argus q1\nSELECT huge")
+    assert "q2 registered: 1 new, 3 shared (of 4 nodes)" in run("%%argus q2\nSELECT pairs").text
+    run("%argus drop q1")
+    assert "q2 replaced: 2 shared, 2 removed (of 2 nodes)" in run("%%argus q2\nSELECT big").text
+
+
+def test_a_dry_run_shows_what_would_be_and_changes_nothing(run, session):
+    run("%%argus q1\nSELECT big")
+    cell = run("%%argus q2 --dry-run\nSELECT huge")
+    assert "dry run, nothing was changed: 1 new, 2 shared (of 3 nodes)" in cell.text
+    assert "<svg" in cell.htmls[0]
+    assert list(session.queries) == ["q1"]
+
+
+def test_the_whole_result_goes_into_a_variable(run, shell):
+    run("%%argus q1 -o rows --limit 1\nSELECT big")
+    assert len(shell.user_ns["rows"]) == 25
+
+
+def test_an_empty_result_shows_its_columns(run, session):
+    session.frame = pd.DataFrame({"tranid": [], "city": []})
+    assert "q1: 0 rows\ntranid  city" in run("%%argus q1\nSELECT big").text
+
+
+def test_nulls_and_html_in_values_are_shown_as_they_are(run, session):
+    session.frame = pd.DataFrame({"name": ["<b>x</b>", None]})
+    cell = run("%%argus q1\nSELECT big")
+    assert "NULL" in cell.text
+    assert "&lt;b&gt;x" in cell.htmls[-1] and "<b>" not in cell.htmls[-1]
+
+
+def test_variables_of_the_notebook_are_filled_in(run, session):
+    run("least = 500\nwhat = 'big'")
+    run("%%argus q1\nSELECT {{what}} WHERE a > :least")
+    assert session.queries["q1"].sql == "SELECT big WHERE a > 500\n"
+
+
+def test_a_stream_from_a_file_and_from_a_variable(run, session, shell, tmp_path):
+    file = tmp_path / "my data.parquet"
+    file.write_bytes(b"")
+    cell = run(f'%argus stream Fed "{file}" --history 1000 --batch 500 --time tran_date')
+    assert cell.text.startswith("Fed: 1,000 rows of history, then 4,000 rows in batches of 500\ntranid integer")
+    shell.user_ns["frame"] = pd.DataFrame({"a": [1]})
+    run("%argus table T frame")
+    assert session.added[0] == ("Fed", str(file))
+    assert session.added[1][1] is shell.user_ns["frame"]
+
+
+def test_a_source_that_is_not_there(run):
+    assert "there is no file nowhere.parquet" in str(run("%argus stream F nowhere.parquet").error)
+
+
+def test_running_ends_with_the_queries_that_have_something_new(run, session):
+    run("%%argus q1\nSELECT big")
+    run("%%argus q2\nSELECT huge")
+    cell = run("%argus run 3")
+    assert cell.texts[0] == "batch 1 of 3 …"
+    assert cell.texts[3].startswith("batch 3 (3 of 3): 1,000 rows, ")
+    assert cell.texts[4].startswith("batches 1 to 3: 3,000 rows in ")
+    assert cell.texts[5].splitlines()[0] == "new results"
+    assert "q2" in cell.texts[5] and "9" in cell.texts[5]
+    assert "q1" not in cell.texts[5], "q1 had no changes"
+
+
+def test_running_past_the_end_says_so(run, session):
+    session.ends_after = 2
+    run("%%argus q1\nSELECT big")
+    assert run("%argus run 5").texts[-2].endswith("; the streams have ended")
+    assert run("%argus run").texts[-2] == "no batch was run: the streams have ended"
+
+
+def test_interrupting_keeps_what_was_done(run, session):
+    session.interrupt_in = 3
+    run("%%argus q1\nSELECT big")
+    cell = run("%argus run 5")
+    assert cell.error is None
+    assert cell.texts[-2].startswith("batches 1 to 2: 2,000 rows") and cell.texts[-2].endswith("; interrupted")
+
+
+@pytest.mark.parametrize("number", ["0", "-1"])
+def test_a_number_of_batches_is_positive(run, number):
+    assert isinstance(run(f"%argus run {number}").error, MagicError)
+
+
+def test_results_and_changes(run):
+    run("%%argus q1\nSELECT big")
+    assert "q1: 2 of 25 rows" in run("%argus results q1 --limit 2").text
+    changes = run("%argus results q1 --changes --since 20").text
+    assert "latest changes of q1: 4 rows" in changes and "weight" in changes
+
+
+def test_changes_say_how_many_there_are_in_all(run):
+    run("%%argus q1\nSELECT big")
+    assert "latest changes of q1: 3 of 25 rows" in run("%argus results q1 --changes --limit 3").text
+
+
+def test_a_disabled_query_says_why(run, session):
+    run("%%argus q1\nSELECT big")
+    session.queries["q1"].status = "function f raised ValueError"
+    assert run("%argus results q1").text == "q1 is disabled: function f raised ValueError"
+
+
+def test_lists_of_queries_and_streams(run, session, shell):
+    assert run("%argus queries").text == "no queries yet"
+    assert run("%argus streams").text == "no streams yet"
+    run("%%argus q1\nSELECT big")
+    run("%%argus q2\nSELECT huge")
+    shell.user_ns["frame"] = pd.DataFrame()
+    run("%argus stream Fed frame --batch 500")
+    assert run("%argus queries").text.splitlines()[2].split() == ["q2", "active", "3", "2", "tranid,", "tran_date"]
+    assert run("%argus streams").text.splitlines()[1].split() == ["Fed", "0", "5,000", "500", "0"]
+
+
+def test_the_plan_is_a_drawing_with_a_listing_as_its_twin(run):
+    run("%%argus q1\nSELECT big")
+    cell = run("%argus plan q1")
+    assert "query q1: 2 nodes" in cell.text
+    assert cell.htmls[0].startswith("<div") and "</svg>" in cell.htmls[0]
+
+
+def test_a_network_shows_itself(run, shell, session):
+    run("%%argus q1\nSELECT big")
+    shell.user_ns["s"] = session
+    data, _ = shell.display_formatter.format(session.network)
+    assert data["text/plain"].startswith("query network: 2 nodes, 1 query")
+    assert "</svg>" in data["text/html"] and data["image/svg+xml"].startswith("<svg")
+
+
+def test_timings_by_batch_and_by_operator(run, session):
+    assert "no batch was run yet" in run("%argus timings").text
+    session.plan = example_network.example()
+    run("%argus run 3")
+    text = run("%argus timings --batches 2").text
+    assert "operators, batches 2 to 3" in text
+    assert text.splitlines()[2].split()[:2] == ["2", "1,000"]
+    assert "█" in text
+
+
+def test_help_lists_every_command_and_explains_one(run):
+    text = run("%argus help").text
+    assert "%argus stream" in text and "%%argus" in text and text == run("%argus").text
+    one = run("%argus help run").text
+    assert "usage: %argus run [N]" in one and "%argus run 5" in one
+    assert "--dry-run" in run("%argus help %%argus").text
+    assert "--history" in run("%argus stream --help").text
+
+
+@pytest.mark.parametrize(
+    ("line", "message", "hint"),
+    [
+        ("%argus resluts q1", "no command resluts", "results"),
+        ("%argus xyz", "no command xyz", "%argus help"),
+        ("%argus stream F f.csv --hist 3", "--hist is not understood", "--history"),
+        ("%argus stream F", "required: SOURCE", "%argus help stream"),
+        ("%argus run five", "invalid int value: 'five'", "%argus help run"),
+        ("%argus drop 'q", "a quote is not closed", ""),
+        ("%%argus\nSELECT big", "required: NAME", "help"),
+        ("%%argus q1\n   ", "the cell has no SQL", "below"),
+    ],
+)
+def test_a_line_that_is_wrong_is_told_and_stops_the_cell(run, line, message, hint):
+    error = run(line).error
+    assert isinstance(error, MagicError)
+    assert message in str(error) and hint in (error.hint or "")
+
+
+def test_an_error_is_its_few_lines_with_a_caret_and_no_traceback(run):
+    cell = run("%%argus q1\nSELECT amout FROM f")
+    assert isinstance(cell.error, SqlError)
+    assert cell.stdout.splitlines() == [
+        "there is no column amout",
+        "  SELECT amout FROM f",
+        "         ^^^^^",
+        "hint: did you mean amount?",
+    ]
+
+
+def test_an_error_of_the_engine_shows_no_java_until_asked(run):
+    cell = run("%%argus q1\nSELECT java")
+    assert "org.apache" not in cell.stdout
+    assert "org.apache.spark" in run("%argus last-error").text
+
+
+def test_a_failure_nobody_foresaw_is_one_line_until_asked(run):
+    cell = run("%%argus q1\nSELECT bug")
+    assert isinstance(cell.error, UnexpectedError)
+    assert cell.stdout.splitlines()[0] == "ZeroDivisionError: division by zero"
+    assert "Traceback" not in cell.stdout
+    assert "second line" in run("%argus last-error").text
+
+
+def test_errors_of_the_package_are_short_in_python_cells_too(run, session, shell):
+    shell.user_ns["s"] = session
+    cell = run("s.drop('nothing')")
+    assert isinstance(cell.error, WorkbenchError)
+    assert cell.stdout.splitlines() == ["there is no query nothing"]

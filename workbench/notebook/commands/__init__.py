@@ -1,0 +1,1 @@
+"""The subcommands of ``%argus``, one module for each group; ``registry`` has them all."""

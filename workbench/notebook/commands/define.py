@@ -1,0 +1,156 @@
+"""Commands that change what there is: queries, streams and tables."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.network.describe import NetworkView
+from workbench.notebook.arguments import Command, MagicError, argument
+from workbench.notebook.desk import Desk
+from workbench.notebook.display import Shown, counts, result_table, show, together
+from workbench.notebook.drawing import picture
+from workbench.notebook.parameters import expand
+
+if TYPE_CHECKING:
+    from workbench.query import Query
+
+DIALECTS = ("bigquery", "duckdb", "mysql", "oracle", "postgres", "snowflake", "spark", "sqlite", "tsql")
+
+
+def register(desk: Desk, arguments: argparse.Namespace) -> None:
+    """Register the cell's SQL, say what that did to the network, show the first rows."""
+    sql = expand(arguments.cell, desk.variables, arguments.dialect)
+    if not sql.strip():
+        raise MagicError("the cell has no SQL", hint="write the query in the lines below %%argus")
+    session = desk.session
+    if arguments.dry_run:
+        preview = session.preview(sql, name=arguments.name, dialect=arguments.dialect)
+        change = describe_change(arguments.name, session.network, preview)
+        show(together(Shown(f"dry run, nothing was changed: {change}"), picture(preview, arguments.name)))
+        return
+    replaced = arguments.name in session.queries
+    before = session.network
+    query = session.register(sql, name=arguments.name, dialect=arguments.dialect)
+    change = describe_change(query.name, before, session.network)
+    show(f"{query.name} {'replaced' if replaced else 'registered'}: {change}")
+    show_result(desk, query, arguments.limit, arguments.output)
+
+
+def describe_change(name: str, before: NetworkView, after: NetworkView) -> str:
+    """What a registration did to the network, in a few words."""
+    old, new = ({node.id for node in network.nodes} for network in (before, after))
+    of_query = after.ancestors(name)
+    changes = {"new": len(new - old), "shared": len(of_query & old), "removed": len(old - new)}
+    return f"{counts(changes)} (of {len(new):,} nodes)"
+
+
+def show_result(desk: Desk, query: Query, limit: int, output: str | None) -> None:
+    """The first rows of a query's result; all of them into a variable when one is named."""
+    if query.status != "active":
+        show(f"{query.name} is disabled: {query.status}")
+        return
+    result = query.result()
+    if output is not None:
+        desk.variables[output] = result
+    show(result_table(result, limit, query.name))
+
+
+def add_stream(desk: Desk, arguments: argparse.Namespace) -> None:
+    """Add a stream and say how it will arrive."""
+    session = desk.session
+    session.add_stream(
+        arguments.name,
+        source(desk, arguments.source),
+        history=arguments.history,
+        batch=arguments.batch,
+        time=arguments.time,
+    )
+    stream = session.streams[arguments.name]
+    in_batches = max(0, stream.rows - stream.history)
+    columns = ", ".join(f"{name} {type_}" for name, type_ in stream.columns)
+    show(
+        f"{stream.name}: {min(stream.history, stream.rows):,} rows of history, "
+        f"then {in_batches:,} rows in batches of {stream.batch:,}\n{columns}"
+    )
+
+
+def add_table(desk: Desk, arguments: argparse.Namespace) -> None:
+    """Add a static table."""
+    desk.session.add_table(arguments.name, source(desk, arguments.source))
+    show(f"table {arguments.name} added")
+
+
+def source(desk: Desk, word: str) -> Any:
+    """What a word names: a variable of the notebook that holds data, or else a file.
+
+    Raises:
+        MagicError: there is neither.
+    """
+    path = Path(word).expanduser()
+    if path.exists():
+        return str(path)
+    if word.isidentifier() and word in desk.variables:
+        return desk.variables[word]
+    raise MagicError(
+        f"there is no file {word}" + (f" and no variable of this name, seen from {Path.cwd()}" if word else ""),
+        hint="give the path of a Parquet or CSV file, or the name of a DataFrame",
+    )
+
+
+def drop(desk: Desk, arguments: argparse.Namespace) -> None:
+    """Drop a query, and with it the nodes nobody else needs."""
+    session = desk.session
+    before = len(session.network.nodes)
+    session.drop(arguments.query)
+    after = len(session.network.nodes)
+    show(f"{arguments.query} dropped: {before - after:,} nodes removed, {after:,} left")
+
+
+SOURCE = argument("source", metavar="SOURCE", completes="path", help="a Parquet or CSV file, or a DataFrame's name")
+
+CELL = Command(
+    "%%argus",
+    "Register the SQL of the cell as a continuous query; the same name again replaces it. "
+    "{{name}} inserts text from the notebook, :name the value of a variable.",
+    register,
+    (
+        argument("name", metavar="NAME", completes="query", help="what the query is called"),
+        argument("--dialect", default="spark", metavar="D", completes="dialect", help="of the SQL (default: spark)"),
+        argument("--dry-run", action="store_true", help="show what would be shared, change nothing"),
+        argument("--limit", type=int, default=10, metavar="N", help="rows to show (default: 10)"),
+        argument("-o", "--output", metavar="VAR", help="variable that gets the whole result"),
+    ),
+    ("%%argus big_transfers --dialect oracle -o big\n  SELECT tranid FROM FedWireTrans WHERE amount > 1000000",),
+)
+
+COMMANDS = (
+    Command(
+        "stream",
+        "Add a stream: a file or DataFrame that is replayed in batches, in the order of its rows.",
+        add_stream,
+        (
+            argument("name", metavar="NAME", help="what queries call it"),
+            SOURCE,
+            argument("--history", type=int, metavar="N", help="rows already there (default: none)"),
+            argument("--batch", type=int, metavar="N", help="rows that arrive at a time"),
+            argument("--time", metavar="COLUMN", help="the column of event time"),
+        ),
+        ("%argus stream FedWireTrans sample_data/fed.parquet --history 10000 --batch 1000 --time tran_date",),
+    ),
+    Command(
+        "table",
+        "Add a static table.",
+        add_table,
+        (argument("name", metavar="NAME", help="what queries call it"), SOURCE),
+        ("%argus table zips zips.csv",),
+    ),
+    Command(
+        "drop",
+        "Drop a query and the nodes only it needed.",
+        drop,
+        (argument("query", metavar="QUERY", completes="query", help="its name"),),
+        ("%argus drop big_transfers",),
+    ),
+)

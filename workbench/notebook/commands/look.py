@@ -1,0 +1,167 @@
+"""Commands that show and change nothing: results, queries, streams, the network, timings."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from workbench.network.describe import NetworkView
+from workbench.network.dot import caption, short
+from workbench.notebook.arguments import Command, argument
+from workbench.notebook.commands.define import show_result
+from workbench.notebook.desk import Desk
+from workbench.notebook.display import Shown, milliseconds, result_table, show, table, together
+from workbench.notebook.drawing import picture
+
+if TYPE_CHECKING:
+    from workbench.engine.timings import BatchReport
+
+SLOWEST = 10
+"""Operators listed in the timings."""
+BAR = 20
+"""Characters of a bar that stands for all of a batch's time."""
+
+
+def results(desk: Desk, arguments: argparse.Namespace) -> None:
+    """A query's answer, or how it came to be."""
+    query = desk.session.query(arguments.query)
+    if arguments.changes:
+        changes = query.changes(since=arguments.since)
+        if arguments.output is not None:
+            desk.variables[arguments.output] = changes
+        show(result_table(changes, arguments.limit, f"latest changes of {query.name}", last=True))
+    else:
+        show_result(desk, query, arguments.limit, arguments.output)
+
+
+def queries(desk: Desk, arguments: argparse.Namespace) -> None:
+    """All queries, with what each shares."""
+    session = desk.session
+    network = session.network
+    rows = []
+    for name, query in session.queries.items():
+        nodes = [network.node(id_) for id_ in network.ancestors(name)]
+        shared = sum(len(node.queries) > 1 for node in nodes)
+        rows.append([name, query.status, len(nodes), shared, ", ".join(column for column, _ in query.columns)])
+    show(table(["query", "status", "nodes", "shared", "columns"], rows) if rows else Shown("no queries yet"))
+
+
+def streams(desk: Desk, arguments: argparse.Namespace) -> None:
+    """All streams, with how far each has been read."""
+    rows = [
+        [s.name, f"{s.position:,}", f"{s.rows:,}", f"{s.batch:,}", s.time or "", f"{s.set_aside_total:,}"]
+        for s in desk.session.streams.values()
+    ]
+    columns = ["stream", "read", "of rows", "batch", "time", "set aside"]
+    show(table(columns, rows) if rows else Shown("no streams yet"))
+
+
+def plan(desk: Desk, arguments: argparse.Namespace) -> None:
+    """The query network as a drawing, with one query stressed when it is named."""
+    session = desk.session
+    query = None if arguments.query is None else session.query(arguments.query).name
+    show(picture(session.network, query, arguments.full))
+
+
+def explain(desk: Desk, arguments: argparse.Namespace) -> None:
+    """What a query shares, and why."""
+    explanation = desk.session.query(arguments.query).explain()
+    show(Shown(str(explanation), explanation._repr_html_()))
+
+
+def timings(desk: Desk, arguments: argparse.Namespace) -> None:
+    """Where the time of the last batches went."""
+    session = desk.session
+    reports = session.reports[-max(1, arguments.batches) :]
+    if not reports:
+        show("no batch was run yet; %argus run")
+        return
+    show(together(_by_batch(reports, session.network), _by_operator(reports, session.network)))
+
+
+def _by_batch(reports: Sequence[BatchReport], network: NetworkView) -> Shown:
+    longest = max(report.seconds for report in reports)
+    rows = [
+        [
+            report.batch,
+            f"{report.total_rows:,}",
+            milliseconds(report.seconds),
+            _bar(report.seconds, longest),
+            _called(max(report.operators, key=lambda o: o.seconds).name, network) if report.operators else "",
+        ]
+        for report in reports
+    ]
+    return table(["batch", "rows", "time", "", "slowest operator"], rows, "batches")
+
+
+def _by_operator(reports: Sequence[BatchReport], network: NetworkView) -> Shown:
+    sums: dict[str, list[Any]] = {}
+    for operator in (o for report in reports for o in report.operators):
+        total = sums.setdefault(operator.name, [0, 0, 0, 0.0])
+        total[0] = len(operator.nodes)
+        total[1] += operator.rows_in
+        total[2] += operator.rows_out
+        total[3] += operator.seconds
+    whole = sum(total[3] for total in sums.values())
+    slowest = sorted(sums.items(), key=lambda item: -item[1][3])[:SLOWEST]
+    rows = [
+        [_called(name, network), nodes, f"{rows_in:,}", f"{rows_out:,}", milliseconds(seconds), _bar(seconds, whole)]
+        for name, (nodes, rows_in, rows_out, seconds) in slowest
+    ]
+    count = f"the {len(slowest)} slowest of {len(sums)} operators" if len(sums) > len(slowest) else "operators"
+    over = f"batch {reports[0].batch}" if len(reports) == 1 else f"batches {reports[0].batch} to {reports[-1].batch}"
+    return table(["operator", "nodes", "rows in", "rows out", "time", ""], rows, f"{count}, {over}")
+
+
+def _called(operator: str, network: NetworkView) -> str:
+    """What an operator does: the caption of its tree's root, or its id when that node is gone."""
+    known = {node.id: node for node in network.nodes}
+    return short(" ".join(caption(known[operator])), 60) if operator in known else operator
+
+
+def _bar(part: float, whole: float) -> str:
+    return "█" * round(BAR * part / whole) if whole else ""
+
+
+COMMANDS = (
+    Command(
+        "results",
+        "Show a query's answer over all data so far.",
+        results,
+        (
+            argument("query", metavar="QUERY", completes="query", help="its name"),
+            argument("--changes", action="store_true", help="what each batch added (weight 1) and took away (-1)"),
+            argument("--since", type=int, metavar="BATCH", help="with --changes: only after this batch"),
+            argument("--limit", type=int, default=10, metavar="N", help="rows to show (default: 10)"),
+            argument("-o", "--output", metavar="VAR", help="variable that gets all rows"),
+        ),
+        ("%argus results big_transfers --limit 20", "%argus results big_transfers --changes --since 3"),
+    ),
+    Command("queries", "List the queries and how much each shares.", queries, (), ("%argus queries",)),
+    Command("streams", "List the streams and how far each has been read.", streams, (), ("%argus streams",)),
+    Command(
+        "plan",
+        "Draw the query network; with a query, stress what that query is computed by.",
+        plan,
+        (
+            argument("query", nargs="?", metavar="QUERY", completes="query", help="the query to stress"),
+            argument("--full", action="store_true", help="draw every node of a large network"),
+        ),
+        ("%argus plan", "%argus plan big_transfers"),
+    ),
+    Command(
+        "explain",
+        "Say what a query shares with which others, what is new, and why.",
+        explain,
+        (argument("query", metavar="QUERY", completes="query", help="its name"),),
+        ("%argus explain big_transfers",),
+    ),
+    Command(
+        "timings",
+        "Show where the time of the last batches went.",
+        timings,
+        (argument("--batches", type=int, default=10, metavar="N", help="how many of the last (default: 10)"),),
+        ("%argus timings", "%argus timings --batches 1"),
+    ),
+)

@@ -1,0 +1,71 @@
+"""The command that lets batches arrive."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from workbench.notebook.arguments import Command, MagicError, argument
+from workbench.notebook.desk import Desk
+from workbench.notebook.display import ProgressLine, Shown, milliseconds, show, table
+
+if TYPE_CHECKING:
+    from workbench.engine.timings import BatchReport
+
+
+def run(desk: Desk, arguments: argparse.Namespace) -> None:
+    """Run batches with one line of progress, then say which queries have something new."""
+    if arguments.batches < 1:
+        raise MagicError(f"cannot run {arguments.batches} batches", hint="%argus run 5")
+    session = desk.session
+    line = ProgressLine(f"batch 1 of {arguments.batches} …")
+    done: list[BatchReport] = []
+
+    def progress(report: BatchReport) -> None:
+        done.append(report)
+        line.update(
+            f"batch {report.batch} ({len(done)} of {arguments.batches}): "
+            f"{report.total_rows:,} rows, {milliseconds(report.seconds)}"
+        )
+
+    try:
+        session.run(arguments.batches, progress=progress)
+        stopped = "the streams have ended" if len(done) < arguments.batches else ""
+    except KeyboardInterrupt:
+        stopped = "interrupted"
+    line.update(summary(done, stopped))
+    show(news(done))
+
+
+def summary(reports: Sequence[BatchReport], stopped: str) -> str:
+    """One line on the batches that were completed."""
+    if not reports:
+        return f"no batch was run: {stopped}"
+    first, last = reports[0].batch, reports[-1].batch
+    which = f"batch {first}" if first == last else f"batches {first} to {last}"
+    seconds = sum(report.seconds for report in reports)
+    average = f", {milliseconds(seconds / len(reports))} a batch" if len(reports) > 1 else ""
+    rows = sum(report.total_rows for report in reports)
+    return f"{which}: {rows:,} rows in {seconds:.1f} s{average}" + (f"; {stopped}" if stopped else "")
+
+
+def news(reports: Sequence[BatchReport]) -> Shown:
+    """The queries with changed results, those with most first."""
+    changed: Counter[str] = Counter()
+    for report in reports:
+        changed.update(report.changes)
+    rows = [[name, f"{number:,}"] for name, number in changed.most_common() if number]
+    return table(["query", "changed rows"], rows, "new results") if rows else Shown("no query has new results")
+
+
+COMMANDS = (
+    Command(
+        "run",
+        "Let the next batches arrive and evaluate every query on them. Interrupting the kernel stops after a batch.",
+        run,
+        (argument("batches", nargs="?", type=int, default=1, metavar="N", help="how many (default: 1)"),),
+        ("%argus run", "%argus run 5"),
+    ),
+)

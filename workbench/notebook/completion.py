@@ -1,0 +1,134 @@
+"""Completion for ``%argus`` lines and ``%%argus`` cells, asked by the kernel at every press of Tab.
+
+It only looks at what is there: it never makes a session nor waits for Spark.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.completer import CompletionContext, SimpleCompletion, SimpleMatcherResult, context_matcher
+
+from workbench.notebook.arguments import Argument, Command
+from workbench.notebook.commands.define import CELL, DIALECTS
+from workbench.notebook.commands.registry import COMMANDS
+from workbench.notebook.desk import Desk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PLACEHOLDER = re.compile(r"(?:(?<![\w:]):|\{\{\s*)(\w*)$")
+WORD = re.compile(r"(?:(\w+)\.)?(\w*)$")
+AFTER_FROM = re.compile(r"\b(?:from|join)\s+(?:\w+(?:\s+\w+)?\s*,\s*)*\w*$", re.IGNORECASE)
+
+
+def matcher(desk: Desk) -> Callable[[CompletionContext], SimpleMatcherResult]:
+    """A matcher for IPython's completer (API version 2) that knows the desk's streams and queries."""
+
+    @context_matcher(identifier="argus")
+    def argus(context: CompletionContext) -> SimpleMatcherResult:
+        return complete(desk, context)
+
+    return argus
+
+
+def complete(desk: Desk, context: CompletionContext) -> SimpleMatcherResult:
+    """The completions at the cursor; none, and nothing suppressed, outside of our magics."""
+    line = context.text_until_cursor
+    if line.lstrip().startswith("%argus "):
+        return _of_line(desk, line.lstrip().removeprefix("%argus "))
+    if not context.full_text.lstrip().startswith("%%argus"):
+        return {"completions": []}
+    if line.lstrip().startswith("%%argus"):
+        return _of_arguments(desk, CELL, line.lstrip().removeprefix("%%argus"))
+    lines = context.full_text.split("\n")
+    return _of_sql(desk, context.full_text, "\n".join([*lines[: context.cursor_line], line]))
+
+
+def _of_line(desk: Desk, text: str) -> SimpleMatcherResult:
+    name, space, rest = text.lstrip().partition(" ")
+    if not space:
+        return _matches(COMMANDS, name)
+    return _of_arguments(desk, COMMANDS[name], rest) if name in COMMANDS else _matches((), rest)
+
+
+def _of_arguments(desk: Desk, command: Command, text: str) -> SimpleMatcherResult:
+    words = text.split()
+    fragment = words.pop() if words and not text[-1].isspace() else ""
+    options = {flag: a for a in command.arguments if a.is_option for flag in a.flags}
+    previous = options.get(words[-1]) if words else None
+    if previous is not None and previous.takes_value:
+        return _of_values(desk, previous, fragment)
+    if fragment.startswith("-"):
+        return _matches((flag for flag in options if flag not in words), fragment)
+    place = sum(
+        not word.startswith("-") and not (before in options and options[before].takes_value)
+        for before, word in zip(["", *words], words, strict=False)
+    )
+    positional = [a for a in command.arguments if not a.is_option]
+    if place < len(positional):
+        return _of_values(desk, positional[place], fragment)
+    return _matches((flag for flag in options if flag not in words), fragment)
+
+
+def _of_values(desk: Desk, argument: Argument, fragment: str) -> SimpleMatcherResult:
+    match argument.completes:
+        case "path":
+            return {"completions": []}  # IPython completes paths itself
+        case "query":
+            return _matches(desk.current.queries if desk.current else (), fragment)
+        case "dialect":
+            return _matches(DIALECTS, fragment)
+        case "command":
+            return _matches(COMMANDS, fragment)
+        case _:
+            return _matches((), fragment)
+
+
+def _of_sql(desk: Desk, cell: str, before: str) -> SimpleMatcherResult:
+    if placeholder := PLACEHOLDER.search(before):
+        return _matches(desk.named(), placeholder[1])
+    word = WORD.search(before)
+    owner, fragment = (word[1], word[2]) if word else (None, "")
+    streams: dict[str, Any] = dict(desk.current.streams) if desk.current else {}
+    queries: Iterable[str] = desk.current.queries if desk.current else ()
+    aliases = _aliases(cell, streams)
+    if owner is not None:
+        names = [aliases[owner.lower()]] if owner.lower() in aliases else list(streams)
+        return _matches(_columns(streams, names), fragment)
+    if AFTER_FROM.search(before):
+        return _matches([*streams, *queries], fragment)
+    used = list(dict.fromkeys(aliases.values())) or list(streams)
+    return _matches([*_columns(streams, used), *aliases, *streams], fragment)
+
+
+def _aliases(cell: str, streams: Iterable[str]) -> dict[str, str]:
+    """Names the cell gives to streams, in lower case, and the streams' own where they are used."""
+    found: dict[str, str] = {}
+    for stream in streams:
+        for match in re.finditer(rf"\b{re.escape(stream)}\b(?:\s+(?:as\s+)?(\w+))?", cell, re.IGNORECASE):
+            alias = match[1]
+            is_name = alias is not None and alias.lower() not in {
+                "where",
+                "join",
+                "group",
+                "order",
+                "on",
+                "union",
+                "as",
+            }
+            found[alias.lower() if is_name else stream.lower()] = stream
+    return found
+
+
+def _columns(streams: dict[str, Any], names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(column for name in names for column, _ in streams[name].columns))
+
+
+def _matches(words: Iterable[str], fragment: str) -> SimpleMatcherResult:
+    """The words that start with what is typed; inside our magics Python's names would only be noise."""
+    folded = fragment.lower()
+    found = [SimpleCompletion(word) for word in dict.fromkeys(words) if word.lower().startswith(folded)]
+    return {"completions": found, "suppress": True, "matched_fragment": fragment, "ordered": True}

@@ -1,0 +1,86 @@
+"""What a notebook holds between cells: one session, made when it is first needed, on a Spark that starts meanwhile."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any
+
+from workbench.notebook.display import ProgressLine
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from workbench.session import Session
+
+
+class SparkStart:
+    """Spark, started in the background so that the first cells need not wait for it.
+
+    Args:
+        start: gives the session; takes seconds.
+        line: tells the analyst how far it is; made with the first text.
+    """
+
+    def __init__(self, start: Callable[[], SparkSession], line: Callable[[str], ProgressLine] = ProgressLine) -> None:
+        self._start = start
+        self._ready: Future[SparkSession] = Future()
+        self._line = line("starting Spark …")
+        threading.Thread(target=self._run, name="start Spark", daemon=True).start()
+
+    def wait(self) -> SparkSession:
+        """The session, when it is there; raises what starting it raised."""
+        return self._ready.result()
+
+    def _run(self) -> None:
+        started = time.perf_counter()
+        try:
+            spark = self._start()
+        except BaseException as error:
+            self._ready.set_exception(error)
+            self._line.update(f"Spark did not start: {error}")
+        else:
+            self._ready.set_result(spark)
+            self._line.update(f"Spark ready ({time.perf_counter() - started:.1f} s)")
+
+
+class Desk:
+    """The session and the variables a notebook's magics work with.
+
+    Args:
+        variables: the notebook's namespace.
+        make: gives a new session when the first is needed.
+    """
+
+    def __init__(self, variables: dict[str, Any], make: Callable[[], Session]) -> None:
+        self.variables = variables
+        self._make = make
+        self._session: Session | None = None
+
+    @property
+    def session(self) -> Session:
+        """The notebook's session; made now if there is none yet."""
+        if self._session is None:
+            self._session = self._make()
+        return self._session
+
+    @property
+    def current(self) -> Session | None:
+        """The notebook's session if there is one; completion must not wait for one."""
+        return self._session
+
+    def use(self, session: Session) -> None:
+        """Work with a session that was made by hand from now on; the one before stays as it is."""
+        self._session = session
+
+    def close(self) -> None:
+        """Close the session, if there is one."""
+        if self._session is not None:
+            self._session.close()
+            self._session = None
+
+    def named(self) -> Mapping[str, Any]:
+        """The variables an analyst made: without IPython's own."""
+        return {name: value for name, value in self.variables.items() if not name.startswith("_")}

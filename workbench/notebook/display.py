@@ -1,0 +1,125 @@
+"""What cells show: always plain text, and HTML where there is more to see.
+
+The plain text is not a fallback to be ashamed of: it is what a terminal, a diff of a saved notebook and a screen reader
+get.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+from IPython.display import display
+
+if TYPE_CHECKING:
+    from IPython.core.display_functions import DisplayHandle
+
+WIDEST = 60
+"""Characters of a value shown in a table."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """An output in up to three forms; a front end takes the richest it can.
+
+    Attributes:
+        text: complete in itself.
+        html: the same, formatted; ``None`` when the text is all there is.
+        svg: a drawing for where HTML is not shown.
+    """
+
+    text: str
+    html: str | None = None
+    svg: str | None = None
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str | None:
+        return self.html
+
+    def _repr_svg_(self) -> str | None:
+        return self.svg
+
+
+def show(output: Shown | str) -> None:
+    """Display an output of the running cell."""
+    display(Shown(output) if isinstance(output, str) else output)
+
+
+class ProgressLine:
+    """One line of text that is replaced in place."""
+
+    def __init__(self, text: str) -> None:
+        self._handle: DisplayHandle = display(Shown(text), display_id=True)
+
+    def update(self, text: str) -> None:
+        """Replace the line, from any thread and any later cell."""
+        self._handle.update(Shown(text))
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str = "") -> Shown:
+    """A small table of values already formatted.
+
+    Example:
+        >>> table(["query", "rows"], [["big", "12"]])
+        query rows
+          big   12
+    """
+    return frame_table(pd.DataFrame([list(row) for row in rows], columns=list(columns)), title)
+
+
+def frame_table(frame: pd.DataFrame, title: str = "") -> Shown:
+    """A DataFrame without its index, NULLs as NULL, under a title."""
+    frame = frame.apply(_with_nulls) if len(frame) else frame
+    with pd.option_context("display.max_colwidth", WIDEST):
+        text = frame.to_string(index=False) if len(frame) else "  ".join(map(str, frame.columns))
+        html = frame.to_html(index=False, border=0)
+    return Shown(
+        "\n".join(filter(None, [title, text])),
+        (f"<div>{escape(title)}</div>" if title else "") + f'<div style="overflow-x:auto">{html}</div>',
+    )
+
+
+def _with_nulls(column: pd.Series) -> pd.Series:
+    """pandas writes a missing value in four ways, SQL in one."""
+    return column.astype(object).where(column.notna(), "NULL") if column.isna().any() else column
+
+
+def result_table(frame: pd.DataFrame, limit: int, title: str = "", last: bool = False) -> Shown:
+    """The first (or last) rows of a result, and how many there are in all.
+
+    Example:
+        >>> result_table(pd.DataFrame({"tranid": range(1000, 3000)}), 1)
+        1 of 2,000 rows
+         tranid
+           1000
+    """
+    shown = frame.tail(max(0, limit)) if last else frame.head(max(0, limit))
+    rows = f"{len(frame):,} row" + ("" if len(frame) == 1 else "s")
+    count = rows if len(shown) == len(frame) else f"{len(shown):,} of {rows}"
+    return frame_table(shown, f"{title}: {count}" if title else count)
+
+
+def together(*parts: Shown) -> Shown:
+    """Several outputs as one, below each other."""
+    html = "".join(part.html if part.html is not None else f"<pre>{escape(part.text)}</pre>" for part in parts)
+    return Shown("\n\n".join(part.text for part in parts), html)
+
+
+def counts(numbers: Mapping[str, int]) -> str:
+    """Numbers with what they count, the zeros left out.
+
+    Example:
+        >>> counts({"new": 2, "shared": 0, "removed": 1})
+        '2 new, 1 removed'
+    """
+    return ", ".join(f"{number:,} {what}" for what, number in numbers.items() if number)
+
+
+def milliseconds(seconds: float) -> str:
+    """A duration to read at a glance."""
+    return f"{seconds * 1000:,.0f} ms"

@@ -1,0 +1,80 @@
+"""``%load_ext workbench``: magics, completion, drawings and short errors for a notebook.
+
+Spark starts in the background as soon as the extension is loaded; the first command that needs it waits.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from IPython.core.interactiveshell import InteractiveShell
+
+from workbench.errors import EnvironmentProblem, WorkbenchError
+from workbench.network.describe import NetworkView
+from workbench.notebook.completion import matcher
+from workbench.notebook.desk import Desk, SparkStart
+from workbench.notebook.drawing import picture
+from workbench.notebook.magics import ArgusMagics
+
+if TYPE_CHECKING:
+    from workbench.session import Session
+
+_desk: Desk | None = None
+"""The desk of this process: a kernel serves one notebook."""
+
+
+def load_ipython_extension(shell: InteractiveShell) -> None:
+    """Called by ``%load_ext workbench``. Loading again keeps the session."""
+    global _desk
+    if _desk is None:
+        from workbench.engine.spark import local_spark
+        from workbench.session import Session
+
+        spark = SparkStart(local_spark)
+        _desk = Desk(shell.user_ns, lambda: Session(spark=spark.wait()))
+    install(shell, _desk)
+
+
+def install(shell: InteractiveShell, desk: Desk) -> None:
+    """Give a shell the magics, completion and displays, working on ``desk``."""
+    shell.register_magics(ArgusMagics(shell, desk))
+    completer = shell.Completer
+    others = [m for m in completer.custom_matchers if getattr(m, "matcher_identifier", "") != "argus"]
+    completer.custom_matchers = [*others, matcher(desk)]
+    assert shell.display_formatter is not None  # set up with every shell
+    formatters = shell.display_formatter.formatters
+    formatters["text/html"].for_type(NetworkView, lambda network: picture(network).html)
+    formatters["image/svg+xml"].for_type(NetworkView, lambda network: picture(network).svg)
+    # IPython asks an exception how it wants to be shown; ours say what an analyst can use, and no stack.
+    WorkbenchError._render_traceback_ = _short  # type: ignore[attr-defined]
+
+
+def get_session() -> Session:
+    """The session the magics work with; made, once Spark is ready, if there is none yet.
+
+    Raises:
+        EnvironmentProblem: the extension is not loaded.
+    """
+    return _loaded().session
+
+
+def use(session: Session) -> None:
+    """Let the magics work with a session made by hand.
+
+    Raises:
+        EnvironmentProblem: the extension is not loaded.
+
+    Example:
+        ``from workbench.notebook.extension import use; use(Session(path="~/fraud"))``
+    """
+    _loaded().use(session)
+
+
+def _loaded() -> Desk:
+    if _desk is None:
+        raise EnvironmentProblem("the workbench is not loaded in this notebook", hint="%load_ext workbench")
+    return _desk
+
+
+def _short(error: WorkbenchError) -> list[str]:
+    return str(error).splitlines()
