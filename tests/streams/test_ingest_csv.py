@@ -237,10 +237,13 @@ def test_files_without_a_usable_header_are_refused(data: bytes, tmp_path: Path) 
     assert [path.name for path in tmp_path.iterdir()] == ["x.csv"]
 
 
-def test_an_unclosed_quote_loses_nothing_silently(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(csv_source, "_BLOCK_BYTES", 1_000)
-    text = "a,b\n" + "1,x\n" * 400 + '2,"y\n' + "3,z\n" * 2_000
-    log = ingest_csv(tmp_path, text)
-    assert log.rows == 400 or log.set_aside_total
-    assert {row["b"] for row in rows_of(log)} == {"x"}
-    assert log.set_aside[-1].line >= 2
+@pytest.mark.parametrize("block_bytes", [1_000, 1 << 22])
+def test_an_unclosed_quote_is_reported_where_it_opens(
+    block_bytes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(csv_source, "_BLOCK_BYTES", block_bytes)
+    log = ingest_csv(tmp_path, "a,b\n" + "1,x\n" * 400 + '2,"y\n' + "3,z\n" * 2_000)
+    assert [row["b"] for row in rows_of(log)][:400] == ["x"] * 400
+    (entry,) = log.set_aside
+    assert entry.line == 402
+    assert "quote is not closed" in entry.reason

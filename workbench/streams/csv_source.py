@@ -71,6 +71,7 @@ class _CsvReader:
         self._lines = lines
         self._next_record = 2  # the header is record 1, on line 1
         self._next_line = 2
+        self._last_height = 1
         self._malformed: list[Any] = []  # in order; Arrow reads ahead, so some lie beyond the current block
         self._reader = pc_csv.open_csv(
             lines,
@@ -93,7 +94,7 @@ class _CsvReader:
             except StopIteration:
                 break
             except (pa.ArrowException, OSError) as error:
-                stopped = f"the file cannot be read from about here on: {error}"
+                stopped = f"the file cannot be read from about here on, perhaps as a quote is not closed: {error}"
                 break
             if batch.num_rows:
                 yield self._block(batch)
@@ -122,9 +123,13 @@ class _CsvReader:
         set_aside += self._not_text(before=int(lines[-1]))
         place = good - self._next_record
         self._next_record, self._next_line = int(good[-1]) + 1, int(starts[-1] + heights[-1])
+        self._last_height = int(heights[-1])
         return Block(batch, lines[place], tuple(set_aside))
 
     def _ending(self, stopped: str | None) -> Iterator[SetAside]:
+        if self._lines.quotes % 2 and self._last_height > 1:
+            line = int(self._lines.physical(np.array([self._next_line - self._last_height]))[0])
+            yield SetAside(line, "", "a quote is not closed: the rest of the file is one value of this row")
         for row in self._malformed:
             yield _wrong_fields(row, self._line())
             self._next_line += 1 + row.text.count("\n")

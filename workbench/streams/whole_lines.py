@@ -27,6 +27,7 @@ class WholeLines:
         self.cut: str | None = None
         self.rest = b""
         self.not_text: list[tuple[int, bytes]] = []
+        self.quotes = 0
         self.closed = False
         self._file = _open(path)
         self._ready = memoryview(b"")
@@ -101,6 +102,7 @@ class WholeLines:
                 position = match.start()
                 self._skipped.append(self._lines + before + 1)
         self._lines += lines.count(b"\n")
+        self.quotes += lines.count(b'"')
 
 
 def _open(path: Path) -> gzip.GzipFile | io.BufferedReader:
