@@ -88,13 +88,20 @@ def test_statements_of_rare_shapes():
         (("+", ("*", "a", "b"), "c"), "a * b + c"),
         (("/", "a", ("*", "b", "c")), "a / (b * c)"),
         (("-", "a", ("+", "b", "c")), "a - (b + c)"),
+        (("not", ("or", "a", "b")), "NOT (a OR b)"),
+        (("and", ("or", "a", "b"), ("=", "c", "d"), "e"), "(a OR b) AND c = d AND e"),
+        (("=", ("is_null", "a"), ("in", "b", "c", "d")), "(a IS NULL) = (b IN (c, d))"),
+        (("*", ("neg", "a"), ("neg", ("+", "b", "c"))), "-a * -(b + c)"),
+        (("||", ("case", "a", "b", "c"), "d"), "CASE WHEN a THEN b ELSE c END || d"),
+        (("like", ("||", "a", "b"), "c"), "a || b LIKE c"),
+        (("substr", ("+", "a", "b"), "c"), "SUBSTR(a + b, c)"),
     ],
 )
 def test_parentheses_are_those_that_matter(expression, sql):
     def build(part):
         if isinstance(part, str):
             return Column(part, INTEGER)
-        return Call(part[0], (build(part[1]), build(part[2])), INTEGER)
+        return Call(part[0], tuple(map(build, part[1:])), INTEGER)
 
     assert expression_sql(build(expression)) == sql
 

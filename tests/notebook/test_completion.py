@@ -20,7 +20,7 @@ def complete(shell, run, session):
             found = list(shell.Completer.completions(text, place))
         for one in found:  # what is replaced is what is being typed
             typed = text[one.start : place].lower()
-            assert one.end == place and one.text.lower().startswith(typed)
+            assert one.end == place and one.text.lower().lstrip("%").startswith(typed.lstrip("%"))
         return [one.text for one in found]
 
     return completions

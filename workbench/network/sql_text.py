@@ -15,8 +15,22 @@ from workbench.sql.predicates import Literal, Operator, ORPred, PredSet
 SIDES = ("l", "r")
 """What a join's statement calls its left and its right parent."""
 
-PRECEDENCE = {"||": 1, "+": 2, "-": 2, "*": 3, "/": 3, "%": 3}
-ASSOCIATIVE = {"||", "+", "*"}
+INFIX = {
+    "or": 1,
+    "and": 2,
+    **dict.fromkeys(("=", "<>", "<", "<=", ">", ">=", "<=>", "like", "ilike", "rlike"), 4),
+    "||": 5,
+    "+": 6,
+    "-": 6,
+    "*": 7,
+    "/": 7,
+    "%": 7,
+    "div": 7,
+}
+"""Operators written between their operands: how strongly they bind."""
+ASSOCIATIVE = {"or", "and", "||", "+", "*"}
+NOT, TEST, NEGATIVE = 3, 4, 8
+"""How strongly NOT, IS NULL and IN, and a minus sign bind."""
 
 
 def node_sql(node: Node) -> str:
@@ -72,23 +86,46 @@ def _literal_sql(literal: Literal, sides: tuple[str, ...]) -> str:
 
 
 def _sql(expression: Expression | AggregateCall, sides: tuple[str, ...], outer: int) -> str:
+    """The expression, in parentheses when it binds less than ``outer``, what is around it."""
     match expression:
         case Column():
             return f"{sides[expression.source]}.{expression.name}" if sides else expression.name
-        case Call("cast", (value,), type_):
-            return f"CAST({_sql(value, sides, 0)} AS {str(type_).upper()})"
-        case Call(function, (left, right)) if not function[0].isalpha():
-            own = PRECEDENCE.get(function, 0)
-            nested = own if function in ASSOCIATIVE else own + 1
-            inner = f"{_sql(left, sides, own)} {function} {_sql(right, sides, nested)}"
-            return f"({inner})" if own < outer else inner
-        case Call(function, arguments):
-            return f"{function.upper()}({', '.join(_sql(a, sides, 0) for a in arguments)})"
+        case Constant():
+            return text(expression)
         case AggregateCall():
             inner = ", ".join(_sql(a, sides, 0) for a in expression.arguments) or "*"
             return f"{expression.function.upper()}({'DISTINCT ' if expression.distinct else ''}{inner})"
-        case _:
-            return text(expression)
+        case Call():
+            written, own = _call(expression, sides)
+            return f"({written})" if own < outer else written
+
+
+def _call(call: Call, sides: tuple[str, ...]) -> tuple[str, int]:
+    """A call, and how strongly its outermost operator binds."""
+
+    def sql(argument: Expression, outer: int = 0) -> str:
+        return _sql(argument, sides, outer)
+
+    match call.function, call.arguments:
+        case function, (first, *rest) if function in INFIX and rest:
+            own = INFIX[function]
+            nested = own if function in ASSOCIATIVE else own + 1
+            return f" {function.upper()} ".join([sql(first, own), *(sql(a, nested) for a in rest)]), own
+        case "not", (condition,):
+            return f"NOT {sql(condition, NOT)}", NOT
+        case "neg", (value,):
+            return f"-{sql(value, NEGATIVE)}", NEGATIVE
+        case "is_null", (value,):
+            return f"{sql(value, TEST + 1)} IS NULL", TEST
+        case "in", (value, *choices):
+            return f"{sql(value, TEST + 1)} IN ({', '.join(map(sql, choices))})", TEST
+        case "case", (*pairs, otherwise):
+            whens = (f"WHEN {sql(c)} THEN {sql(v)} " for c, v in zip(pairs[::2], pairs[1::2], strict=True))
+            return f"CASE {''.join(whens)}ELSE {sql(otherwise)} END", NEGATIVE
+        case "cast", (value,):
+            return f"CAST({sql(value)} AS {str(call.type).upper()})", NEGATIVE
+        case function, arguments:
+            return f"{function.upper()}({', '.join(map(sql, arguments))})", NEGATIVE
 
 
 def _aggregate_sql(node: Aggregate) -> str:
