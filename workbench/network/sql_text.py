@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from workbench.network.nodes import Aggregate, Join, Node, Selection, SetOperation, Source
-from workbench.sql.expressions import AggregateCall, Call, Column, Expression, column_name, text
+from workbench.sql.expressions import AggregateCall, Call, Column, Constant, Expression, column_name, text
 from workbench.sql.predicates import Literal, Operator, ORPred, PredSet
 
 SIDES = ("l", "r")
@@ -78,10 +78,10 @@ def expression_sql(expression: Expression | AggregateCall, sides: tuple[str, ...
 
 
 def _literal_sql(literal: Literal, sides: tuple[str, ...]) -> str:
-    left = expression_sql(literal.left, sides)
     if literal.operator is Operator.HOLDS:
-        return left
-    right = "" if literal.right is None else f" {expression_sql(literal.right, sides)}"
+        return _sql(literal.left, sides, NOT)
+    left = _sql(literal.left, sides, TEST + 1)
+    right = "" if literal.right is None else f" {_sql(literal.right, sides, TEST + 1)}"
     return f"{left} {literal.operator.upper()}{right}"
 
 
@@ -110,7 +110,8 @@ def _call(call: Call, sides: tuple[str, ...]) -> tuple[str, int]:
         case function, (first, *rest) if function in INFIX and rest:
             own = INFIX[function]
             nested = own if function in ASSOCIATIVE else own + 1
-            return f" {function.upper()} ".join([sql(first, own), *(sql(a, nested) for a in rest)]), own
+            leftmost = own + 1 if own == TEST else own  # comparisons do not chain
+            return f" {function.upper()} ".join([sql(first, leftmost), *(sql(a, nested) for a in rest)]), own
         case "not", (condition,):
             return f"NOT {sql(condition, NOT)}", NOT
         case "neg", (value,):
