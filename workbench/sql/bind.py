@@ -1,0 +1,194 @@
+"""SQL text to the logical query: names resolved, types found, views and plain subqueries merged, predicates in CNF.
+
+Nothing is ever ignored: a part of the text that has no meaning here is refused by name, with a caret.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from workbench.errors import SqlError, nearest
+from workbench.sql.block import bind_block
+from workbench.sql.caret import Source
+from workbench.sql.coercion import TypeClash, is_null, unify
+from workbench.sql.expressions import Column, Constant
+from workbench.sql.logical import Block, LogicalQuery, Output, SetOperation, StreamInput, output_columns
+from workbench.sql.parse import CreateView, parse
+from workbench.sql.schema import Schema
+from workbench.sql.types import DataType
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The statements of a text: views in order, and the one query if there is one."""
+
+    views: tuple[tuple[str, LogicalQuery], ...]
+    query: LogicalQuery | None
+
+
+def bind(sql: str, dialect: str, schema: Schema) -> Bound:
+    """Bind the statements of a text; later ones may use the views of earlier ones.
+
+    Args:
+        sql: any number of CREATE VIEW and at most one query, separated by semicolons.
+        dialect: a dialect name of sqlglot.
+        schema: streams, views, functions and aggregates that may be used.
+
+    Raises:
+        SqlError: syntax, an unknown or ambiguous name, or types that do not go together.
+        UnsupportedError: a construct that is not evaluated.
+
+    Example:
+        >>> from workbench.sql.types import INTEGER
+        >>> bound = bind("SELECT a FROM t WHERE a > 1", "spark", Schema({"t": (("a", INTEGER),)}))
+        >>> str(bound.query.where)
+        'a > 1'
+    """
+    binder = QueryBinder(Source(sql), dialect.lower(), schema)
+    views: list[tuple[str, LogicalQuery]] = []
+    query: LogicalQuery | None = None
+    for statement in parse(sql, dialect):
+        if isinstance(statement, CreateView):
+            view = binder.query(statement.expression)
+            view = renamed(view, statement.columns, binder.source, statement.expression)
+            views.append((statement.name, view))
+            binder = binder.knowing({statement.name.lower(): view})
+        elif query is not None:
+            raise SqlError("there are two queries in one text", **binder.source.of(statement.expression),
+                           hint="register them one by one, or make one a view")  # fmt: skip
+        else:
+            query = binder.query(statement.expression)
+    if query is None and not views:
+        raise SqlError("there is no query", hint="write a SELECT")
+    return Bound(tuple(views), query)
+
+
+@dataclass(frozen=True)
+class QueryBinder:
+    """Binds queries; ``local`` holds the views and CTEs of the text, by name in lower case."""
+
+    source: Source
+    dialect: str
+    schema: Schema
+    local: Mapping[str, LogicalQuery] = field(default_factory=dict)
+
+    def knowing(self, more: Mapping[str, LogicalQuery]) -> QueryBinder:
+        """The binder with more names, which hide earlier ones."""
+        return replace(self, local={**self.local, **more})
+
+    def query(self, node: exp.Expression) -> LogicalQuery:
+        """A SELECT, a set operation, or one in parentheses."""
+        binder = self._with(node.args.get("with_"))
+        match node:
+            case exp.Select():
+                return bind_block(node, binder)
+            case exp.SetOperation():
+                return binder._set_operation(node)
+            case exp.Subquery():
+                self.source.refuse_others(node, {"this", "with_"}, "parentheses")
+                return binder.query(node.this)
+            case exp.Table() | exp.Values():
+                self.source.refuse("a table in place of a SELECT", node, "write SELECT * FROM it")
+            case _:
+                self.source.refuse(node.key.upper(), node)
+
+    def _with(self, with_: exp.With | None) -> QueryBinder:
+        if with_ is None:
+            return self
+        self.source.refuse_others(with_, {"expressions"}, "WITH")
+        binder = self
+        for cte in with_.expressions:
+            self.source.refuse_others(cte, {"this", "alias"}, "a CTE")
+            bound = renamed(binder.query(cte.this), alias_columns(cte), self.source, cte)
+            binder = binder.knowing({cte.alias.lower(): bound})
+        return binder
+
+    def relation(self, table: exp.Table) -> tuple[str, LogicalQuery | StreamInput, tuple[tuple[str, DataType], ...]]:
+        """What a name in FROM means: its name, the query or stream, and its columns.
+
+        Raises:
+            SqlError: nothing has that name.
+        """
+        name = table.name
+        if not isinstance(table.this, exp.Identifier):
+            self.source.refuse("a table function", table)
+        if table.args.get("db") is not None:
+            raise self.source.error(f"unknown stream {table.db}.{name}", table, "streams have names of one part")
+        query = self.local.get(name.lower()) or self.schema.view(name)
+        if query is not None:
+            return name, query, tuple((n.lower(), t) for n, t in output_columns(query))
+        stream = self.schema.stream(name)
+        if stream is not None:
+            return name, StreamInput(stream[0]), stream[1]
+        known = [*self.schema.streams, *self.schema.views, *self.local]
+        hint = nearest(name, known) or (f"there are {', '.join(known[:8])}" if known else "add one with add_stream")
+        raise self.source.error(f"unknown stream {name}", table, hint)
+
+    # ---- set operations ----------------------------------------------------------------------------------------------
+
+    def _set_operation(self, node: exp.SetOperation) -> LogicalQuery:
+        operator = type(node).__name__.lower()
+        self.source.refuse_others(node, {"this", "expression", "distinct", "with_"}, operator.upper())
+        all_ = not node.args.get("distinct")
+        branches: list[LogicalQuery] = []
+        for side in (node.this, node.expression):
+            branch = self.query(side)
+            if operator == "union" and isinstance(branch, SetOperation) and (branch.operator, branch.all) == ("union", all_):
+                branches += branch.branches
+            else:
+                branches.append(branch)
+        return self._combined(operator, all_, branches, node)
+
+    def _combined(self, operator: str, all_: bool, branches: list[LogicalQuery], node: exp.Expression) -> SetOperation:
+        shapes = [output_columns(branch) for branch in branches]
+        if len({len(shape) for shape in shapes}) > 1:
+            counts = " and ".join(str(len(shape)) for shape in shapes)
+            raise self.source.error(f"{operator.upper()} of queries with {counts} columns", node, "select as many columns in each")
+        names = tuple(name for name, _ in shapes[0])
+        types = tuple(self._common(operator, i, branches, node) for i in range(len(names)))
+        return SetOperation(operator, all_, tuple(_null_typed(b, types) for b in branches), names, types)
+
+    def _common(self, operator: str, index: int, branches: list[LogicalQuery], node: exp.Expression) -> DataType:
+        """The type of a column that is not NULL in every branch."""
+        values = [
+            b.outputs[index].expression if isinstance(b, Block) and is_null(b.outputs[index].expression)
+            else Column("value", output_columns(b)[index][1]) for b in branches
+        ]  # fmt: skip
+        try:
+            return unify(values)[1]
+        except TypeClash as clash:
+            name = output_columns(branches[0])[index][0]
+            raise self.source.error(f"{operator.upper()}, column {name}: {clash.message}", node, clash.hint) from None
+
+
+def _null_typed(query: LogicalQuery, types: tuple[DataType, ...]) -> LogicalQuery:
+    """A branch whose constant NULLs have the type of the column."""
+    if not isinstance(query, Block) or not any(is_null(o.expression) for o in query.outputs):
+        return query
+    outputs = tuple(
+        Output(o.name, Constant(None, type_)) if is_null(o.expression) else o
+        for o, type_ in zip(query.outputs, types, strict=True)
+    )
+    return replace(query, outputs=outputs)
+
+
+def alias_columns(node: exp.Expression) -> tuple[str, ...]:
+    """The column names of ``AS alias(a, b)``."""
+    alias = node.args.get("alias")
+    return tuple(c.name for c in alias.args.get("columns") or ()) if isinstance(alias, exp.TableAlias) else ()
+
+
+def renamed(query: LogicalQuery, names: tuple[str, ...], source: Source, node: exp.Expression) -> LogicalQuery:
+    """The query with other output names; none keeps its own."""
+    if not names:
+        return query
+    if len(names) != len(output_columns(query)) or len({n.lower() for n in names}) != len(names):
+        raise source.error(f"{len(names)} different column names are needed for {len(output_columns(query))} columns", node)
+    if isinstance(query, SetOperation):
+        return replace(query, names=names)
+    return replace(query, outputs=tuple(Output(n, o.expression) for n, o in zip(names, query.outputs, strict=True)))
+
+

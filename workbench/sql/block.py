@@ -1,0 +1,293 @@
+"""One SELECT to a Block: FROM with merged subqueries, WHERE, GROUP BY and HAVING, the select list, DISTINCT."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from workbench.errors import SqlError, UnsupportedError
+from workbench.sql.coercion import TypeClash
+from workbench.sql.expressions import Column, Expression, columns, text
+from workbench.sql.functions import call
+from workbench.sql.grouped import Aggregation, over_groups, shift
+from workbench.sql.logical import Block, Grouping, Input, LogicalQuery, Output, StreamInput, output_columns
+from workbench.sql.normal_form import normal_form
+from workbench.sql.predicates import PredSet, conjunction, map_predicates
+from workbench.sql.scalar import ScalarBinder
+from workbench.sql.scope import Item, Scope
+from workbench.sql.types import DataType
+
+if TYPE_CHECKING:
+    from workbench.sql.bind import QueryBinder
+
+_HANDLED = {"expressions", "from_", "joins", "where", "group", "having", "distinct", "with_"}
+Named = tuple[str, Expression]
+
+
+def bind_block(select: exp.Select, binder: QueryBinder) -> Block:
+    """Bind one SELECT.
+
+    Raises:
+        SqlError: names or types are wrong, or a selected column is neither grouped nor aggregated.
+        UnsupportedError: the SELECT has a part that is not evaluated.
+    """
+    return _SelectBinder(select, binder).block()
+
+
+@dataclass
+class _SelectBinder:
+    select: exp.Select
+    binder: QueryBinder
+    inputs: list[Input] = field(default_factory=list)
+    where: list[PredSet] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.source = self.binder.source
+        self.scope = Scope(self.source)
+
+    def block(self) -> Block:
+        self.source.refuse_others(self.select, _HANDLED, "SELECT")
+        self._distinct_on()
+        self._from()
+        if self.select.args.get("where") is not None:
+            self.where.append(normal_form(self._scalar().condition(self.select.args["where"].this)))
+        grouped = self.select.args.get("group") is not None or self._has_aggregates()
+        return self._grouped() if grouped else self._plain()
+
+    def _scalar(self, aggregation: Aggregation | None = None, scope: Scope | None = None) -> ScalarBinder:
+        return ScalarBinder(scope or self.scope, self.binder.schema, self.binder.dialect, aggregation)
+
+    def _distinct_on(self) -> None:
+        distinct = self.select.args.get("distinct")
+        if distinct is not None and distinct.args.get("on") is not None:
+            self.source.refuse("DISTINCT ON", distinct.args["on"], "use GROUP BY with MIN or MAX")
+
+    # ---- FROM --------------------------------------------------------------------------------------------------------
+
+    def _from(self) -> None:
+        from_ = self.select.args.get("from_")
+        if from_ is None:
+            raise self.source.error("a query needs FROM", self.select, "name a stream")
+        self._item(from_.this)
+        for join in self.select.args.get("joins") or ():
+            self._join(join)
+
+    def _item(self, node: exp.Expression) -> None:
+        match node:
+            case exp.Table():
+                self.source.refuse_others(node, {"this", "alias", "db", "catalog", "joins"}, "FROM")
+                name, relation, named = self.binder.relation(node)
+                self._add(node, node.alias or name, relation, named)
+            case exp.Subquery(this=exp.Table()):
+                self.source.refuse_others(node, {"this", "alias"}, "FROM")
+                if node.alias:
+                    node.this.set("alias", node.args["alias"])
+                self._item(node.this)
+            case exp.Subquery():
+                self.source.refuse_others(node, {"this", "alias", "with_", "joins"}, "FROM")
+                query = self.binder.query(exp.Subquery(this=node.this, with_=node.args.get("with_")))
+                named = tuple((o.lower(), t) for o, t in output_columns(query))
+                self._add(node, node.alias, query, named)
+            case _:
+                words = {"Lateral": "LATERAL", "Unnest": "UNNEST", "Values": "VALUES in FROM"}
+                self.source.refuse(words.get(type(node).__name__, node.key.upper()), node)
+        for join in node.args.get("joins") or ():
+            self._join(join)
+
+    def _add(
+        self, node: exp.Expression, alias: str, relation: LogicalQuery | StreamInput, named: Sequence[tuple[str, DataType]]
+    ) -> None:
+        """Add a FROM item; a plain block dissolves into this one."""
+        offset = len(self.inputs)
+        if isinstance(relation, Block) and relation.grouping is None and not relation.distinct:
+            self.inputs += relation.inputs
+            self.where.append(_shifted(relation.where, offset))
+            values = [shift(o.expression, offset) for o in relation.outputs]
+        else:
+            self.inputs.append(relation)
+            values = [Column(name, type_, offset) for name, type_ in named]
+        names = [name for name, _ in named]
+        given = node.args["alias"].args.get("columns") if node.args.get("alias") is not None else None
+        if given:
+            if len(given) != len(names):
+                raise self.source.error(f"{alias} has {len(names)} columns, not {len(given)}", node)
+            names = [part.name.lower() for part in given]
+        self.scope.add(Item(alias, dict(zip(names, values, strict=True))), node)
+
+    def _join(self, join: exp.Join) -> None:
+        side, kind, method = (str(join.args.get(k) or "") for k in ("side", "kind", "method"))
+        if side or kind not in ("", "INNER", "CROSS") or method:
+            name = "an outer join" if side and kind in ("", "OUTER") else f"{' '.join(w for w in (method, side, kind) if w)} JOIN"
+            hint = "rows that match nothing are not kept; use [INNER] JOIN ... ON"
+            raise _refused(self, name, join, side or method or kind, hint)
+        self.source.refuse_others(join, {"this", "on", "using", "kind"}, "JOIN")
+        before = len(self.scope.items)
+        self._item(join.this)
+        if join.args.get("on") is not None:
+            self.where.append(normal_form(self._scalar().condition(join.args["on"])))
+        for name in join.args.get("using") or ():
+            self._using(name, before)
+
+    def _using(self, node: exp.Expression, before: int) -> None:
+        name = node.name.lower()
+        sides: list[Expression] = []
+        for items in (self.scope.items[:before], self.scope.items[before:]):
+            found = [item for item in items if name in item.columns and name not in item.merged]
+            if len(found) != 1:
+                problem = "ambiguous" if found else "unknown"
+                raise self.source.error(f"{problem} column {node.name} in USING", node)
+            sides.append(found[0].columns[name])
+        try:
+            self.where.append(normal_form(call("=", *sides)))
+        except TypeClash as clash:
+            raise self.source.error(clash.message, node, clash.hint) from None
+        found[0].merged.add(name)
+        if name not in self.scope.using:
+            self.scope.using.append(name)
+
+    # ---- select list -------------------------------------------------------------------------------------------------
+
+    def _stars(self) -> list[tuple[exp.Expression | None, Named | None]]:
+        """The select list with ``*`` and ``t.*`` written out."""
+        result: list[tuple[exp.Expression | None, Named | None]] = []
+        for node in self.select.expressions:
+            star = node.this if isinstance(node, exp.Column) and isinstance(node.this, exp.Star) else node
+            if not isinstance(star, exp.Star):
+                result.append((node, None))
+                continue
+            self.source.refuse_others(star, set(), "*")
+            named = self.scope.star() if star is node else list(self.scope.item(node.table, node).columns.items())
+            result += [(None, pair) for pair in named]
+        return result
+
+    def _plain(self) -> Block:
+        having = self.select.args.get("having")
+        if having is not None:
+            raise self.source.error("HAVING without GROUP BY or an aggregate", having.this, "use WHERE")
+        scalar = self._scalar()
+        outputs = [pair or (self._name(node), scalar.bind(_unaliased(node))) for node, pair in self._stars() if pair or node]
+        return self._made(outputs, None, PredSet())
+
+    def _made(self, outputs: list[Named], grouping: Grouping | None, having: PredSet) -> Block:
+        named = tuple(Output(n, e) for n, e in zip(_unique([n for n, _ in outputs]), (e for _, e in outputs), strict=True))
+        distinct = self.select.args.get("distinct") is not None
+        return Block(tuple(self.inputs), conjunction(*self.where), named, grouping, having, distinct)
+
+    def _name(self, node: exp.Expression | None) -> str:
+        assert node is not None
+        if isinstance(node, exp.Alias):
+            return node.alias
+        inner = node.unnest()
+        return inner.name if isinstance(inner, exp.Column) else node.sql(dialect=self.binder.dialect)
+
+    # ---- grouping ----------------------------------------------------------------------------------------------------
+
+    def _has_aggregates(self) -> bool:
+        """Whether an aggregate stands in the select list or HAVING, found by binding these."""
+        probe = Aggregation()
+        try:
+            self._grouped_parts(probe)
+        except SqlError:
+            # The same error is raised where it belongs, by the binding that follows.
+            pass
+        return bool(probe.statistics)
+
+    def _grouped_parts(self, aggregation: Aggregation) -> tuple[list[tuple[Named, ScalarBinder]], Expression | None, ScalarBinder]:
+        parts: list[tuple[Named, ScalarBinder]] = []
+        for node, pair in self._stars():
+            scalar = self._scalar(aggregation)
+            parts.append((pair or (self._name(node), scalar.bind(_unaliased(node))), scalar))
+        aliased = {name.lower(): expression for (name, expression), _ in parts}
+        scope = Scope(self.source, self.scope.items, {n: (lambda e=e: e) for n, e in aliased.items()}, self.scope.using)
+        scalar = self._scalar(aggregation, scope)
+        having = self.select.args.get("having")
+        return parts, scalar.condition(having.this) if having is not None else None, scalar
+
+    def _grouped(self) -> Block:
+        groups = self._groups()
+        aggregation = Aggregation()
+        parts, condition, having_scalar = self._grouped_parts(aggregation)
+        outputs = [(name, over_groups(e, groups, self._not_grouped(scalar))) for (name, e), scalar in parts]
+        having = PredSet()
+        if condition is not None:
+            having = normal_form(over_groups(condition, groups, self._not_grouped(having_scalar)))
+        statistics = tuple(aggregation.statistics[key] for key in sorted(aggregation.statistics))
+        return self._made(outputs, Grouping(groups, statistics), having)
+
+    def _groups(self) -> tuple[Expression, ...]:
+        """The GROUP BY expressions, each once, in the order of their text, which means the same groups."""
+        group = self.select.args.get("group")
+        if group is None:
+            return ()
+        self.source.refuse_others(group, {"expressions"}, "GROUP BY")
+        aliases = {n.alias.lower(): n.this for n in self.select.expressions if isinstance(n, exp.Alias)}
+        scope = Scope(self.source, self.scope.items, {a: (lambda n=n: self._scalar().bind(n)) for a, n in aliases.items()},
+                      self.scope.using)  # fmt: skip
+        scalar = self._scalar(scope=scope)
+        bound: dict[str, Expression] = {}
+        for node in group.expressions:
+            if isinstance(node, (exp.Rollup, exp.Cube, exp.GroupingSets)):
+                name = {"Rollup": "ROLLUP", "Cube": "CUBE"}.get(type(node).__name__, "GROUPING SETS")
+                self.source.refuse(name, node, "UNION ALL one GROUP BY for each grouping")
+            if isinstance(node, exp.Tuple) and not node.expressions:
+                continue
+            expression = scalar.bind(self._ordinal(node))
+            bound[text(expression)] = expression
+        return tuple(bound[key] for key in sorted(bound))
+
+    def _ordinal(self, node: exp.Expression) -> exp.Expression:
+        """GROUP BY 1 means the first select item (in Oracle it would be a constant, which is never meant)."""
+        if not isinstance(node, exp.Literal) or node.is_string:
+            return node
+        if self.binder.dialect == "oracle":
+            self.source.refuse("GROUP BY a position", node, "repeat the expression")
+        items = self.select.expressions
+        position = int(node.name) if node.name.isdigit() else 0
+        if not 1 <= position <= len(items) or any(i.is_star for i in items):
+            raise self.source.error(f"GROUP BY {node.name} is not a position in the select list", node)
+        return _unaliased(items[position - 1])
+
+    def _not_grouped(self, scalar: ScalarBinder):  # type: ignore[no-untyped-def]
+        def missing(column: Column) -> SqlError:
+            node = next((n for n, e in scalar.columns if column in columns(e)), None)
+            name = node.sql() if node is not None else column.name
+            place = node if node is not None else self.select.args.get("group") or self.select
+            return self.source.error(f"column {name} is neither in GROUP BY nor in an aggregate", place,
+                                     f"add {name} to GROUP BY, or take MIN({name})")  # fmt: skip
+
+        return missing
+
+
+def _refused(binder: _SelectBinder, name: str, join: exp.Join, word: str, hint: str) -> SqlError:
+    place = binder.source.word(word) if word else binder.source.of(join)
+    return UnsupportedError(f"{name} is not supported", **place, hint=hint)
+
+
+
+
+def _unaliased(node: exp.Expression | None) -> exp.Expression:
+    assert node is not None
+    return node.this if isinstance(node, exp.Alias) else node
+
+
+def _shifted(predicates: PredSet, offset: int) -> PredSet:
+    return map_predicates(predicates, lambda c: shift(c, offset)) if offset else predicates
+
+
+def _unique(names: list[str]) -> list[str]:
+    """Names with a suffix _2, _3, … where one stood before, upper and lower case being one."""
+    seen: set[str] = set()
+    result = []
+    for name in names:
+        candidate, number = name, 1
+        while candidate.lower() in seen:
+            number += 1
+            candidate = f"{name}_{number}"
+        seen.add(candidate.lower())
+        result.append(candidate)
+    return result
+
+

@@ -1,0 +1,92 @@
+"""Where in the text a syntax node stands, and refusals that point there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import NoReturn, TypedDict
+
+from sqlglot import exp
+
+from workbench.errors import SqlError, UnsupportedError
+
+_LABELS = {
+    "order": "ORDER BY", "limit": "LIMIT", "offset": "OFFSET", "windows": "WINDOW", "qualify": "QUALIFY",
+    "laterals": "LATERAL VIEW", "locks": "FOR UPDATE", "hint": "a hint", "connect": "CONNECT BY", "pivots": "PIVOT",
+    "sample": "TABLESAMPLE", "cluster": "CLUSTER BY", "distribute": "DISTRIBUTE BY", "sort": "SORT BY", "into": "INTO",
+    "all": "ALL", "rollup": "ROLLUP", "cube": "CUBE", "grouping_sets": "GROUPING SETS", "totals": "WITH TOTALS",
+    "version": "time travel", "when": "time travel", "join_mark": "an outer join by (+)", "by_name": "BY NAME",
+    "except_": "EXCEPT in *", "replace": "REPLACE", "rename": "RENAME", "recursive": "a recursive CTE",
+    "partition": "PARTITION", "hints": "a hint", "joins": "a join there", "properties": "a view property",
+    "match": "MATCH_RECOGNIZE", "prewhere": "PREWHERE", "settings": "SETTINGS", "format": "FORMAT",
+    "with_": "WITH there", "operation_modifiers": "a SELECT modifier", "symmetric": "SYMMETRIC",
+}  # fmt: skip
+_WORDS = {"hint": r"/\*\+", "join_mark": r"\(\s*\+\s*\)", "limit": r"LIMIT|FETCH|TOP", "sample": "TABLESAMPLE|SAMPLE"}
+
+
+class Place(TypedDict):
+    """The fields of an error that say where it is."""
+
+    sql: str
+    position: int | None
+    length: int
+
+
+class Source:
+    """The text of a statement, to find nodes in.
+
+    Example:
+        >>> import sqlglot
+        >>> source = Source("SELECT amout FROM f")
+        >>> source.of(sqlglot.parse_one(source.sql).expressions[0])["position"]
+        7
+    """
+
+    def __init__(self, sql: str) -> None:
+        self.sql = sql
+
+    def of(self, node: exp.Expression) -> Place:
+        """The place of a node: from its first to its last token that the parser noted, else of its key word."""
+        spans = [(n.meta["start"], n.meta["end"]) for n in node.walk() if "start" in n.meta]
+        if not spans:
+            return self.word(node.key)
+        start, end = min(s for s, _ in spans), max(e for _, e in spans) + 1
+        # The last token noted is often inside parentheses that close after it.
+        while self.sql[start:end].count("(") > self.sql[start:end].count(")") and ")" in self.sql[end:]:
+            end = self.sql.index(")", end) + 1
+        return Place(sql=self.sql, position=start, length=end - start)
+
+    def word(self, pattern: str, after: int = 0) -> Place:
+        """The place of the first word that matches outside quotes and comments; unknown when there is none."""
+        quiet = re.sub(r"'(?:[^'\\]|\\.|'')*'|--[^\n]*|/\*(?!\+).*?\*/", lambda m: " " * len(m[0]), self.sql, flags=re.S)
+        bounded = rf"(?<!\w)(?:{pattern})(?!\w)" if pattern[-1:].isalnum() else pattern
+        match = re.compile(bounded, re.I).search(quiet, after)
+        return Place(sql=self.sql, position=match.start() if match else None, length=len(match[0]) if match else 1)
+
+    def error(self, message: str, node: exp.Expression | None, hint: str | None = None) -> SqlError:
+        return SqlError(message, **(self.of(node) if node is not None else Place(sql=self.sql, position=None, length=1)), hint=hint)
+
+    def refuse(self, what: str, node: exp.Expression, hint: str | None = None) -> NoReturn:
+        """Raise that the construct ``what`` is not supported."""
+        raise UnsupportedError(f"{what} is not supported", **self.of(node), hint=hint)
+
+    def refuse_others(self, node: exp.Expression, handled: Collection[str], where: str) -> None:
+        """Raise when the node carries anything but ``handled``, so that no part of a query is ever ignored.
+
+        Raises:
+            UnsupportedError: by name of the first such part.
+        """
+        for key, value in node.args.items():
+            if not value or key in handled:
+                continue
+            label = _LABELS.get(key, f"{key.strip('_').replace('_', ' ').upper()} in {where}")
+            raise UnsupportedError(f"{label} is not supported", **self._of_part(node, key, value))
+
+    def _of_part(self, node: exp.Expression, key: str, value: object) -> Place:
+        label = _LABELS.get(key, key.strip("_"))
+        words = _WORDS.get(key, r"\s+".join(label.split()))
+        found = self.word(words)
+        if found["position"] is not None:
+            return found
+        parts = value if isinstance(value, list) else [value]
+        return self.of(next((part for part in parts if isinstance(part, exp.Expression)), node))

@@ -1,0 +1,81 @@
+"""Date formats: Oracle's and strftime's to the Java pattern that expressions carry, and back to values for constants."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+
+_ORACLE = {"YYYY": "yyyy", "YY": "yy", "MM": "MM", "DDD": "DDD", "DD": "dd", "HH24": "HH", "HH12": "hh", "MI": "mm",
+           "SS": "ss", "AM": "a", "PM": "a"}  # fmt: skip
+_STRFTIME = {"Y": "yyyy", "y": "yy", "m": "MM", "-m": "M", "d": "dd", "-d": "d", "H": "HH", "-H": "H", "I": "hh",
+             "M": "mm", "S": "ss", "f": "SSSSSS", "b": "MMM", "B": "MMMM", "a": "EEE", "A": "EEEE", "p": "a", "j": "DDD"}  # fmt: skip
+_PYTHON = {"yyyy": "%Y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S"}
+
+
+def from_oracle(format_: str) -> str:
+    """The Java pattern of an Oracle format model of digits, such as YYYYMMDD or HH24:MI:SS.
+
+    Raises:
+        ValueError: an element is not one of digits (names of months and days depend on the database's language).
+
+    Example:
+        >>> from_oracle("YYYY-MM-DD HH24:MI:SS")
+        'yyyy-MM-dd HH:mm:ss'
+    """
+    parts = re.findall(r'"[^"]*"|YYYY|YY|MM|DDD|DD|HH24|HH12|MI|SS|AM|PM|[A-Za-z]+\d*|.', format_.upper(), re.S)
+    result = []
+    for part in parts:
+        if part in _ORACLE:
+            result.append(_ORACLE[part])
+        elif part.startswith('"'):
+            raise ValueError(f"quoted text in the date format {format_}")
+        elif part[0].isalpha():
+            raise ValueError(f"the element {part} of the date format {format_}")
+        else:
+            result.append("''" if part == "'" else part)
+    return "".join(result)
+
+
+def from_strftime(format_: str) -> str:
+    """The Java pattern of a strftime format, as sqlglot keeps formats of other dialects.
+
+    Raises:
+        ValueError: a directive has no Java letter.
+
+    Example:
+        >>> from_strftime("%Y%mstrict%dstrict")
+        'yyyyMMdd'
+    """
+    result = []
+    for directive, other in re.findall(r"%(-?[A-Za-z])(?:strict)?|([^%])", format_, re.S):
+        if other:
+            result.append(f"'{other}'" if other.isalpha() else "''" if other == "'" else other)
+        elif directive in _STRFTIME:
+            result.append(_STRFTIME[directive])
+        else:
+            raise ValueError(f"the date format element %{directive}")
+    return "".join(result)
+
+
+def parse_date(text: str, pattern: str = "yyyy-MM-dd") -> dt.date | None:
+    """The date a constant means under a Java pattern of plain digits; ``None`` when it does not parse."""
+    moment = parse_timestamp(text, pattern)
+    return moment.date() if moment else None
+
+
+def parse_timestamp(text: str, pattern: str | None = None) -> dt.datetime | None:
+    """The moment a constant means; without a pattern the SQL forms, date alone or with time to microseconds."""
+    text = text.strip() if pattern is None else text
+    for candidate in [pattern] if pattern else ["yyyy-MM-dd HH:mm:ss", "yyyy-MM-dd'T'HH:mm:ss", "yyyy-MM-dd HH:mm", "yyyy-MM-dd"]:
+        python = re.sub("yyyy|MM|dd|HH|mm|ss", lambda m: _PYTHON[m[0]], candidate).replace("'", "")
+        # strptime takes 1-digit months where Java's two letters want two digits, so the shape is checked first.
+        shape = re.escape(candidate.replace("'", ""))
+        shape = re.sub("yyyy|MM|dd|HH|mm|ss", lambda m: rf"\\d{{{len(m[0])}}}".replace("\\\\", "\\"), shape)
+        fraction = r"(\.\d{1,6})?" if pattern is None and candidate.endswith("ss") else ""
+        if not re.fullmatch(shape + fraction, text):
+            continue
+        try:
+            return dt.datetime.strptime(text, python + (".%f" if "." in text and fraction else ""))
+        except ValueError:
+            continue
+    return None

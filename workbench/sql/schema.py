@@ -1,0 +1,121 @@
+"""What names mean: the streams, views, functions and aggregates a query may use.
+
+``bind`` reads a ``Schema`` and nothing else, so binding needs no session, no catalog and no Spark.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from workbench.errors import SqlError, nearest
+from workbench.sql.logical import LogicalQuery
+from workbench.sql.types import BOOLEAN, DATE, DOUBLE, INTEGER, MAX_PRECISION, STRING, TIMESTAMP, DataType, decimal
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class UserFunction:
+    """A scalar function the analyst added: arguments are passed as they are, NULLs included."""
+
+    name: str
+    returns: DataType
+
+
+@dataclass(frozen=True)
+class UserAggregate:
+    """An algebraic aggregate the analyst added, as rows of AggreBasics and AggreRules (T4.2, Tables 4.1 and 4.2).
+
+    Args:
+        name: what it is called in SQL.
+        parameters: names of its arguments.
+        statistics: statistic name -> SQL aggregate over the parameters.
+        rule: SQL scalar expression over the statistics' names.
+
+    Example:
+        >>> rms = UserAggregate("rms", ("x",), {"n": "COUNT(x)", "q": "SUM(x * x)"}, "SQRT(q / n)")
+    """
+
+    name: str
+    parameters: tuple[str, ...]
+    statistics: Mapping[str, str]
+    rule: str
+
+
+@dataclass(frozen=True)
+class Schema:
+    """All names a query may use; look-ups ignore case.
+
+    Args:
+        streams: stream or table name as the user wrote it -> its columns, names in lower case, in order.
+        views: views and registered queries that may stand in FROM.
+        functions: user-defined scalar functions.
+        aggregates: user-defined aggregates.
+
+    Example:
+        >>> s = Schema({"FedWireTrans": (("tranid", INTEGER),)})
+        >>> s.stream("fedwiretrans")
+        ('FedWireTrans', (('tranid', DataType(kind=<Kind.INTEGER: 'integer'>, precision=0, scale=0)),))
+    """
+
+    streams: Mapping[str, tuple[tuple[str, DataType], ...]] = field(default_factory=dict)
+    views: Mapping[str, LogicalQuery] = field(default_factory=dict)
+    functions: Mapping[str, UserFunction] = field(default_factory=dict)
+    aggregates: Mapping[str, UserAggregate] = field(default_factory=dict)
+
+    def stream(self, name: str) -> tuple[str, tuple[tuple[str, DataType], ...]] | None:
+        """The stream's own spelling of its name, and its columns."""
+        return _look_up(self.streams, name)
+
+    def view(self, name: str) -> LogicalQuery | None:
+        found = _look_up(self.views, name)
+        return found[1] if found else None
+
+    def function(self, name: str) -> UserFunction | None:
+        found = _look_up(self.functions, name)
+        return found[1] if found else None
+
+    def aggregate(self, name: str) -> UserAggregate | None:
+        found = _look_up(self.aggregates, name)
+        return found[1] if found else None
+
+
+def _look_up(names: Mapping[str, T], name: str) -> tuple[str, T] | None:
+    if name in names:
+        return name, names[name]
+    folded = name.lower()
+    return next(((key, value) for key, value in names.items() if key.lower() == folded), None)
+
+
+_TYPE_NAMES = {
+    "boolean": BOOLEAN, "bool": BOOLEAN,
+    "tinyint": INTEGER, "smallint": INTEGER, "int": INTEGER, "integer": INTEGER, "bigint": INTEGER, "long": INTEGER,
+    "float": DOUBLE, "real": DOUBLE, "double": DOUBLE, "double precision": DOUBLE,
+    "string": STRING, "varchar": STRING, "text": STRING,
+    "date": DATE, "timestamp": TIMESTAMP, "datetime": TIMESTAMP,
+}  # fmt: skip
+
+
+def parse_type(text: str) -> DataType:
+    """The type named by ``text``: every integer width is INTEGER, every binary float DOUBLE.
+
+    Raises:
+        SqlError: the name is unknown or a decimal's digits are out of range.
+
+    Example:
+        >>> str(parse_type("Decimal(15, 2)"))
+        'decimal(15,2)'
+    """
+    folded = " ".join(text.lower().split())
+    if folded in _TYPE_NAMES:
+        return _TYPE_NAMES[folded]
+    match = re.fullmatch(r"(?:decimal|numeric|number)(?: ?\( ?(\d+) ?(?:, ?(\d+) ?)?\))?", folded)
+    if match is None:
+        raise SqlError(f"unknown type {text}", hint=nearest(folded, [*_TYPE_NAMES, "decimal"]))
+    precision, scale = int(match[1] or 10), int(match[2] or 0)
+    if not (1 <= precision <= MAX_PRECISION and scale <= precision):
+        raise SqlError(f"{text} is not a decimal type", hint="decimal(15,2): at most 38 digits, 2 of them fractional")
+    return decimal(precision, scale)

@@ -1,0 +1,115 @@
+"""Expressions and predicates as Spark SQL text that never raises (design 3.4).
+
+The text of every function is in ``workbench.sql.functions``; here are columns, constants, literals and predicates.
+With ANSI mode on or off an overflow, a division by zero or a bad conversion gives NULL for that expression.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Callable
+from decimal import Decimal
+
+from workbench.sql.expressions import AggregateCall, Call, Column, Constant, Expression
+from workbench.sql.functions import FUNCTIONS, comparison_sides
+from workbench.sql.predicates import Literal, Operator, ORPred, PredSet
+from workbench.sql.types import DOUBLE, INTEGER, DataType, Kind
+
+Naming = Callable[[Column], str]
+
+
+def to_spark(expression: Expression, column: Naming) -> str:
+    """Spark SQL for an expression.
+
+    Args:
+        expression: any expression.
+        column: the text for a column, quoted as needed.
+
+    Example:
+        >>> to_spark(Call("+", (Column("a", INTEGER), Constant(1, INTEGER)), INTEGER), lambda c: c.name)
+        'try_add(a, 1L)'
+    """
+    match expression:
+        case Column():
+            return column(expression)
+        case Constant(value, type_):
+            return _constant(value, type_)
+        case Call(name, arguments):
+            rendered = [to_spark(a, column) for a in arguments]
+            function = FUNCTIONS.get(name)
+            if function is None:
+                return f"{name}({', '.join(rendered)})"
+            return function.spark.format(*rendered) if isinstance(function.spark, str) else function.spark(expression, rendered)
+
+
+def literal_to_spark(literal: Literal, column: Naming) -> str:
+    """Boolean Spark SQL for one literal predicate."""
+    left = to_spark(literal.left, column)
+    match literal.operator:
+        case Operator.HOLDS:
+            return left
+        case Operator.IS_NULL | Operator.IS_NOT_NULL:
+            return f"({left} {literal.operator})"
+    assert literal.right is not None
+    a, b = comparison_sides(literal.left, literal.right, left, to_spark(literal.right, column))
+    return f"({a} {literal.operator} {b})"
+
+
+def or_pred_to_spark(or_pred: ORPred, column: Naming) -> str:
+    """Boolean Spark SQL for a disjunction."""
+    parts = [literal_to_spark(x, column) for x in or_pred.literals]
+    return parts[0] if len(parts) == 1 else f"({' or '.join(parts)})"
+
+
+def predicates_to_spark(predicates: PredSet, column: Naming) -> str:
+    """Boolean Spark SQL for a conjunction; the empty one is ``true``.
+
+    Example:
+        >>> predicates_to_spark(PredSet(), lambda c: c.name)
+        'true'
+    """
+    return " and ".join(or_pred_to_spark(p, column) for p in predicates) or "true"
+
+
+def aggregate_to_spark(statistic: AggregateCall, column: Naming) -> str:
+    """Spark SQL for a basic statistic, of the statistic's type; a sum past 38 digits is NULL."""
+    arguments = [to_spark(a, column) for a in statistic.arguments]
+    distinct = "distinct " if statistic.distinct else ""
+    match statistic.function:
+        case "count":
+            return f"count({distinct}{arguments[0] if arguments else '*'})"
+        case "sum" if statistic.arguments[0].type == INTEGER:
+            return f"try_sum({distinct}cast({arguments[0]} as decimal(38,0)))"
+        case "sum":
+            return f"try_sum({distinct}{arguments[0]})"
+        case "mode":
+            return f"mode({arguments[0]}, true)"
+        case name:
+            return f"{name}({', '.join(arguments)})"
+
+
+def _constant(value: object, type_: DataType) -> str:
+    match value:
+        case None:
+            return f"cast(null as {type_.spark})"
+        case bool():
+            return str(value).lower()
+        case int() if type_.kind is Kind.INTEGER:
+            return f"{value}L" if value != -(2**63) else "(-9223372036854775807L - 1L)"
+        case int() | Decimal():
+            return f"cast('{value:f}' as {type_})"
+        case float():
+            return f"{value!r}D" if math.isfinite(value) else f"cast('{value}' as {DOUBLE})"
+        case dt.datetime():
+            return f"timestamp '{value.isoformat(sep=' ')}'"
+        case dt.date():
+            return f"date '{value.isoformat()}'"
+        case _:
+            return _string(str(value))
+
+
+def _string(value: str) -> str:
+    """A string literal; a dollar sign is written by its code, since Spark substitutes ``${...}`` in SQL text."""
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\r", "\\r")
+    return "'" + escaped.replace("\0", "\\u0000").replace("$", "\\u0024") + "'"
