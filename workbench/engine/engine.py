@@ -6,10 +6,12 @@ replace the old in one assignment.
 
 from __future__ import annotations
 
+import shutil
 import time
 import uuid
 from collections.abc import Iterable, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +21,10 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from workbench.engine.compile_filter import compile_filter
-from workbench.engine.grouped import grouped_change, state_change
+from workbench.engine.grouped import grouped_change, merged_state, state_change
 from workbench.engine.join import join_change
 from workbench.engine.node_rows import NodeRows
-from workbench.engine.relation import Layout, Relation
+from workbench.engine.relation import SMALL_ROWS, Layout, Relation, consolidate
 from workbench.engine.shared_pass import BATCH, NO_CHANGE, WEIGHT, Delta, run_pass
 from workbench.engine.timings import BatchReport, OperatorReport
 from workbench.engine.tree import LogEntry, Tree, TreePlan, passed_rows, plan_trees
@@ -90,7 +92,7 @@ class Engine:
         for root, old in self.trees.items():
             if root not in trees or root in remade:
                 old.release()
-        self.trees = trees
+        self._replace_trees(trees)
 
     def run_batch(self, network: Network, batch: int, arriving: Mapping[str, pa.Table]) -> BatchReport:
         """Evaluate the network for rows that arrive.
@@ -116,7 +118,8 @@ class Engine:
         with _explained(f"keep the rows of batch {batch}"):
             arrived = {n: r.append(logged[n]) if n in logged else r for n, r in self.arrived.items()}
             trees = {root: tree.grown(*deltas[root], batch) for root, tree in self.trees.items()}
-        self.trees, self.arrived = trees, arrived
+        self._replace_trees(trees)
+        self.arrived = arrived
         changes = {
             name: deltas[network.roots[plan.node]][0].count(self._bit(network, plan.node))
             for name, plan in network.queries.items()
@@ -129,6 +132,14 @@ class Engine:
         for tree in self.trees.values():
             tree.release()
         self.trees = {}
+
+    def _replace_trees(self, trees: Mapping[NodeId, Tree]) -> None:
+        """Make new trees the engine's, and remove the files only the old ones needed."""
+        old, self.trees = self.trees, trees
+        for root, tree in old.items():
+            kept = trees[root].files if root in trees else frozenset()
+            for file in tree.files - kept:
+                _remove(Path(file))
 
     def _bit(self, network: Network, node: NodeId) -> int:
         return self.trees[network.roots[node]].plan.bits[node]
@@ -169,18 +180,19 @@ class Engine:
             case Source():
                 rows = self.arrived[node.stream].dataframe
             case Join():
-                rows = join_change(node, *inputs, plan.made)
+                rows = join_change(node, inputs[0], inputs[1], plan.made)
             case Aggregate() | SetOperation() if plan.grouped is not None:
                 state_layout = Layout(plan.grouped.state_columns, words=1)
-                state = Relation(self.spark, state_layout, folder, merge_rows=False)
+                state = Relation(self.spark, state_layout, folder, merge=partial(merged_state, plan.grouped))
                 rows, state_delta = self._grouped(plan, inputs, None, state, batch)
                 state = state.append(state_delta)
             case SetOperation():
                 rows = union_change(node, inputs, plan.made)
             case _:
                 raise AssertionError(f"{node} roots no tree")
-        delta = NO_CHANGE if rows is None else self._pass(rows, plan, folder)
-        relation = Relation(self.spark, plan.layout, folder, merge_rows=not plan.monotone).append(delta)
+        delta = NO_CHANGE if rows is None else self._pass(rows, plan, folder, batch)
+        merge = None if plan.monotone else partial(consolidate, layout=plan.layout)
+        relation = Relation(self.spark, plan.layout, folder, merge=merge).append(delta)
         return Tree(plan, relation, state, self._log_of(plan, delta, old, batch))
 
     def _log_of(self, plan: TreePlan, delta: Delta, old: Tree | None, batch: int) -> tuple[LogEntry, ...]:
@@ -217,7 +229,7 @@ class Engine:
                 delta = logged.get(node.stream)
                 rows = None if delta is None else self.arrived[node.stream].delta_frame(delta)
             case Join():
-                rows = join_change(node, *inputs, plan.made)
+                rows = join_change(node, inputs[0], inputs[1], plan.made)
             case Aggregate() | SetOperation() if plan.grouped is not None:
                 assert tree.state is not None
                 rows, state_delta = self._grouped(plan, inputs, tree, tree.state, batch)
@@ -225,33 +237,44 @@ class Engine:
                 rows = union_change(node, inputs, plan.made)
             case _:
                 raise AssertionError(f"{node} roots no tree")
-        return (NO_CHANGE if rows is None else self._pass(rows, plan, self._folder(plan.root))), state_delta
+        return (NO_CHANGE if rows is None else self._pass(rows, plan, self._folder(plan.root), batch)), state_delta
 
     def _grouped(
         self, plan: TreePlan, inputs: tuple[NodeRows, ...], tree: Tree | None, state: Relation, batch: int
     ) -> tuple[DataFrame | None, Delta]:
         """The change of a grouped operator's rows and of its state; ``tree`` is ``None`` when it is made."""
         assert plan.grouped is not None
-        change = state_change(plan.grouped, inputs, batch)
+        change = state_change(plan.grouped, inputs)
         if change is None:
             return None, NO_CHANGE
         columns = plan.grouped.state_columns
-        written = run_pass(change, _EVERY_ROW, columns, self._folder(plan.root), self.tasks)
+        written = run_pass(change, _EVERY_ROW, columns, self._folder(plan.root), self.tasks, batch)
         if not written.rows:
             return None, NO_CHANGE
         touched = state.delta_frame(written)
         before = state.dataframe if tree is not None and state.rows else None
+        sizes = [written.rows, state.rows, tree.relation.rows if tree is not None else 0]
+        small = all(rows <= SMALL_ROWS for rows in sizes)
         stored = tree.relation.dataframe if tree is not None and tree.relation.rows else None
-        rows = grouped_change(plan.grouped, inputs, touched, before, stored, plan.made, batch)
+        rows = grouped_change(plan.grouped, inputs, touched, before, stored, plan.made, small)
         return rows, written
 
-    def _pass(self, rows: DataFrame, plan: TreePlan, folder: Path) -> Delta:
-        return run_pass(passed_rows(rows, plan), plan.filter.filter, plan.kept, folder, self.tasks)
+    def _pass(self, rows: DataFrame, plan: TreePlan, folder: Path, batch: int) -> Delta:
+        # Rows of a grouped root all belong to this batch; others bring their own.
+        number = None if plan.grouped is None else batch
+        return run_pass(passed_rows(rows, plan), plan.filter.filter, plan.kept, folder, self.tasks, number)
 
 
 def _report(plan: TreePlan, delta: Delta, seconds: float) -> OperatorReport:
     node_rows = {node: delta.count(bit) for node, bit in plan.bits.items()}
     return OperatorReport(plan.root, plan.nodes, delta.rows_in, delta.rows, seconds, node_rows)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 @contextmanager

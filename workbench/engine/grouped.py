@@ -15,7 +15,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from workbench.engine.node_rows import NodeRows
-from workbench.engine.shared_pass import BATCH, WEIGHT
+from workbench.engine.relation import SMALL_ROWS
+from workbench.engine.shared_pass import BATCH, WEIGHT, word_column
 from workbench.engine.statistics import Additive, Part, additive, holistic, over_rows
 from workbench.network.nodes import Aggregate, SetOperation, SetOperator
 from workbench.network.projection import Columns
@@ -107,8 +108,18 @@ def _set_weight(operator: SetOperator, branches: int) -> str:
             raise ValueError("UNION ALL keeps nothing for a group")
 
 
-def state_change(plan: GroupedPlan, inputs: tuple[NodeRows, ...], batch: int) -> DataFrame | None:
-    """The change grouped: one row for each touched group, with its keys, parts, ``_batch`` and ``_weight`` 1.
+def merged_state(plan: GroupedPlan, state: DataFrame) -> DataFrame:
+    """A state with one row a group; groups that have no rows any more are gone."""
+    merges = [F.expr(part.merge).alias(part.name) for part in plan.parts]
+    marks = [F.max(BATCH).alias(BATCH), F.lit(1).cast("bigint").alias(WEIGHT)]
+    lineage = [F.lit(1).cast("bigint").alias(word_column(0))]
+    merged = state.groupBy(*_columns(plan.keys)).agg(*merges, *marks, *lineage)
+    live = " OR ".join(f"{part.name} <> 0" for part in plan.parts if part.name.startswith(LIVE))
+    return merged.where(live).select(*[F.col(f"`{name}`") for name in state.columns])
+
+
+def state_change(plan: GroupedPlan, inputs: tuple[NodeRows, ...]) -> DataFrame | None:
+    """The change grouped: one row for each touched group, with its keys, parts and ``_weight`` 1.
 
     ``None`` when no input changed, except that the group of an aggregate without groups is there from the start.
     """
@@ -126,9 +137,11 @@ def state_change(plan: GroupedPlan, inputs: tuple[NodeRows, ...], batch: int) ->
     parts = [F.expr(part.change).alias(part.name) for part in plan.parts]
     if len(changes) > 1:
         changes = [change.select(*plan.keys, WEIGHT, "_branch") for change in changes]
-    rows_ = reduce(DataFrame.unionByName, changes)
-    grouped = rows_.groupBy(*_columns(plan.keys)).agg(*parts)
-    return grouped.withColumns({BATCH: F.lit(batch), WEIGHT: F.lit(1).cast("bigint")})
+    changed = reduce(DataFrame.unionByName, changes)
+    if sum(rows.changed_rows for rows in inputs) <= SMALL_ROWS:
+        changed = changed.coalesce(1)
+    grouped = changed.groupBy(*_columns(plan.keys)).agg(*parts)
+    return grouped.withColumn(WEIGHT, F.lit(1).cast("bigint"))
 
 
 def grouped_change(
@@ -138,9 +151,9 @@ def grouped_change(
     state: DataFrame | None,
     stored: DataFrame | None,
     made: Columns,
-    batch: int,
+    small: bool,
 ) -> DataFrame:
-    """The change of the operator's rows.
+    """The change of the operator's rows: columns ``made`` and ``_weight``.
 
     Args:
         plan: how the operator runs.
@@ -148,10 +161,12 @@ def grouped_change(
         touched: what ``state_change`` gave, written down.
         state: the parts before the batch; ``None`` when there were none.
         stored: the operator's rows before the batch, with columns ``made``; ``None`` when there were none.
-        made: the columns of the result, besides ``_batch`` and ``_weight``.
-        batch: number of the batch.
+        made: the columns of the result.
+        small: whether state and change are small enough for one task, which saves every shuffle.
     """
+    gathered = _in_one_task if small else _as_it_is
     parts = touched if state is None else touched.unionByName(_touching(state, touched, plan))
+    parts = gathered(parts)
     merges = [F.expr(part.merge).alias(part.name) for part in plan.parts]
     totals = parts.groupBy(*_columns(plan.keys)).agg(*merges)
     if plan.holistic:
@@ -164,8 +179,8 @@ def grouped_change(
     if stored is not None:
         leaving = _touching(stored, touched, plan)
         rows = rows.unionByName(leaving.select(*_columns(made), F.expr(f"-{WEIGHT}").alias(WEIGHT)))
-        rows = rows.groupBy(*_columns(made)).agg(F.sum(WEIGHT).alias(WEIGHT))
-    return rows.where(f"{WEIGHT} <> 0").withColumn(BATCH, F.lit(batch))
+        rows = gathered(rows).groupBy(*_columns(made)).agg(F.sum(WEIGHT).alias(WEIGHT))
+    return rows.where(f"{WEIGHT} <> 0")
 
 
 def _with_holistic(totals: DataFrame, plan: GroupedPlan, rows: NodeRows, touched: DataFrame | None) -> DataFrame:
@@ -204,6 +219,14 @@ def _touching(rows: DataFrame, touched: DataFrame, plan: GroupedPlan) -> DataFra
     keys = touched.select(*[F.col(f"`{k}`").alias(f"_key_{k}") for k in plan.keys])
     same = [F.col(f"`{k}`").eqNullSafe(F.col(f"`_key_{k}`")) for k in plan.keys]
     return rows.join(keys, same, "left_semi")
+
+
+def _in_one_task(rows: DataFrame) -> DataFrame:
+    return rows.coalesce(1)
+
+
+def _as_it_is(rows: DataFrame) -> DataFrame:
+    return rows
 
 
 def _with_columns(rows: DataFrame, columns: Mapping[str, str]) -> DataFrame:

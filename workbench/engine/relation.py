@@ -9,8 +9,8 @@ straight into a new main part.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -61,10 +61,12 @@ class Relation:
     main: DataFrame | None = None
     main_rows: int = 0
     tail: pa.Table | None = None
-    merge_rows: bool = field(default=False)
-    """Whether equal rows are merged, weights summed, when tail and main become one: where rows are retracted."""
-    cached: bool = field(default=True)
+    merge: Callable[[DataFrame], DataFrame] | None = None
+    """What makes rows fewer when tail and main become one, where that is possible without changing what they mean."""
+    cached: bool = True
     """Whether Spark keeps the main part in memory: where every batch reads it."""
+    files: frozenset[str] = frozenset()
+    """Files and folders the rows came from; those of the main part must stay."""
 
     @property
     def rows(self) -> int:
@@ -95,7 +97,7 @@ class Relation:
             return self._on_files(delta) if not self.rows else self._merged([self.dataframe, self.delta_frame(delta)])
         table = conform(delta.read(), self.layout)
         tail = table if self.tail is None else pa.concat_tables([self.tail, table]).combine_chunks()
-        grown = replace(self, tail=tail)
+        grown = replace(self, tail=tail, files=self.files | set(delta.files))
         if tail.num_rows > max(SMALL_ROWS, TAIL_SHARE * self.main_rows):
             return grown._merged([grown.dataframe])
         return grown
@@ -103,21 +105,21 @@ class Relation:
     def _on_files(self, delta: Delta) -> Relation:
         """The first rows of a relation, used where the pass wrote them."""
         main = self.spark.read.schema(self.layout.spark).parquet(*delta.files)
-        return replace(self, main=self._cache(main), main_rows=delta.rows)
+        return replace(self, main=self._cache(main), main_rows=delta.rows, files=frozenset(delta.files))
 
     def _cache(self, main: DataFrame) -> DataFrame:
         return main.persist(StorageLevel.MEMORY_AND_DISK) if self.cached else main
 
     def _merged(self, parts: list[DataFrame]) -> Relation:
         rows = parts[0] if len(parts) == 1 else parts[0].unionByName(parts[1])
-        if self.merge_rows:
-            rows = consolidate(rows, self.layout)
+        if self.merge is not None:
+            rows = self.merge(rows)
         path = str(self.folder / f"main-{uuid.uuid4().hex}.parquet")
         rows.coalesce(self.spark.sparkContext.defaultParallelism).write.parquet(path)
         main = self._cache(self.spark.read.schema(self.layout.spark).parquet(path))
         count = main.count()
         self.release()
-        return replace(self, main=main, main_rows=count, tail=None)
+        return replace(self, main=main, main_rows=count, tail=None, files=frozenset([path]))
 
     def narrowed(self, layout: Layout) -> Relation:
         """The relation with fewer columns."""

@@ -89,7 +89,7 @@ class Answers:
 
 
 def _entries_of(tree: Tree, node: str) -> tuple[LogEntry, ...]:
-    """The entries from the one on that brought the node's first answer; later ones made for other nodes do not count."""
+    """The entries from the one that brought the node's first answer; later ones made for other nodes do not count."""
     first = max(i for i, entry in enumerate(tree.log) if entry.nodes is not None and node in entry.nodes)
     return tuple(e for i, e in enumerate(tree.log) if i == first or (i > first and e.nodes is None))
 

@@ -59,7 +59,9 @@ class Delta:
 NO_CHANGE = Delta()
 
 
-def run_pass(rows: DataFrame, grouped: GroupedFilter, kept: Iterable[str], folder: Path, tasks: int) -> Delta:
+def run_pass(
+    rows: DataFrame, grouped: GroupedFilter, kept: Iterable[str], folder: Path, tasks: int, batch: int | None = None
+) -> Delta:
     """Run the pass over a root's rows as one Spark job.
 
     Args:
@@ -68,8 +70,10 @@ def run_pass(rows: DataFrame, grouped: GroupedFilter, kept: Iterable[str], folde
         kept: names of the columns to write besides ``_batch`` and ``_weight``.
         folder: where files go; every worker must reach it.
         tasks: at most so many tasks.
+        batch: the batch of all rows, instead of their own ``_batch``. As a literal in the plan it would make Spark
+            compile the whole stage again in every batch.
     """
-    write = _writer(grouped, (*kept, BATCH, WEIGHT), str(folder))
+    write = _writer(grouped, (*kept, BATCH, WEIGHT), str(folder), batch)
     answers = rows.coalesce(tasks).mapInArrow(write, _ANSWER).collect()
     counts = sum((np.frombuffer(a.counts, dtype=np.int64) for a in answers), start=np.zeros(1, dtype=np.int64))
     written = [a for a in answers if a.rows]
@@ -83,7 +87,7 @@ def run_pass(rows: DataFrame, grouped: GroupedFilter, kept: Iterable[str], folde
 
 
 def _writer(
-    grouped: GroupedFilter, columns: tuple[str, ...], folder: str
+    grouped: GroupedFilter, columns: tuple[str, ...], folder: str, number: int | None
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     words = len(grouped.always)
 
@@ -94,6 +98,8 @@ def _writer(
         writer: pq.ParquetWriter | None = None
         for batch in batches:
             rows_in += batch.num_rows
+            if number is not None:
+                batch = batch.append_column(BATCH, pa.array(np.full(batch.num_rows, number, dtype=np.int32)))
             bits = grouped.lineage(batch)
             wanted = (bits & grouped.keep).any(axis=1)
             if not wanted.any():

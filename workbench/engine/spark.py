@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import resources
 
 from pyspark.sql import SparkSession
@@ -43,6 +46,8 @@ def local_spark(app_name: str = "argus", cores: int | None = None, memory: str =
         EnvironmentProblem: Java is missing or Spark did not start.
     """
     use_java()
+    # Without this, workers run whatever python3 is first on PATH; PySpark reads it from the environment alone.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     threads = cores or os.cpu_count() or 2
     logging = resources.files("workbench.engine") / "log4j2.properties"
     builder = SparkSession.builder.master(f"local[{threads}]").appName(app_name)
@@ -51,15 +56,28 @@ def local_spark(app_name: str = "argus", cores: int | None = None, memory: str =
     builder = (
         builder.config("spark.sql.shuffle.partitions", str(threads))
         .config("spark.driver.memory", memory)
-        # Without this, workers run whatever python3 is first on PATH.
-        .config("spark.pyspark.python", sys.executable)
         .config("spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile=file:{logging} -Dlog4j2.disable.jmx=true")
     )
     try:
-        spark = builder.getOrCreate()
+        with _quiet_launch():
+            spark = builder.getOrCreate()
     except Exception as problem:  # py4j and the gateway raise many kinds; all mean the same to the analyst
         raise EnvironmentProblem(
             f"Spark did not start: {problem}", hint="run `%argus doctor`; Spark 4.3 needs Java 17 or newer"
         ) from problem
     spark.sparkContext.setLogLevel("OFF")
     return spark
+
+
+@contextmanager
+def _quiet_launch() -> Iterator[None]:
+    """Give the JVM a file for its standard error as it starts: it inherits ours, and notebooks show that in cells."""
+    sys.stderr.flush()
+    ours = os.dup(2)
+    with tempfile.TemporaryFile() as file:
+        os.dup2(file.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(ours, 2)
+            os.close(ours)

@@ -85,6 +85,13 @@ class Tree:
         state = self.state.append(state_delta) if self.state is not None else None
         return replace(self, relation=self.relation.append(delta), state=state, log=log)
 
+    @property
+    def files(self) -> frozenset[str]:
+        """All files it still needs."""
+        logged = {file for entry in self.log for file in entry.delta.files}
+        kept = self.relation.files if self.state is None else self.relation.files | self.state.files
+        return kept | logged
+
     def narrowed(self, plan: TreePlan) -> Tree:
         """The tree for fewer readers: what only others read is no longer kept."""
         state = self.state
@@ -153,5 +160,7 @@ def _assign_bits(nodes: tuple[NodeId, ...], old: Mapping[NodeId, int]) -> dict[N
 
 def passed_rows(rows: DataFrame, plan: TreePlan) -> DataFrame:
     """A root's rows with the tested expressions beside the kept columns, ready for the shared pass."""
-    kept = [F.col(f"`{name}`") for name in (*plan.kept, BATCH, WEIGHT)]
+    kept = [F.col(name) for name in (BATCH, WEIGHT) if name in rows.columns] + [
+        F.col(f"`{name}`") for name in plan.kept
+    ]
     return rows.select(*kept, *[F.expr(sql).alias(name) for name, sql in plan.filter.tests.items()])
