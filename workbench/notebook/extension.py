@@ -17,6 +17,8 @@ from workbench.notebook.drawing import picture
 from workbench.notebook.magics import ArgusMagics
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from workbench.session import Session
 
 _desk: Desk | None = None
@@ -27,11 +29,8 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
     """Called by ``%load_ext workbench``. Loading again keeps the session."""
     global _desk
     if _desk is None:
-        from workbench.engine.spark import local_spark
-        from workbench.session import Session
-
-        spark = SparkStart(local_spark)
-        _desk = Desk(shell.user_ns, lambda: Session(spark=spark.wait()))
+        spark = SparkStart(_start_spark)
+        _desk = Desk(shell.user_ns, lambda: _make_session(spark))
     install(shell, _desk)
 
 
@@ -68,6 +67,18 @@ def use(session: Session) -> None:
         ``from workbench.notebook.extension import use; use(Session(path="~/fraud"))``
     """
     _loaded().use(session)
+
+
+def _start_spark() -> SparkSession:
+    from workbench.engine.spark import local_spark  # pyspark takes a second to import, in the background too
+
+    return local_spark()
+
+
+def _make_session(spark: SparkStart) -> Session:
+    from workbench.session import Session
+
+    return Session(spark=spark.wait())
 
 
 def _loaded() -> Desk:
