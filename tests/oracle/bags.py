@@ -1,0 +1,85 @@
+"""Bags of rows, compared: exactly where both sides are exact, within a tolerance where one of them is binary.
+
+A row is a tuple of plain Python values; ``None`` is NULL, and NaN too, since pandas holds both as NaN in a column of
+floats (queries that must tell them apart ask for IS NULL).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from decimal import Decimal
+
+import pandas as pd
+
+Row = tuple[object, ...]
+RELATIVE = 1e-9
+
+
+def plain(value: object) -> object:
+    """A value as plain Python, the same for what pandas and DuckDB make of it."""
+    if value is None or value is pd.NA or value is pd.NaT:
+        return None
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    return value.to_pydatetime() if isinstance(value, pd.Timestamp) else value
+
+
+def rows(values: Iterable[Iterable[object]]) -> list[Row]:
+    """Rows with plain values."""
+    return [tuple(map(plain, row)) for row in values]
+
+
+def frame_rows(frame: pd.DataFrame) -> list[Row]:
+    """The rows of a pandas frame; columns are taken by position, since names may repeat."""
+    columns = [frame.iloc[:, i].tolist() for i in range(frame.shape[1])]
+    return rows(zip(*columns, strict=True))
+
+
+def difference(found: Iterable[Row], expected: Iterable[Row]) -> tuple[list[Row], list[Row]]:
+    """Rows that are missing and rows that are too many; both empty when the bags are equal."""
+    left, right = Counter(found), Counter(expected)
+    too_many, missing = list((left - right).elements()), list((right - left).elements())
+    inexact = {i for row in (*too_many, *missing) for i, value in enumerate(row) if isinstance(value, float)}
+    if not inexact or not too_many or not missing:
+        return missing, too_many
+    return _paired(missing, too_many, inexact)
+
+
+def _paired(missing: list[Row], too_many: list[Row], inexact: set[int]) -> tuple[list[Row], list[Row]]:
+    """What is left when rows that are equal but for rounding are paired off."""
+    candidates: dict[Row, list[Row]] = defaultdict(list)
+    for row in too_many:
+        candidates[_exact_part(row, inexact)].append(row)
+    unpaired = []
+    for row in missing:
+        near = candidates[_exact_part(row, inexact)]
+        match = next((other for other in near if all(_close(row[i], other[i]) for i in inexact)), None)
+        if match is None:
+            unpaired.append(row)
+        else:
+            near.remove(match)
+    return unpaired, [row for rows_ in candidates.values() for row in rows_]
+
+
+def _exact_part(row: Row, inexact: set[int]) -> Row:
+    return tuple(value for i, value in enumerate(row) if i not in inexact)
+
+
+def _close(a: object, b: object) -> bool:
+    if a is None or b is None:
+        return a is b
+    if a == b:
+        return True
+    assert isinstance(a, int | float | Decimal) and isinstance(b, int | float | Decimal)
+    return math.isclose(float(a), float(b), rel_tol=RELATIVE, abs_tol=max(_half_unit(a), _half_unit(b)))
+
+
+def _half_unit(value: int | float | Decimal) -> float:
+    """Half a unit in the last digit of a decimal: an exact type rounds there, where DOUBLE does not."""
+    if not isinstance(value, Decimal):
+        return 0.0
+    exponent = value.as_tuple().exponent
+    assert isinstance(exponent, int)
+    return 0.5000001 * 10.0**exponent

@@ -1,0 +1,225 @@
+"""The oracle: a session and DuckDB side by side, compared after every batch (contract 3.1 of the design).
+
+Whatever the engine does incrementally, shared with other queries, DuckDB computes anew from the same prefix. Checked:
+
+- ``result()`` is DuckDB's answer, as a bag;
+- the changes of every batch accumulate to DuckDB's answer *at that batch*, so each delta is result(k) − result(k−1);
+- changes are in normal form: a row at most once in a batch, and never with weight 0;
+- ``changes(since)`` is the tail of all changes.
+
+Answers of DuckDB are kept for every batch, so that one call of ``changes()`` at the end checks all batches.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+import duckdb
+import pandas as pd
+import pyarrow as pa
+
+from oracle.bags import Row, difference, frame_rows, rows
+from workbench import Options, Session
+from workbench.engine.timings import BatchReport
+from workbench.query import Query
+
+SHOWN = 8
+"""Rows shown of each side of a difference."""
+
+
+@dataclass(frozen=True)
+class Feed:
+    """Rows of a stream: the first ``history`` are there from the start, then ``batch`` with each batch.
+
+    ``static``: a table, all of it there from the start.
+    """
+
+    table: pa.Table
+    history: int = 0
+    batch: int = 100
+    static: bool = False
+
+
+@dataclass(frozen=True)
+class Case:
+    """A query and the same question for DuckDB (``None``: in the same words)."""
+
+    sql: str
+    duckdb: str | None = None
+    dialect: str = "spark"
+
+    @property
+    def asked(self) -> str:
+        """The text for DuckDB."""
+        return self.sql if self.duckdb is None else self.duckdb
+
+
+@dataclass
+class Watched:
+    """A registered query: when, and DuckDB's answers since then by batch."""
+
+    case: Case
+    query: Query
+    expected: dict[int, list[Row]] = field(default_factory=dict)
+
+
+class Oracle:
+    """A session and a DuckDB over the same rows.
+
+    Example:
+        >>> with Oracle(spark, {"f": Feed(table, history=50, batch=10)}) as oracle:  # doctest: +SKIP
+        ...     oracle.register({"big": Case("SELECT id FROM f WHERE amount > 5")})
+        ...     oracle.run(3)
+        ...     oracle.check_changes()
+    """
+
+    def __init__(
+        self,
+        spark: object,
+        feeds: Mapping[str, Feed],
+        options: Options | None = None,
+        functions: Mapping[str, tuple[Callable[..., object], list[str], str]] | None = None,
+    ) -> None:
+        self.session = Session(spark, options=options)  # type: ignore[arg-type]
+        self.duck = duckdb.connect()
+        self.duck.execute("SET TimeZone = 'UTC'; SET threads = 2")
+        self.feeds = dict(feeds)
+        self.watched: dict[str, Watched] = {}
+        self.batch = 0
+        for name, (function, parameters, returns) in (functions or {}).items():
+            self.session.add_function(name, function, returns=returns.lower())
+            self.duck.create_function(name, function, parameters, returns, null_handling="special")  # type: ignore[arg-type]
+        for name, feed in self.feeds.items():
+            self._add(name, feed)
+
+    def __enter__(self) -> Oracle:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self.session.close()
+        self.duck.close()
+
+    def _add(self, name: str, feed: Feed) -> None:
+        first = feed.table if feed.static else feed.table.slice(0, feed.history)
+        self.duck.register("arriving", first)
+        self.duck.execute(f"CREATE TABLE {name} AS SELECT * FROM arriving")
+        if feed.static:
+            self.session.add_table(name, feed.table)
+        else:
+            self.session.add_stream(name, feed.table, history=feed.history, batch=feed.batch)
+
+    # -- steps ---------------------------------------------------------------------------------------------------
+
+    def register(self, cases: Mapping[str, Case], one_by_one: bool = False, check: bool = True) -> None:
+        """Register queries, together or one after the other; each answers over all data so far at once."""
+        by_dialect: dict[str, dict[str, str]] = {}
+        for name, case in cases.items():
+            by_dialect.setdefault(case.dialect, {})[name] = case.sql
+        for dialect, texts in by_dialect.items():
+            if one_by_one:
+                made = {name: self.session.register(sql, name=name, dialect=dialect) for name, sql in texts.items()}
+            else:
+                made = self.session.register_many(texts, dialect=dialect)
+            for name, query in made.items():
+                self.watched[name] = Watched(cases[name], query)
+        for name in cases:
+            self._ask_duckdb(name)
+        if check:
+            self.check_results(cases)
+
+    def drop(self, name: str) -> None:
+        """Drop a query, after a last look at its changes."""
+        self.check_changes([name])
+        self.session.drop(name)
+        del self.watched[name]
+
+    def run(self, batches: int = 1, check: bool | Iterable[str] = True) -> list[BatchReport]:
+        """Let batches arrive and compare results after each: of all queries, or of those named in ``check``."""
+        reports = []
+        wanted = self.watched if check is True else check or ()
+        for _ in range(batches):
+            arrived = self.session.run(1)
+            if not arrived:
+                break
+            reports += arrived
+            self.batch = arrived[0].batch
+            self._arrive(arrived[0])
+            for name in self.watched:
+                self._ask_duckdb(name)
+            self.check_results(wanted)
+        return reports
+
+    def _arrive(self, report: BatchReport) -> None:
+        for name, feed in self.feeds.items():
+            if feed.static:
+                continue
+            table = feed.table.slice(feed.history + (self.batch - 1) * feed.batch, feed.batch)
+            assert report.rows[name] == table.num_rows
+            self.duck.register("arriving", table)
+            self.duck.execute(f"INSERT INTO {name} SELECT * FROM arriving")
+
+    def _ask_duckdb(self, name: str) -> None:
+        watched = self.watched[name]
+        watched.expected[self.batch] = rows(self.duck.execute(watched.case.asked).fetchall())
+
+    # -- checks --------------------------------------------------------------------------------------------------
+
+    def check_results(self, names: Iterable[str] | None = None) -> None:
+        """``result()`` is DuckDB's answer over the same rows."""
+        for name in names if names is not None else self.watched:
+            watched = self.watched[name]
+            frame = watched.query.result()
+            assert list(frame.columns) == [column for column, _ in watched.query.columns]
+            self._compare(name, self.batch, frame_rows(frame), "result")
+
+    def check_changes(self, names: Iterable[str] | None = None, since: bool = False) -> None:
+        """The changes of every batch lead from DuckDB's answer before it to the one after it."""
+        for name in list(names if names is not None else self.watched):
+            watched = self.watched[name]
+            frame = watched.query.changes()
+            deltas = _by_batch(name, frame)
+            assert set(deltas) <= set(watched.expected), f"{name}: changes of batches {sorted(deltas)}"
+            bag: Counter[Row] = Counter()
+            for batch in sorted(watched.expected):
+                for row, weight in deltas.get(batch, {}).items():
+                    bag[row] += weight
+                negative = [row for row, weight in bag.items() if weight < 0]
+                assert not negative, f"{name}, batch {batch}: retracted, but was not there: {negative[:SHOWN]}"
+                bag = +bag
+                self._compare(name, batch, bag.elements(), "changes")
+            if since:
+                self._check_since(name, deltas)
+
+    def _check_since(self, name: str, deltas: Mapping[int, Mapping[Row, int]]) -> None:
+        last = _by_batch(name, self.watched[name].query.changes(since=self.batch - 1))
+        assert last == {batch: delta for batch, delta in deltas.items() if batch >= self.batch}, name
+
+    def _compare(self, name: str, batch: int, found: Iterable[Row], what: str) -> None:
+        watched = self.watched[name]
+        missing, too_many = difference(found, watched.expected[batch])
+        if missing or too_many:
+            lines = [f"{what} of {name} after batch {batch} (registered after {watched.query.registered})"]
+            lines += [f"{watched.case.sql}", f"missing: {len(missing)}", *_shown(missing)]
+            lines += [f"too many: {len(too_many)}", *_shown(too_many)]
+            raise AssertionError("\n".join(lines))
+
+
+def _by_batch(name: str, frame: pd.DataFrame) -> dict[int, dict[Row, int]]:
+    """Changes as a Z-set for each batch, in normal form."""
+    assert list(frame.columns[:2]) == ["batch", "weight"]
+    deltas: dict[int, dict[Row, int]] = {}
+    values = frame_rows(frame.iloc[:, 2:])
+    for batch, weight, row in zip(frame.iloc[:, 0].tolist(), frame.iloc[:, 1].tolist(), values, strict=True):
+        delta = deltas.setdefault(batch, {})
+        assert weight != 0, f"{name}, batch {batch}: weight 0 for {row}"
+        assert row not in delta or None in row, f"{name}, batch {batch}: twice in one batch: {row}"
+        # NaN and NULL are one value here, but two in the Z-set.
+        delta[row] = delta.get(row, 0) + weight
+    return deltas
+
+
+def _shown(found: list[Row]) -> list[str]:
+    more = [f"  … and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
+    return [*(f"  {row}" for row in sorted(found, key=repr)[:SHOWN]), *more]

@@ -1,0 +1,55 @@
+"""Queries of every class, folded into one network, over small random streams: registered together and one by one, in
+random orders, early and late, with some dropped on the way; DuckDB's answer after every batch is the truth."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from pyspark.sql import SparkSession
+
+from oracle.class_queries import ALL, CLASSES
+from oracle.harness import Feed, Oracle
+from oracle.random_streams import names, stream
+
+
+def feeds(seed: int, rows: int = 160, history: int = 60, batch: int = 25) -> dict[str, Feed]:
+    """Streams of different lengths and batch sizes: ``u`` begins empty and ends before ``t`` does."""
+    return {
+        "t": Feed(stream(rows, seed), history, batch),
+        "u": Feed(stream(rows // 2, seed + 1), 0, batch + 10),
+        "names": Feed(names(seed), static=True),
+    }
+
+
+def test_there_are_queries_of_every_class() -> None:
+    assert len(ALL) >= 60
+    assert all(len(cases) >= 5 for cases in CLASSES.values())
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_all_of_a_class_together(spark: SparkSession, kind: str) -> None:
+    cases = {name: case for name, case in ALL.items() if name.startswith(kind)}
+    with Oracle(spark, feeds(seed=len(kind))) as oracle:
+        oracle.register(cases)
+        oracle.run(4, check=False)
+        oracle.check_results()
+        oracle.check_changes(since=kind == "aggregate")
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_random_orders_with_late_comers_and_drops(spark: SparkSession, seed: int) -> None:
+    """A mix of all classes; a third is registered after batch 2, some one by one, and a fifth is dropped before."""
+    chosen = random.Random(seed)
+    order = chosen.sample(sorted(ALL), 36)
+    early, one_by_one, late = order[:16], order[16:24], order[24:]
+    with Oracle(spark, feeds(seed, history=chosen.randrange(60), batch=chosen.randrange(15, 40))) as oracle:
+        oracle.register({name: ALL[name] for name in early}, check=False)
+        oracle.register({name: ALL[name] for name in one_by_one}, one_by_one=True, check=False)
+        oracle.run(2, check=chosen.sample(early, 5))
+        for name in chosen.sample(early + one_by_one, 7):
+            oracle.drop(name)
+        oracle.register({name: ALL[name] for name in late})
+        oracle.run(2, check=chosen.sample(late, 4))
+        oracle.check_results()
+        oracle.check_changes()
