@@ -79,7 +79,7 @@ class QueryBinder:
         """The binder with more names, which hide earlier ones."""
         return replace(self, local={**self.local, **more})
 
-    def query(self, node: exp.Expression) -> LogicalQuery:
+    def query(self, node: exp.Expr) -> LogicalQuery:
         """A SELECT, a set operation, or one in parentheses."""
         binder = self._with(node.args.get("with_"))
         match node:
@@ -142,7 +142,7 @@ class QueryBinder:
                 branches.append(branch)
         return self._combined(operator, all_, branches, node)
 
-    def _combined(self, operator: str, all_: bool, branches: list[LogicalQuery], node: exp.Expression) -> SetOperation:
+    def _combined(self, operator: str, all_: bool, branches: list[LogicalQuery], node: exp.Expr) -> SetOperation:
         shapes = [output_columns(branch) for branch in branches]
         if len({len(shape) for shape in shapes}) > 1:
             counts = " and ".join(str(len(shape)) for shape in shapes)
@@ -151,7 +151,7 @@ class QueryBinder:
         types = tuple(self._common(operator, i, branches, node) for i in range(len(names)))
         return SetOperation(operator, all_, tuple(_null_typed(b, types) for b in branches), names, types)
 
-    def _common(self, operator: str, index: int, branches: list[LogicalQuery], node: exp.Expression) -> DataType:
+    def _common(self, operator: str, index: int, branches: list[LogicalQuery], node: exp.Expr) -> DataType:
         """The type of a column that is not NULL in every branch."""
         values = [
             b.outputs[index].expression if isinstance(b, Block) and is_null(b.outputs[index].expression)
@@ -175,13 +175,13 @@ def _null_typed(query: LogicalQuery, types: tuple[DataType, ...]) -> LogicalQuer
     return replace(query, outputs=outputs)
 
 
-def alias_columns(node: exp.Expression) -> tuple[str, ...]:
+def alias_columns(node: exp.Expr) -> tuple[str, ...]:
     """The column names of ``AS alias(a, b)``."""
     alias = node.args.get("alias")
     return tuple(c.name for c in alias.args.get("columns") or ()) if isinstance(alias, exp.TableAlias) else ()
 
 
-def renamed(query: LogicalQuery, names: tuple[str, ...], source: Source, node: exp.Expression) -> LogicalQuery:
+def renamed(query: LogicalQuery, names: tuple[str, ...], source: Source, node: exp.Expr) -> LogicalQuery:
     """The query with other output names; none keeps its own."""
     if not names:
         return query

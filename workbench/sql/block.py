@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from workbench.errors import SqlError, UnsupportedError
 from workbench.sql.coercion import TypeClash
 from workbench.sql.expressions import Column, Expression, columns, text
 from workbench.sql.functions import call
-from workbench.sql.grouped import Aggregation, over_groups, shift
+from workbench.sql.grouped import Aggregation, is_aggregate, over_groups, shift
 from workbench.sql.logical import Block, Grouping, Input, LogicalQuery, Output, StreamInput, output_columns
 from workbench.sql.normal_form import normal_form
 from workbench.sql.predicates import PredSet, conjunction, map_predicates
@@ -75,7 +75,7 @@ class _SelectBinder:
         for join in self.select.args.get("joins") or ():
             self._join(join)
 
-    def _item(self, node: exp.Expression) -> None:
+    def _item(self, node: exp.Expr) -> None:
         match node:
             case exp.Table():
                 self.source.refuse_others(node, {"this", "alias", "db", "catalog", "joins"}, "FROM")
@@ -98,7 +98,7 @@ class _SelectBinder:
             self._join(join)
 
     def _add(
-        self, node: exp.Expression, alias: str, relation: LogicalQuery | StreamInput, named: Sequence[tuple[str, DataType]]
+        self, node: exp.Expr, alias: str, relation: LogicalQuery | StreamInput, named: Sequence[tuple[str, DataType]]
     ) -> None:
         """Add a FROM item; a plain block dissolves into this one."""
         offset = len(self.inputs)
@@ -131,7 +131,7 @@ class _SelectBinder:
         for name in join.args.get("using") or ():
             self._using(name, before)
 
-    def _using(self, node: exp.Expression, before: int) -> None:
+    def _using(self, node: exp.Expr, before: int) -> None:
         name = node.name.lower()
         sides: list[Expression] = []
         for items in (self.scope.items[:before], self.scope.items[before:]):
@@ -150,9 +150,9 @@ class _SelectBinder:
 
     # ---- select list -------------------------------------------------------------------------------------------------
 
-    def _stars(self) -> list[tuple[exp.Expression | None, Named | None]]:
+    def _stars(self) -> list[tuple[exp.Expr | None, Named | None]]:
         """The select list with ``*`` and ``t.*`` written out."""
-        result: list[tuple[exp.Expression | None, Named | None]] = []
+        result: list[tuple[exp.Expr | None, Named | None]] = []
         for node in self.select.expressions:
             star = node.this if isinstance(node, exp.Column) and isinstance(node.this, exp.Star) else node
             if not isinstance(star, exp.Star):
@@ -176,7 +176,7 @@ class _SelectBinder:
         distinct = self.select.args.get("distinct") is not None
         return Block(tuple(self.inputs), conjunction(*self.where), named, grouping, having, distinct)
 
-    def _name(self, node: exp.Expression | None) -> str:
+    def _name(self, node: exp.Expr | None) -> str:
         assert node is not None
         if isinstance(node, exp.Alias):
             return node.alias
@@ -186,14 +186,10 @@ class _SelectBinder:
     # ---- grouping ----------------------------------------------------------------------------------------------------
 
     def _has_aggregates(self) -> bool:
-        """Whether an aggregate stands in the select list or HAVING, found by binding these."""
-        probe = Aggregation()
-        try:
-            self._grouped_parts(probe)
-        except SqlError:
-            # The same error is raised where it belongs, by the binding that follows.
-            pass
-        return bool(probe.statistics)
+        """Whether an aggregate stands in the select list or HAVING; those of subqueries there are refused later."""
+        having = self.select.args.get("having")
+        roots = [*self.select.expressions, *([having] if having is not None else [])]
+        return any(is_aggregate(node, self.binder.schema) for root in roots for node in root.walk())
 
     def _grouped_parts(self, aggregation: Aggregation) -> tuple[list[tuple[Named, ScalarBinder]], Expression | None, ScalarBinder]:
         parts: list[tuple[Named, ScalarBinder]] = []
@@ -201,7 +197,7 @@ class _SelectBinder:
             scalar = self._scalar(aggregation)
             parts.append((pair or (self._name(node), scalar.bind(_unaliased(node))), scalar))
         aliased = {name.lower(): expression for (name, expression), _ in parts}
-        scope = Scope(self.source, self.scope.items, {n: (lambda e=e: e) for n, e in aliased.items()}, self.scope.using)
+        scope = Scope(self.source, self.scope.items, aliased, self.scope.using)
         scalar = self._scalar(aggregation, scope)
         having = self.select.args.get("having")
         return parts, scalar.condition(having.this) if having is not None else None, scalar
@@ -224,8 +220,7 @@ class _SelectBinder:
             return ()
         self.source.refuse_others(group, {"expressions"}, "GROUP BY")
         aliases = {n.alias.lower(): n.this for n in self.select.expressions if isinstance(n, exp.Alias)}
-        scope = Scope(self.source, self.scope.items, {a: (lambda n=n: self._scalar().bind(n)) for a, n in aliases.items()},
-                      self.scope.using)  # fmt: skip
+        scope = Scope(self.source, self.scope.items, _Aliases(self._scalar(), aliases), self.scope.using)
         scalar = self._scalar(scope=scope)
         bound: dict[str, Expression] = {}
         for node in group.expressions:
@@ -238,7 +233,7 @@ class _SelectBinder:
             bound[text(expression)] = expression
         return tuple(bound[key] for key in sorted(bound))
 
-    def _ordinal(self, node: exp.Expression) -> exp.Expression:
+    def _ordinal(self, node: exp.Expr) -> exp.Expr:
         """GROUP BY 1 means the first select item (in Oracle it would be a constant, which is never meant)."""
         if not isinstance(node, exp.Literal) or node.is_string:
             return node
@@ -250,7 +245,7 @@ class _SelectBinder:
             raise self.source.error(f"GROUP BY {node.name} is not a position in the select list", node)
         return _unaliased(items[position - 1])
 
-    def _not_grouped(self, scalar: ScalarBinder):  # type: ignore[no-untyped-def]
+    def _not_grouped(self, scalar: ScalarBinder) -> Callable[[Column], SqlError]:
         def missing(column: Column) -> SqlError:
             node = next((n for n, e in scalar.columns if column in columns(e)), None)
             name = node.sql() if node is not None else column.name
@@ -261,6 +256,22 @@ class _SelectBinder:
         return missing
 
 
+class _Aliases(Mapping[str, Expression]):
+    """Select aliases that are bound when GROUP BY uses them, as aggregates among them cannot be."""
+
+    def __init__(self, scalar: ScalarBinder, nodes: Mapping[str, exp.Expr]) -> None:
+        self._scalar, self._nodes = scalar, nodes
+
+    def __getitem__(self, name: str) -> Expression:
+        return self._scalar.bind(self._nodes[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._nodes)
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+
 def _refused(binder: _SelectBinder, name: str, join: exp.Join, word: str, hint: str) -> SqlError:
     place = binder.source.word(word) if word else binder.source.of(join)
     return UnsupportedError(f"{name} is not supported", **place, hint=hint)
@@ -268,7 +279,7 @@ def _refused(binder: _SelectBinder, name: str, join: exp.Join, word: str, hint: 
 
 
 
-def _unaliased(node: exp.Expression | None) -> exp.Expression:
+def _unaliased(node: exp.Expr | None) -> exp.Expr:
     assert node is not None
     return node.this if isinstance(node, exp.Alias) else node
 

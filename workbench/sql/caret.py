@@ -21,6 +21,7 @@ _LABELS = {
     "match": "MATCH_RECOGNIZE", "prewhere": "PREWHERE", "settings": "SETTINGS", "format": "FORMAT",
     "with_": "WITH there", "operation_modifiers": "a SELECT modifier", "symmetric": "SYMMETRIC",
 }  # fmt: skip
+_QUIET = re.compile(r"'(?:[^'\\]|\\.|'')*'|--[^\n]*|/\*(?!\+).*?\*/", re.S)
 _WORDS = {"hint": r"/\*\+", "join_mark": r"\(\s*\+\s*\)", "limit": r"LIMIT|FETCH|TOP", "sample": "TABLESAMPLE|SAMPLE"}
 
 
@@ -45,7 +46,7 @@ class Source:
     def __init__(self, sql: str) -> None:
         self.sql = sql
 
-    def of(self, node: exp.Expression) -> Place:
+    def of(self, node: exp.Expr) -> Place:
         """The place of a node: from its first to its last token that the parser noted, else of its key word."""
         spans = [(n.meta["start"], n.meta["end"]) for n in node.walk() if "start" in n.meta]
         if not spans:
@@ -58,19 +59,21 @@ class Source:
 
     def word(self, pattern: str, after: int = 0) -> Place:
         """The place of the first word that matches outside quotes and comments; unknown when there is none."""
-        quiet = re.sub(r"'(?:[^'\\]|\\.|'')*'|--[^\n]*|/\*(?!\+).*?\*/", lambda m: " " * len(m[0]), self.sql, flags=re.S)
+        quiet = _QUIET.sub(lambda m: " " * len(m[0]), self.sql)
         bounded = rf"(?<!\w)(?:{pattern})(?!\w)" if pattern[-1:].isalnum() else pattern
         match = re.compile(bounded, re.I).search(quiet, after)
         return Place(sql=self.sql, position=match.start() if match else None, length=len(match[0]) if match else 1)
 
-    def error(self, message: str, node: exp.Expression | None, hint: str | None = None) -> SqlError:
-        return SqlError(message, **(self.of(node) if node is not None else Place(sql=self.sql, position=None, length=1)), hint=hint)
+    def error(self, message: str, node: exp.Expr | None, hint: str | None = None) -> SqlError:
+        """An error that points at a node."""
+        place = self.of(node) if node is not None else Place(sql=self.sql, position=None, length=1)
+        return SqlError(message, **place, hint=hint)
 
-    def refuse(self, what: str, node: exp.Expression, hint: str | None = None) -> NoReturn:
+    def refuse(self, what: str, node: exp.Expr, hint: str | None = None) -> NoReturn:
         """Raise that the construct ``what`` is not supported."""
         raise UnsupportedError(f"{what} is not supported", **self.of(node), hint=hint)
 
-    def refuse_others(self, node: exp.Expression, handled: Collection[str], where: str) -> None:
+    def refuse_others(self, node: exp.Expr, handled: Collection[str], where: str) -> None:
         """Raise when the node carries anything but ``handled``, so that no part of a query is ever ignored.
 
         Raises:
@@ -82,11 +85,11 @@ class Source:
             label = _LABELS.get(key, f"{key.strip('_').replace('_', ' ').upper()} in {where}")
             raise UnsupportedError(f"{label} is not supported", **self._of_part(node, key, value))
 
-    def _of_part(self, node: exp.Expression, key: str, value: object) -> Place:
+    def _of_part(self, node: exp.Expr, key: str, value: object) -> Place:
         label = _LABELS.get(key, key.strip("_"))
         words = _WORDS.get(key, r"\s+".join(label.split()))
         found = self.word(words)
         if found["position"] is not None:
             return found
         parts = value if isinstance(value, list) else [value]
-        return self.of(next((part for part in parts if isinstance(part, exp.Expression)), node))
+        return self.of(next((part for part in parts if isinstance(part, exp.Expr)), node))

@@ -14,7 +14,7 @@ from decimal import Decimal, InvalidOperation
 from workbench.sql import formats
 from workbench.sql.arithmetic import exact_constant, fits, number
 from workbench.sql.expressions import Call, Constant, Expression
-from workbench.sql.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, Kind, common_type
+from workbench.sql.types import BOOLEAN, DATE, DOUBLE, STRING, TIMESTAMP, DataType, Kind, common_type
 
 _TIME = (Kind.DATE, Kind.TIMESTAMP)
 
@@ -34,6 +34,7 @@ class TypeClash(Exception):
 
 
 def is_null(expression: Expression) -> bool:
+    """Whether it is the constant NULL, which goes with every type."""
     return isinstance(expression, Constant) and expression.value is None
 
 
@@ -50,9 +51,7 @@ def coerce(expression: Expression, type_: DataType) -> Expression:
         converted = _constant_as(expression, type_)
         if converted is not None:
             return converted
-    elif have.numeric and type_ == DOUBLE or (have.kind, type_.kind) == (Kind.DATE, Kind.TIMESTAMP):
-        return Call("cast", (expression,), type_)
-    elif (have.kind, type_.kind) == (Kind.TIMESTAMP, Kind.DATE) or have.kind is type_.kind:
+    elif (have.numeric and type_ == DOUBLE) or have.kind is type_.kind or {have.kind, type_.kind} == set(_TIME):
         return Call("cast", (expression,), type_)
     raise TypeClash(f"type clash: {type_.kind} is needed, not {have}", expression, hint=_hint(expression, type_))
 
@@ -100,18 +99,24 @@ def comparable(*sides: Expression) -> tuple[Expression, ...]:
     result = []
     for side in sides:
         if target is None:
-            exact = isinstance(side, Constant) and isinstance(side.value, (int, Decimal)) and not isinstance(side.value, bool)
-            if is_null(side):
-                side = replace(side, type=lead.type) if isinstance(side, Constant) else side
-            elif not side.type.numeric:
-                raise _clash(lead, side)
-            result.append(number(side.value) if exact else side)  # type: ignore[union-attr,arg-type]
+            result.append(_exact_side(side, lead))
             continue
         try:
             result.append(coerce(side, target))
         except TypeClash:
             raise _clash(lead, side) from None
     return tuple(result)
+
+
+def _exact_side(side: Expression, lead: Expression) -> Expression:
+    """A side of a comparison of integers and decimals."""
+    if not isinstance(side, Constant):
+        return side
+    if side.value is None:
+        return replace(side, type=lead.type)
+    if not isinstance(side.value, (int, Decimal)):
+        raise _clash(lead, side)
+    return number(side.value)
 
 
 def _comparison_type(kinds: set[Kind]) -> DataType | None:
@@ -129,7 +134,8 @@ def _comparison_type(kinds: set[Kind]) -> DataType | None:
 
 
 def _clash(left: Expression, right: Expression) -> TypeClash:
-    return TypeClash(f"type clash: {left.type} cannot be compared with {right.type}", right, hint=_hint(right, left.type))
+    message = f"type clash: {left.type} cannot be compared with {right.type}"
+    return TypeClash(message, right, hint=_hint(right, left.type))
 
 
 def _hint(expression: Expression, type_: DataType) -> str:

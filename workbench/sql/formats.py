@@ -1,4 +1,4 @@
-"""Date formats: Oracle's and strftime's to the Java pattern that expressions carry, and back to values for constants."""
+"""Date formats: Oracle's and strftime's to the Java pattern that expressions carry, and values of constants by them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import re
 _ORACLE = {"YYYY": "yyyy", "YY": "yy", "MM": "MM", "DDD": "DDD", "DD": "dd", "HH24": "HH", "HH12": "hh", "MI": "mm",
            "SS": "ss", "AM": "a", "PM": "a"}  # fmt: skip
 _STRFTIME = {"Y": "yyyy", "y": "yy", "m": "MM", "-m": "M", "d": "dd", "-d": "d", "H": "HH", "-H": "H", "I": "hh",
-             "M": "mm", "S": "ss", "f": "SSSSSS", "b": "MMM", "B": "MMMM", "a": "EEE", "A": "EEEE", "p": "a", "j": "DDD"}  # fmt: skip
+             "M": "mm", "S": "ss", "f": "SSSSSS", "b": "MMM", "B": "MMMM", "a": "EEE", "A": "EEEE", "p": "a",
+             "j": "DDD"}  # fmt: skip
+_SQL_FORMS = ["yyyy-MM-dd HH:mm:ss", "yyyy-MM-dd'T'HH:mm:ss", "yyyy-MM-dd HH:mm", "yyyy-MM-dd"]
 _PYTHON = {"yyyy": "%Y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S"}
 
 
@@ -66,7 +68,7 @@ def parse_date(text: str, pattern: str = "yyyy-MM-dd") -> dt.date | None:
 def parse_timestamp(text: str, pattern: str | None = None) -> dt.datetime | None:
     """The moment a constant means; without a pattern the SQL forms, date alone or with time to microseconds."""
     text = text.strip() if pattern is None else text
-    for candidate in [pattern] if pattern else ["yyyy-MM-dd HH:mm:ss", "yyyy-MM-dd'T'HH:mm:ss", "yyyy-MM-dd HH:mm", "yyyy-MM-dd"]:
+    for candidate in [pattern] if pattern else _SQL_FORMS:
         python = re.sub("yyyy|MM|dd|HH|mm|ss", lambda m: _PYTHON[m[0]], candidate).replace("'", "")
         # strptime takes 1-digit months where Java's two letters want two digits, so the shape is checked first.
         shape = re.escape(candidate.replace("'", ""))

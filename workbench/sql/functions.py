@@ -23,7 +23,7 @@ Render = Callable[[Call, Sequence[str]], str]
 
 @dataclass(frozen=True)
 class Function:
-    """A scalar function. ``spark`` is a format string over the rendered arguments, or a function for the harder ones."""
+    """A scalar function; ``spark`` is a format string over the rendered arguments, or a function for harder ones."""
 
     name: str
     least: int
@@ -260,6 +260,10 @@ def _spark_ints(name: str) -> Render:
     return render
 
 
+def _spark_trim(side: str) -> Render:
+    return lambda expression, arguments: f"trim({' '.join([side, *arguments[1:], 'from', arguments[0]])})"
+
+
 def _spark_cast(expression: Call, arguments: Sequence[str]) -> str:
     return f"try_cast({arguments[0]} as {expression.type.spark})"
 
@@ -371,25 +375,26 @@ FUNCTIONS: dict[str, Function] = {
         Function("length", 1, 1, _fixed(INTEGER, STRING), "cast(length({0}) as bigint)"),
         Function("substr", 2, 3, _fixed(STRING, STRING, INTEGER), _spark_ints("substring")),
         Function("||", 2, 2, lambda a: (tuple(coercion.as_string(x) for x in a), STRING), "concat({0}, {1})"),
-        Function("trim", 1, 2, _fixed(STRING, STRING), lambda e, a: f"trim(both {a[1] if len(a) > 1 else ''} from {a[0]})"),
-        Function("ltrim", 1, 2, _fixed(STRING, STRING), lambda e, a: f"trim(leading {a[1] if len(a) > 1 else ''} from {a[0]})"),
-        Function("rtrim", 1, 2, _fixed(STRING, STRING), lambda e, a: f"trim(trailing {a[1] if len(a) > 1 else ''} from {a[0]})"),
+        Function("trim", 1, 2, _fixed(STRING, STRING), _spark_trim("both")),
+        Function("ltrim", 1, 2, _fixed(STRING, STRING), _spark_trim("leading")),
+        Function("rtrim", 1, 2, _fixed(STRING, STRING), _spark_trim("trailing")),
         Function("replace", 3, 3, _fixed(STRING, STRING), "replace({0}, {1}, {2})"),
         Function("instr", 2, 2, _fixed(INTEGER, STRING), "cast(instr({0}, {1}) as bigint)"),
         Function("lpad", 3, 3, _fixed(STRING, STRING, INTEGER, STRING), _spark_ints("lpad")),
         Function("rpad", 3, 3, _fixed(STRING, STRING, INTEGER, STRING), _spark_ints("rpad")),
         Function("date_format", 2, 2, _moment(STRING), "date_format({0}, {1})"),
         Function("to_date", 2, 2, _fixed(DATE, STRING), "try_to_date({0}, {1})"),
-        Function("to_timestamp", 2, 2, _fixed(TIMESTAMP, STRING), "try_to_timestamp({0}, {1})"),
+        Function("to_timestamp", 2, 2, _fixed(TIMESTAMP, STRING), "cast(try_to_timestamp({0}, {1}) as timestamp_ntz)"),
         *(Function(n, 1, 1, _moment(INTEGER), f"cast({spark}({{0}}) as bigint)") for n, spark in _YEARLESS.items()),
         Function("trunc_date", 2, 2, _fixed(DATE, DATE, STRING), "trunc({0}, {1})"),
-        Function("trunc_timestamp", 2, 2, _fixed(TIMESTAMP, TIMESTAMP, STRING), "date_trunc({1}, {0})"),
+        Function("trunc_timestamp", 2, 2, _fixed(TIMESTAMP, TIMESTAMP, STRING), "cast(date_trunc({1}, {0}) as timestamp_ntz)"),
         Function("last_day", 1, 1, _fixed(DATE, DATE), "last_day({0})"),
         # Ten thousand years each way; Spark raises where a date leaves its range.
         Function("add_months", 2, 2, _fixed(DATE, DATE, INTEGER),
-                 "(case when {1} between -120000 and 120000 then add_months({0}, try_cast({1} as int)) end)"),  # fmt: skip
+                 "(case when {1} between -120000 and 120000 then add_months({0}, try_cast({1} as int)) end)"),
         Function("add_seconds", 2, 2, _fixed(TIMESTAMP, TIMESTAMP, INTEGER),
-                 "timestamp_micros(try_add(unix_micros({0}), try_multiply({1}, 1000000L)))"),  # fmt: skip
+                 "cast(timestamp_micros(try_add(unix_micros(cast({0} as timestamp)), try_multiply({1}, 1000000L)))"
+                 " as timestamp_ntz)"),
         Function("average", 2, 2, _average, _spark_average),
         Function("variance_samp", 3, 3, _any(DOUBLE), _spark_variance(samples=True, root=False)),
         Function("variance_pop", 3, 3, _any(DOUBLE), _spark_variance(samples=False, root=False)),
@@ -398,7 +403,10 @@ FUNCTIONS: dict[str, Function] = {
     ]
 }
 
-_STRICT = frozenset(FUNCTIONS) - {"and", "or", "is_null", "<=>", "in", "case", "coalesce", "greatest", "least", "nullif"}
+_STRICT = frozenset(FUNCTIONS) - {
+    "and", "or", "is_null", "<=>", "in", "case", "coalesce", "greatest", "least", "nullif", "average", "variance_samp",
+    "variance_pop", "stddev_samp", "stddev_pop",
+}  # fmt: skip
 """Functions that give NULL as soon as one argument is NULL."""
 
 

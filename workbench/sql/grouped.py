@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import sqlglot
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
 from workbench.errors import SqlError
 from workbench.sql import aggregates
@@ -17,7 +18,7 @@ from workbench.sql.caret import Source
 from workbench.sql.coercion import TypeClash
 from workbench.sql.expressions import AggregateCall, Call, Column, Constant, Expression, column_name, map_columns, text
 from workbench.sql.functions import call
-from workbench.sql.schema import UserAggregate
+from workbench.sql.schema import Schema, UserAggregate
 from workbench.sql.scope import Item, Scope
 from workbench.sql.types import INTEGER, STRING, decimal
 
@@ -30,6 +31,13 @@ _NODES = {"Count": "count", "Sum": "sum", "Min": "min", "Max": "max", "Avg": "av
 _NAMES = {"average": "avg", "mean": "avg", "std": "stddev_samp", "percentile": "percentile"}
 
 
+def is_aggregate(node: exp.Expr, schema: Schema) -> bool:
+    """Whether a syntax node is a call of an aggregate, built in or the analyst's."""
+    if isinstance(node, exp.Anonymous):
+        return node.name.lower() in _NAMES or schema.aggregate(node.name) is not None
+    return type(node).__name__ in _NODES or isinstance(node, exp.PercentileCont)
+
+
 class Aggregation:
     """Collects the statistics of one grouped block while its expressions are bound."""
 
@@ -38,9 +46,10 @@ class Aggregation:
         self.inside = False
 
     def keep(self, statistic: AggregateCall) -> None:
+        """Remember a statistic that the block needs."""
         self.statistics[text(statistic)] = statistic
 
-    def bind(self, node: exp.Expression, binder: ScalarBinder) -> Expression | None:
+    def bind(self, node: exp.Expr, binder: ScalarBinder) -> Expression | None:
         """An aggregate as an expression over statistics, of source ``GROUPED``; ``None`` for any other node."""
         condition = None
         if isinstance(node, exp.Filter):
@@ -53,7 +62,7 @@ class Aggregation:
         if name is None and user is None:
             return None
         if self.inside:
-            raise binder.source.error("an aggregate cannot stand inside an aggregate", node, "aggregate a subquery in FROM")
+            raise binder.source.error("an aggregate cannot stand inside another", node, "aggregate a subquery in FROM")
         self.inside = True
         try:
             return self._aggregate(node, name, user, condition, binder)
@@ -63,7 +72,7 @@ class Aggregation:
             self.inside = False
 
     def _aggregate(
-        self, node: exp.Expression, name: str | None, user: UserAggregate | None, condition: exp.Expression | None,
+        self, node: exp.Expr, name: str | None, user: UserAggregate | None, condition: exp.Expr | None,
         binder: ScalarBinder,
     ) -> Expression:  # fmt: skip
         if name == "percentile_cont":
@@ -84,13 +93,14 @@ class Aggregation:
         return aggregates.expand(name, tuple(arguments), distinct, self.keep)
 
     def _user(
-        self, user: UserAggregate, arguments: list[Expression], distinct: bool, node: exp.Expression, binder: ScalarBinder
+        self, user: UserAggregate, arguments: list[Expression], distinct: bool, node: exp.Expr, binder: ScalarBinder
     ) -> Expression:
         """A user-defined aggregate: its statistics over the arguments, its rule over the statistics."""
         if distinct:
             binder.source.refuse(f"{user.name} of DISTINCT values", node)
         if len(arguments) != len(user.parameters):
-            raise binder.source.error(f"{user.name} takes {len(user.parameters)} arguments, not {len(arguments)}", node)
+            counts = f"{len(user.parameters)} arguments, not {len(arguments)}"
+            raise binder.source.error(f"{user.name} takes {counts}", node)
         actual = dict(zip((p.lower() for p in user.parameters), arguments, strict=True))
         try:
             self.inside = False
@@ -103,10 +113,14 @@ class Aggregation:
 def _bind_text(sql: str, names: dict[str, Expression], binder: ScalarBinder, aggregation: Aggregation | None) -> Expression:
     source = Source(sql)
     scope = Scope(source, [Item("", names)])
-    return type(binder)(scope, binder.schema, "spark", aggregation).bind(sqlglot.parse_one(sql, dialect="spark"))
+    try:
+        node = sqlglot.parse_one(sql, dialect="spark")
+    except SqlglotError:
+        raise SqlError(f"cannot read {sql}") from None
+    return type(binder)(scope, binder.schema, "spark", aggregation).bind(node)
 
 
-def _arguments(node: exp.Expression, source: Source) -> tuple[list[exp.Expression], bool]:
+def _arguments(node: exp.Expr, source: Source) -> tuple[list[exp.Expr], bool]:
     """The arguments of an aggregate, none for COUNT(*), and whether they are DISTINCT."""
     if isinstance(node, exp.Anonymous):
         source.refuse_others(node, {"this", "expressions"}, node.name.upper())
@@ -123,7 +137,7 @@ def _arguments(node: exp.Expression, source: Source) -> tuple[list[exp.Expressio
     return parts, False
 
 
-def _percentile_cont(node: exp.Expression, source: Source) -> list[exp.Expression]:
+def _percentile_cont(node: exp.Expr, source: Source) -> list[exp.Expr]:
     """PERCENTILE_CONT(p) WITHIN GROUP (ORDER BY x), where descending counts p from the other end."""
     order = node.expression.expressions
     if len(order) != 1:
@@ -135,12 +149,12 @@ def _percentile_cont(node: exp.Expression, source: Source) -> list[exp.Expressio
 
 
 def _percentile(
-    arguments: list[Expression], parts: list[exp.Expression], node: exp.Expression, source: Source
+    arguments: list[Expression], parts: list[exp.Expr], node: exp.Expr, source: Source
 ) -> list[Expression]:
     share = arguments[1] if len(arguments) == 2 else None
     value = share.value if isinstance(share, Constant) else None
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)) or not 0 <= value <= 1:
-        raise source.error("PERCENTILE takes a value and a constant between 0 and 1", parts[1] if len(parts) > 1 else node)
+        raise source.error("PERCENTILE takes a value and a constant between 0 and 1", (*parts, node)[1])
     shortest = Decimal(str(value)).normalize()
     scale = max(0, -int(shortest.as_tuple().exponent))
     return [arguments[0], Constant(shortest, decimal(scale + 1, scale))]
@@ -151,7 +165,7 @@ def _only_where(test: Expression, argument: Expression) -> Expression:
     return call("case", test, argument, Constant(None, STRING))
 
 
-def _check(name: str, count: int, distinct: bool, node: exp.Expression, source: Source) -> None:
+def _check(name: str, count: int, distinct: bool, node: exp.Expr, source: Source) -> None:
     wanted = 2 if name == "percentile" else 1
     if name == "count" and count > 1:
         source.refuse("COUNT of several expressions", node, "count the rows of a subquery with DISTINCT or IS NOT NULL")

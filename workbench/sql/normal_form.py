@@ -14,7 +14,7 @@ from workbench.sql.types import BOOLEAN
 MAX_OR_PREDS = 64
 MAX_LITERALS = 512
 
-_COMPARISONS = {"=": Operator.EQ, "<>": Operator.NE, "<": Operator.LT, "<=": Operator.LE, ">": Operator.GT, ">=": Operator.GE}
+_COMPARISONS = {str(operator): operator for operator in NEGATED if "null" not in operator}
 _NEVER = Literal(Constant(False, BOOLEAN), Operator.HOLDS)
 
 Clause = frozenset[Literal]

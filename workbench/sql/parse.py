@@ -20,7 +20,7 @@ from workbench.sql.caret import Source
 class Select:
     """A query: a SELECT, a set operation of them, or one in parentheses."""
 
-    expression: exp.Expression
+    expression: exp.Expr
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class CreateView:
 
     name: str
     columns: tuple[str, ...]
-    expression: exp.Expression
+    expression: exp.Expr
 
 
 Statement = Select | CreateView
@@ -52,7 +52,8 @@ def parse(sql: str, dialect: str) -> tuple[Statement, ...]:
     """
     known = [name for name in sqlglot.Dialect.classes if name]
     if dialect.lower() not in known:
-        raise SqlError(f"unknown dialect {dialect}", hint=nearest(dialect, known) or "oracle and spark are good choices")
+        hint = nearest(dialect, known) or "oracle and spark are good choices"
+        raise SqlError(f"unknown dialect {dialect}", hint=hint)
     try:
         trees = sqlglot.parse(sql, dialect=dialect.lower())
     except ParseError as error:
@@ -63,7 +64,7 @@ def parse(sql: str, dialect: str) -> tuple[Statement, ...]:
     return tuple(_statement(tree, source) for tree in trees if tree is not None and not isinstance(tree, exp.Semicolon))
 
 
-def _statement(tree: exp.Expression, source: Source) -> Statement:
+def _statement(tree: exp.Expr, source: Source) -> Statement:
     match tree:
         case exp.Select() | exp.SetOperation() | exp.Subquery():
             return Select(tree)

@@ -71,14 +71,17 @@ class Schema:
         return _look_up(self.streams, name)
 
     def view(self, name: str) -> LogicalQuery | None:
+        """The view or registered query of that name."""
         found = _look_up(self.views, name)
         return found[1] if found else None
 
     def function(self, name: str) -> UserFunction | None:
+        """The user-defined function of that name."""
         found = _look_up(self.functions, name)
         return found[1] if found else None
 
     def aggregate(self, name: str) -> UserAggregate | None:
+        """The user-defined aggregate of that name."""
         found = _look_up(self.aggregates, name)
         return found[1] if found else None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from sqlglot import exp
@@ -28,10 +28,10 @@ class Scope:
 
     source: Source
     items: list[Item] = field(default_factory=list)
-    aliases: dict[str, Callable[[], Expression]] = field(default_factory=dict)
+    aliases: Mapping[str, Expression] = field(default_factory=dict)
     using: list[str] = field(default_factory=list)
 
-    def add(self, item: Item, node: exp.Expression) -> None:
+    def add(self, item: Item, node: exp.Expr) -> None:
         """Raises SqlError when the alias is taken."""
         if any(other.alias.lower() == item.alias.lower() for other in self.items if item.alias):
             raise self.source.error(f"{item.alias} stands twice in FROM", node, "give one of them an alias")
@@ -58,11 +58,12 @@ class Scope:
         if found:
             return found[0].columns[name]
         if name in self.aliases:
-            return self.aliases[name]()
+            return self.aliases[name]
         known = [c for item in self.items for c in item.columns] + list(self.aliases)
-        raise self.source.error(f"unknown column {column.name}", column, nearest(name, known) or f"there are {_listed(known)}")
+        hint = nearest(name, known) or f"there are {_listed(known)}"
+        raise self.source.error(f"unknown column {column.name}", column, hint)
 
-    def item(self, alias: str, node: exp.Expression) -> Item:
+    def item(self, alias: str, node: exp.Expr) -> Item:
         """The FROM item called ``alias``."""
         for item in self.items:
             if item.alias.lower() == alias.lower():
@@ -73,11 +74,12 @@ class Scope:
 
     def star(self) -> list[tuple[str, Expression]]:
         """The columns of ``*``: those joined by USING once and first, then the others in order."""
-        first = [(name, next(i for i in self.items if name in i.columns and name not in i.merged).columns[name]) for name in self.using]
+        joined = [(name, next(i for i in self.items if name in i.columns)) for name in self.using]
+        first = [(name, item.columns[name]) for name, item in joined]
         rest = [(n, e) for i in self.items for n, e in i.columns.items() if n not in i.merged and n not in self.using]
         return first + rest
 
 
-def _listed(names: object) -> str:
-    shown = list(dict.fromkeys(names))  # type: ignore[call-overload]
+def _listed(names: Iterable[str]) -> str:
+    shown = list(dict.fromkeys(names))
     return ", ".join(shown[:8]) + (", …" if len(shown) > 8 else "")

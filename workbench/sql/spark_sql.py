@@ -11,10 +11,10 @@ import math
 from collections.abc import Callable
 from decimal import Decimal
 
-from workbench.sql.expressions import AggregateCall, Call, Column, Constant, Expression
+from workbench.sql.expressions import Call, Column, Constant, Expression
 from workbench.sql.functions import FUNCTIONS, comparison_sides
 from workbench.sql.predicates import Literal, Operator, ORPred, PredSet
-from workbench.sql.types import DOUBLE, INTEGER, DataType, Kind
+from workbench.sql.types import DOUBLE, DataType, Kind
 
 Naming = Callable[[Column], str]
 
@@ -40,7 +40,9 @@ def to_spark(expression: Expression, column: Naming) -> str:
             function = FUNCTIONS.get(name)
             if function is None:
                 return f"{name}({', '.join(rendered)})"
-            return function.spark.format(*rendered) if isinstance(function.spark, str) else function.spark(expression, rendered)
+            if isinstance(function.spark, str):
+                return function.spark.format(*rendered)
+            return function.spark(expression, rendered)
 
 
 def literal_to_spark(literal: Literal, column: Naming) -> str:
@@ -72,23 +74,6 @@ def predicates_to_spark(predicates: PredSet, column: Naming) -> str:
     return " and ".join(or_pred_to_spark(p, column) for p in predicates) or "true"
 
 
-def aggregate_to_spark(statistic: AggregateCall, column: Naming) -> str:
-    """Spark SQL for a basic statistic, of the statistic's type; a sum past 38 digits is NULL."""
-    arguments = [to_spark(a, column) for a in statistic.arguments]
-    distinct = "distinct " if statistic.distinct else ""
-    match statistic.function:
-        case "count":
-            return f"count({distinct}{arguments[0] if arguments else '*'})"
-        case "sum" if statistic.arguments[0].type == INTEGER:
-            return f"try_sum({distinct}cast({arguments[0]} as decimal(38,0)))"
-        case "sum":
-            return f"try_sum({distinct}{arguments[0]})"
-        case "mode":
-            return f"mode({arguments[0]}, true)"
-        case name:
-            return f"{name}({', '.join(arguments)})"
-
-
 def _constant(value: object, type_: DataType) -> str:
     match value:
         case None:
@@ -102,7 +87,7 @@ def _constant(value: object, type_: DataType) -> str:
         case float():
             return f"{value!r}D" if math.isfinite(value) else f"cast('{value}' as {DOUBLE})"
         case dt.datetime():
-            return f"timestamp '{value.isoformat(sep=' ')}'"
+            return f"timestamp_ntz '{value.isoformat(sep=' ')}'"
         case dt.date():
             return f"date '{value.isoformat()}'"
         case _:

@@ -11,20 +11,22 @@ from workbench.sql import coercion, formats
 from workbench.sql.coercion import TypeClash
 from workbench.sql.expressions import Constant, Expression
 from workbench.sql.functions import call, cast
-from workbench.sql.types import DATE, INTEGER, STRING, TIMESTAMP, Kind, decimal
+from workbench.sql.operators import shift
+from workbench.sql.types import DATE, STRING, TIMESTAMP, Kind, decimal
 
 if TYPE_CHECKING:
     from workbench.sql.scalar import ScalarBinder
 
 _UNITS = {"YEAR": "YEAR", "YYYY": "YEAR", "SYYYY": "YEAR", "YY": "YEAR", "QUARTER": "QUARTER", "Q": "QUARTER",
           "MONTH": "MONTH", "MON": "MONTH", "MM": "MONTH", "WEEK": "WEEK", "IW": "WEEK", "DD": "DAY", "DDD": "DAY",
-          "DAY": "DAY", "HOUR": "HOUR", "HH24": "HOUR", "MINUTE": "MINUTE", "MI": "MINUTE", "SECOND": "SECOND"}  # fmt: skip
+          "DAY": "DAY", "HOUR": "HOUR", "HH24": "HOUR", "MINUTE": "MINUTE", "MI": "MINUTE",
+          "SECOND": "SECOND"}  # fmt: skip
 _PARTS = {"YEAR": "year", "MONTH": "month", "DAY": "day", "QUARTER": "quarter", "WEEK": "week", "DOW": "dayofweek",
           "DAYOFWEEK": "dayofweek", "DOY": "dayofyear", "DAYOFYEAR": "dayofyear", "HOUR": "hour", "MINUTE": "minute",
           "SECOND": "second"}  # fmt: skip
 
 
-def _pattern(binder: ScalarBinder, node: exp.Expression, convert: Callable[[str], str]) -> Constant:
+def _pattern(binder: ScalarBinder, node: exp.Expr, convert: Callable[[str], str]) -> Constant:
     """A constant format as a Java pattern."""
     if not (isinstance(node, exp.Literal) and node.is_string):
         binder.source.refuse("a format that is not a constant string", node)
@@ -34,9 +36,10 @@ def _pattern(binder: ScalarBinder, node: exp.Expression, convert: Callable[[str]
         binder.source.refuse(str(error), node, "formats of digits are, such as YYYY-MM-DD")
 
 
-def _unwrapped(node: exp.Expression) -> exp.Expression:
+def _unwrapped(node: exp.Expr) -> exp.Expr:
     """sqlglot wraps arguments of Spark's date functions in conversions that our types make needless."""
-    while isinstance(node, (exp.TsOrDsToDate, exp.TimeStrToTime, exp.TsOrDsToTimestamp)) and not node.args.get("format"):
+    wrappers = (exp.TsOrDsToDate, exp.TimeStrToTime, exp.TsOrDsToTimestamp)
+    while isinstance(node, wrappers) and not node.args.get("format"):
         node = node.this
     return node
 
@@ -57,7 +60,7 @@ def _time_to_str(b: ScalarBinder, node: exp.TimeToStr) -> Expression:
     return call("date_format", b.bind(_unwrapped(node.this)), _pattern(b, node.args["format"], formats.from_strftime))
 
 
-def _to_date(b: ScalarBinder, node: exp.Expression) -> Expression:
+def _to_date(b: ScalarBinder, node: exp.Expr) -> Expression:
     """TO_DATE of text under a format; without one a cast."""
     value = b.bind(_unwrapped(node.this))
     format_ = node.args.get("format")
@@ -66,11 +69,10 @@ def _to_date(b: ScalarBinder, node: exp.Expression) -> Expression:
     return _parsed(b, node, "to_date", value, format_)
 
 
-def _parsed(b: ScalarBinder, node: exp.Expression, name: str, value: Expression, format_: exp.Expression) -> Expression:
+def _parsed(b: ScalarBinder, node: exp.Expr, name: str, value: Expression, format_: exp.Expr) -> Expression:
     made = call(name, value, _pattern(b, format_, formats.from_strftime))
-    plain = isinstance(value, Constant) and set(str(made)) and isinstance(made, Constant) is False
-    if plain and isinstance(value, Constant) and value.value is not None:
-        raise b.source.error(f"{value.value} is not a date of this format", node)
+    if isinstance(value, Constant) and not isinstance(made, Constant):
+        raise b.source.error(f"'{value.value}' is not of the format", node)
     return made
 
 
@@ -105,8 +107,8 @@ def _extract(b: ScalarBinder, node: exp.Extract) -> Expression:
     return call(_PARTS[unit], b.bind(node.expression))
 
 
-def _truncated(b: ScalarBinder, value: Expression, unit: str, node: exp.Expression, date: bool) -> Expression:
-    if b.dialect == "oracle" and unit.upper() in ("DAY", "D", "DY", "WW", "W") or unit.upper() not in _UNITS:
+def _truncated(b: ScalarBinder, value: Expression, unit: str, node: exp.Expr, date: bool) -> Expression:
+    if (b.dialect == "oracle" and unit.upper() in ("DAY", "D", "DY", "WW", "W")) or unit.upper() not in _UNITS:
         b.source.refuse(f"truncation to {unit}", node, "year, quarter, month, week and day are")
     name, value = _UNITS[unit.upper()], coercion.moment(value)
     if not date:
@@ -141,15 +143,15 @@ def _numeric_trunc(b: ScalarBinder, node: exp.Trunc) -> Expression:
     return _trunc(b, [b.bind(node.this), *([b.bind(digits)] if digits is not None else [])])
 
 
-def _date_add(b: ScalarBinder, node: exp.Expression) -> Expression:
+def _date_add(b: ScalarBinder, node: exp.Expr) -> Expression:
     """DATE_ADD and DATE_SUB; a date plus days is the same expression however it was written."""
     value, amount = _unwrapped(node.this), node.expression
     sign = -1 if isinstance(node, exp.DateSub) else 1
     unit = (node.args["unit"].name if node.args.get("unit") else "DAY").upper()
     if isinstance(amount, exp.Interval):
-        return b._shift(b.bind(value), amount, sign)
+        return shift(b, b.bind(value), amount, sign)
     if unit not in ("DAY", "DAYS"):
-        return b._shift(b.bind(value), exp.Interval(this=amount, unit=node.args["unit"]), sign)
+        return shift(b, b.bind(value), exp.Interval(this=amount, unit=node.args["unit"]), sign)
     bound = b.bind(value)
     return call("+" if sign == 1 else "-", coercion.coerce(bound, DATE), b.bind(amount))
 

@@ -1,0 +1,167 @@
+"""Functions of SQL text that are not one for one with ours: CASE and its kin, CAST, and text functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from workbench.errors import SqlError
+from workbench.sql.expressions import Constant, Expression
+from workbench.sql.functions import call, cast
+from workbench.sql.schema import parse_type
+from workbench.sql.types import INTEGER, STRING, DataType
+
+if TYPE_CHECKING:
+    from workbench.sql.scalar import ScalarBinder
+
+_SAME_TYPE = {"timestamptz": "timestamp", "timestampltz": "timestamp", "timestampntz": "timestamp", "nvarchar": "varchar"}
+
+
+def cases(b: ScalarBinder, node: exp.Case) -> Expression:
+    """CASE of both forms."""
+    subject = b.bind(node.this) if node.this else None
+    parts: list[Expression] = []
+    for branch in node.args["ifs"]:
+        tested = call("=", subject, b.bind(branch.this)) if subject else b.condition(branch.this)
+        parts += [tested, b.bind(branch.args["true"])]
+    default = node.args.get("default")
+    return call("case", *parts, b.bind(default) if default is not None else Constant(None, STRING))
+
+
+def if_(b: ScalarBinder, node: exp.If) -> Expression:
+    """IF(condition, then, else)."""
+    otherwise = node.args.get("false")
+    return call("case", b.condition(node.this), b.bind(node.args["true"]),
+                b.bind(otherwise) if otherwise is not None else Constant(None, STRING))  # fmt: skip
+
+
+def decode(b: ScalarBinder, node: exp.DecodeCase) -> Expression:
+    """DECODE finds NULL by NULL."""
+    subject, *rest = (b.bind(e) for e in node.expressions)
+    default = rest.pop() if len(rest) % 2 else Constant(None, STRING)
+    parts: list[Expression] = []
+    for search, value in zip(rest[0::2], rest[1::2], strict=True):
+        parts += [call("<=>", subject, search), value]
+    return call("case", *parts, default)
+
+
+def nvl2(b: ScalarBinder, node: exp.Nvl2) -> Expression:
+    """NVL2(x, if not null, if null)."""
+    this, present, absent = b.parts(node, ["this", "true", "false"])
+    return call("case", call("is_null", this), absent, present)
+
+
+def extreme(b: ScalarBinder, node: exp.Greatest | exp.Least) -> Expression:
+    """Spark skips NULLs; Oracle gives NULL as soon as one argument is."""
+    parts = b.parts(node, ["this", "expressions"])
+    made = call("greatest" if isinstance(node, exp.Greatest) else "least", *parts)
+    if b.dialect != "oracle":
+        return made
+    absent = [call("is_null", p) for p in parts]
+    return call("case", call("or", *absent), Constant(None, STRING), made)
+
+
+def converted(b: ScalarBinder, node: exp.Cast | exp.TryCast) -> Expression:
+    """CAST, which gives NULL for a value that does not convert."""
+    type_ = _type(b, node.args["to"])
+    value = b.bind(node.this)
+    limit = node.args["to"].expressions
+    result = cast(value, type_)
+    if type_ == STRING and limit:
+        return call("substr", result, Constant(1, INTEGER), Constant(int(limit[0].name), INTEGER))
+    return result
+
+
+def _type(b: ScalarBinder, node: exp.DataType) -> DataType:
+    name = str(node.this.value if hasattr(node.this, "value") else node.this).lower()
+    name = _SAME_TYPE.get(name, name)
+    if name in ("decimal", "numeric"):
+        digits = [p.name for p in node.expressions]
+        # Oracle's NUMBER without digits holds any number.
+        default = "(38,10)" if b.dialect == "oracle" else ""
+        name += f"({','.join(digits)})" if digits else default
+    elif node.expressions and name != "varchar":
+        b.source.refuse(f"the type {node.sql()}", node)
+    try:
+        return parse_type(name)
+    except SqlError:
+        b.source.refuse(f"the type {node.sql()}", node)
+
+
+def substring(b: ScalarBinder, node: exp.Substring) -> Expression:
+    """SUBSTR, where position 0 means 1."""
+    parts = b.parts(node, ["this", "start", "length"])
+    if len(parts) > 1 and parts[1] == Constant(0, INTEGER):
+        parts[1] = Constant(1, INTEGER)
+    return call("substr", *parts)
+
+
+def left(b: ScalarBinder, node: exp.Left) -> Expression:
+    """LEFT(text, n)."""
+    return call("substr", b.bind(node.this), Constant(1, INTEGER), b.bind(node.expression))
+
+
+def position(b: ScalarBinder, node: exp.StrPosition) -> Expression:
+    """INSTR, POSITION and their like: the first occurrence, counted from 1."""
+    for key in ("position", "occurrence"):
+        if node.args.get(key) is not None and b.bind(node.args[key]) != Constant(1, INTEGER):
+            b.source.refuse(f"INSTR with a {key}", node)
+    return call("instr", *b.parts(node, ["this", "substr"]))
+
+
+def trim(b: ScalarBinder, node: exp.Trim) -> Expression:
+    """TRIM, LTRIM and RTRIM, of blanks or of a set of characters."""
+    name = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(str(node.args.get("position") or ""), "trim")
+    return call(name, *b.parts(node, ["this", "expression"]))
+
+
+def pad(b: ScalarBinder, node: exp.Pad) -> Expression:
+    """LPAD and RPAD to a constant length."""
+    length = b.bind(node.expression)
+    if not (isinstance(length, Constant) and isinstance(length.value, int) and length.value <= 65_535):
+        b.source.refuse("padding to a length that is not a constant below 65536", node.expression)
+    fill = b.bind(node.args["fill_pattern"]) if node.args.get("fill_pattern") else Constant(" ", STRING)
+    return call("lpad" if node.args.get("is_left") else "rpad", b.bind(node.this), length, fill)
+
+
+def replaced(b: ScalarBinder, node: exp.Replace) -> Expression:
+    """REPLACE, with nothing when no replacement is given."""
+    parts = b.parts(node, ["this", "expression", "replacement"])
+    return call("replace", *parts, *([Constant("", STRING)] if len(parts) == 2 else []))
+
+
+def log(b: ScalarBinder, node: exp.Log) -> Expression:
+    """LOG(x) and LOG(base, x)."""
+    if node.expression is None:
+        return call("ln", b.bind(node.this))
+    base, value = b.bind(node.this), b.bind(node.expression)
+    if base == Constant(10, INTEGER):
+        return call("log10", value)
+    return call("/", call("ln", value), call("ln", base))
+
+
+def rounded(b: ScalarBinder, node: exp.Round) -> Expression:
+    """ROUND to a constant number of digits, halves away from zero."""
+    return call("round", *b.parts(node, ["this", "decimals"]))
+
+
+HANDLERS: dict[str, tuple[str, Callable[[ScalarBinder, Any], Expression]]] = {
+    "Case": ("this ifs default", cases),
+    "If": ("this true false", if_),
+    "DecodeCase": ("expressions", decode),
+    "Nvl2": ("this true false", nvl2),
+    "Greatest": ("this expressions", extreme),
+    "Least": ("this expressions", extreme),
+    "Cast": ("this to", converted),
+    "TryCast": ("this to", converted),
+    "Substring": ("this start length", substring),
+    "Left": ("this expression", left),
+    "StrPosition": ("this substr position occurrence", position),
+    "Trim": ("this expression position", trim),
+    "Pad": ("this expression fill_pattern", pad),
+    "Replace": ("this expression replacement", replaced),
+    "Log": ("this expression", log),
+    "Round": ("this decimals", rounded),
+}
