@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 from IPython.display import display
@@ -61,15 +61,38 @@ class ProgressLine:
         self._handle.update(Shown(text))
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str = "") -> Shown:
-    """A small table of values already formatted.
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> Shown:
+    """A small table of texts; columns of numbers are aligned to the right.
 
     Example:
-        >>> table(["query", "rows"], [["big", "12"]])
-        query rows
-          big   12
+        >>> table(["query", "rows"], [["big", "12"], ["rich_days", "1,234"]], "results")
+        results
+        query       rows
+        big           12
+        rich_days  1,234
     """
-    return frame_table(pd.DataFrame([list(row) for row in rows], columns=list(columns)), title)
+    right = [all(row[i][:1].isdigit() for row in rows) for i in range(len(columns))]
+    widths = [max(len(row[i]) for row in [columns, *rows]) for i in range(len(columns))]
+    lines = [
+        "  ".join(
+            cell.rjust(width) if r else cell.ljust(width) for cell, width, r in zip(row, widths, right, strict=True)
+        )
+        for row in [columns, *rows]
+    ]
+    return Shown(
+        "\n".join([*filter(None, [title]), *map(str.rstrip, lines)]),
+        _titled(title, _html_row("th", columns, right) + "".join(_html_row("td", row, right) for row in rows)),
+    )
+
+
+def _html_row(tag: str, cells: Sequence[str], right: Sequence[bool]) -> str:
+    aligned = (f'<{tag} style="text-align:{"right" if r else "left"}">' for r in right)
+    return f"<tr>{''.join(f'{start}{escape(cell)}</{tag}>' for start, cell in zip(aligned, cells, strict=True))}</tr>"
+
+
+def _titled(title: str, html_rows: str) -> str:
+    heading = f"<div>{escape(title)}</div>" if title else ""
+    return f'{heading}<div style="overflow-x:auto"><table class="dataframe">{html_rows}</table></div>'
 
 
 def frame_table(frame: pd.DataFrame, title: str = "") -> Shown:

@@ -43,7 +43,8 @@ def queries(desk: Desk, arguments: argparse.Namespace) -> None:
     for name, query in session.queries.items():
         nodes = [network.node(id_) for id_ in network.ancestors(name)]
         shared = sum(len(node.queries) > 1 for node in nodes)
-        rows.append([name, query.status, len(nodes), shared, ", ".join(column for column, _ in query.columns)])
+        columns = ", ".join(column for column, _ in query.columns)
+        rows.append([name, query.status, str(len(nodes)), str(shared), short(columns, 60)])
     show(table(["query", "status", "nodes", "shared", "columns"], rows) if rows else Shown("no queries yet"))
 
 
@@ -84,7 +85,7 @@ def _by_batch(reports: Sequence[BatchReport], network: NetworkView) -> Shown:
     longest = max(report.seconds for report in reports)
     rows = [
         [
-            report.batch,
+            str(report.batch),
             f"{report.total_rows:,}",
             milliseconds(report.seconds),
             _bar(report.seconds, longest),
@@ -106,7 +107,14 @@ def _by_operator(reports: Sequence[BatchReport], network: NetworkView) -> Shown:
     whole = sum(total[3] for total in sums.values())
     slowest = sorted(sums.items(), key=lambda item: -item[1][3])[:SLOWEST]
     rows = [
-        [_called(name, network), nodes, f"{rows_in:,}", f"{rows_out:,}", milliseconds(seconds), _bar(seconds, whole)]
+        [
+            _called(name, network),
+            str(nodes),
+            f"{rows_in:,}",
+            f"{rows_out:,}",
+            milliseconds(seconds),
+            _bar(seconds, whole),
+        ]
         for name, (nodes, rows_in, rows_out, seconds) in slowest
     ]
     count = f"the {len(slowest)} slowest of {len(sums)} operators" if len(sums) > len(slowest) else "operators"
