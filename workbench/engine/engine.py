@@ -196,11 +196,9 @@ class Engine:
         return Tree(plan, relation, state, self._log_of(plan, delta, old, batch))
 
     def _log_of(self, plan: TreePlan, delta: Delta, old: Tree | None, batch: int) -> tuple[LogEntry, ...]:
-        if plan.monotone:
-            return ()
-        known = frozenset(old.plan.bits) if old is not None else frozenset()
+        """The log goes on for queries that were there; one registered now starts from the rows as they are now."""
         before = old.log if old is not None else ()
-        return (*before, LogEntry(batch, delta, frozenset(plan.nodes) - known))
+        return () if plan.monotone else (*before, LogEntry(batch, delta, whole=True))
 
     def _evaluate(
         self,

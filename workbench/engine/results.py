@@ -80,7 +80,7 @@ class Answers:
         """All changes that count for the query's node, in the tree's layout."""
         if self.tree.plan.monotone:
             return self.tree.relation.dataframe
-        entries = [entry for entry in _entries_of(self.tree, self.plan.node) if entry.delta.rows]
+        entries = [entry for entry in _entries_of(self.tree, self.registered) if entry.delta.rows]
         layout: Layout = self.tree.plan.layout
         if not entries:
             return self.spark.createDataFrame([], layout.spark)
@@ -88,10 +88,13 @@ class Answers:
         return self.spark.read.schema(layout.spark).parquet(*files)
 
 
-def _entries_of(tree: Tree, node: str) -> tuple[LogEntry, ...]:
-    """The entries from the one that brought the node's first answer; later ones made for other nodes do not count."""
-    first = max(i for i, entry in enumerate(tree.log) if entry.nodes is not None and node in entry.nodes)
-    return tuple(e for i, e in enumerate(tree.log) if i == first or (i > first and e.nodes is None))
+def _entries_of(tree: Tree, registered: int) -> tuple[LogEntry, ...]:
+    """The last making of the tree that a query registered after this batch can have seen, and the changes since.
+
+    Older entries may lack columns the query needs; later makings repeat what changes have brought already.
+    """
+    first = max(i for i, entry in enumerate(tree.log) if entry.whole and entry.batch <= registered)
+    return (tree.log[first], *(entry for entry in tree.log[first + 1 :] if not entry.whole))
 
 
 def to_pandas(rows: DataFrame, plan: QueryPlan, first: tuple[str, ...] = ()) -> pd.DataFrame:

@@ -24,11 +24,11 @@ from workbench.sql.predicates import conjunction
 
 @dataclass(frozen=True)
 class LogEntry:
-    """Changes of a tree in one batch; ``nodes``: only for these does it count (``None``: for all there were)."""
+    """Changes of a tree in one batch; ``whole``: all of its rows, since the tree was made (again) after that batch."""
 
     batch: int
     delta: Delta
-    nodes: frozenset[NodeId] | None = None
+    whole: bool = False
 
 
 @dataclass(frozen=True)
