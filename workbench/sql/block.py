@@ -181,7 +181,10 @@ class _SelectBinder:
         if isinstance(node, exp.Alias):
             return node.alias
         inner = node.unnest()
-        return inner.name if isinstance(inner, exp.Column) else node.sql(dialect=self.binder.dialect)
+        if isinstance(inner, exp.Column):
+            return inner.name
+        dialect = self.binder.dialect
+        return self.source.item(node, dialect) or node.sql(dialect=dialect)
 
     # ---- grouping ----------------------------------------------------------------------------------------------------
 

@@ -6,7 +6,9 @@ import re
 from collections.abc import Collection
 from typing import NoReturn, TypedDict
 
+import sqlglot
 from sqlglot import exp
+from sqlglot.tokens import TokenType
 
 from workbench.errors import SqlError, UnsupportedError
 
@@ -57,6 +59,36 @@ class Source:
             end = self.sql.index(")", end) + 1
         return Place(sql=self.sql, position=start, length=end - start)
 
+    def item(self, node: exp.Expr, dialect: str) -> str | None:
+        """The text of the select item that ``node`` is, as it was written; ``None`` when it cannot be told."""
+        position = self.of(node)["position"]
+        if position is None:
+            return None
+        tokens = sqlglot.tokenize(self.sql, dialect=dialect)
+        open_: list[int | None] = [None]
+        for token in tokens:
+            word = token.text.upper()
+            if token.start >= position:
+                break
+            if word == "(" and token.token_type is TokenType.L_PAREN:
+                open_.append(None)
+            elif token.token_type is TokenType.R_PAREN:
+                open_.pop()
+            elif word in ("SELECT", "DISTINCT", "ALL") or (word == "," and open_[-1] is not None):
+                open_[-1] = token.end + 1
+        starts = [start for start in open_ if start is not None]
+        if not starts:
+            return None
+        depth = 0
+        for token in tokens:
+            if token.start < starts[-1]:
+                continue
+            ends = token.token_type in (TokenType.COMMA, TokenType.FROM, TokenType.R_PAREN, TokenType.SEMICOLON)
+            if ends and depth == 0 and token.start > position:
+                return " ".join(self.sql[starts[-1] : token.start].split())
+            depth += (token.token_type is TokenType.L_PAREN) - (token.token_type is TokenType.R_PAREN)
+        return None
+
     def word(self, pattern: str, after: int = 0) -> Place:
         """The place of the first word that matches outside quotes and comments; unknown when there is none."""
         quiet = _QUIET.sub(lambda m: " " * len(m[0]), self.sql)
@@ -71,7 +103,10 @@ class Source:
 
     def refuse(self, what: str, node: exp.Expr, hint: str | None = None) -> NoReturn:
         """Raise that the construct ``what`` is not supported."""
-        raise UnsupportedError(f"{what} is not supported", **self.of(node), hint=hint)
+        place = self.of(node)
+        if place["position"] is None:
+            place = self.word(re.escape(what))
+        raise UnsupportedError(f"{what} is not supported", **place, hint=hint)
 
     def refuse_others(self, node: exp.Expr, handled: Collection[str], where: str) -> None:
         """Raise when the node carries anything but ``handled``, so that no part of a query is ever ignored.

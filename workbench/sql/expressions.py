@@ -143,8 +143,13 @@ def digest(canonical_text: str, length: int = 8) -> str:
     return hashlib.sha256(canonical_text.encode()).hexdigest()[:length]
 
 
+_COMPUTED = re.compile(r"_[0-9a-f]{8}$")
+
+
 def column_name(expression: Expression | AggregateCall) -> str:
     """A readable, safe and unique column name for a computed expression; a plain column keeps its own name.
+
+    A column that was computed itself gets a new one: COUNT(*) of groups by COUNT(*) has two columns of that text.
 
     Example:
         >>> from workbench.sql.types import INTEGER
@@ -152,7 +157,7 @@ def column_name(expression: Expression | AggregateCall) -> str:
         'sum_a_a9b435ea'
     """
     canonical = text(expression)
-    if isinstance(expression, Column) and not expression.source:
+    if isinstance(expression, Column) and not expression.source and not _COMPUTED.search(expression.name):
         return expression.name
     readable = re.sub(r"[^a-z0-9]+", "_", canonical.lower()).strip("_")[:24].rstrip("_")
     return f"{readable}_{digest(canonical)}"

@@ -277,14 +277,21 @@ def _spark_compare(symbol: str) -> Render:
 
 
 def comparison_sides(left: Expression, right: Expression, a: str, b: str) -> tuple[str, str]:
-    """Sides of a comparison; exact numbers too wide for one decimal together are cast with ``try_cast``."""
+    """Sides of a comparison; exact numbers too wide for one decimal together are compared in the widest of the scale."""
     kinds = {left.type.kind, right.type.kind}
     if Kind.DECIMAL in kinds and kinds <= {Kind.DECIMAL, Kind.INTEGER} and left.type != right.type:
         x, y = arithmetic.decimal_of(left), arithmetic.decimal_of(right)
         scale = max(x.scale, y.scale)
         if max(x.precision - x.scale, y.precision - y.scale) + scale > 38:
-            return f"try_cast({a} as decimal(38,{scale}))", f"try_cast({b} as decimal(38,{scale}))"
+            return _clamped(a, scale), _clamped(b, scale)
     return a, b
+
+
+def _clamped(value: str, scale: int) -> str:
+    """A number in 38 digits, the largest of its sign when it has more: still greater than what it is compared with."""
+    largest = f"cast('{'9' * (38 - scale)}.{'9' * scale}' as decimal(38,{scale}))"
+    beyond = f"case when {value} > 0 then {largest} when {value} < 0 then - {largest} end"
+    return f"coalesce(try_cast({value} as decimal(38,{scale})), {beyond})"
 
 
 def _spark_in(expression: Call, arguments: Sequence[str]) -> str:

@@ -139,6 +139,8 @@ class ScalarBinder:
 
 def _called(node: exp.Expr) -> str:
     """What to call a syntax node in a message."""
+    if node.args.get("sysdate"):
+        return "SYSDATE"
     if isinstance(node, exp.Func):
         return node.sql_name()
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(node).__name__).upper()

@@ -1,0 +1,197 @@
+# The message and, under the marked line, carets; the dialect is spark unless the title says oracle.
+# title: spark
+select a from T left join U on T.a = U.a;
+an outer join is not supported
+select a from T left join U on T.a = U.a
+                ^^^^;
+
+select a from T order by a;
+ORDER BY is not supported
+select a from T order by a
+                ^^^^^^^^;
+
+select a from T limit 3;
+LIMIT is not supported
+select a from T limit 3
+                ^^^^^;
+
+select sum(a) over (partition by b) from T;
+a window function (OVER) is not supported
+select sum(a) over (partition by b) from T
+       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^;
+
+select a from T where a in (select k from U);
+IN with a subquery is not supported
+select a from T where a in (select k from U)
+                      ^^^^^^^^^^^^^^^^^^^^^^;
+
+select a from T where exists (select k from U);
+a subquery in an expression is not supported
+select a from T where exists (select k from U)
+                                     ^^^^^^^^;
+
+select a from T group by rollup(a);
+ROLLUP is not supported
+select a from T group by rollup(a)
+                                ^;
+
+select a from T natural join U;
+NATURAL JOIN is not supported
+select a from T natural join U
+                ^^^^^^^;
+
+select a, rand() from T;
+RAND is not supported
+select a, rand() from T
+          ^^^^;
+
+select a from T tablesample (10 percent);
+TABLESAMPLE is not supported
+select a from T tablesample (10 percent)
+                ^^^^^^^^^^^;
+
+select /*+ broadcast(T) */ a from T;
+a hint is not supported
+select /*+ broadcast(T) */ a from T
+       ^^^;
+
+select a from T for update;
+FOR UPDATE is not supported
+select a from T for update
+                ^^^^^^^^^^;
+
+select a from T lateral view explode(s) e as z;
+LATERAL VIEW is not supported
+select a from T lateral view explode(s) e as z
+                ^^^^^^^^^^^^;
+
+select a from T qualify a > 1;
+QUALIFY is not supported
+select a from T qualify a > 1
+                ^^^^^^^;
+
+with recursive r as (select a from T) select a from r;
+a recursive CTE is not supported
+with recursive r as (select a from T) select a from r
+                ^^^^^^^^^^^^^^^^^^^^^^;
+
+select distinct on (a) a from T;
+DISTINCT ON is not supported
+select distinct on (a) a from T
+                    ^;
+
+insert into T select a from U;
+INSERT is not supported
+insert into T select a from U
+^^^^^^;
+
+select amuont from (select a as amount from T) q;
+unknown column amuont
+select amuont from (select a as amount from T) q
+       ^^^^^^;
+
+select a from T, U;
+ambiguous column a
+select a from T, U
+       ^;
+
+select T.z from T;
+unknown column T.z
+select T.z from T
+         ^;
+
+select q.a from T;
+q is not in FROM
+select q.a from T
+       ^;
+
+select a from Tt;
+unknown stream Tt
+select a from Tt
+              ^^;
+
+select foo(a) from T;
+unknown function foo
+select foo(a) from T
+       ^^^^^^;
+
+select a from T where a = '1';
+type clash: integer cannot be compared with string
+select a from T where a = '1'
+                      ^^^^^^^;
+
+select a from T where d > 5;
+type clash: date cannot be compared with integer
+select a from T where d > 5
+                      ^^^^^;
+
+select a from T where d > '2002-13-01';
+type clash: date cannot be compared with string
+select a from T where d > '2002-13-01'
+                      ^^^^^^^^^^^^^^^^;
+
+select a from T where a;
+type clash: a condition is needed, not integer
+select a from T where a
+                      ^;
+
+select a, b + 1 from T group by a;
+column b is neither in GROUP BY nor in an aggregate
+select a, b + 1 from T group by a
+          ^;
+
+select a from T where sum(a) > 1;
+SUM is an aggregate, which cannot stand here
+select a from T where sum(a) > 1
+                      ^^^^^^;
+
+select sum(max(a)) from T;
+an aggregate cannot stand inside another
+select sum(max(a)) from T
+           ^^^^^^;
+
+select a from T union select a, k from U;
+UNION of queries with 1 and 2 columns
+select a from T union select a, k from U
+       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^;
+
+select a from T union select s from U;
+UNION, column a: type clash: integer and string have no common type
+select a from T union select s from U
+       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^;
+
+select a fro T where a = 1 x;
+syntax error: unexpected T
+select a fro T where a = 1 x
+             ^;
+
+select a from T where s = 'x;
+syntax error: a quote or comment is not closed
+select a from T where s = 'x
+                          ^;
+
+select a from T where s like b;
+a pattern that is not a constant string is not supported
+select a from T where s like b
+                             ^;
+
+# title: oracle
+select a from T where T.a = T.b(+);
+an outer join by (+) is not supported
+select a from T where T.a = T.b(+)
+                               ^^^;
+
+select sysdate from T;
+SYSDATE is not supported
+select sysdate from T
+       ^^^^^^^;
+
+select to_char(d, 'DAY') from T;
+the element DAY of the date format DAY is not supported
+select to_char(d, 'DAY') from T
+                  ^^^^^;
+
+select a from T connect by prior a = b;
+CONNECT BY is not supported
+select a from T connect by prior a = b
+                ^^^^^^^^^^;

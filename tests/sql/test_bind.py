@@ -1,0 +1,161 @@
+"""The logical query that text becomes: merging, grouping, aggregates as rules, set operations, names and types."""
+
+from __future__ import annotations
+
+import pytest
+from sql.bind_schema import SCHEMA
+
+from workbench.errors import SqlError
+from workbench.experiments import appendix_b
+from workbench.sql.bind import bind
+from workbench.sql.expressions import text
+from workbench.sql.logical import Block, SetOperation, StreamInput
+from workbench.sql.schema import Schema, UserFunction, parse_type
+from workbench.sql.types import DOUBLE, STRING, decimal
+from workbench.streams.arrow_types import to_data_type
+from workbench.streams.schemas import SCHEMAS, STREAM_NAMES
+
+APPENDIX = Schema(
+    streams={STREAM_NAMES[k]: tuple((f.name, to_data_type(f.type)) for f in s) for k, s in SCHEMAS.items()},
+    functions={"zipdistance": UserFunction("zipdistance", DOUBLE), "cat": UserFunction("cat", STRING)},
+)
+
+
+def block(sql: str, dialect: str = "spark") -> Block:
+    query = bind(sql, dialect, SCHEMA).query
+    assert isinstance(query, Block)
+    return query
+
+
+def outputs(query: Block) -> list[str]:
+    return [f"{o.name}: {text(o.expression)} {o.type}" for o in query.outputs]
+
+
+def statistics(query: Block) -> list[str]:
+    assert query.grouping is not None
+    return [f"{text(s)} {s.type}" for s in query.grouping.statistics]
+
+
+@pytest.mark.parametrize("name", list(appendix_b.load()))
+def test_every_example_of_appendix_b_binds(name: str) -> None:
+    example = appendix_b.load()[name]
+    bound = bind(example.oracle_sql, "oracle", APPENDIX)
+    assert bound.query is not None
+    assert len(bound.views) == (2 if name == "B05" else 0)
+
+
+def test_plain_subqueries_views_and_ctes_are_merged() -> None:
+    factored = [
+        "select q.a, U.k from (select a, b c from T where b > 1) q, U where q.c = U.k",
+        "with q as (select a, b from T where b > 1) select q.a, k from q join U on q.b = U.k",
+        "create view q as select b, a from T where b > 1; select q.a, U.k from q, U where U.k = q.b",
+        "select x.a, k from (select * from (select a, b from T) i where b > 1) x(a, e) cross join U where e = k",
+    ]
+    flat = block("select T.a, U.k from T, U where T.b > 1 and T.b = U.k")
+    assert flat.inputs == (StreamInput("T"), StreamInput("U"))
+    assert all(block(sql) == flat for sql in factored)
+
+
+def test_grouped_distinct_and_set_subqueries_stay_inputs() -> None:
+    for sub in ("select a from T group by a", "select distinct a from T", "select a from T union all select k from U"):
+        query = block(f"select q.a from ({sub}) q where q.a > 1")
+        assert not isinstance(query.inputs[0], StreamInput)
+        assert str(query.where) == "a > 1"
+
+
+def test_ctes_shadow_views_and_streams_and_see_earlier_ones() -> None:
+    query = block("with U as (select a from T), V as (select a from U) select V.a from V where V.a = 1")
+    assert query.inputs == (StreamInput("T"),)
+
+
+def test_grouping_by_expression_alias_and_position_is_the_same() -> None:
+    queries = [
+        block("select substr(s, 1, 1) k, count(*) from T group by substr(s, 0, 1)"),
+        block("select substr(s, 1, 1) k, count(*) from T group by k"),
+        block("select substr(s, 1, 1) k, count(*) from T group by 1"),
+    ]
+    assert queries[0] == queries[1] == queries[2]
+
+
+def test_a_column_comes_before_an_alias_in_group_by() -> None:
+    query = block("select a + 1 as b, count(*) from T group by b, a")
+    assert query.grouping is not None and [text(g) for g in query.grouping.groups] == ["a", "b"]
+
+
+def test_averages_share_sums_and_counts() -> None:
+    query = block("select avg(m) v, sum(m), count(m), avg(a), avg(x) from T")
+    assert statistics(query) == [
+        "count(a) integer", "count(m) integer", "count(x) integer",
+        "sum(a) decimal(38,0)", "sum(m) decimal(25,2)", "sum(x) double",
+    ]  # fmt: skip
+    assert [str(o.type) for o in query.outputs] == ["decimal(19,6)", "decimal(25,2)", "integer", "double", "double"]
+
+
+def test_variances_of_exact_numbers_are_rules_and_of_doubles_holistic() -> None:
+    assert statistics(block("select variance(m), stddev(m) from T")) == [
+        "count(m) integer", "sum((m * m)) decimal(38,4)", "sum(m) decimal(25,2)",
+    ]  # fmt: skip
+    assert statistics(block("select variance(x) from T")) == ["var_samp(x) double"]
+
+
+def test_user_aggregate_by_its_statistics() -> None:
+    query = block("select rms(m) r, sum(m * m) from T")
+    assert statistics(query) == ["count(m) integer", "sum((m * m)) decimal(38,4)"]
+    assert text(query.outputs[0].expression).startswith("sqrt(cast((sum_m_m_")
+    with pytest.raises(SqlError, match="rms takes 1 arguments, not 2"):
+        block("select rms(a, b) from T")
+
+
+def test_having_over_statistics_not_selected() -> None:
+    query = block("select a from T group by a having count(*) > 1 and max(b) < a")
+    assert [str(p)[:6] for p in query.having] == ["a > ma", "count_"]
+
+
+def test_having_may_use_an_alias() -> None:
+    assert block("select a, sum(m) t from T group by a having t > 1") == block(
+        "select a, sum(m) t from T group by a having sum(m) > 1"
+    )
+
+
+def test_stars_using_and_duplicate_names() -> None:
+    assert [o.name for o in block("select * from U x, U y").outputs] == [
+        "a", "k", "d", "s", "a_2", "k_2", "d_2", "s_2",
+    ]  # fmt: skip
+    query = block("select * from T join U using (a, d)")
+    assert [o.name for o in query.outputs][:3] == ["a", "d", "b"] and len(query.outputs) == 12
+    assert str(query.where) == "1:a = a and 1:d = d"
+    assert [o.name for o in block("select U.*, T.b from T, U").outputs] == ["a", "k", "d", "s", "b"]
+
+
+def test_unaliased_names_are_the_text() -> None:
+    assert [o.name for o in block("select T.a, (a + b)  * 2, count(*), AVG(x) from T group by a, b").outputs] == [
+        "a", "(a + b) * 2", "count(*)", "AVG(x)",
+    ]  # fmt: skip
+
+
+def test_unions_are_flattened_and_types_are_common() -> None:
+    query = bind("select a, null from T union all select m, 'x' from T union all (select 1.5, s from T)", "spark", SCHEMA).query
+    assert isinstance(query, SetOperation)
+    assert len(query.branches) == 3 and query.all and query.names[0] == "a"
+    assert query.types == (decimal(21, 2), STRING)
+
+
+def test_intersect_binds_tighter_in_spark_but_not_in_oracle() -> None:
+    sql = "select a from T union select a from U intersect select k from U"
+    assert [getattr(bind(sql, d, SCHEMA).query, "operator", "") for d in ("spark", "oracle")] == ["union", "intersect"]
+
+
+def test_the_same_in_two_dialects() -> None:
+    oracle = block("select a from T where to_char(d, 'YYYYMMDD') = '20021127' and nvl(b, 0) != 1", "oracle")
+    assert oracle == block("select a from T where date_format(d, 'yyyyMMdd') = '20021127' and coalesce(b, 0) <> 1")
+
+
+@pytest.mark.parametrize("name", ["double", "decimal(15,2)", "bigint", "long", "string", "date", "timestamp", "boolean"])
+def test_type_names(name: str) -> None:
+    assert str(parse_type(name.upper())) in (name, "integer")
+
+
+@pytest.mark.parametrize("name", ["number of", "decimal(40,2)", "decimal(2,3)", "array"])
+def test_what_is_no_type(name: str) -> None:
+    with pytest.raises(SqlError):
+        parse_type(name)

@@ -1,0 +1,53 @@
+"""What is refused, with its message and place, and that nothing else is said than where and what."""
+
+from __future__ import annotations
+
+import pytest
+from sql.bind_schema import SCHEMA
+from sql.fixtures import pairs
+
+from workbench.errors import SqlError
+from workbench.sql.bind import bind
+
+
+@pytest.mark.parametrize(("dialect", "sql", "expected"), pairs("refused.sql"))
+def test_refused_with_message_and_caret(dialect: str, sql: str, expected: str) -> None:
+    with pytest.raises(SqlError) as caught:
+        bind(sql, dialect, SCHEMA)
+    shown = [line for line in str(caught.value).split("\n") if not line.startswith("hint:")]
+    assert "\n".join([shown[0], *(line[2:] for line in shown[1:])]) == expected
+
+
+@pytest.mark.parametrize(
+    ("sql", "hint"),
+    [
+        ("select zz from (select a as amount from T) q", "there are amount"),
+        ("select amuont from (select a as amount from T) q", "did you mean amount?"),
+        ("select a from T, U", "write T.a or U.a"),
+        ("select zipdistanse(s, s) from T", "did you mean zipdistance?"),
+        ("select a from T where a = '1'", "write the number without quotes"),
+        ("select 1 from T where s = 5", "write '5' in quotes"),
+    ],
+)
+def test_hints(sql: str, hint: str) -> None:
+    with pytest.raises(SqlError) as caught:
+        bind(sql, "spark", SCHEMA)
+    assert caught.value.hint == hint
+
+
+def test_unknown_dialect_names_the_nearest() -> None:
+    with pytest.raises(SqlError, match="unknown dialect orcle") as caught:
+        bind("select 1 from T", "orcle", SCHEMA)
+    assert caught.value.hint == "did you mean oracle?"
+
+
+def test_the_place_in_a_text_of_several_lines_and_statements() -> None:
+    sql = "create view v as select a from T;\nselect a,\n  zz\nfrom v"
+    with pytest.raises(SqlError) as caught:
+        bind(sql, "spark", SCHEMA)
+    assert caught.value.position == sql.index("zz") and caught.value.length == 2
+
+
+def test_two_queries_in_one_text() -> None:
+    with pytest.raises(SqlError, match="two queries"):
+        bind("select a from T; select b from T", "spark", SCHEMA)
