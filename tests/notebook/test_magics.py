@@ -16,7 +16,7 @@ def test_a_cell_registers_its_sql_and_shows_the_first_rows(run, session):
     assert cell.error is None
     assert session.queries["big_transfers"].sql == "SELECT big FROM f\n"
     assert session.queries["big_transfers"].dialect == "oracle"
-    assert "big_transfers registered: 2 new (of 2 nodes)" in cell.text
+    assert "big_transfers registered: 2 nodes new; the network has 2 nodes" in cell.text
     assert "big_transfers: 3 of 25 rows" in cell.text
     assert cell.text.count("Rome") == 3
     assert "<table" in cell.htmls[-1]
@@ -24,15 +24,15 @@ def test_a_cell_registers_its_sql_and_shows_the_first_rows(run, session):
 
 def test_registering_says_what_is_shared_and_what_replacing_removes(run, session):
     run("%%argus q1\nSELECT huge")
-    assert "q2 registered: 1 new, 3 shared (of 4 nodes)" in run("%%argus q2\nSELECT pairs").text
+    assert "q2 registered: 1 node new, 3 shared; the network has 4 nodes" in run("%%argus q2\nSELECT pairs").text
     run("%argus drop q1")
-    assert "q2 replaced: 2 shared, 2 removed (of 2 nodes)" in run("%%argus q2\nSELECT big").text
+    assert "q2 replaced: 2 shared, 2 removed; the network has 2 nodes" in run("%%argus q2\nSELECT big").text
 
 
 def test_a_dry_run_shows_what_would_be_and_changes_nothing(run, session):
     run("%%argus q1\nSELECT big")
     cell = run("%%argus q2 --dry-run\nSELECT huge")
-    assert "dry run, nothing was changed: 1 new, 2 shared (of 3 nodes)" in cell.text
+    assert "dry run, nothing was changed: 1 node new, 2 shared; the network has 3 nodes" in cell.text
     assert "<svg" in cell.htmls[0]
     assert list(session.queries) == ["q1"]
 

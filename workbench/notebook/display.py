@@ -90,9 +90,13 @@ def _html_row(tag: str, cells: Sequence[str], right: Sequence[bool]) -> str:
     return f"<tr>{''.join(f'{start}{escape(cell)}</{tag}>' for start, cell in zip(aligned, cells, strict=True))}</tr>"
 
 
+def _heading(title: str) -> str:
+    """In the letters of the plain texts around it."""
+    return f'<div style="font-family:var(--jp-code-font-family, monospace)">{escape(title)}</div>' if title else ""
+
+
 def _titled(title: str, html_rows: str) -> str:
-    heading = f"<div>{escape(title)}</div>" if title else ""
-    return f'{heading}<div style="overflow-x:auto"><table class="dataframe">{html_rows}</table></div>'
+    return f'{_heading(title)}<div style="overflow-x:auto"><table class="dataframe">{html_rows}</table></div>'
 
 
 def frame_table(frame: pd.DataFrame, title: str = "") -> Shown:
@@ -103,7 +107,7 @@ def frame_table(frame: pd.DataFrame, title: str = "") -> Shown:
         html = frame.to_html(index=False, border=0)
     return Shown(
         "\n".join(filter(None, [title, text])),
-        (f"<div>{escape(title)}</div>" if title else "") + f'<div style="overflow-x:auto">{html}</div>',
+        _heading(title) + f'<div style="overflow-x:auto">{html}</div>',
     )
 
 

@@ -6,6 +6,7 @@ process: slower for large networks, otherwise alike. No JavaScript is involved, 
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 
@@ -15,7 +16,9 @@ from workbench.errors import EnvironmentProblem
 from workbench.network.describe import NetworkView
 from workbench.notebook.display import Shown
 
-FRAME = '<div style="overflow:auto; max-height:48em; background:white">{}</div>'
+FRAME = '<div style="overflow:auto; max-height:60em; background:white">{}</div>'
+SMALLEST = 0.7
+"""How far a drawing is shrunk to fit the page before it scrolls instead."""
 
 
 def picture(network: NetworkView, query: str | None = None, full: bool = False) -> Shown:
@@ -31,7 +34,14 @@ def picture(network: NetworkView, query: str | None = None, full: bool = False) 
         EnvironmentProblem: Graphviz could not lay the network out.
     """
     svg = render_svg(network.to_dot(query=query, full=full))
-    return Shown(network.to_text(query), FRAME.format(svg), svg)
+    return Shown(network.to_text(query), FRAME.format(_fitted(svg)), svg)
+
+
+def _fitted(svg: str) -> str:
+    """The drawing as wide as the page, within limits that keep it readable."""
+    width = float(re.search(r'width="([\d.]+)pt"', svg)[1])  # type: ignore[index]  # Graphviz always says it
+    style = f"width:100%; min-width:{width * SMALLEST:.0f}pt; max-width:{width:.0f}pt; height:auto"
+    return svg.replace("<svg ", f'<svg style="{style}" ', 1)
 
 
 def render_svg(dot: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,8 +43,13 @@ def describe_change(name: str, before: NetworkView, after: NetworkView) -> str:
     """What a registration did to the network, in a few words."""
     old, new = ({node.id for node in network.nodes} for network in (before, after))
     of_query = after.ancestors(name)
-    changes = {"new": len(new - old), "shared": len(of_query & old), "removed": len(old - new)}
-    return f"{counts(changes)} (of {len(new):,} nodes)"
+    added = len(new - old)
+    changes = {
+        "node new" if added == 1 else "nodes new": added,
+        "shared": len(of_query & old),
+        "removed": len(old - new),
+    }
+    return f"{counts(changes)}; the network has {len(new):,} nodes"
 
 
 def show_result(desk: Desk, query: Query, limit: int, output: str | None) -> None:
@@ -72,7 +78,7 @@ def add_stream(desk: Desk, arguments: argparse.Namespace) -> None:
     columns = ", ".join(f"{name} {type_}" for name, type_ in stream.columns)
     show(
         f"{stream.name}: {min(stream.history, stream.rows):,} rows of history, "
-        f"then {in_batches:,} rows in batches of {stream.batch:,}\n{columns}"
+        f"then {in_batches:,} rows in batches of {stream.batch:,}\n" + textwrap.fill(columns, 110)
     )
 
 
