@@ -1,0 +1,84 @@
+"""A batch, or a registration, that fails on the way leaves everything as it was, and can be tried again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from pyspark.errors import PySparkRuntimeError
+from pyspark.sql import SparkSession
+
+from oracle.class_queries import ALL
+from oracle.harness import Feed, Oracle
+from oracle.random_streams import names, stream
+from workbench.engine import engine
+from workbench.engine.relation import Relation
+from workbench.errors import EngineError
+
+CASES = ["selection_or", "join_self", "aggregate_by_group", "aggregate_of_aggregates", "set_except_all"]
+
+
+@pytest.fixture
+def oracle(spark: SparkSession) -> Iterator[Oracle]:
+    feeds = {
+        "t": Feed(stream(90, seed=8), history=30, batch=20),
+        "u": Feed(stream(60, seed=9), history=10, batch=20),
+        "names": Feed(names(8), static=True),
+    }
+    with Oracle(spark, feeds) as made:
+        made.register({name: ALL[name] for name in CASES})
+        made.run(1, check=False)
+        yield made
+
+
+def failing(original: Callable[..., Any], after: int) -> Callable[..., Any]:
+    """The function, but it raises what Spark raises once it was called ``after`` times."""
+    calls = 0
+
+    def wrapped(*arguments: Any, **named: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls > after:
+            raise PySparkRuntimeError("a worker was lost")
+        return original(*arguments, **named)
+
+    return wrapped
+
+
+@pytest.mark.parametrize("after", [0, 1, 5])
+def test_a_failing_operator(oracle: Oracle, monkeypatch: pytest.MonkeyPatch, after: int) -> None:
+    session = oracle.session
+    before = (session.batch, {name: s.position for name, s in session.streams.items()}, session.reports[:])
+    with monkeypatch.context() as patch:
+        patch.setattr(engine, "run_pass", failing(engine.run_pass, after))
+        with pytest.raises(EngineError, match="a worker was lost"):
+            session.run(1)
+    assert (session.batch, {name: s.position for name, s in session.streams.items()}, session.reports) == before
+    oracle.check_results()
+    oracle.run(1)
+    oracle.check_changes(since=True)
+
+
+def test_failing_to_keep_the_rows(oracle: Oracle, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(Relation, "append", failing(Relation.append, 3))
+        with pytest.raises(EngineError):
+            oracle.session.run(1)
+    oracle.check_results()
+    oracle.run(1)
+    oracle.check_changes()
+
+
+@pytest.mark.parametrize("after", [0, 2])
+def test_a_failing_registration(oracle: Oracle, monkeypatch: pytest.MonkeyPatch, after: int) -> None:
+    session = oracle.session
+    before = (list(session.queries), list(session.views), session.network.to_text())
+    with monkeypatch.context() as patch:
+        patch.setattr(engine, "run_pass", failing(engine.run_pass, after))
+        with pytest.raises(EngineError, match="a worker was lost"):
+            session.register_many({"new": ALL["join_counted"].sql, "lowest": "SELECT g, MIN(x) AS lo FROM t GROUP BY g"})
+    assert (list(session.queries), list(session.views), session.network.to_text()) == before
+    oracle.run(1)
+    oracle.register({"new": ALL["join_counted"]})
+    oracle.check_changes()

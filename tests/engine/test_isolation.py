@@ -1,0 +1,76 @@
+"""No query's error stops another (contract 3.4 of the design)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from pyspark.sql import SparkSession
+
+from oracle.class_queries import ALL
+from oracle.harness import Case, Feed, Oracle
+from oracle.random_streams import names, stream
+from workbench.errors import QueryError
+
+
+def halved(value: int | None) -> float | None:
+    """Refuses what arrives with later batches only."""
+    if value is not None and value >= 60:
+        raise ValueError(f"{value} is too much")
+    return None if value is None else value / 2
+
+
+@pytest.fixture
+def oracle(spark: SparkSession) -> Iterator[Oracle]:
+    feeds = {"t": Feed(stream(90, seed=10, again=0), history=30, batch=20), "names": Feed(names(8), static=True)}
+    with Oracle(spark, feeds, functions={"halved": (halved, ["BIGINT"], "DOUBLE")}) as made:
+        yield made
+
+
+HEALTHY = Case("SELECT id, amount FROM t WHERE k > 3")
+
+
+def test_overflow_division_by_zero_and_bad_casts_give_null(oracle: Oracle) -> None:
+    trouble = ["selection_overflow", "selection_division", "selection_bad_cast"]
+    oracle.register({name: ALL[name] for name in trouble} | {"healthy": HEALTHY})
+    oracle.run(2)
+    assert all(query.status == "active" for query in oracle.session.queries.values())
+    oracle.check_changes()
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT id FROM t WHERE halved(id) > 5",
+        "SELECT id, halved(id) AS h FROM t",
+        "SELECT g, MAX(halved(id)) AS m FROM t GROUP BY g",
+        "SELECT n.name FROM t, names n WHERE t.k = n.k AND halved(t.id) > n.rate",
+        "SELECT halved(id) AS h FROM t UNION SELECT 1.5 FROM t",
+    ],
+    ids=["where", "select", "aggregate", "join", "union"],
+)
+def test_a_function_that_raises_disables_its_query_with_the_reason(oracle: Oracle, sql: str) -> None:
+    oracle.register({"healthy": HEALTHY})
+    session = oracle.session
+    picky = session.register(sql, name="picky")
+    oracle.run(1)
+    assert picky.status == "active"
+    assert len(picky.result())
+    session.run(1)
+    with pytest.raises(QueryError, match="function halved raised ValueError: 6[0-9] is too much"):
+        picky.result()
+    with pytest.raises(QueryError, match="halved"):
+        picky.changes()
+    assert "halved" in picky.status
+    assert oracle.watched["healthy"].query.status == "active"
+    session.drop("picky")
+    assert list(session.queries) == ["healthy"]
+
+
+def test_a_function_that_raises_at_registration_stops_nobody(oracle: Oracle) -> None:
+    oracle.run(2, check=False)
+    oracle.register({"healthy": HEALTHY})
+    late = oracle.session.register("SELECT id FROM t WHERE halved(id) > 5", name="late")
+    assert "halved raised ValueError" in late.status
+    oracle.run(1)
+    oracle.check_changes()
