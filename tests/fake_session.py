@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -57,7 +59,7 @@ class FakeSession:
     plan: Network = field(default_factory=Network)
     last_error: BaseException | None = None
     ends_after: int = 1000
-    interrupt_in: int = 1000
+    interrupts: dict[int, int] = field(default_factory=dict)
     added: list[tuple[str, Any]] = field(default_factory=list)
 
     @property
@@ -92,8 +94,8 @@ class FakeSession:
     def run(self, batches: int, progress: Callable[[Any], None]) -> list[Any]:
         done = []
         for number in range(len(self.reports) + 1, min(len(self.reports) + batches, self.ends_after) + 1):
-            if number == self.interrupt_in:
-                raise KeyboardInterrupt
+            for _ in range(self.interrupts.get(number, 0)):
+                os.kill(os.getpid(), signal.SIGINT)
             self.reports.append(example_network.report(self.plan, number))
             done.append(self.reports[-1])
             progress(self.reports[-1])

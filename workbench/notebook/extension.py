@@ -5,6 +5,7 @@ Spark starts in the background as soon as the extension is loaded; the first com
 
 from __future__ import annotations
 
+import atexit
 from typing import TYPE_CHECKING
 
 from IPython.core.interactiveshell import InteractiveShell
@@ -31,6 +32,7 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
     if _desk is None:
         spark = SparkStart(_start_spark)
         _desk = Desk(shell.user_ns, lambda: _make_session(spark))
+        atexit.register(_desk.close)  # a session without a folder of its own leaves nothing behind
     install(shell, _desk)
 
 

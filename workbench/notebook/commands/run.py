@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import signal
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from threading import Event, current_thread, main_thread
+from types import FrameType
 from typing import TYPE_CHECKING
 
 from workbench.notebook.arguments import Command, MagicError, argument
@@ -25,18 +29,45 @@ def run(desk: Desk, arguments: argparse.Namespace) -> None:
 
     def progress(report: BatchReport) -> None:
         done.append(report)
+        if interrupted.is_set():
+            raise KeyboardInterrupt
         line.update(
             f"batch {report.batch} ({len(done)} of {arguments.batches}): "
             f"{report.total_rows:,} rows, {milliseconds(report.seconds)}"
         )
 
     try:
-        session.run(arguments.batches, progress=progress)
+        with deferred_interrupt() as interrupted:
+            session.run(arguments.batches, progress=progress)
         stopped = "the streams have ended" if len(done) < arguments.batches else ""
     except KeyboardInterrupt:
         stopped = "interrupted"
     line.update(summary(done, stopped))
     show(news(done))
+
+
+@contextmanager
+def deferred_interrupt() -> Iterator[Event]:
+    """Let the first interrupt wait for the end of the batch, so that a batch is done or not; the second is at once.
+
+    Yields:
+        The event that says whether there was one. Outside of the main thread, where no signal arrives, it stays clear.
+    """
+    interrupted = Event()
+    if current_thread() is not main_thread():
+        yield interrupted
+        return
+
+    def handler(number: int, frame: FrameType | None) -> None:
+        if interrupted.is_set():
+            raise KeyboardInterrupt
+        interrupted.set()
+
+    before = signal.signal(signal.SIGINT, handler)
+    try:
+        yield interrupted
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def summary(reports: Sequence[BatchReport], stopped: str) -> str:

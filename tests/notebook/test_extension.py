@@ -1,0 +1,116 @@
+"""Loading the extension: Spark starts in the background, the session is made when first needed and kept."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from fake_session import FakeSession
+
+from workbench.errors import EnvironmentProblem
+from workbench.notebook import extension
+from workbench.notebook.desk import Desk, SparkStart
+
+
+class Line:
+    """A progress line that remembers."""
+
+    def __init__(self, text: str) -> None:
+        self.texts = [text]
+        self.updated = threading.Event()
+
+    def update(self, text: str) -> None:
+        self.texts.append(text)
+        self.updated.set()
+
+
+def started(start):
+    lines: list[Line] = []
+
+    def line(text: str) -> Line:
+        lines.append(Line(text))
+        return lines[0]
+
+    return SparkStart(start, line), lines[0]
+
+
+def test_spark_starts_without_anybody_waiting():
+    go = threading.Event()
+    spark, line = started(lambda: go.wait(10) and "a session")
+    assert line.texts == ["starting Spark …"]
+    go.set()
+    assert spark.wait() == "a session"
+    assert line.updated.wait(10)
+    assert line.texts[1].startswith("Spark ready (") and len(line.texts) == 2
+
+
+def test_a_spark_that_does_not_start_is_told_at_once_and_again_when_needed():
+    def fail():
+        raise EnvironmentProblem("no Java", hint="install it")
+
+    spark, line = started(fail)
+    assert line.updated.wait(10)
+    assert line.texts[1] == "Spark did not start: no Java\nhint: install it"
+    for _ in range(2):
+        with pytest.raises(EnvironmentProblem, match="no Java"):
+            spark.wait()
+
+
+@pytest.fixture
+def loaded(shell, monkeypatch):
+    made: list[FakeSession] = []
+
+    def make(spark: object) -> FakeSession:
+        made.append(FakeSession())
+        return made[-1]
+
+    monkeypatch.setattr(extension, "_desk", None)
+    monkeypatch.setattr(extension, "_start_spark", lambda: None)
+    monkeypatch.setattr(extension, "_make_session", make)
+    shell.run_cell("%load_ext workbench.notebook.extension")
+    return made
+
+
+def test_loading_makes_no_session_and_the_first_command_does(loaded, run):
+    assert loaded == []
+    run("%argus streams")
+    run("%argus queries")
+    assert len(loaded) == 1
+    assert extension.get_session() is loaded[0]
+
+
+def test_loading_again_keeps_the_session(loaded, shell, run):
+    run("%argus streams")
+    extension.load_ipython_extension(shell)
+    run("%argus streams")
+    assert len(loaded) == 1
+
+
+def test_a_session_made_by_hand_is_used(loaded, run):
+    mine = FakeSession()
+    extension.use(mine)
+    run("%%argus q1\nSELECT big")
+    assert list(mine.queries) == ["q1"] and loaded == []
+
+
+def test_without_the_extension_there_is_no_session(monkeypatch):
+    monkeypatch.setattr(extension, "_desk", None)
+    for ask in (extension.get_session, lambda: extension.use(FakeSession())):
+        with pytest.raises(EnvironmentProblem) as caught:
+            ask()
+        assert caught.value.hint == "%load_ext workbench"
+
+
+def test_closing_a_desk_closes_its_session_once():
+    closed: list[int] = []
+
+    class Closing(FakeSession):
+        def close(self) -> None:
+            closed.append(1)
+
+    desk = Desk({}, Closing)
+    desk.close()
+    assert desk.session is desk.session
+    desk.close()
+    desk.close()
+    assert closed == [1] and desk.current is None
