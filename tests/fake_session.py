@@ -101,6 +101,9 @@ class FakeSession:
             progress(self.reports[-1])
         return done
 
+    def close(self) -> None:
+        self.streams = {}
+
     def _planned(self, sql: str, name: str) -> Network:
         """What the text says decides the node: ``big`` and ``huge`` select, ``pairs`` joins them; else an error."""
         if "java" in sql:
