@@ -134,7 +134,9 @@ def test_unaliased_names_are_the_text() -> None:
 
 
 def test_unions_are_flattened_and_types_are_common() -> None:
-    query = bind("select a, null from T union all select m, 'x' from T union all (select 1.5, s from T)", "spark", SCHEMA).query
+    query = bind(
+        "select a, null from T union all select m, 'x' from T union all (select 1.5, s from T)", "spark", SCHEMA
+    ).query
     assert isinstance(query, SetOperation)
     assert len(query.branches) == 3 and query.all and query.names[0] == "a"
     assert query.types == (decimal(21, 2), STRING)
@@ -150,7 +152,9 @@ def test_the_same_in_two_dialects() -> None:
     assert oracle == block("select a from T where date_format(d, 'yyyyMMdd') = '20021127' and coalesce(b, 0) <> 1")
 
 
-@pytest.mark.parametrize("name", ["double", "decimal(15,2)", "bigint", "long", "string", "date", "timestamp", "boolean"])
+@pytest.mark.parametrize(
+    "name", ["double", "decimal(15,2)", "bigint", "long", "string", "date", "timestamp", "boolean"]
+)
 def test_type_names(name: str) -> None:
     assert str(parse_type(name.upper())) in (name, "integer")
 

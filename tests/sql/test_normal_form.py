@@ -66,7 +66,9 @@ def test_true_for_exactly_the_same_rows(seed: int) -> None:
 
 
 def _terms(count: int) -> Expression:
-    pair = [_call("and", _call("=", A, Constant(i, INTEGER)), _call("=", B, Constant(i, INTEGER))) for i in range(count)]
+    pair = [
+        _call("and", _call("=", A, Constant(i, INTEGER)), _call("=", B, Constant(i, INTEGER))) for i in range(count)
+    ]
     return _call("or", *pair)
 
 

@@ -13,11 +13,13 @@ from workbench.sql.logical import Block
 from workbench.sql.spark_sql import predicates_to_spark, to_spark
 
 MAX = 2**63 - 1
+_at = dt.datetime
 ROWS = [
     (MAX, -MAX - 1, 0, Decimal("9999999999999.99"), Decimal("9" * 38), 1e300, "x", dt.date(2002, 11, 20),
-     dt.datetime(2002, 11, 20, 1, 2, 3), True),
-    (-MAX - 1, -1, MAX, Decimal("-0.01"), Decimal(-1), -0.5, "", dt.date(9999, 12, 1), dt.datetime(1970, 1, 1), False),
-    (7, 2, -1, Decimal("5.25"), Decimal(3), 2.5, "2002-13-45", dt.date(1970, 1, 1), dt.datetime(2002, 2, 28, 23, 0), None),
+     _at(2002, 11, 20, 1, 2, 3), True),
+    (-MAX - 1, -1, MAX, Decimal("-0.01"), Decimal(-1), -0.5, "", dt.date(9999, 12, 1), _at(1970, 1, 1), False),
+    (7, 2, -1, Decimal("5.25"), Decimal(3), 2.5, "2002-13-45", dt.date(1970, 1, 1),
+     _at(2002, 2, 28, 23, 0), None),
     (None,) * 10,
 ]  # fmt: skip
 VALUES = [  # dialect, expression, its values in the four rows
@@ -57,14 +59,14 @@ VALUES = [  # dialect, expression, its values in the four rows
     ("spark", "d + a is null", [True, True, False, True]),
     ("spark", "d - date '2002-11-01'", [19, 2920874, -11992, None]),
     ("spark", "add_months(d, a) is null", [True, True, False, True]),
-    ("oracle", "add_months(to_date('2002-02-28', 'YYYY-MM-DD'), b)", [None, dt.date(2002, 1, 31), dt.date(2002, 4, 30), None]),
+    ("oracle", "add_months(date '2002-02-28', b)", [None, dt.date(2002, 1, 31), dt.date(2002, 4, 30), None]),
     ("oracle", "last_day(d)", [dt.date(2002, 11, 30), dt.date(9999, 12, 31), dt.date(1970, 1, 31), None]),
     ("oracle", "to_char(d, 'YYYYMMDD')", ["20021120", "99991201", "19700101", None]),
     ("spark", "date_format(ts, 'HH:mm')", ["01:02", "00:00", "23:00", None]),
     ("oracle", "trunc(d, 'MM')", [dt.date(2002, 11, 1), dt.date(9999, 12, 1), dt.date(1970, 1, 1), None]),
-    ("spark", "date_trunc('hour', ts)", [dt.datetime(2002, 11, 20, 1), dt.datetime(1970, 1, 1), dt.datetime(2002, 2, 28, 23), None]),
-    ("spark", "ts + interval 2 hours", [dt.datetime(2002, 11, 20, 3, 2, 3), dt.datetime(1970, 1, 1, 2), dt.datetime(2002, 3, 1, 1), None]),
-    ("oracle", "ts - 1", [dt.datetime(2002, 11, 19, 1, 2, 3), dt.datetime(1969, 12, 31), dt.datetime(2002, 2, 27, 23), None]),
+    ("spark", "date_trunc('hour', ts)", [_at(2002, 11, 20, 1), _at(1970, 1, 1), _at(2002, 2, 28, 23), None]),
+    ("spark", "ts + interval 2 hours", [_at(2002, 11, 20, 3, 2, 3), _at(1970, 1, 1, 2), _at(2002, 3, 1, 1), None]),
+    ("oracle", "ts - 1", [_at(2002, 11, 19, 1, 2, 3), _at(1969, 12, 31), _at(2002, 2, 27, 23), None]),
     ("spark", "year(d) * 100 + month(d)", [200211, 999912, 197001, None]),
     ("oracle", "extract(day from d)", [20, 1, 1, None]),
     ("oracle", "substr(s, 0, 1)", ["x", "", "2", None]),

@@ -136,7 +136,11 @@ class QueryBinder:
         branches: list[LogicalQuery] = []
         for side in (node.this, node.expression):
             branch = self.query(side)
-            if operator == "union" and isinstance(branch, SetOperation) and (branch.operator, branch.all) == ("union", all_):
+            if (
+                operator == "union"
+                and isinstance(branch, SetOperation)
+                and (branch.operator, branch.all) == ("union", all_)
+            ):
                 branches += branch.branches
             else:
                 branches.append(branch)
@@ -146,7 +150,9 @@ class QueryBinder:
         shapes = [output_columns(branch) for branch in branches]
         if len({len(shape) for shape in shapes}) > 1:
             counts = " and ".join(str(len(shape)) for shape in shapes)
-            raise self.source.error(f"{operator.upper()} of queries with {counts} columns", node, "select as many columns in each")
+            raise self.source.error(
+                f"{operator.upper()} of queries with {counts} columns", node, "select as many columns in each"
+            )
         names = tuple(name for name, _ in shapes[0])
         types = tuple(self._common(operator, i, branches, node) for i in range(len(names)))
         return SetOperation(operator, all_, tuple(_null_typed(b, types) for b in branches), names, types)
@@ -186,9 +192,9 @@ def renamed(query: LogicalQuery, names: tuple[str, ...], source: Source, node: e
     if not names:
         return query
     if len(names) != len(output_columns(query)) or len({n.lower() for n in names}) != len(names):
-        raise source.error(f"{len(names)} different column names are needed for {len(output_columns(query))} columns", node)
+        raise source.error(
+            f"{len(names)} different column names are needed for {len(output_columns(query))} columns", node
+        )
     if isinstance(query, SetOperation):
         return replace(query, names=names)
     return replace(query, outputs=tuple(Output(n, o.expression) for n, o in zip(names, query.outputs, strict=True)))
-
-

@@ -120,7 +120,11 @@ class _SelectBinder:
     def _join(self, join: exp.Join) -> None:
         side, kind, method = (str(join.args.get(k) or "") for k in ("side", "kind", "method"))
         if side or kind not in ("", "INNER", "CROSS") or method:
-            name = "an outer join" if side and kind in ("", "OUTER") else f"{' '.join(w for w in (method, side, kind) if w)} JOIN"
+            name = (
+                "an outer join"
+                if side and kind in ("", "OUTER")
+                else f"{' '.join(w for w in (method, side, kind) if w)} JOIN"
+            )
             hint = "rows that match nothing are not kept; use [INNER] JOIN ... ON"
             raise _refused(self, name, join, side or method or kind, hint)
         self.source.refuse_others(join, {"this", "on", "using", "kind"}, "JOIN")
@@ -168,11 +172,15 @@ class _SelectBinder:
         if having is not None:
             raise self.source.error("HAVING without GROUP BY or an aggregate", having.this, "use WHERE")
         scalar = self._scalar()
-        outputs = [pair or (self._name(node), scalar.bind(_unaliased(node))) for node, pair in self._stars() if pair or node]
+        outputs = [
+            pair or (self._name(node), scalar.bind(_unaliased(node))) for node, pair in self._stars() if pair or node
+        ]
         return self._made(outputs, None, PredSet())
 
     def _made(self, outputs: list[Named], grouping: Grouping | None, having: PredSet) -> Block:
-        named = tuple(Output(n, e) for n, e in zip(_unique([n for n, _ in outputs]), (e for _, e in outputs), strict=True))
+        named = tuple(
+            Output(n, e) for n, e in zip(_unique([n for n, _ in outputs]), (e for _, e in outputs), strict=True)
+        )
         distinct = self.select.args.get("distinct") is not None
         return Block(tuple(self.inputs), conjunction(*self.where), named, grouping, having, distinct)
 
@@ -194,7 +202,9 @@ class _SelectBinder:
         roots = [*self.select.expressions, *([having] if having is not None else [])]
         return any(is_aggregate(node, self.binder.schema) for root in roots for node in root.walk())
 
-    def _grouped_parts(self, aggregation: Aggregation) -> tuple[list[tuple[Named, ScalarBinder]], Expression | None, ScalarBinder]:
+    def _grouped_parts(
+        self, aggregation: Aggregation
+    ) -> tuple[list[tuple[Named, ScalarBinder]], Expression | None, ScalarBinder]:
         parts: list[tuple[Named, ScalarBinder]] = []
         for node, pair in self._stars():
             scalar = self._scalar(aggregation)
@@ -280,8 +290,6 @@ def _refused(binder: _SelectBinder, name: str, join: exp.Join, word: str, hint: 
     return UnsupportedError(f"{name} is not supported", **place, hint=hint)
 
 
-
-
 def _unaliased(node: exp.Expr | None) -> exp.Expr:
     assert node is not None
     return node.this if isinstance(node, exp.Alias) else node
@@ -303,5 +311,3 @@ def _unique(names: list[str]) -> list[str]:
         seen.add(candidate.lower())
         result.append(candidate)
     return result
-
-

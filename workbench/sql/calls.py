@@ -16,7 +16,12 @@ from workbench.sql.types import INTEGER, STRING, DataType
 if TYPE_CHECKING:
     from workbench.sql.scalar import ScalarBinder
 
-_SAME_TYPE = {"timestamptz": "timestamp", "timestampltz": "timestamp", "timestampntz": "timestamp", "nvarchar": "varchar"}
+_SAME_TYPE = {
+    "timestamptz": "timestamp",
+    "timestampltz": "timestamp",
+    "timestampntz": "timestamp",
+    "nvarchar": "varchar",
+}
 
 
 def cases(b: ScalarBinder, node: exp.Case) -> Expression:

@@ -8,7 +8,7 @@ from typing import NoReturn, TypedDict
 
 import sqlglot
 from sqlglot import exp
-from sqlglot.tokens import TokenType
+from sqlglot.tokenizer_core import TokenType
 
 from workbench.errors import SqlError, UnsupportedError
 

@@ -64,9 +64,9 @@ def _constant_as(constant: Constant, type_: DataType) -> Constant | None:
             return Constant(None, type_)
         case bool(), _:
             return None
-        case (int() | Decimal()), Kind.DOUBLE:
+        case ((int() | Decimal()), Kind.DOUBLE):
             return Constant(float(value), DOUBLE)
-        case (int() | Decimal()), (Kind.INTEGER | Kind.DECIMAL) if fits(value, type_):
+        case ((int() | Decimal()), (Kind.INTEGER | Kind.DECIMAL)) if fits(value, type_):
             return exact_constant(value, type_)
         case str(), Kind.DATE:
             date = formats.parse_date(value.strip())
@@ -255,9 +255,9 @@ def _folded_cast(value: object, type_: DataType) -> Constant | None:
             return exact_constant(parsed, type_) if parsed.is_finite() and fits(parsed, type_) else None
         case bool(), _:
             return None
-        case (int() | Decimal()), (Kind.INTEGER | Kind.DECIMAL) if fits(value, type_):
+        case ((int() | Decimal()), (Kind.INTEGER | Kind.DECIMAL)) if fits(value, type_):
             return exact_constant(value, type_)
-        case (int() | Decimal()), Kind.DOUBLE:
+        case ((int() | Decimal()), Kind.DOUBLE):
             return Constant(float(value), DOUBLE)
         case int(), Kind.STRING:
             return Constant(str(value), STRING)

@@ -110,7 +110,9 @@ class Aggregation:
             raise binder.source.error(f"aggregate {user.name}: {error.message}", node, error.hint) from None
 
 
-def _bind_text(sql: str, names: dict[str, Expression], binder: ScalarBinder, aggregation: Aggregation | None) -> Expression:
+def _bind_text(
+    sql: str, names: dict[str, Expression], binder: ScalarBinder, aggregation: Aggregation | None
+) -> Expression:
     source = Source(sql)
     scope = Scope(source, [Item("", names)])
     try:
@@ -148,9 +150,7 @@ def _percentile_cont(node: exp.Expr, source: Source) -> list[exp.Expr]:
     return [order[0].this, share]
 
 
-def _percentile(
-    arguments: list[Expression], parts: list[exp.Expr], node: exp.Expr, source: Source
-) -> list[Expression]:
+def _percentile(arguments: list[Expression], parts: list[exp.Expr], node: exp.Expr, source: Source) -> list[Expression]:
     share = arguments[1] if len(arguments) == 2 else None
     value = share.value if isinstance(share, Constant) else None
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)) or not 0 <= value <= 1:

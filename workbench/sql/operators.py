@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 _BACKSLASH_ESCAPES = {"spark", "spark2", "hive", "databricks", "mysql", "postgres", "bigquery", "clickhouse"}
 _UNITS = {"DAY": ("days", 1), "WEEK": ("days", 7), "HOUR": ("seconds", 3600), "MINUTE": ("seconds", 60),
-          "SECOND": ("seconds", 1), "MONTH": ("months", 1), "QUARTER": ("months", 3), "YEAR": ("months", 12)}  # fmt: skip
+          "SECOND": ("seconds", 1), "MONTH": ("months", 1), "QUARTER": ("months", 3),
+          "YEAR": ("months", 12)}  # fmt: skip
 
 
 def plus_minus(b: ScalarBinder, node: exp.Add | exp.Sub) -> Expression:

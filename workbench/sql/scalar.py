@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from workbench.sql.grouped import Aggregation
 
 _SUBQUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Exists, exp.Any, exp.All)
-_UNSTEADY = {"CurrentTimestamp", "CurrentDate", "CurrentTime", "CurrentDatetime", "Rand", "Randn", "Uuid", "CurrentUser",
-             "Localtimestamp", "Localtime", "UnixSeconds", "SessionUser"}  # fmt: skip
+_UNSTEADY = {"CurrentTimestamp", "CurrentDate", "CurrentTime", "CurrentDatetime", "Rand", "Randn", "Uuid",
+             "CurrentUser", "Localtimestamp", "Localtime", "UnixSeconds", "SessionUser"}  # fmt: skip
 _UNSTEADY_NAMES = {"now", "sysdate", "systimestamp", "rand", "random", "uuid", "current_timestamp", "current_date",
                    "curdate", "localtimestamp", "rownum", "sys_guid", "monotonically_increasing_id"}  # fmt: skip
 # Flags sqlglot sets on every parse of a dialect; they describe the dialect and are dealt with where they matter.
@@ -161,7 +161,13 @@ _SIMPLE: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Syntax node -> function and the node's arguments in order."""
 
-AGGREGATE_NAMES = {"average": "avg", "mean": "avg", "std": "stddev_samp", "percentile": "percentile", "median": "median"}
+AGGREGATE_NAMES = {
+    "average": "avg",
+    "mean": "avg",
+    "std": "stddev_samp",
+    "percentile": "percentile",
+    "median": "median",
+}
 """Aggregates that the parser leaves as plain function names."""
 
 _HANDLERS: dict[str, tuple[str, Callable[[ScalarBinder, Any], Expression]]] = {

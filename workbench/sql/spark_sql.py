@@ -12,8 +12,9 @@ from collections.abc import Callable
 from decimal import Decimal
 
 from workbench.sql.expressions import Call, Column, Constant, Expression
-from workbench.sql.functions import FUNCTIONS, comparison_sides
+from workbench.sql.functions import FUNCTIONS
 from workbench.sql.predicates import Literal, Operator, ORPred, PredSet
+from workbench.sql.rendering import comparison_sides
 from workbench.sql.types import DOUBLE, DataType, Kind
 
 Naming = Callable[[Column], str]
@@ -27,6 +28,7 @@ def to_spark(expression: Expression, column: Naming) -> str:
         column: the text for a column, quoted as needed.
 
     Example:
+        >>> from workbench.sql.types import INTEGER
         >>> to_spark(Call("+", (Column("a", INTEGER), Constant(1, INTEGER)), INTEGER), lambda c: c.name)
         'try_add(a, 1L)'
     """

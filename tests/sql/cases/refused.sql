@@ -73,7 +73,7 @@ select a from T qualify a > 1
 with recursive r as (select a from T) select a from r;
 a recursive CTE is not supported
 with recursive r as (select a from T) select a from r
-                ^^^^^^^^^^^^^^^^^^^^^^;
+               ^^^^^^^^^^^^^^^^^^^^^^;
 
 select distinct on (a) a from T;
 DISTINCT ON is not supported
