@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from pyspark.errors import PySparkRuntimeError
-from pyspark.sql import SparkSession
-
 from oracle.class_queries import ALL
 from oracle.harness import Feed, Oracle
 from oracle.random_streams import names, stream
+from pyspark.errors import PySparkRuntimeError
+from pyspark.sql import SparkSession
+
 from workbench.engine import engine
 from workbench.engine.relation import Relation
 from workbench.errors import EngineError
@@ -77,7 +77,9 @@ def test_a_failing_registration(oracle: Oracle, monkeypatch: pytest.MonkeyPatch,
     with monkeypatch.context() as patch:
         patch.setattr(engine, "run_pass", failing(engine.run_pass, after))
         with pytest.raises(EngineError, match="a worker was lost"):
-            session.register_many({"new": ALL["join_counted"].sql, "lowest": "SELECT g, MIN(x) AS lo FROM t GROUP BY g"})
+            session.register_many(
+                {"new": ALL["join_counted"].sql, "lowest": "SELECT g, MIN(x) AS lo FROM t GROUP BY g"}
+            )
     assert (list(session.queries), list(session.views), session.network.to_text()) == before
     oracle.run(1)
     oracle.register({"new": ALL["join_counted"]})

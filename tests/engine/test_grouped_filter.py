@@ -14,10 +14,10 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 import pytest
+from engine.three_valued import satisfied
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
-from engine.three_valued import satisfied
 from workbench.engine.compile_filter import CompiledFilter, compile_filter
 from workbench.engine.lineage import Bits, count_bits, mask
 from workbench.sql.expressions import Call, Column, Constant, Expression, Value
@@ -71,13 +71,17 @@ POINTS: dict[DataType, tuple[list[Value], list[tuple[Value, DataType]]]] = {
         [(v, STRING) for v in ("", "A", "a", "aa", "é", "\U0001f600", "'", "\\", "%")],
     ),
     DATE: (
-        [dt.date(1, 1, 1), dt.date(1582, 10, 4), dt.date(1969, 12, 31), dt.date(1970, 1, 1), dt.date(1970, 1, 2)]
-        + [dt.date(2002, 11, 27), dt.date(9999, 12, 31)],
+        [
+            *(dt.date(1, 1, 1), dt.date(1582, 10, 4), dt.date(1969, 12, 31), dt.date(1970, 1, 1), dt.date(1970, 1, 2)),
+            *(dt.date(2002, 11, 27), dt.date(9999, 12, 31)),
+        ],
         [(v, DATE) for v in (dt.date(1, 1, 1), dt.date(1970, 1, 1), dt.date(2002, 11, 27), dt.date(9999, 12, 31))],
     ),
     TIMESTAMP: (
-        [dt.datetime(1, 1, 1), dt.datetime(1969, 12, 31, 23, 59, 59, 999999), dt.datetime(1970, 1, 1)]
-        + [dt.datetime(2002, 11, 27, 10, 30, 0, 1), dt.datetime(9999, 12, 31, 23, 59, 59, 999999)],
+        [
+            *(dt.datetime(1, 1, 1), dt.datetime(1969, 12, 31, 23, 59, 59, 999999), dt.datetime(1970, 1, 1)),
+            *(dt.datetime(2002, 11, 27, 10, 30, 0, 1), dt.datetime(9999, 12, 31, 23, 59, 59, 999999)),
+        ],
         [
             (v, TIMESTAMP)
             for v in (dt.datetime(1, 1, 1), dt.datetime(1970, 1, 1), dt.datetime(2002, 11, 27, 10, 30, 0, 1))
@@ -86,7 +90,9 @@ POINTS: dict[DataType, tuple[list[Value], list[tuple[Value, DataType]]]] = {
 }
 
 
-def lineage_on_spark(spark: SparkSession, table: pa.Table, types: dict[str, DataType], compiled: CompiledFilter) -> Bits:
+def lineage_on_spark(
+    spark: SparkSession, table: pa.Table, types: dict[str, DataType], compiled: CompiledFilter
+) -> Bits:
     """Lineage of the rows of a table, in order, the tests evaluated by Spark."""
     ddl = ", ".join([f"`{name}` {type_.spark}" for name, type_ in types.items()])
     rows = spark.createDataFrame(table, schema=StructType.fromDDL(ddl)).coalesce(1)
@@ -105,7 +111,9 @@ def check(spark: SparkSession, types: dict[str, DataType], rows: list[tuple[Valu
         found = [bool(int(lineage[bit // 64]) >> (bit % 64) & 1) for bit in range(len(sets))]
         wrong = [str(p) for p, value in zip(sets, found, strict=True) if value != satisfied(p, values)]
         assert not wrong, f"{values}: {wrong}"
-    assert int(count_bits(bits).sum()) == sum(satisfied(p, dict(zip(types, row, strict=True))) for row in rows for p in sets)
+    assert int(count_bits(bits).sum()) == sum(
+        satisfied(p, dict(zip(types, row, strict=True))) for row in rows for p in sets
+    )
 
 
 @pytest.mark.parametrize("type_", POINTS, ids=str)
@@ -134,7 +142,9 @@ def test_ranges_and_disjunctions_over_several_columns(spark: SparkSession) -> No
         return Literal(columns[i], chosen.choice(COMPARISONS), Constant(constant, columns[i].type))
 
     def predicates() -> PredSet:
-        return pred_set(or_pred([literal() for _ in range(chosen.choice([1, 1, 2, 3]))]) for _ in range(chosen.randrange(4)))
+        return pred_set(
+            or_pred([literal() for _ in range(chosen.choice([1, 1, 2, 3]))]) for _ in range(chosen.randrange(4))
+        )
 
     # More than 128 of them, so that lineage takes three words.
     check(spark, types, rows, [predicates() for _ in range(150)])

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from pyspark.sql import SparkSession
-
 from oracle.class_queries import ALL
 from oracle.harness import Case, Feed, Oracle
 from oracle.random_streams import names, stream
+from pyspark.sql import SparkSession
+
 from workbench.errors import QueryError
 
 
@@ -57,7 +57,7 @@ def test_a_function_that_raises_disables_its_query_with_the_reason(oracle: Oracl
     assert picky.status == "active"
     assert len(picky.result())
     session.run(1)
-    with pytest.raises(QueryError, match="function halved raised ValueError: 6[0-9] is too much"):
+    with pytest.raises(QueryError, match=r"function halved raised ValueError: 6[0-9] is too much"):
         picky.result()
     with pytest.raises(QueryError, match="halved"):
         picky.changes()

@@ -17,7 +17,9 @@ SELECTIONS = {
         r"SELECT id, s FROM t WHERE s LIKE 'a%' OR s LIKE '_lum' OR s LIKE '%\'%'",
         "SELECT id, s FROM t WHERE s LIKE 'a%' OR s LIKE '_lum' OR s LIKE '%''%'",
     ),
-    "like_escaped": Case(r"SELECT id, s FROM t WHERE s LIKE '%\\_1'", r"SELECT id, s FROM t WHERE s LIKE '%\_1' ESCAPE '\'"),
+    "like_escaped": Case(
+        r"SELECT id, s FROM t WHERE s LIKE '%\\_1'", r"SELECT id, s FROM t WHERE s LIKE '%\_1' ESCAPE '\'"
+    ),
     "not_like": Case("SELECT id, s FROM t WHERE s NOT LIKE '%p%'"),
     "in": Case("SELECT id, k, g FROM t WHERE k IN (1, 2, 3) AND g NOT IN ('a', 'b')"),
     "not_in_null": Case("SELECT id FROM t WHERE k NOT IN (1, NULL)"),
@@ -31,19 +33,22 @@ SELECTIONS = {
         " WHERE CASE WHEN flag THEN k ELSE big END > 2"
     ),
     "arithmetic": Case(
-        "SELECT id, amount * 2 + 1 AS a, amount - 0.005 AS b, x / 4 AS c FROM t WHERE amount * 3 - 50 > 10 * amount - 900"
+        "SELECT id, amount * 2 + 1 AS a, amount - 0.005 AS b, x / 4 AS c FROM t"
+        " WHERE amount * 3 - 50 > 10 * amount - 900"
     ),
     "overflow": Case(
         "SELECT id, big + 1 AS a, big * 2 AS b, -big AS c, abs(big) AS d FROM t WHERE big + big > 5 OR k - 1 < 3",
         """
         WITH h AS (SELECT *, big::HUGEINT AS b FROM t)
-        SELECT id, TRY_CAST(b + 1 AS BIGINT), TRY_CAST(b * 2 AS BIGINT), TRY_CAST(-b AS BIGINT), TRY_CAST(abs(b) AS BIGINT)
+        SELECT id, TRY_CAST(b + 1 AS BIGINT), TRY_CAST(b * 2 AS BIGINT), TRY_CAST(-b AS BIGINT),
+          TRY_CAST(abs(b) AS BIGINT)
         FROM h WHERE TRY_CAST(b + b AS BIGINT) > 5 OR TRY_CAST(k::HUGEINT - 1 AS BIGINT) < 3
         """,
     ),
     "division": Case(
         "SELECT id, amount / k AS a, x / k AS b, big % k AS c FROM t WHERE 100 / k > 20 OR k = 0",
-        "SELECT id, amount / nullif(k, 0), x / nullif(k, 0), CASE WHEN k <> -1 THEN big % nullif(k, 0) WHEN k = -1 THEN 0 END"
+        "SELECT id, amount / nullif(k, 0), x / nullif(k, 0), CASE WHEN k <> -1 THEN big % nullif(k,"
+        " 0) WHEN k = -1 THEN 0 END"
         " FROM t WHERE 100 / nullif(k, 0) > 20 OR k = 0",
     ),
     "bad_cast": Case(
@@ -76,7 +81,9 @@ SELECTIONS = {
 JOINS = {
     "two": Case("SELECT t.id, u.id AS uid FROM t, u WHERE t.k = u.k AND t.amount > 8000 AND u.amount < 4000"),
     "join_on": Case("SELECT t.id, u.s FROM t JOIN u ON t.g = u.g AND t.d = u.d"),
-    "self": Case("SELECT a.id, b.id AS bid FROM t a, t b WHERE a.g = b.g AND a.amount < b.amount AND a.k = 3 AND b.k = 4"),
+    "self": Case(
+        "SELECT a.id, b.id AS bid FROM t a, t b WHERE a.g = b.g AND a.amount < b.amount AND a.k = 3 AND b.k = 4"
+    ),
     "three": Case(
         "SELECT t.id, u.id AS uid, n.name FROM t, u, names n"
         " WHERE t.k = u.k AND u.k = n.k AND t.amount > 12000 AND u.flag AND n.rate > 1.5"
@@ -85,19 +92,21 @@ JOINS = {
         "SELECT a.id, b.id AS bid, c.id AS cid, n.rate FROM t a, u b, t c, names n"
         " WHERE a.k = b.k AND b.g = c.g AND c.k = n.k AND a.amount > 15000 AND b.amount > 12000 AND c.amount > 15000"
     ),
-    "theta": Case(
-        "SELECT t.id, u.id AS uid FROM t, u WHERE t.amount > u.amount AND t.d < u.d AND t.k = 5 AND u.k = 7"
-    ),
+    "theta": Case("SELECT t.id, u.id AS uid FROM t, u WHERE t.amount > u.amount AND t.d < u.d AND t.k = 5 AND u.k = 7"),
     "days": Case("SELECT a.id, b.id AS bid FROM t a, u b WHERE a.k = b.k AND b.d - a.d BETWEEN 0 AND 3 AND a.flag"),
     "cross": Case("SELECT t.id, n.name FROM t CROSS JOIN names n WHERE t.amount > 16000"),
     "or_join": Case(
-        "SELECT a.id, b.id AS bid FROM t a, u b WHERE (a.k = b.k OR a.g = b.g) AND a.amount > 14000 AND b.amount > 14000"
+        "SELECT a.id, b.id AS bid FROM t a, u b WHERE (a.k = b.k OR a.g = b.g) AND a.amount > 14000"
+        " AND b.amount > 14000"
     ),
     "or_join_nulls": Case(
-        "SELECT a.id, b.id AS bid FROM t a, u b WHERE (a.g = b.g OR a.g IS NULL OR b.g IS NULL) AND a.k = b.k AND a.k = 2"
+        "SELECT a.id, b.id AS bid FROM t a, u b WHERE (a.g = b.g OR a.g IS NULL OR b.g IS NULL) AND a.k = b.k"
+        " AND a.k = 2"
     ),
     "double_keys": Case("SELECT a.id, b.id AS bid FROM t a, u b WHERE a.y = b.y"),
-    "expression_keys": Case("SELECT a.id, b.id AS bid FROM t a, u b WHERE a.amount = b.amount * 1 AND a.k + 1 > 0 AND a.k < 99"),
+    "expression_keys": Case(
+        "SELECT a.id, b.id AS bid FROM t a, u b WHERE a.amount = b.amount * 1 AND a.k + 1 > 0 AND a.k < 99"
+    ),
     "over_aggregate": Case(
         "SELECT n.name, x.total FROM (SELECT k, SUM(amount) AS total, COUNT(*) AS c FROM t GROUP BY k) x, names n"
         " WHERE x.k = n.k AND x.c > 4"
@@ -131,16 +140,15 @@ AGGREGATES = {
         "SELECT SUM(amount), SUM(wide), SUM(x), TRY_CAST(SUM(big) AS BIGINT) FROM t",
     ),
     "by_group": Case(
-        "SELECT g, COUNT(*) AS n, SUM(amount) AS s, MIN(amount) AS lo, MAX(amount) AS hi, AVG(amount) AS a FROM t GROUP BY g"
+        "SELECT g, COUNT(*) AS n, SUM(amount) AS s, MIN(amount) AS lo, MAX(amount) AS hi, AVG(amount) AS a"
+        " FROM t GROUP BY g"
     ),
     "averages": Case("SELECT k, AVG(amount) AS a, AVG(x) AS x, AVG(big) AS b FROM t GROUP BY k"),
     "extremes": Case(
         "SELECT flag, MIN(y) AS a, MAX(y) AS b, MIN(s) AS c, MAX(s) AS d, MIN(d) AS e, MAX(d) AS f, MIN(ts) AS g,"
         " MAX(ts) AS h, MIN(wide) AS i, MAX(big) AS j FROM t GROUP BY flag"
     ),
-    "spread": Case(
-        "SELECT k, STDDEV(x) AS a, VARIANCE(x) AS b, STDDEV_POP(x) AS c, VAR_POP(x) AS d FROM t GROUP BY k"
-    ),
+    "spread": Case("SELECT k, STDDEV(x) AS a, VARIANCE(x) AS b, STDDEV_POP(x) AS c, VAR_POP(x) AS d FROM t GROUP BY k"),
     "spread_of_money": Case(
         "SELECT g, STDDEV(amount) AS a, VARIANCE(amount) AS b, VAR_POP(amount) AS c, STDDEV_POP(amount) AS d FROM t"
         " WHERE amount BETWEEN -5000 AND 20000 GROUP BY g"
@@ -158,18 +166,24 @@ AGGREGATES = {
         "SELECT flag, quantile_cont(amount::DOUBLE, 0.9), quantile_cont(x, 0.25) FROM t GROUP BY flag",
     ),
     "mode": Case("SELECT g, MODE(s) AS m FROM t GROUP BY g", _MODE),
-    "distinct_counts": Case("SELECT g, COUNT(DISTINCT k) AS a, COUNT(DISTINCT y) AS b, SUM(DISTINCT x) AS c FROM t GROUP BY g"),
+    "distinct_counts": Case(
+        "SELECT g, COUNT(DISTINCT k) AS a, COUNT(DISTINCT y) AS b, SUM(DISTINCT x) AS c FROM t GROUP BY g"
+    ),
     "having": Case("SELECT g, flag FROM t GROUP BY g, flag HAVING SUM(amount) > 10000 AND MIN(d) < DATE '2002-12-01'"),
     "having_alone": Case("SELECT MAX(amount) AS m FROM t HAVING COUNT(*) > 150"),
-    "by_expression": Case("SELECT substr(s, 1, 2) AS p, k % 3 AS r, COUNT(*) AS n FROM t GROUP BY substr(s, 1, 2), k % 3"),
+    "by_expression": Case(
+        "SELECT substr(s, 1, 2) AS p, k % 3 AS r, COUNT(*) AS n FROM t GROUP BY substr(s, 1, 2), k % 3"
+    ),
     "by_case": Case(
-        "SELECT CASE WHEN amount > 9000 THEN 'high' WHEN amount > 0 THEN 'low' END AS c, COUNT(*) AS n, MAX(id) AS m FROM t"
+        "SELECT CASE WHEN amount > 9000 THEN 'high' WHEN amount > 0 THEN 'low' END AS c, COUNT(*) AS n,"
+        " MAX(id) AS m FROM t"
         " GROUP BY CASE WHEN amount > 9000 THEN 'high' WHEN amount > 0 THEN 'low' END"
     ),
     "by_double": Case("SELECT y, COUNT(*) AS n, COUNT(y) AS c FROM t GROUP BY y"),
     "by_month": Case("SELECT year(d) AS y, month(d) AS m, SUM(amount) AS s FROM t GROUP BY year(d), month(d)"),
     "of_expressions": Case(
-        "SELECT g, SUM(amount * 2 - k) AS a, SUM(CASE WHEN flag THEN 1 ELSE 0 END) AS b, MAX(amount) - MIN(amount) AS c FROM t"
+        "SELECT g, SUM(amount * 2 - k) AS a, SUM(CASE WHEN flag THEN 1 ELSE 0 END) AS b,"
+        " MAX(amount) - MIN(amount) AS c FROM t"
         " WHERE k BETWEEN 0 AND 50 GROUP BY g"
     ),
     "of_aggregates": Case(
@@ -194,12 +208,16 @@ SETS = {
     "distinct_expression": Case("SELECT DISTINCT k % 4 AS r, y FROM t WHERE k BETWEEN 0 AND 20"),
     "distinct_whole": Case("SELECT DISTINCT * FROM t WHERE k = 6"),
     "union": Case("SELECT k, g FROM t WHERE k < 5 UNION SELECT k, g FROM u WHERE k > 3"),
-    "union_all": Case("SELECT k, g FROM t WHERE k < 5 UNION ALL SELECT k, g FROM t WHERE g = 'a' UNION ALL SELECT k, s FROM u"),
+    "union_all": Case(
+        "SELECT k, g FROM t WHERE k < 5 UNION ALL SELECT k, g FROM t WHERE g = 'a' UNION ALL SELECT k, s FROM u"
+    ),
     "union_types": Case("SELECT k FROM t UNION ALL SELECT amount FROM u WHERE amount < 100"),
     "intersect": Case("SELECT k, g FROM t INTERSECT SELECT k, g FROM u"),
     "intersect_all": Case("SELECT g, flag FROM t INTERSECT ALL SELECT g, flag FROM u WHERE k > 4"),
     "except": Case("SELECT k, g FROM t EXCEPT SELECT k, g FROM u"),
-    "minus": Case("SELECT k, s FROM t MINUS SELECT k, s FROM u", "SELECT k, s FROM t EXCEPT SELECT k, s FROM u", "oracle"),
+    "minus": Case(
+        "SELECT k, s FROM t MINUS SELECT k, s FROM u", "SELECT k, s FROM t EXCEPT SELECT k, s FROM u", "oracle"
+    ),
     "except_all": Case("SELECT g, flag FROM t EXCEPT ALL SELECT g, flag FROM u WHERE k > 2"),
     "nested": Case(
         "(SELECT k FROM t UNION SELECT k FROM u) EXCEPT (SELECT k FROM names INTERSECT SELECT k FROM t WHERE flag)"
@@ -209,7 +227,8 @@ SETS = {
     ),
     "aggregates_together": Case("SELECT g, MAX(k) AS m FROM t GROUP BY g UNION ALL SELECT g, MIN(k) FROM u GROUP BY g"),
     "aggregate_of_union": Case(
-        "SELECT g, COUNT(*) AS n, MIN(amount) AS lo FROM (SELECT g, amount FROM t UNION ALL SELECT g, amount FROM u) GROUP BY g"
+        "SELECT g, COUNT(*) AS n, MIN(amount) AS lo FROM (SELECT g, amount FROM t UNION ALL SELECT g, amount"
+        " FROM u) GROUP BY g"
     ),
     "aggregate_of_except": Case(
         "SELECT COUNT(*) AS n, MAX(k) AS m, MIN(g) AS g FROM (SELECT k, g FROM t EXCEPT SELECT k, g FROM u)"
@@ -218,7 +237,8 @@ SETS = {
         "SELECT n.name, e.g FROM (SELECT k, g FROM t EXCEPT SELECT k, g FROM u) e JOIN names n ON n.k = e.k"
     ),
     "distinct_of_having": Case(
-        "SELECT DISTINCT flag FROM (SELECT g, flag, COUNT(*) AS n FROM t GROUP BY g, flag HAVING COUNT(*) BETWEEN 2 AND 6)"
+        "SELECT DISTINCT flag FROM (SELECT g, flag, COUNT(*) AS n FROM t"
+        " GROUP BY g, flag HAVING COUNT(*) BETWEEN 2 AND 6)"
     ),
 }
 
@@ -234,13 +254,16 @@ VIEWS = {
         " SELECT rich.id, a.m FROM rich, a WHERE rich.k = a.k AND rich.amount = a.m"
     ),
     "cte_twice": Case(
-        "WITH c AS (SELECT g, COUNT(*) AS n FROM t GROUP BY g) SELECT a.g, b.g AS h FROM c a, c b WHERE a.n = b.n AND a.g < b.g"
+        "WITH c AS (SELECT g, COUNT(*) AS n FROM t GROUP BY g) SELECT a.g, b.g AS h FROM c a, c b"
+        " WHERE a.n = b.n AND a.g < b.g"
     ),
     "subquery": Case(
-        "SELECT q.id, q.twice FROM (SELECT id, amount * 2 AS twice, k FROM t WHERE flag) q WHERE q.twice > 10000 AND q.k > 4"
+        "SELECT q.id, q.twice FROM (SELECT id, amount * 2 AS twice, k FROM t WHERE flag) q"
+        " WHERE q.twice > 10000 AND q.k > 4"
     ),
     "subqueries_nested": Case(
-        "SELECT z.r, COUNT(*) AS n FROM (SELECT k % 2 AS r FROM (SELECT k FROM t WHERE amount > 0) WHERE k > 1) z GROUP BY z.r"
+        "SELECT z.r, COUNT(*) AS n FROM (SELECT k % 2 AS r FROM (SELECT k FROM t WHERE amount > 0)"
+        " WHERE k > 1) z GROUP BY z.r"
     ),
     "table_alone": Case("SELECT name, COUNT(*) AS n, SUM(rate) AS r FROM names GROUP BY name"),
     "table_joined": Case(

@@ -3,7 +3,7 @@
 Whatever the engine does incrementally, shared with other queries, DuckDB computes anew from the same prefix. Checked:
 
 - ``result()`` is DuckDB's answer, as a bag;
-- the changes of every batch accumulate to DuckDB's answer *at that batch*, so each delta is result(k) − result(k−1);
+- changes accumulate to DuckDB's answer at *every* batch, so each delta is result(k) − result(k−1);
 - changes are in normal form: a row at most once in a batch, and never with weight 0;
 - ``changes(since)`` is the tail of all changes.
 
@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 import duckdb
 import pandas as pd
 import pyarrow as pa
-
 from oracle.bags import Row, difference, frame_rows, rows
+
 from workbench import Options, Session
 from workbench.engine.timings import BatchReport
 from workbench.query import Query
@@ -90,7 +90,7 @@ class Oracle:
         self.batch = 0
         for name, (function, parameters, returns) in (functions or {}).items():
             self.session.add_function(name, function, returns=returns.lower())
-            self.duck.create_function(name, function, parameters, returns, null_handling="special")  # type: ignore[arg-type]
+            self.duck.create_function(name, function, parameters, returns, null_handling="special")  # type: ignore
         for name, feed in self.feeds.items():
             self._add(name, feed)
 

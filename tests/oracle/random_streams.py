@@ -78,7 +78,9 @@ def _draws(chosen: random.Random, extremes: float) -> list[Draw]:
             lambda: round(chosen.uniform(-50, 50), 1),
             [math.nan, math.nan, math.inf, -math.inf, 0.0, -0.0, 1e300, -1e300, 5e-324],
         ),
-        mostly(lambda: chosen.choice(["apple", "pear", "plum", "fig_1", "100%"]), ["", "É", "a'b", "back\\slash", "ab\nc"]),
+        mostly(
+            lambda: chosen.choice(["apple", "pear", "plum", "fig_1", "100%"]), ["", "É", "a'b", "back\\slash", "ab\nc"]
+        ),
         mostly(
             lambda: dt.date(2002, 11, 1) + dt.timedelta(days=chosen.randrange(60)),
             [dt.date(1, 1, 1), dt.date(9999, 12, 31), dt.date(1969, 12, 31), dt.date(1970, 1, 1), dt.date(2000, 2, 29)],

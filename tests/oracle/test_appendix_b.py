@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from oracle.harness import Case, Feed, Oracle
 from pyarrow import parquet
 from pyspark.sql import SparkSession
 
-from oracle.harness import Case, Feed, Oracle
 from workbench.experiments.appendix_b import load
 from workbench.streams.schemas import STREAM_NAMES
 from workbench.streams.zipcodes import zipdistance

@@ -8,7 +8,6 @@ from decimal import Decimal
 
 import pandas as pd
 import pytest
-
 from oracle.bags import difference, frame_rows
 
 
@@ -34,7 +33,9 @@ def test_exact_numbers_are_compared_exactly() -> None:
     assert difference([(2**62 + 1,)], [(2**62,)]) != ([], [])
 
 
-@pytest.mark.parametrize(("found", "same"), [(1.0 + 1e-10, True), (1.0 + 1e-7, False), (math.inf, False), (None, False)])
+@pytest.mark.parametrize(
+    ("found", "same"), [(1.0 + 1e-10, True), (1.0 + 1e-7, False), (math.inf, False), (None, False)]
+)
 def test_doubles_are_compared_within_a_tolerance(found: float | None, same: bool) -> None:
     assert (difference([("x", found)], [("x", 1.0)]) == ([], [])) is same
 

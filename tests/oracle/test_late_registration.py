@@ -1,4 +1,4 @@
-"""Queries that meet nodes which are there already: what is remade for them must not disturb those who read it before."""
+"""Queries that meet nodes which are there already: what is remade must not disturb those who read it before."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 import pytest
-from pyspark.sql import SparkSession
-
 from oracle.class_queries import ALL
 from oracle.harness import Case, Feed, Oracle
 from oracle.random_streams import names, stream
+from pyspark.sql import SparkSession
 
 
 @pytest.fixture
@@ -54,7 +53,7 @@ def test_a_statistic_dropped_and_wanted_again(oracle: Oracle) -> None:
 
 
 def test_sums_of_doubles_keep_the_value_they_were_told_with(oracle: Oracle) -> None:
-    """Summed again in another order they may differ in the last bits; then a retraction would find nothing to retract."""
+    """Summed again in another order they may differ in the last bits, and a retraction would miss what it retracts."""
     told = {
         "sums": Case("SELECT k, SUM(x) AS s, STDDEV(x) AS d FROM f GROUP BY k"),
         "joined": Case("SELECT n.name, a.s FROM (SELECT k, SUM(x) AS s FROM f GROUP BY k) a, names n WHERE a.k = n.k"),
@@ -62,7 +61,12 @@ def test_sums_of_doubles_keep_the_value_they_were_told_with(oracle: Oracle) -> N
     }
     oracle.register(told)
     oracle.run(2)
-    oracle.register({"more": Case("SELECT k, COUNT(*) AS n, MAX(x) AS m FROM f GROUP BY k"), "all": Case("SELECT MIN(x) AS m FROM f")})
+    oracle.register(
+        {
+            "more": Case("SELECT k, COUNT(*) AS n, MAX(x) AS m FROM f GROUP BY k"),
+            "all": Case("SELECT MIN(x) AS m FROM f"),
+        }
+    )
     oracle.run(2)
     oracle.check_results()
     oracle.check_changes()

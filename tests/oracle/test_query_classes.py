@@ -6,11 +6,10 @@ from __future__ import annotations
 import random
 
 import pytest
-from pyspark.sql import SparkSession
-
 from oracle.class_queries import ALL, CLASSES
 from oracle.harness import Feed, Oracle
 from oracle.random_streams import names, stream
+from pyspark.sql import SparkSession
 
 
 def feeds(seed: int, rows: int = 160, history: int = 60, batch: int = 25) -> dict[str, Feed]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import hypothesis.strategies as st
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
-from pyspark.sql import SparkSession
-
 from oracle.class_queries import ALL
 from oracle.harness import Feed, Oracle
 from oracle.random_streams import names, stream
+from pyspark.sql import SparkSession
 
 CASES = [
     "selection_or",

@@ -1,0 +1,42 @@
+"""Small and large changes take different ways (local relations, one task, broadcast); the answers are the same."""
+
+from __future__ import annotations
+
+import pytest
+from oracle.class_queries import ALL
+from oracle.harness import Feed, Oracle
+from oracle.random_streams import names, stream
+from pyspark.sql import SparkSession
+
+from workbench.engine import engine, grouped, node_rows, relation
+
+CASES = [
+    "selection_or",
+    "join_self",
+    "join_or_join_nulls",
+    "join_over_aggregate",
+    "aggregate_by_group",
+    "aggregate_counts",
+    "aggregate_median",
+    "aggregate_of_aggregates",
+    "set_distinct",
+    "set_union_all",
+    "set_except_all",
+]
+
+
+@pytest.mark.parametrize("small", [0, 12])
+def test_the_large_way(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, small: int) -> None:
+    for module in (relation, node_rows, grouped, engine):
+        if hasattr(module, "SMALL_ROWS"):
+            monkeypatch.setattr(module, "SMALL_ROWS", small)
+    feeds = {
+        "t": Feed(stream(120, seed=20), history=40, batch=30),
+        "u": Feed(stream(80, seed=21), history=0, batch=40),
+        "names": Feed(names(20), static=True),
+    }
+    with Oracle(spark, feeds) as oracle:
+        oracle.register({name: ALL[name] for name in CASES}, check=False)
+        oracle.run(3, check=False)
+        oracle.check_results()
+        oracle.check_changes()

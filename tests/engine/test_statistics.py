@@ -1,0 +1,53 @@
+"""Which statistics follow from changes alone, and which need the rows (T4.2)."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.engine.statistics import additive, holistic
+from workbench.sql.expressions import AggregateCall, Column
+from workbench.sql.types import DOUBLE, INTEGER, STRING, DataType, decimal
+
+MONEY = decimal(15, 2)
+
+
+def call(function: str, type_: DataType, distinct: bool = False) -> AggregateCall:
+    result = {"count": INTEGER, "sum": decimal(38, 0)}.get(function, type_) if type_ is INTEGER else type_
+    return AggregateCall(function, (Column("a", type_),), result, distinct)
+
+
+@pytest.mark.parametrize(
+    ("statistic", "monotone", "retracted"),
+    [
+        (AggregateCall("count", (), INTEGER), True, True),
+        (call("count", STRING), True, True),
+        (call("sum", INTEGER), True, True),
+        (call("sum", MONEY), True, True),
+        (call("sum", DOUBLE), True, False),
+        (call("min", MONEY), True, False),
+        (call("max", STRING), True, False),
+        (call("count", INTEGER, distinct=True), False, False),
+        (call("sum", MONEY, distinct=True), False, False),
+        (call("median", DOUBLE), False, False),
+        (call("mode", STRING), False, False),
+    ],
+    ids=lambda value: f"{value.function}({value.arguments})"[:40] if isinstance(value, AggregateCall) else str(value),
+)
+def test_additive_over_rows_that_stay_and_over_rows_that_may_go(
+    statistic: AggregateCall, monotone: bool, retracted: bool
+) -> None:
+    assert (additive(statistic, monotone=True) is not None) is monotone
+    assert (additive(statistic, monotone=False) is not None) is retracted
+
+
+def test_a_sum_keeps_the_number_of_its_values() -> None:
+    """Without it, the sum of values that were all retracted could not be told from 0."""
+    found = additive(call("sum", MONEY), monotone=False)
+    assert found is not None
+    assert len(found.parts) == 2
+    assert found.parts[0].type == decimal(38, 2)
+    assert "NULL" in found.final
+
+
+def test_the_most_frequent_value_does_not_depend_on_the_order_of_rows() -> None:
+    assert holistic(call("mode", STRING)) == "cast(mode(`a`, true) AS string)"
