@@ -114,7 +114,7 @@ def _table(column: str, groups: list[tuple[list[Test], list[int]]], words: int, 
 
     A bit may need several ORPreds on one expression (a range): it is set where all of them are satisfied.
     """
-    points = sorted({t.point for tests, _ in groups for t in tests if t.point is not None})  # type: ignore[type-var]
+    points = sorted({t.point for tests, _ in groups for t in tests if t.point is not None})
     rows = 2 * len(points) + 2
     by_bit: dict[int, np.ndarray[tuple[int], np.dtype[np.bool_]]] = {}
     for tests, with_bits in groups:

@@ -18,10 +18,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from workbench.engine.compile_filter import compile_filter
-from workbench.engine.grouped import grouped_change, merged_state, state_change
+from workbench.engine.grouped import as_told, grouped_change, merged_state, state_change
 from workbench.engine.join import join_change
 from workbench.engine.node_rows import NodeRows
 from workbench.engine.relation import SMALL_ROWS, Layout, Relation, consolidate
@@ -29,9 +29,10 @@ from workbench.engine.shared_pass import BATCH, NO_CHANGE, WEIGHT, Delta, run_pa
 from workbench.engine.timings import BatchReport, OperatorReport
 from workbench.engine.tree import LogEntry, Tree, TreePlan, passed_rows, plan_trees
 from workbench.engine.union_all import union_change
+from workbench.engine.views import Views
 from workbench.errors import EngineError
 from workbench.network.network import Network
-from workbench.network.nodes import Aggregate, Join, NodeId, SetOperation, Source
+from workbench.network.nodes import Join, NodeId, SetOperation, Source
 from workbench.network.projection import Columns
 from workbench.sql.predicates import PredSet
 
@@ -50,6 +51,7 @@ class Engine:
         self.spark = spark
         self.folder = folder
         self.tasks = max(1, spark.sparkContext.defaultParallelism)
+        self.views = Views(spark)
         self.trees: Mapping[NodeId, Tree] = {}
         self.arrived: Mapping[str, Relation] = {}
         """All rows of every stream so far, all columns: what later queries start from."""
@@ -129,6 +131,7 @@ class Engine:
 
     def close(self) -> None:
         """Give back the memory Spark holds; files stay."""
+        self.views.forget()
         for tree in self.trees.values():
             tree.release()
         self.trees = {}
@@ -140,6 +143,7 @@ class Engine:
             kept = trees[root].files if root in trees else frozenset()
             for file in tree.files - kept:
                 _remove(Path(file))
+        self.views.forget(keep=lambda role: role.split("_")[0] in trees)
 
     def _bit(self, network: Network, node: NodeId) -> int:
         return self.trees[network.roots[node]].plan.bits[node]
@@ -162,43 +166,17 @@ class Engine:
         self, network: Network, plan: TreePlan, trees: Mapping[NodeId, Tree], old: Tree | None, batch: int
     ) -> Tree:
         """A tree computed from all data so far; ``trees`` has its parents."""
-        node = network.nodes[plan.root]
         folder = self._folder(plan.root)
-        inputs = tuple(
-            NodeRows(
-                trees[network.roots[p]].relation,
-                NO_CHANGE,
-                trees[network.roots[p]].plan.bits[p],
-                trees[network.roots[p]].plan.monotone,
-                from_nothing=True,
-            )
-            for p in node.parents
-        )
+        parents = network.nodes[plan.root].parents
+        inputs = tuple(self._rows_of(network, p, trees, NO_CHANGE, from_nothing=True) for p in parents)
         state: Relation | None = None
-        rows: DataFrame | None
-        match node:
-            case Source():
-                rows = self.arrived[node.stream].dataframe
-            case Join():
-                rows = join_change(node, inputs[0], inputs[1], plan.made)
-            case Aggregate() | SetOperation() if plan.grouped is not None:
-                state_layout = Layout(plan.grouped.state_columns, words=1)
-                state = Relation(self.spark, state_layout, folder, merge=partial(merged_state, plan.grouped))
-                rows, state_delta = self._grouped(plan, inputs, None, state, batch)
-                state = state.append(state_delta)
-            case SetOperation():
-                rows = union_change(node, inputs, plan.made)
-            case _:
-                raise AssertionError(f"{node} roots no tree")
-        delta = NO_CHANGE if rows is None else self._pass(rows, plan, folder, batch)
-        merge = None if plan.monotone else partial(consolidate, layout=plan.layout)
-        relation = Relation(self.spark, plan.layout, folder, merge=merge).append(delta)
-        return Tree(plan, relation, state, self._log_of(plan, delta, old, batch))
-
-    def _log_of(self, plan: TreePlan, delta: Delta, old: Tree | None, batch: int) -> tuple[LogEntry, ...]:
-        """The log goes on for queries that were there; one registered now starts from the rows as they are now."""
-        before = old.log if old is not None else ()
-        return () if plan.monotone else (*before, LogEntry(batch, delta, whole=True))
+        if plan.grouped is not None:
+            layout = Layout(plan.grouped.state_columns, words=1)
+            state = Relation(self.spark, layout, folder, merge=partial(merged_state, plan.grouped))
+        delta, state_delta = self._change(network, plan, inputs, None, state, batch, told=old)
+        fewer = None if plan.monotone else partial(consolidate, layout=plan.layout)
+        relation = Relation(self.spark, plan.layout, folder, merge=fewer).append(delta)
+        return Tree(plan, relation, state.append(state_delta) if state else None, _log_of(plan, delta, old, batch))
 
     def _evaluate(
         self,
@@ -209,58 +187,103 @@ class Engine:
         batch: int,
     ) -> tuple[Delta, Delta]:
         """The change of a tree in a batch, and of its state; ``deltas`` has its parents'."""
-        plan = tree.plan
-        node = network.nodes[plan.root]
-        inputs = tuple(
-            NodeRows(
-                self.trees[network.roots[p]].relation,
-                deltas[network.roots[p]][0],
-                self._bit(network, p),
-                self.trees[network.roots[p]].plan.monotone,
-            )
-            for p in node.parents
-        )
-        rows: DataFrame | None
+        node = network.nodes[tree.plan.root]
+        if isinstance(node, Source):
+            return self._arrival(node, tree.plan, logged.get(node.stream), batch), NO_CHANGE
+        inputs = tuple(self._rows_of(network, p, self.trees, deltas[network.roots[p]][0]) for p in node.parents)
+        return self._change(network, tree.plan, inputs, tree, tree.state, batch)
+
+    def _arrival(self, node: Source, plan: TreePlan, delta: Delta | None, batch: int) -> Delta:
+        if delta is None:
+            return NO_CHANGE
+        arrived = self.arrived[node.stream]
+        view = self.views.name(f"{plan.root}_arriving", delta, lambda: arrived.delta_frame(delta))
+        return self._pass(f"SELECT * FROM {view}", plan, batch)
+
+    def _rows_of(
+        self, network: Network, node: NodeId, trees: Mapping[NodeId, Tree], delta: Delta, from_nothing: bool = False
+    ) -> NodeRows:
+        root = network.roots[node]
+        plan = trees[root].plan
+        return NodeRows(self.views, root, trees[root].relation, delta, plan.bits[node], plan.monotone, from_nothing)
+
+    def _change(
+        self,
+        network: Network,
+        plan: TreePlan,
+        inputs: tuple[NodeRows, ...],
+        tree: Tree | None,
+        state: Relation | None,
+        batch: int,
+        told: Tree | None = None,
+    ) -> tuple[Delta, Delta]:
+        """The change of a tree's rows and of its state.
+
+        ``tree`` is ``None`` when it is being made; ``told`` is then the tree it replaces, if any.
+        """
+        rows: str | None
         state_delta = NO_CHANGE
-        match node:
-            case Source():
-                delta = logged.get(node.stream)
-                rows = None if delta is None else self.arrived[node.stream].delta_frame(delta)
-            case Join():
-                rows = join_change(node, inputs[0], inputs[1], plan.made)
-            case Aggregate() | SetOperation() if plan.grouped is not None:
-                assert tree.state is not None
-                rows, state_delta = self._grouped(plan, inputs, tree, tree.state, batch)
-            case SetOperation():
-                rows = union_change(node, inputs, plan.made)
+        match network.nodes[plan.root]:
+            case Source(stream):
+                arrived = self.arrived[stream]
+                rows = f"SELECT * FROM {self.views.name(f'{plan.root}_arrived', arrived, lambda: arrived.dataframe)}"
+            case Join() as join:
+                rows = join_change(join, inputs[0], inputs[1], plan.made)
+            case SetOperation() as union if plan.grouped is None:
+                rows = union_change(union, inputs, plan.made)
             case _:
-                raise AssertionError(f"{node} roots no tree")
-        return (NO_CHANGE if rows is None else self._pass(rows, plan, self._folder(plan.root), batch)), state_delta
+                assert state is not None
+                rows, state_delta = self._grouped(plan, inputs, tree, state, batch, told)
+        return (NO_CHANGE if rows is None else self._pass(rows, plan, batch)), state_delta
 
     def _grouped(
-        self, plan: TreePlan, inputs: tuple[NodeRows, ...], tree: Tree | None, state: Relation, batch: int
-    ) -> tuple[DataFrame | None, Delta]:
-        """The change of a grouped operator's rows and of its state; ``tree`` is ``None`` when it is made."""
+        self,
+        plan: TreePlan,
+        inputs: tuple[NodeRows, ...],
+        tree: Tree | None,
+        state: Relation,
+        batch: int,
+        told: Tree | None,
+    ) -> tuple[str | None, Delta]:
+        """SQL of the change of a grouped operator's rows, and the change of its state."""
         assert plan.grouped is not None
         change = state_change(plan.grouped, inputs)
         if change is None:
             return None, NO_CHANGE
         columns = plan.grouped.state_columns
-        written = run_pass(change, _EVERY_ROW, columns, self._folder(plan.root), self.tasks, batch)
+        folder = self._folder(plan.root)
+        written = run_pass(self.spark.sql(change), _EVERY_ROW, columns, folder, self.tasks, batch)
         if not written.rows:
             return None, NO_CHANGE
-        touched = state.delta_frame(written)
-        before = state.dataframe if tree is not None and state.rows else None
-        sizes = [written.rows, state.rows, tree.relation.rows if tree is not None else 0]
-        small = all(rows <= SMALL_ROWS for rows in sizes)
-        stored = tree.relation.dataframe if tree is not None and tree.relation.rows else None
+        relation = tree.relation if tree is not None else None
+        small = all(rows <= SMALL_ROWS for rows in (written.rows, state.rows, relation.rows if relation else 0))
+        touched = self.views.name(f"{plan.root}_touched", written, lambda: state.delta_frame(written))
+        before = stored = None
+        if relation is not None and state.rows:
+            before = self.views.name(f"{plan.root}_state", state, lambda: state.dataframe)
+        if relation is not None and relation.rows:
+            stored = self.views.name(f"{plan.root}_rows", relation, lambda: relation.dataframe)
         rows = grouped_change(plan.grouped, inputs, touched, before, stored, plan.made, small)
+        if told is not None and told.relation.rows and (inexact := plan.grouped.inexact & set(told.plan.kept)):
+            old = self.views.name(
+                f"{plan.root}_told", told, lambda: consolidate(told.relation.dataframe, told.plan.layout)
+            )
+            rows = as_told(rows, old, plan.grouped, plan.made, inexact)
         return rows, written
 
-    def _pass(self, rows: DataFrame, plan: TreePlan, folder: Path, batch: int) -> Delta:
+    def _pass(self, rows: str, plan: TreePlan, batch: int) -> Delta:
+        """Run a root's rows through the tree's filter."""
+        folder = self._folder(plan.root)
         # Rows of a grouped root all belong to this batch; others bring their own.
         number = None if plan.grouped is None else batch
-        return run_pass(passed_rows(rows, plan), plan.filter.filter, plan.kept, folder, self.tasks, number)
+        ready = self.spark.sql(passed_rows(rows, plan))
+        return run_pass(ready, plan.filter.filter, plan.kept, folder, self.tasks, number)
+
+
+def _log_of(plan: TreePlan, delta: Delta, old: Tree | None, batch: int) -> tuple[LogEntry, ...]:
+    """The log goes on for queries that were there; one registered now starts from the rows as they are now."""
+    before = old.log if old is not None else ()
+    return () if plan.monotone else (*before, LogEntry(batch, delta, whole=True))
 
 
 def _report(plan: TreePlan, delta: Delta, seconds: float) -> OperatorReport:

@@ -7,21 +7,19 @@ by all its columns and counts each branch's rows; how often a row comes out foll
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
-from functools import reduce
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame
 
 from workbench.engine.node_rows import NodeRows
-from workbench.engine.relation import SMALL_ROWS
+from workbench.engine.relation import SMALL_ROWS, Layout
 from workbench.engine.shared_pass import BATCH, WEIGHT, word_column
 from workbench.engine.statistics import Additive, Part, additive, holistic, over_rows
 from workbench.network.nodes import Aggregate, SetOperation, SetOperator
 from workbench.network.projection import Columns
 from workbench.sql.expressions import column_name
-from workbench.sql.types import INTEGER, DataType
+from workbench.sql.types import INTEGER, DataType, Kind
 
 LIVE = "_rows"
 """Part: how many rows a group has."""
@@ -49,6 +47,8 @@ class GroupedPlan:
     finals: Mapping[str, str]
     weight: str
     holistic: Mapping[str, str]
+    inexact: frozenset[str] = frozenset()
+    """Output columns of type DOUBLE, whose value depends on the order of the rows they were computed from."""
 
     @property
     def state_columns(self) -> Columns:
@@ -63,10 +63,13 @@ def plan_aggregate(node: Aggregate, made: Columns, monotone: bool) -> GroupedPla
     parts = {LIVE: Part(LIVE, INTEGER, f"sum({WEIGHT})", f"sum({LIVE})")}
     finals: dict[str, str] = {}
     from_rows: dict[str, str] = {}
+    inexact: set[str] = set()
     for statistic in sorted(node.statistics, key=column_name):
         name = column_name(statistic)
         if name not in made:
             continue
+        if statistic.type.kind is Kind.DOUBLE:
+            inexact.add(name)
         match additive(statistic, monotone):
             case Additive(own, final):
                 parts.update((part.name, part) for part in own)
@@ -75,7 +78,7 @@ def plan_aggregate(node: Aggregate, made: Columns, monotone: bool) -> GroupedPla
                 from_rows[name] = holistic(statistic)
     # Without groups there is one row, also over no input.
     weight = f"if(coalesce({LIVE}, 0L) > 0, 1L, 0L)" if keys else "1L"
-    return GroupedPlan(keys, (Branch(sql),), tuple(parts.values()), finals, weight, from_rows)
+    return GroupedPlan(keys, (Branch(sql),), tuple(parts.values()), finals, weight, from_rows, frozenset(inexact))
 
 
 def plan_set_operation(node: SetOperation) -> GroupedPlan:
@@ -110,16 +113,15 @@ def _set_weight(operator: SetOperator, branches: int) -> str:
 
 def merged_state(plan: GroupedPlan, state: DataFrame) -> DataFrame:
     """A state with one row a group; groups that have no rows any more are gone."""
-    merges = [F.expr(part.merge).alias(part.name) for part in plan.parts]
-    marks = [F.max(BATCH).alias(BATCH), F.lit(1).cast("bigint").alias(WEIGHT)]
-    lineage = [F.lit(1).cast("bigint").alias(word_column(0))]
-    merged = state.groupBy(*_columns(plan.keys)).agg(*merges, *marks, *lineage)
+    merges = [*_merges(plan), f"max({BATCH}) AS {BATCH}", f"1L AS {WEIGHT}", f"1L AS {word_column(0)}"]
     live = " OR ".join(f"{part.name} <> 0" for part in plan.parts if part.name.startswith(LIVE))
-    return merged.where(live).select(*[F.col(f"`{name}`") for name in state.columns])
+    columns = ", ".join(f"`{name}`" for name in state.columns)
+    grouped = f"SELECT {_list(plan.keys, merges)} FROM {{state}} {_group_by(plan.keys)}"
+    return state.sparkSession.sql(f"SELECT {columns} FROM ({grouped}) WHERE {live}", state=state)
 
 
-def state_change(plan: GroupedPlan, inputs: tuple[NodeRows, ...]) -> DataFrame | None:
-    """The change grouped: one row for each touched group, with its keys, parts and ``_weight`` 1.
+def state_change(plan: GroupedPlan, inputs: tuple[NodeRows, ...]) -> str | None:
+    """SQL of the change grouped: one row for each touched group, with its keys, parts and ``_weight`` 1.
 
     ``None`` when no input changed, except that the group of an aggregate without groups is there from the start.
     """
@@ -127,112 +129,111 @@ def state_change(plan: GroupedPlan, inputs: tuple[NodeRows, ...]) -> DataFrame |
     for position, (branch, rows) in enumerate(zip(plan.branches, inputs, strict=True)):
         change = rows.change
         if change is None and not plan.keys and rows.from_nothing:
-            change = rows.relation.dataframe
+            change = rows.everything
         if change is not None:
-            # Keys are added beside the parent's columns, which the parts read; their names may coincide only when
-            # they are the same column.
-            changes.append(_with_columns(change, branch.keys).withColumn("_branch", F.lit(position)))
+            # Parts read the parent's columns, except in a set operator, whose branches have different ones.
+            others = "*" if len(inputs) == 1 else WEIGHT
+            keys = [f"{sql} AS `{name}`" for name, sql in branch.keys.items() if others != "*" or sql != f"`{name}`"]
+            changes.append(f"SELECT {_list({}, [others, *keys])}, {position} AS _branch FROM ({change})")
     if not changes:
         return None
-    parts = [F.expr(part.change).alias(part.name) for part in plan.parts]
-    if len(changes) > 1:
-        changes = [change.select(*plan.keys, WEIGHT, "_branch") for change in changes]
-    changed = reduce(DataFrame.unionByName, changes)
-    if sum(rows.changed_rows for rows in inputs) <= SMALL_ROWS:
-        changed = changed.coalesce(1)
-    grouped = changed.groupBy(*_columns(plan.keys)).agg(*parts)
-    return grouped.withColumn(WEIGHT, F.lit(1).cast("bigint"))
+    parts = [f"{part.change} AS `{part.name}`" for part in plan.parts]
+    small = sum(rows.changed_rows for rows in inputs) <= SMALL_ROWS
+    changed = _gathered(" UNION ALL ".join(changes), small)
+    return f"SELECT {_list(plan.keys, parts)}, 1L AS {WEIGHT} FROM ({changed}) {_group_by(plan.keys)}"
 
 
 def grouped_change(
     plan: GroupedPlan,
     inputs: tuple[NodeRows, ...],
-    touched: DataFrame,
-    state: DataFrame | None,
-    stored: DataFrame | None,
+    touched: str,
+    state: str | None,
+    stored: str | None,
     made: Columns,
     small: bool,
-) -> DataFrame:
-    """The change of the operator's rows: columns ``made`` and ``_weight``.
+) -> str:
+    """SQL of the change of the operator's rows: columns ``made`` and ``_weight``.
 
     Args:
         plan: how the operator runs.
         inputs: the parents' rows.
-        touched: what ``state_change`` gave, written down.
-        state: the parts before the batch; ``None`` when there were none.
-        stored: the operator's rows before the batch, with columns ``made``; ``None`` when there were none.
+        touched: view of what ``state_change`` gave, written down.
+        state: view of the parts before the batch; ``None`` when there were none.
+        stored: view of the operator's rows before the batch, with columns ``made``; ``None`` when there were none.
         made: the columns of the result.
         small: whether state and change are small enough for one task, which saves every shuffle.
     """
-    gathered = _in_one_task if small else _as_it_is
-    parts = touched if state is None else touched.unionByName(_touching(state, touched, plan))
-    parts = gathered(parts)
-    merges = [F.expr(part.merge).alias(part.name) for part in plan.parts]
-    totals = parts.groupBy(*_columns(plan.keys)).agg(*merges)
+    parts = f"SELECT * FROM {touched}"
+    if state is not None:
+        parts = f"{parts} UNION ALL {_touching(f'SELECT * FROM {state}', touched, plan)}"
+    totals = f"SELECT {_list(plan.keys, _merges(plan))} FROM ({_gathered(parts, small)}) {_group_by(plan.keys)}"
     if plan.holistic:
         totals = _with_holistic(totals, plan, inputs[0], touched if state is not None else None)
-    finals = [F.expr(sql).alias(name) for name, sql in plan.finals.items()]
-    entering = totals.select(
-        *_columns(plan.keys), *finals, *_columns(plan.holistic), F.expr(plan.weight).alias(WEIGHT)
-    ).select(*_columns(made), WEIGHT)
-    rows = entering
-    if stored is not None:
-        leaving = _touching(stored, touched, plan)
-        rows = rows.unionByName(leaving.select(*_columns(made), F.expr(f"-{WEIGHT}").alias(WEIGHT)))
-        rows = gathered(rows).groupBy(*_columns(made)).agg(F.sum(WEIGHT).alias(WEIGHT))
-    return rows.where(f"{WEIGHT} <> 0")
+    finals = [f"{sql} AS `{name}`" for name, sql in plan.finals.items()]
+    values = [*finals, *(f"`{name}`" for name in plan.holistic), f"{plan.weight} AS {WEIGHT}"]
+    entering = f"SELECT {_list(made, [WEIGHT])} FROM (SELECT {_list(plan.keys, values)} FROM ({totals}))"
+    if stored is None:
+        return f"SELECT * FROM ({entering}) WHERE {WEIGHT} <> 0"
+    leaving = _touching(f"SELECT {_list(made, [f'-{WEIGHT} AS {WEIGHT}'])} FROM {stored}", touched, plan)
+    rows = _gathered(f"{entering} UNION ALL {leaving}", small)
+    summed = f"SELECT {_list(made, [f'sum({WEIGHT}) AS {WEIGHT}'])} FROM ({rows}) {_group_by(made)}"
+    return f"SELECT * FROM ({summed}) WHERE {WEIGHT} <> 0"
 
 
-def _with_holistic(totals: DataFrame, plan: GroupedPlan, rows: NodeRows, touched: DataFrame | None) -> DataFrame:
+def as_told(rows: str, told: str, plan: GroupedPlan, made: Columns, inexact: Set[str]) -> str:
+    """The rows with the DOUBLE values that were told before, where a group has been told of.
+
+    Computed anew, a sum of floats may differ in its last digit; a later retraction must match what was told. ``told``
+    is the view of the rows as they stood, ``inexact`` the columns in question.
+    """
+    values = [f"if(o._weight IS NULL, n.`{name}`, o.`{name}`) AS `{name}`" for name in made if name in inexact]
+    others = [f"n.`{name}`" for name in made if name not in inexact]
+    chosen = _list({}, [*others, *values, f"n.{WEIGHT}"])
+    return f"SELECT {chosen} FROM ({rows}) n LEFT JOIN {told} o ON {_same_key('n', 'o', plan)}"
+
+
+def _with_holistic(totals: str, plan: GroupedPlan, rows: NodeRows, touched: str | None) -> str:
     """The totals with holistic statistics, computed from the rows of the touched groups (of all when ``None``)."""
-    after = rows.after if rows.after is not None else rows.relation.dataframe
-    inner = _with_columns(after, plan.branches[0].keys)
+    keys = [f"{sql} AS `{name}`" for name, sql in plan.branches[0].keys.items() if sql != f"`{name}`"]
+    inner = f"SELECT {_list({}, ['*', *keys])} FROM ({rows.after or rows.everything})"
     if touched is not None:
         inner = _touching(inner, touched, plan)
-    inner = _repeated(inner, rows.monotone)
-    values = [F.expr(sql).alias(name) for name, sql in plan.holistic.items()]
-    computed = inner.groupBy(*_columns(plan.keys)).agg(*values)
-    if not plan.keys:
-        return totals.crossJoin(computed)
-    renamed = computed.select(*[F.col(f"`{k}`").alias(f"_key_{k}") for k in plan.keys], *_columns(plan.holistic))
-    same = [F.col(f"`{k}`").eqNullSafe(F.col(f"`_key_{k}`")) for k in plan.keys]
-    return totals.join(renamed, same, "left")
+    values = [f"{sql} AS `{name}`" for name, sql in plan.holistic.items()]
+    repeated = _repeated(inner, rows.relation.layout, plan)
+    computed = f"SELECT {_list(plan.keys, values)} FROM ({repeated}) {_group_by(plan.keys)}"
+    chosen = _list({}, ["t.*", *(f"h.`{name}`" for name in plan.holistic)])
+    return f"SELECT {chosen} FROM ({totals}) t LEFT JOIN ({computed}) h ON {_same_key('t', 'h', plan)}"
 
 
-def _repeated(rows: DataFrame, monotone: bool) -> DataFrame:
+def _repeated(rows: str, layout: Layout, plan: GroupedPlan) -> str:
     """Every row as often as it counts: changes that cancel are gone, and a weight of 2 is two rows."""
-    if monotone:
-        return rows.where(f"{WEIGHT} = 1").unionByName(_by_weight(rows.where(f"{WEIGHT} > 1")))
-    names = [name for name in rows.columns if name not in (BATCH, WEIGHT, "_branch") and not name.startswith("_bits")]
-    summed = rows.groupBy(*[F.col(f"`{n}`") for n in names]).agg(F.sum(WEIGHT).alias(WEIGHT))
-    return _by_weight(summed.where(f"{WEIGHT} > 0"))
+    names = {**layout.columns, **plan.keys}
+    summed = f"SELECT {_list(names, [f'sum({WEIGHT}) AS {WEIGHT}'])} FROM ({rows}) {_group_by(names)}"
+    copies = f"LATERAL VIEW explode(sequence(1L, {WEIGHT})) AS _copy"
+    return f"SELECT {_list(names, [])} FROM ({summed}) {copies} WHERE {WEIGHT} > 0"
 
 
-def _by_weight(rows: DataFrame) -> DataFrame:
-    return rows.withColumn("_copy", F.explode(F.expr(f"sequence(1L, {WEIGHT})"))).drop("_copy")
-
-
-def _touching(rows: DataFrame, touched: DataFrame, plan: GroupedPlan) -> DataFrame:
+def _touching(rows: str, touched: str, plan: GroupedPlan) -> str:
     """The rows whose group was touched; NULL is a group like others."""
-    if not plan.keys:
-        return rows
-    keys = touched.select(*[F.col(f"`{k}`").alias(f"_key_{k}") for k in plan.keys])
-    same = [F.col(f"`{k}`").eqNullSafe(F.col(f"`_key_{k}`")) for k in plan.keys]
-    return rows.join(keys, same, "left_semi")
+    return f"SELECT g.* FROM ({rows}) g LEFT SEMI JOIN {touched} k ON {_same_key('g', 'k', plan)}"
 
 
-def _in_one_task(rows: DataFrame) -> DataFrame:
-    return rows.coalesce(1)
+def _same_key(left: str, right: str, plan: GroupedPlan) -> str:
+    return " AND ".join(f"{left}.`{key}` <=> {right}.`{key}`" for key in plan.keys) or "true"
 
 
-def _as_it_is(rows: DataFrame) -> DataFrame:
-    return rows
+def _gathered(rows: str, small: bool) -> str:
+    return f"SELECT /*+ COALESCE(1) */ * FROM ({rows})" if small else rows
 
 
-def _with_columns(rows: DataFrame, columns: Mapping[str, str]) -> DataFrame:
-    new = {name: F.expr(sql) for name, sql in columns.items() if sql != f"`{name}`"}
-    return rows.withColumns(new) if new else rows
+def _merges(plan: GroupedPlan) -> list[str]:
+    return [f"{part.merge} AS `{part.name}`" for part in plan.parts]
 
 
-def _columns(names: Mapping[str, object]) -> list[Column]:
-    return [F.col(f"`{name}`") for name in names]
+def _list(names: Iterable[str], more: Iterable[str]) -> str:
+    return ", ".join([*(f"`{name}`" for name in names), *more])
+
+
+def _group_by(names: Iterable[str]) -> str:
+    listed = _list(names, [])
+    return f"GROUP BY {listed}" if listed else ""

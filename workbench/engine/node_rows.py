@@ -1,14 +1,14 @@
-"""What an operator sees of a parent node in one batch: its rows before, the change, and the rows after."""
+"""What an operator sees of a parent node in one batch: its rows before, the change, and the rows after, as SQL."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyspark.sql import DataFrame
-
 from workbench.engine.lineage import WORD
 from workbench.engine.relation import SMALL_ROWS, Relation
 from workbench.engine.shared_pass import Delta, word_column
+from workbench.engine.views import Views
+from workbench.network.nodes import NodeId
 
 
 @dataclass(frozen=True)
@@ -16,9 +16,11 @@ class NodeRows:
     """One node's rows, told from the other rows of its local tree by its bit.
 
     ``relation`` is the tree's before the batch, ``delta`` the tree's change. At initialization a node's whole content
-    is the change and nothing was before (``from_nothing``).
+    is the change and nothing was before (``from_nothing``). Rows have the layout of the relation.
     """
 
+    views: Views
+    tree: NodeId
     relation: Relation
     delta: Delta
     bit: int
@@ -27,7 +29,7 @@ class NodeRows:
 
     @property
     def changed_rows(self) -> int:
-        """How many rows the change has for this node."""
+        """How many rows the change has for this node; at initialization at most so many."""
         return self.relation.rows if self.from_nothing else self.delta.count(self.bit)
 
     @property
@@ -36,28 +38,36 @@ class NodeRows:
         return self.changed_rows <= SMALL_ROWS
 
     @property
-    def before(self) -> DataFrame | None:
-        """The node's rows before the batch; ``None`` when there were none."""
-        return None if self.from_nothing or not self.relation.rows else self._own(self.relation.dataframe)
+    def everything(self) -> str:
+        """SQL of the tree's relation before the batch, with this node's rows alone."""
+        view = self.views.name(f"{self.tree}_rows", self.relation, lambda: self.relation.dataframe)
+        return self._own(view)
 
     @property
-    def change(self) -> DataFrame | None:
-        """The change; ``None`` when nothing changed."""
+    def before(self) -> str | None:
+        """SQL of the node's rows before the batch; ``None`` when there were none."""
+        return None if self.from_nothing or not self.relation.rows else self.everything
+
+    @property
+    def change(self) -> str | None:
+        """SQL of the change; ``None`` when nothing changed."""
         if not self.changed_rows:
             return None
-        rows = self.relation.dataframe if self.from_nothing else self.relation.delta_frame(self.delta)
-        return self._own(rows)
+        if self.from_nothing:
+            return self.everything
+        view = self.views.name(f"{self.tree}_change", self.delta, lambda: self.relation.delta_frame(self.delta))
+        return self._own(view)
 
     @property
-    def after(self) -> DataFrame | None:
-        """The node's rows after the batch."""
+    def after(self) -> str | None:
+        """SQL of the node's rows after the batch."""
         before, change = self.before, self.change
         if before is None or change is None:
             return change if before is None else before
-        return before.unionByName(change)
+        return f"{before} UNION ALL {change}"
 
-    def _own(self, rows: DataFrame) -> DataFrame:
-        return rows.where(has_bit(self.bit))
+    def _own(self, view: str) -> str:
+        return f"SELECT * FROM {view} WHERE {has_bit(self.bit)}"
 
 
 def has_bit(bit: int) -> str:

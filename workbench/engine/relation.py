@@ -163,7 +163,8 @@ def local_frame(spark: SparkSession, table: pa.Table, layout: Layout) -> DataFra
     """A small table as a DataFrame that lives in the plan itself."""
     from pyspark.sql.types import StructType
 
-    return spark.createDataFrame(table, schema=StructType.fromDDL(layout.spark))
+    schema = StructType.fromDDL(layout.spark)
+    return spark.createDataFrame(table, schema=schema)  # type: ignore[call-overload]
 
 
 def delta_frame(spark: SparkSession, delta: Delta, layout: Layout) -> DataFrame:

@@ -9,9 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
-
 from workbench.engine.compile_filter import CompiledFilter, compile_filter
 from workbench.engine.grouped import GroupedPlan, plan_aggregate, plan_set_operation
 from workbench.engine.relation import Layout, Relation
@@ -158,9 +155,9 @@ def _assign_bits(nodes: tuple[NodeId, ...], old: Mapping[NodeId, int]) -> dict[N
     return {node: bits[node] if node in bits else next(free) for node in nodes}
 
 
-def passed_rows(rows: DataFrame, plan: TreePlan) -> DataFrame:
-    """A root's rows with the tested expressions beside the kept columns, ready for the shared pass."""
-    kept = [F.col(name) for name in (BATCH, WEIGHT) if name in rows.columns] + [
-        F.col(f"`{name}`") for name in plan.kept
-    ]
-    return rows.select(*kept, *[F.expr(sql).alias(name) for name, sql in plan.filter.tests.items()])
+def passed_rows(rows: str, plan: TreePlan) -> str:
+    """SQL of a root's rows with the tested expressions beside the kept columns, ready for the shared pass."""
+    # Rows of a grouped root all belong to the batch that runs, which the pass knows.
+    marks = [WEIGHT] if plan.grouped is not None else [BATCH, WEIGHT]
+    tests = [f"{sql} AS {name}" for name, sql in plan.filter.tests.items()]
+    return f"SELECT {', '.join([*marks, *(f'`{name}`' for name in plan.kept), *tests])} FROM ({rows})"

@@ -33,7 +33,7 @@ def carried_columns(network: Network) -> Mapping[NodeId, Columns]:
         demand(plan.node, plan.columns)
     for id_, node in network.nodes.items():
         demand(id_, identifying_columns(node))
-    for id_ in reversed(network.nodes):
+    for id_ in reversed(tuple(network.nodes)):
         node = network.nodes[id_]
         match node:
             case Source() | Selection():

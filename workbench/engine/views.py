@@ -1,0 +1,36 @@
+"""Relations and changes under names, so that an operator is one SQL text.
+
+Building a Spark plan call by call costs a round trip to the JVM for every column and every operator, thousands a
+batch; one text is one call. A name stands for the same thing throughout, and is bound again only when what it stands
+for was replaced.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+
+from pyspark.sql import DataFrame, SparkSession
+
+
+class Views:
+    """Temporary views of one engine, named apart from those of others on the same Spark."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+        self._prefix = f"argus_{uuid.uuid4().hex[:8]}"
+        self._bound: dict[str, object] = {}
+
+    def name(self, role: str, owner: object, rows: Callable[[], DataFrame]) -> str:
+        """The view of a role, bound to ``rows()`` unless it is already bound to the same ``owner``."""
+        name = f"{self._prefix}_{role}"
+        if self._bound.get(role) is not owner:
+            rows().createOrReplaceTempView(name)
+            self._bound[role] = owner
+        return name
+
+    def forget(self, keep: Callable[[str], bool] = lambda role: False) -> None:
+        """Drop the views whose role is not to be kept, and with them the rows their plans hold."""
+        for role in [role for role in self._bound if not keep(role)]:
+            self._spark.catalog.dropTempView(f"{self._prefix}_{role}")
+            del self._bound[role]
