@@ -99,8 +99,11 @@ class QueryBinder:
         if with_ is None:
             return self
         self.source.refuse_others(with_, {"expressions"}, "WITH")
-        binder = self
+        binder, seen = self, set[str]()
         for cte in with_.expressions:
+            if cte.alias.lower() in seen:
+                raise self.source.error(f"{cte.alias} stands twice in WITH", cte, "give one of them another name")
+            seen.add(cte.alias.lower())
             self.source.refuse_others(cte, {"this", "alias"}, "a CTE")
             bound = renamed(binder.query(cte.this), alias_columns(cte), self.source, cte)
             binder = binder.knowing({cte.alias.lower(): bound})

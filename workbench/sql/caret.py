@@ -122,7 +122,7 @@ class Source:
 
     def _of_part(self, node: exp.Expr, key: str, value: object) -> Place:
         label = _LABELS.get(key, key.strip("_"))
-        words = _WORDS.get(key, r"\s+".join(label.split()))
+        words = _WORDS.get(key, r"\s+".join(map(re.escape, label.split())))
         found = self.word(words)
         if found["position"] is not None:
             return found

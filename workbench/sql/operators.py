@@ -95,7 +95,7 @@ def is_test(b: ScalarBinder, node: exp.Is) -> Expression:
     if isinstance(node.expression, exp.Null):
         return call("is_null", value)
     if isinstance(node.expression, exp.Boolean):
-        return call("<=>", value, Constant(bool(node.expression.this), BOOLEAN))
+        return call("<=>", b.condition(node.this), Constant(bool(node.expression.this), BOOLEAN))
     b.source.refuse("this IS test", node)
 
 

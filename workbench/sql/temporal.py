@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -28,12 +29,18 @@ _PARTS = {"YEAR": "year", "MONTH": "month", "DAY": "day", "QUARTER": "quarter", 
 
 def _pattern(binder: ScalarBinder, node: exp.Expr, convert: Callable[[str], str]) -> Constant:
     """A constant format as a Java pattern."""
+    # Formats that the parser translated have lost their place, so the call is pointed at.
+    place = node if "start" in node.meta or node.parent is None else node.parent
     if not (isinstance(node, exp.Literal) and node.is_string):
-        binder.source.refuse("a format that is not a constant string", node)
+        binder.source.refuse("a format that is not a constant string", place)
+    if binder.dialect == "oracle" and re.search("%-?[aAbB]", node.this):
+        binder.source.refuse(
+            "a date format with names of months or days", place, "formats of digits are, such as YYYY-MM-DD"
+        )
     try:
         return Constant(convert(node.this), STRING)
     except ValueError as error:
-        binder.source.refuse(str(error), node, "formats of digits are, such as YYYY-MM-DD")
+        binder.source.refuse(str(error), place, "formats of digits are, such as YYYY-MM-DD")
 
 
 def _unwrapped(node: exp.Expr) -> exp.Expr:

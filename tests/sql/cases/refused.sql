@@ -175,7 +175,27 @@ a pattern that is not a constant string is not supported
 select a from T where s like b
                              ^;
 
+select U.* except (a) from U;
+EXCEPT in * is not supported
+select U.* except (a) from U
+                   ^;
+
+select a from T where a is true;
+type clash: a condition is needed, not integer
+select a from T where a is true
+                      ^;
+
+with q as (select a from T), q as (select b from T) select * from q;
+q stands twice in WITH
+with q as (select a from T), q as (select b from T) select * from q
+                             ^^^^^^^^^^^^^^^^^^^^^^;
+
 # title: oracle
+select to_date(s, 'DD-MON-YYYY') from T;
+a date format with names of months or days is not supported
+select to_date(s, 'DD-MON-YYYY') from T
+       ^^^^^^^^^^^^^^^^^^^^^^^^^;
+
 select a from T where T.a = T.b(+);
 an outer join by (+) is not supported
 select a from T where T.a = T.b(+)
