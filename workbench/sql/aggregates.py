@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from workbench.sql import functions
+from workbench.sql.arithmetic import bounded
 from workbench.sql.coercion import TypeClash, coerce, is_null
 from workbench.sql.expressions import AggregateCall, Column, Constant, Expression, column_name
 from workbench.sql.types import DOUBLE, INTEGER, MAX_PRECISION, DataType, Kind, decimal
@@ -143,8 +144,6 @@ def _algebraic(
     parts = [statistic(made[s]()) for s in rule.statistics]
     combined = functions.call(rule.function, *parts)
     if name == "avg" and type_.kind is Kind.DECIMAL:
-        from workbench.sql.arithmetic import bounded
-
         return functions.retyped(combined, bounded(type_.precision + 4, type_.scale + 4))  # type: ignore[arg-type]
     return combined
 
