@@ -56,7 +56,9 @@ class Query:
             QueryError: the query was dropped or disabled.
         """
         answers = self._answers()
-        return to_pandas(answers.result(), answers.plan)
+        frame = to_pandas(answers.result(), answers.plan)
+        self._answers()  # functions of SELECT are called as rows are read; one that raised has disabled the query
+        return frame
 
     def count(self) -> int:
         """Number of rows of the answer, without fetching them."""
@@ -73,13 +75,21 @@ class Query:
         """
         answers = self._answers()
         frame = to_pandas(answers.changes(since), answers.plan, first=("batch", "weight"))
+        self._answers()
         return frame.sort_values("batch", kind="stable", ignore_index=True)
 
     def explain(self) -> Explanation:
         """What was shared at registration, with whom, and what was new."""
         return self.explanation
 
-    def _answers(self) -> Answers:
+    def check_active(self) -> None:
+        """Nothing when the query runs.
+
+        Raises:
+            QueryError: it was dropped, replaced or disabled; the message says why.
+        """
         if self.status != ACTIVE:
             raise QueryError(f"query {self.name} does not run: {self.status}", hint="register it again under any name")
+
+    def _answers(self) -> Answers:
         return self.answers(self)

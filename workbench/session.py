@@ -358,6 +358,8 @@ class Session:
         return frozenset().union(*in_nodes, *(calls(output.expression) for output in plan.outputs))
 
     def _answers(self, query: Query) -> Answers:
+        self._disable_failing()
+        query.check_active()
         plan = self._state.network.queries[query.name]
         tree = self._engine.trees[self._state.network.roots[plan.node]]
         return Answers(self.spark, plan, tree, query.registered)

@@ -31,7 +31,6 @@ class UserFunctions:
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
         self._problems = spark.sparkContext.accumulator({}, _FirstByName())
-        self._seen: set[str] = set()
 
     def add(self, name: str, function: Callable[..., Any], returns: DataType) -> None:
         """Make a Python function callable in SQL."""
@@ -45,10 +44,9 @@ class UserFunctions:
                 return None
 
         self._spark.udf.register(name, total, returns.spark)
-        self._seen.discard(name)
 
     def new_problems(self) -> dict[str, str]:
         """Functions that raised since the last call, with what they raised first."""
-        fresh = {name: text for name, text in self._problems.value.items() if name not in self._seen}
-        self._seen |= set(fresh)
+        fresh: dict[str, str] = self._problems.value
+        self._problems.value = {}
         return fresh
