@@ -30,7 +30,7 @@ SYMBOLS = {
 }
 """The signs of relational algebra; F is a stream or table."""
 
-LINE = 40
+LINE = 36
 """Characters of a predicate shown on a node."""
 LINES = 3
 """Predicates shown on a node; its tooltip has all."""
@@ -117,7 +117,7 @@ class _Drawing:
     def text(self) -> str:
         head = [
             "digraph network {",
-            f'graph [bgcolor="white" rankdir=LR nodesep=0.15 ranksep=0.45 pad=0.1 {_font(10)}]',
+            f'graph [bgcolor="white" rankdir=LR nodesep=0.15 ranksep=0.35 pad=0.1 {_font(10)}]',
             f'node [shape=box style="rounded,filled" fillcolor="{PAPER}" color="{LINK}" margin="0.12,0.06" '
             f"height=0.3 {_font(10)}]",
             f'edge [color="{LINK}" arrowsize=0.6 {_font(8)}]',

@@ -47,7 +47,7 @@ class Shown:
 
 def show(output: Shown | str) -> None:
     """Display an output of the running cell."""
-    display(Shown(output) if isinstance(output, str) else output)
+    display(Shown(output, _heading(output)) if isinstance(output, str) else output)
 
 
 class ProgressLine:
@@ -91,8 +91,9 @@ def _html_row(tag: str, cells: Sequence[str], right: Sequence[bool]) -> str:
 
 
 def _heading(title: str) -> str:
-    """In the letters of the plain texts around it."""
-    return f'<div style="font-family:var(--jp-code-font-family, monospace)">{escape(title)}</div>' if title else ""
+    """In the letters of plain texts, so that messages and tables go together."""
+    letters = "white-space:pre-wrap; font-family:var(--jp-code-font-family, monospace)"
+    return f'<div style="{letters}">{escape(title)}</div>' if title else ""
 
 
 def _titled(title: str, html_rows: str) -> str:

@@ -17,7 +17,7 @@ from workbench.network.describe import NetworkView
 from workbench.notebook.display import Shown
 
 FRAME = '<div style="overflow:auto; max-height:60em; background:white">{}</div>'
-SMALLEST = 0.7
+SMALLEST = 0.65
 """How far a drawing is shrunk to fit the page before it scrolls instead."""
 
 
