@@ -86,8 +86,12 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str = ""
 
 
 def _html_row(tag: str, cells: Sequence[str], right: Sequence[bool]) -> str:
-    aligned = (f'<{tag} style="text-align:{"right" if r else "left"}">' for r in right)
-    return f"<tr>{''.join(f'{start}{escape(cell)}</{tag}>' for start, cell in zip(aligned, cells, strict=True))}</tr>"
+    styles = (
+        f"text-align:{'right' if r else 'left'}" + ("; color:#d98b46" if cell.startswith("█") else "")
+        for cell, r in zip(cells, right, strict=True)
+    )
+    made = (f'<{tag} style="{style}">{escape(cell)}</{tag}>' for style, cell in zip(styles, cells, strict=True))
+    return f"<tr>{''.join(made)}</tr>"
 
 
 def _heading(title: str) -> str:
