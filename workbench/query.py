@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from workbench.engine.explained import explained
 from workbench.engine.results import to_pandas
 from workbench.errors import QueryError
 from workbench.sharing.decisions import Explanation
@@ -54,15 +55,18 @@ class Query:
 
         Raises:
             QueryError: the query was dropped or disabled.
+            EngineError: Spark could not read it.
         """
         answers = self._answers()
-        frame = to_pandas(answers.result(), answers.plan)
+        with explained(f"read the result of {self.name}"):
+            frame = to_pandas(answers.result(), answers.plan)
         self._answers()  # functions of SELECT are called as rows are read; one that raised has disabled the query
         return frame
 
     def count(self) -> int:
         """Number of rows of the answer, without fetching them."""
-        return self._answers().count()
+        with explained(f"count the rows of {self.name}"):
+            return self._answers().count()
 
     def changes(self, since: int | None = None) -> pd.DataFrame:
         """The changes: columns ``batch`` and ``weight``, then the query's; they accumulate to ``result()``.
@@ -72,9 +76,11 @@ class Query:
 
         Raises:
             QueryError: the query was dropped or disabled.
+            EngineError: Spark could not read it.
         """
         answers = self._answers()
-        frame = to_pandas(answers.changes(since), answers.plan, first=("batch", "weight"))
+        with explained(f"read the changes of {self.name}"):
+            frame = to_pandas(answers.changes(since), answers.plan, first=("batch", "weight"))
         self._answers()
         return frame.sort_values("batch", kind="stable", ignore_index=True)
 

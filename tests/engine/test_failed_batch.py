@@ -19,11 +19,12 @@ from workbench.errors import EngineError
 CASES = ["selection_or", "join_self", "aggregate_by_group", "aggregate_of_aggregates", "set_except_all"]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def oracle(spark: SparkSession) -> Iterator[Oracle]:
+    """One session for all tests: each of them must leave it right."""
     feeds = {
-        "t": Feed(stream(90, seed=8), history=30, batch=20),
-        "u": Feed(stream(60, seed=9), history=10, batch=20),
+        "t": Feed(stream(160, seed=8), history=30, batch=16),
+        "u": Feed(stream(110, seed=9), history=10, batch=12),
         "names": Feed(names(8), static=True),
     }
     with Oracle(spark, feeds) as made:
@@ -84,3 +85,4 @@ def test_a_failing_registration(oracle: Oracle, monkeypatch: pytest.MonkeyPatch,
     oracle.run(1)
     oracle.register({"new": ALL["join_counted"]})
     oracle.check_changes()
+    oracle.drop("new")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from oracle.class_queries import ALL
@@ -13,17 +13,21 @@ from pyspark.sql import SparkSession
 from workbench.errors import QueryError
 
 
-def halved(value: int | None) -> float | None:
-    """Refuses what arrives with later batches only."""
-    if value is not None and value >= 60:
-        raise ValueError(f"{value} is too much")
-    return None if value is None else value / 2
+def picky() -> Callable[[int | None], float | None]:
+    """A function that refuses what arrives with later batches only; made here, so that workers need not import it."""
+
+    def halved(value: int | None) -> float | None:
+        if value is not None and value >= 60:
+            raise ValueError(f"{value} is too much")
+        return None if value is None else value / 2
+
+    return halved
 
 
 @pytest.fixture
 def oracle(spark: SparkSession) -> Iterator[Oracle]:
     feeds = {"t": Feed(stream(90, seed=10, again=0), history=30, batch=20), "names": Feed(names(8), static=True)}
-    with Oracle(spark, feeds, functions={"halved": (halved, ["BIGINT"], "DOUBLE")}) as made:
+    with Oracle(spark, feeds, functions={"halved": (picky(), ["BIGINT"], "DOUBLE")}) as made:
         yield made
 
 
@@ -52,18 +56,18 @@ def test_overflow_division_by_zero_and_bad_casts_give_null(oracle: Oracle) -> No
 def test_a_function_that_raises_disables_its_query_with_the_reason(oracle: Oracle, sql: str) -> None:
     oracle.register({"healthy": HEALTHY})
     session = oracle.session
-    picky = session.register(sql, name="picky")
+    doubtful = session.register(sql, name="doubtful")
     oracle.run(1)
-    assert picky.status == "active"
-    assert len(picky.result())
+    assert doubtful.status == "active"
+    assert len(doubtful.result())
     session.run(1)
     with pytest.raises(QueryError, match=r"function halved raised ValueError: 6[0-9] is too much"):
-        picky.result()
+        doubtful.result()
     with pytest.raises(QueryError, match="halved"):
-        picky.changes()
-    assert "halved" in picky.status
+        doubtful.changes()
+    assert "halved" in doubtful.status
     assert oracle.watched["healthy"].query.status == "active"
-    session.drop("picky")
+    session.drop("doubtful")
     assert list(session.queries) == ["healthy"]
 
 

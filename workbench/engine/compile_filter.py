@@ -147,8 +147,8 @@ def _test(literal: Literal) -> Test:
 def _ranked(literal: Literal) -> Test | None:
     assert isinstance(literal.right, Constant)
     value, left = literal.right.value, literal.left
-    if value is None:
-        return None
+    if value is None or value != value:
+        return None  # NULL and NaN have no place among sorted points
     sql = to_spark(left, _over_root)
     kind, constant_kind = left.type.kind, literal.right.type.kind
     if kind is Kind.DOUBLE and literal.right.type.numeric:

@@ -10,17 +10,15 @@ import shutil
 import time
 import uuid
 from collections.abc import Iterable, Mapping
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from workbench.engine.compile_filter import compile_filter
+from workbench.engine.explained import explained
 from workbench.engine.grouped import as_told, grouped_change, merged_state, state_change
 from workbench.engine.join import join_change
 from workbench.engine.node_rows import NodeRows
@@ -30,7 +28,6 @@ from workbench.engine.timings import BatchReport, OperatorReport
 from workbench.engine.tree import LogEntry, Tree, TreePlan, passed_rows, plan_trees
 from workbench.engine.union_all import union_change
 from workbench.engine.views import Views
-from workbench.errors import EngineError
 from workbench.network.network import Network
 from workbench.network.nodes import Join, NodeId, SetOperation, Source
 from workbench.network.projection import Columns
@@ -63,7 +60,7 @@ class Engine:
         deltas = [self._write(table, layout, folder, batch=0) for table in history]
         relation = Relation(self.spark, layout, folder, cached=False)
         together = Delta(tuple(f for d in deltas for f in d.files), sum(d.rows for d in deltas))
-        with _explained("read the history"):
+        with explained("read the history"):
             self.arrived = {**self.arrived, name: relation.append(together)}
 
     def adopt(self, network: Network, batch: int) -> None:
@@ -84,7 +81,7 @@ class Engine:
                 if old is not None and old.plan.covers(plan):
                     trees[root] = old.narrowed(plan)
                 else:
-                    with _explained(f"initialize node {root}"):
+                    with explained(f"initialize node {root}"):
                         trees[root] = self._made(network, plan, trees, old, batch)
                     remade[root] = trees[root]
         except BaseException:
@@ -112,12 +109,12 @@ class Engine:
         operators: list[OperatorReport] = []
         for root, tree in self.trees.items():
             begun = time.perf_counter()
-            with _explained(f"evaluate node {root} in batch {batch}"):
+            with explained(f"evaluate node {root} in batch {batch}"):
                 delta, state_delta = self._evaluate(network, tree, deltas, logged, batch)
             deltas[root] = delta, state_delta
             if delta.rows_in or state_delta.rows:
                 operators.append(_report(tree.plan, delta, time.perf_counter() - begun))
-        with _explained(f"keep the rows of batch {batch}"):
+        with explained(f"keep the rows of batch {batch}"):
             arrived = {n: r.append(logged[n]) if n in logged else r for n, r in self.arrived.items()}
             trees = {root: tree.grown(*deltas[root], batch) for root, tree in self.trees.items()}
         self._replace_trees(trees)
@@ -296,13 +293,3 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
-
-
-@contextmanager
-def _explained(doing: str) -> Any:
-    """Turn what Spark raises into an error of ours; the whole of it stays its cause."""
-    try:
-        yield
-    except PySparkException as problem:
-        first = str(problem).strip().splitlines()[0][:300]
-        raise EngineError(f"Spark could not {doing}: {first}", hint="`%argus last-error` shows all of it") from problem
