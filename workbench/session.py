@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType, TracebackType
@@ -212,6 +212,16 @@ class Session:
             state = replace(state, views={**state.views, **_views(name, bound[name][2])})
         return self._register(bound)
 
+    def preview(self, sql: str, name: str, dialect: str | None = None) -> NetworkView:
+        """The network as it would be with the query registered; nothing changes.
+
+        Raises:
+            SqlError, UnsupportedError: the text is not accepted.
+        """
+        bound = bind(sql, dialect or self.dialect, self._state.schema)
+        network = self._without([name])
+        return NetworkView(fold(network, name, _views(name, bound)[name]), self.reports)
+
     def drop(self, name: str) -> None:
         """Drop a query and exactly the nodes nobody else needs.
 
@@ -310,10 +320,7 @@ class Session:
         for name in bound:
             if name.lower() in {stream.lower() for stream in self._state.streams}:
                 raise QueryError(f"{name} is a stream", hint="choose another name for the query")
-        network, views = self._state.network, dict(self._state.views)
-        for name in bound:
-            if name in network.queries:
-                network = network.without_query(name)
+        network, views = self._without(bound), dict(self._state.views)
         made: dict[str, Query] = {}
         for name, (sql, dialect, parts) in bound.items():
             new_views = _views(name, parts)
@@ -323,12 +330,23 @@ class Session:
             explanation = decisions(before, network, name)
             made[name] = Query(name, sql, dialect, logical, self.batch, explanation, self._answers)
         self._adopt(network, views)
-        for name, query in made.items():
-            if name in self._queries:
-                self._queries.pop(name).status = "replaced"
-            self._queries[name] = query
+        for name in self._same_names(made):
+            self._queries.pop(name).status = "replaced"
+        self._queries.update(made)
         self._disable_failing()
         return made
+
+    def _same_names(self, names: Iterable[str]) -> list[str]:
+        """Registered queries that queries of these names replace: names differ by more than case."""
+        folded = {name.lower() for name in names}
+        return [name for name in self._queries if name.lower() in folded]
+
+    def _without(self, names: Iterable[str]) -> Network:
+        """The network without the queries that queries of these names replace."""
+        network = self._state.network
+        for name in self._same_names(names):
+            network = network.without_query(name)
+        return network
 
     def _adopt(self, network: Network, views: Mapping[str, LogicalQuery]) -> None:
         """Make the engine run a network, then make it the session's."""

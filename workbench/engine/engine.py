@@ -33,6 +33,9 @@ from workbench.network.nodes import Join, NodeId, SetOperation, Source
 from workbench.network.projection import Columns
 from workbench.sql.predicates import PredSet
 
+ROWS_A_TASK = 100_000
+"""A job that reads at most so many rows runs as one task."""
+
 _EVERY_ROW = compile_filter({0: PredSet()}, [0], [0]).filter
 
 
@@ -195,7 +198,7 @@ class Engine:
             return NO_CHANGE
         arrived = self.arrived[node.stream]
         view = self.views.name(f"{plan.root}_arriving", delta, lambda: arrived.delta_frame(delta))
-        return self._pass(f"SELECT * FROM {view}", plan, batch)
+        return self._pass(f"SELECT * FROM {view}", plan, batch, delta.rows)
 
     def _rows_of(
         self, network: Network, node: NodeId, trees: Mapping[NodeId, Tree], delta: Delta, from_nothing: bool = False
@@ -220,9 +223,11 @@ class Engine:
         """
         rows: str | None
         state_delta = NO_CHANGE
+        read = sum(i.relation.rows + i.changed_rows for i in inputs)
         match network.nodes[plan.root]:
             case Source(stream):
                 arrived = self.arrived[stream]
+                read = arrived.rows
                 rows = f"SELECT * FROM {self.views.name(f'{plan.root}_arrived', arrived, lambda: arrived.dataframe)}"
             case Join() as join:
                 rows = join_change(join, inputs[0], inputs[1], plan.made)
@@ -231,7 +236,7 @@ class Engine:
             case _:
                 assert state is not None
                 rows, state_delta = self._grouped(plan, inputs, tree, state, batch, told)
-        return (NO_CHANGE if rows is None else self._pass(rows, plan, batch)), state_delta
+        return (NO_CHANGE if rows is None else self._pass(rows, plan, batch, read)), state_delta
 
     def _grouped(
         self,
@@ -249,7 +254,8 @@ class Engine:
             return None, NO_CHANGE
         columns = plan.grouped.state_columns
         folder = self._folder(plan.root)
-        written = run_pass(self.spark.sql(change), _EVERY_ROW, columns, folder, self.tasks, batch)
+        tasks = self._tasks(sum(i.changed_rows for i in inputs))
+        written = run_pass(self.spark.sql(change), _EVERY_ROW, columns, folder, tasks, batch)
         if not written.rows:
             return None, NO_CHANGE
         relation = tree.relation if tree is not None else None
@@ -268,13 +274,17 @@ class Engine:
             rows = as_told(rows, old, plan.grouped, plan.made, inexact)
         return rows, written
 
-    def _pass(self, rows: str, plan: TreePlan, batch: int) -> Delta:
-        """Run a root's rows through the tree's filter."""
+    def _pass(self, rows: str, plan: TreePlan, batch: int, read: int) -> Delta:
+        """Run a root's rows, computed from ``read`` rows, through the tree's filter."""
         folder = self._folder(plan.root)
         # Rows of a grouped root all belong to this batch; others bring their own.
         number = None if plan.grouped is None else batch
         ready = self.spark.sql(passed_rows(rows, plan))
-        return run_pass(ready, plan.filter.filter, plan.kept, folder, self.tasks, number)
+        return run_pass(ready, plan.filter.filter, plan.kept, folder, self._tasks(read), number)
+
+    def _tasks(self, rows: int) -> int:
+        """Tasks for a job that reads so many rows: a second one costs more than it saves on few."""
+        return 1 if rows <= ROWS_A_TASK else self.tasks
 
 
 def _log_of(plan: TreePlan, delta: Delta, old: Tree | None, batch: int) -> tuple[LogEntry, ...]:
