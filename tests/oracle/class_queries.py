@@ -61,6 +61,7 @@ SELECTIONS = {
     "big_numbers": Case("SELECT id, big FROM t WHERE big >= 9223372036854775807 OR big < -9223372036854775807"),
     "between_integers": Case("SELECT id FROM t WHERE k > 2.5 AND k <= 7.999 AND big <> 0.5"),
     "wide": Case("SELECT id, wide FROM t WHERE wide > 9999999999999999999999999999 OR wide <= 461168601842738.7904"),
+    "signs": Case("SELECT id, -wide AS n, abs(wide) AS a, -amount AS m, abs(x) AS x, -y AS y FROM t WHERE -wide > 5"),
     "half_cents": Case("SELECT id, amount FROM t WHERE amount < 0.005 AND amount > -0.005"),
     "never_equal": Case("SELECT id FROM t WHERE amount = 0.001 OR k = 1.5"),
     "doubles": Case("SELECT id FROM t WHERE y > 1e200 OR y = 0 OR y < -1e299"),
@@ -193,6 +194,9 @@ AGGREGATES = {
     "highest_of_lowest": Case(
         "SELECT MAX(lo) AS a, MIN(hi) AS b, AVG(n) AS c, COUNT(*) AS d"
         " FROM (SELECT g, k, MIN(x) AS lo, MAX(x) AS hi, COUNT(*) AS n FROM t GROUP BY g, k)"
+    ),
+    "sum_of_highest": Case(
+        "SELECT SUM(w) AS s, SUM(a) AS a FROM (SELECT k, MAX(wide) AS w, MAX(amount) AS a FROM t GROUP BY k)"
     ),
     "median_of_sums": Case(
         "SELECT MEDIAN(s) AS m FROM (SELECT k, SUM(amount) AS s FROM t GROUP BY k)",

@@ -69,8 +69,8 @@ def _draws(chosen: random.Random, extremes: float) -> list[Draw]:
         mostly(lambda: chosen.randrange(-1_000, 1_000), [BIGGEST, -BIGGEST - 1, BIGGEST - 1, 2**53 + 1, 2**62]),
         mostly(
             lambda: D(chosen.randrange(-(10**9), 10**9)).scaleb(-4),
-            # A sum of some thousands of these must still fit into 38 digits.
-            [D("9" * 28 + ".9999"), D("-" + "9" * 28 + ".9999"), D("0.0001"), D("461168601842738.7904")],
+            # More digits than Java's DECIMAL128 has; a hundred of them still fit into 38 digits.
+            [D("9" * 32 + ".9999"), D("-" + "9" * 32 + ".9999"), D("0.0001"), D("461168601842738.7904")],
         ),
         # Eighths, so that sums are exact in any order and rounding does not hide what else may differ.
         mostly(lambda: chosen.randrange(-400, 400) / 8, [0.0, -0.0, 1e6, -1e6]),

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from workbench.engine.shared_pass import WEIGHT
 from workbench.sql.expressions import AggregateCall, Column, Expression, column_name
+from workbench.sql.rendering import minus
 from workbench.sql.spark_sql import to_spark
 from workbench.sql.types import INTEGER, DataType, Kind, decimal
 
@@ -89,5 +90,6 @@ def _sum(name: str, argument: Expression) -> Part:
     wide = decimal(38, argument.type.scale)
     # Weights other than 1 and -1 are rare, and a product of two wide decimals may lose scale in Spark.
     exact = f"cast({value} AS {wide.spark})"
-    weighted = f"CASE {WEIGHT} WHEN 1L THEN {exact} WHEN -1L THEN -{exact} ELSE {exact} * {WEIGHT} END"
+    negative = minus(exact, wide, argument.type.precision)
+    weighted = f"CASE {WEIGHT} WHEN 1L THEN {exact} WHEN -1L THEN {negative} ELSE {exact} * {WEIGHT} END"
     return Part(name, wide, f"sum(cast({weighted} AS {wide.spark}))", f"sum(`{name}`)")

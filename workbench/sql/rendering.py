@@ -10,9 +10,12 @@ from collections.abc import Callable, Sequence
 
 from workbench.sql import arithmetic
 from workbench.sql.expressions import Call, Constant, Expression
-from workbench.sql.types import DOUBLE, INTEGER, Kind
+from workbench.sql.types import DOUBLE, INTEGER, DataType, Kind
 
 Render = Callable[[Call, Sequence[str]], str]
+
+_NEGATED_EXACTLY = 34
+"""Digits of Java's DECIMAL128, in which Spark negates."""
 
 
 def computed(symbol: str, total: str) -> Render:
@@ -48,13 +51,26 @@ def int_div(expression: Call, arguments: Sequence[str]) -> str:
 
 def negated(expression: Call, arguments: Sequence[str]) -> str:
     """A minus sign."""
-    return f"try_subtract(0L, {arguments[0]})" if expression.type == INTEGER else f"(- {arguments[0]})"
+    return f"try_subtract(0L, {arguments[0]})" if expression.type == INTEGER else minus(arguments[0], expression.type)
+
+
+def minus(value: str, type_: DataType, digits: int | None = None) -> str:
+    """A DECIMAL or DOUBLE of at most ``digits`` digits with its sign changed.
+
+    Spark rounds what it negates to 34 digits, so longer numbers change their sign as text.
+    """
+    if (type_.precision if digits is None else digits) <= _NEGATED_EXACTLY:
+        return f"(- {value})"
+    text = f"cast({value} as string)"
+    return f"cast(case when {value} < 0 then substr({text}, 2) else concat('-', {text}) end as {type_.spark})"
 
 
 def absolute(expression: Call, arguments: Sequence[str]) -> str:
     """The absolute value, which the smallest integer does not have."""
     (a,) = arguments
-    return f"(case when {a} < 0 then try_subtract(0L, {a}) else {a} end)" if expression.type == INTEGER else f"abs({a})"
+    if expression.type == DOUBLE:
+        return f"abs({a})"
+    return f"(case when {a} < 0 then {negated(expression, arguments)} else {a} end)"
 
 
 def rounded(name: str) -> Render:
@@ -151,8 +167,8 @@ def comparison_sides(left: Expression, right: Expression, a: str, b: str) -> tup
 
 def _clamped(value: str, scale: int) -> str:
     """A number in 38 digits, the largest of its sign when it has more: still greater than what it is compared with."""
-    largest = f"cast('{'9' * (38 - scale)}.{'9' * scale}' as decimal(38,{scale}))"
-    beyond = f"case when {value} > 0 then {largest} when {value} < 0 then - {largest} end"
+    largest, smallest = (f"cast('{s}{'9' * (38 - scale)}.{'9' * scale}' as decimal(38,{scale}))" for s in ("", "-"))
+    beyond = f"case when {value} > 0 then {largest} when {value} < 0 then {smallest} end"
     return f"coalesce(try_cast({value} as decimal(38,{scale})), {beyond})"
 
 
