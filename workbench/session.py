@@ -30,54 +30,10 @@ from workbench.sql.bind import Bound, bind
 from workbench.sql.expressions import calls
 from workbench.sql.logical import LogicalQuery
 from workbench.sql.schema import Schema, UserAggregate, UserFunction
-from workbench.sql.types import DataType
 from workbench.streams.arrow_types import parse_type
 from workbench.streams.ingest import ingest
-from workbench.streams.replay import Replay, start
-
-
-@dataclass(frozen=True)
-class Stream:
-    """A stream or table of a session and where its replay stands."""
-
-    replay: Replay
-    time: str | None = None
-    table: bool = False
-
-    @property
-    def name(self) -> str:
-        """What queries call it."""
-        return self.replay.log.name
-
-    @property
-    def columns(self) -> tuple[tuple[str, DataType], ...]:
-        """Names and types."""
-        return self.replay.log.columns
-
-    @property
-    def rows(self) -> int:
-        """All rows there are."""
-        return self.replay.log.rows
-
-    @property
-    def history(self) -> int:
-        """Rows that were there from the start."""
-        return self.replay.history
-
-    @property
-    def batch(self) -> int:
-        """Rows that arrive with each batch."""
-        return self.replay.batch
-
-    @property
-    def position(self) -> int:
-        """Rows that have arrived, history included."""
-        return self.replay.position
-
-    @property
-    def set_aside_total(self) -> int:
-        """Rows of the source that did not fit its columns."""
-        return self.replay.log.set_aside_total
+from workbench.streams.replay import start, static
+from workbench.streams.stream import Stream
 
 
 @dataclass(frozen=True)
@@ -166,7 +122,7 @@ class Session:
         """Add a static table: all of its rows are there from the start. Arguments and errors as ``add_stream``."""
         self._check_new_stream(name)
         log = ingest(name, source, self._log_folder(name), columns=columns)
-        return self._take_in(Stream(start(log, log.rows, None), table=True))
+        return self._take_in(Stream(static(log), table=True))
 
     def add_function(self, name: str, function: Callable[..., Any], returns: str = "double") -> None:
         """Make a Python function callable in SQL; it must not depend on anything but its arguments.
