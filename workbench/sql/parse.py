@@ -14,6 +14,7 @@ from sqlglot.errors import ParseError, SqlglotError
 
 from workbench.errors import SqlError, UnsupportedError, nearest
 from workbench.sql.caret import Source
+from workbench.sql.syntax import refuse_gaps, syntax_error
 
 
 @dataclass(frozen=True)
@@ -57,9 +58,10 @@ def parse(sql: str, dialect: str) -> tuple[Statement, ...]:
     try:
         trees = sqlglot.parse(sql, dialect=dialect.lower())
     except ParseError as error:
-        raise _syntax_error(sql, error) from None
+        raise syntax_error(sql, dialect.lower(), error) from None
     except SqlglotError:
         raise SqlError("syntax error: a quote or comment is not closed", sql=sql, position=_unclosed(sql)) from None
+    refuse_gaps(sql, dialect.lower())
     source = Source(sql)
     return tuple(_statement(tree, source) for tree in trees if tree is not None and not isinstance(tree, exp.Semicolon))
 
@@ -89,22 +91,6 @@ def _create_view(tree: exp.Create, source: Source) -> CreateView:
         named = named.this
     source.refuse_others(named, {"this"}, "a view name")
     return CreateView(named.name, columns, tree.expression)
-
-
-def _syntax_error(sql: str, error: ParseError) -> SqlError:
-    """sqlglot tells line and last column of the token it stopped at."""
-    details = error.errors[0] if error.errors else {}
-    found = details.get("highlight") or ""
-    position = None
-    if details.get("line") is not None:
-        lines = sql.split("\n")
-        line, column = int(details["line"]), int(details["col"])
-        position = sum(len(text) + 1 for text in lines[: line - 1]) + max(0, column - max(1, len(found)))
-        position = min(position, len(sql))
-    description = str(details.get("description") or "")
-    missing = re.match(r"Expected? ?(?:ing )?(\w[\w ()]*?)(?: but got|$)", description)
-    what = f"expected {missing[1]}" if missing else f"unexpected {found}" if found.strip() else "unexpected end"
-    return SqlError(f"syntax error: {what}", sql=sql, position=position, length=max(1, len(found)))
 
 
 def _unclosed(sql: str) -> int | None:
