@@ -30,7 +30,7 @@ from workbench.sql.bind import Bound, bind
 from workbench.sql.expressions import calls
 from workbench.sql.logical import LogicalQuery
 from workbench.sql.schema import Schema, UserAggregate, UserFunction
-from workbench.streams.arrow_types import parse_type
+from workbench.sql.type_names import parse_type
 from workbench.streams.ingest import ingest
 from workbench.streams.replay import start, static
 from workbench.streams.stream import Stream

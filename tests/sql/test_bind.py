@@ -10,7 +10,7 @@ from workbench.experiments import appendix_b
 from workbench.sql.bind import bind
 from workbench.sql.expressions import text
 from workbench.sql.logical import Block, SetOperation, StreamInput
-from workbench.sql.schema import Schema, UserFunction, parse_type
+from workbench.sql.schema import Schema, UserFunction
 from workbench.sql.types import DOUBLE, STRING, decimal
 from workbench.streams.arrow_types import to_data_type
 from workbench.streams.schemas import SCHEMAS, STREAM_NAMES
@@ -150,16 +150,3 @@ def test_intersect_binds_tighter_in_spark_but_not_in_oracle() -> None:
 def test_the_same_in_two_dialects() -> None:
     oracle = block("select a from T where to_char(d, 'YYYYMMDD') = '20021127' and nvl(b, 0) != 1", "oracle")
     assert oracle == block("select a from T where date_format(d, 'yyyyMMdd') = '20021127' and coalesce(b, 0) <> 1")
-
-
-@pytest.mark.parametrize(
-    "name", ["double", "decimal(15,2)", "bigint", "long", "string", "date", "timestamp", "boolean"]
-)
-def test_type_names(name: str) -> None:
-    assert str(parse_type(name.upper())) in (name, "integer")
-
-
-@pytest.mark.parametrize("name", ["number of", "decimal(40,2)", "decimal(2,3)", "array"])
-def test_what_is_no_type(name: str) -> None:
-    with pytest.raises(SqlError):
-        parse_type(name)

@@ -10,7 +10,7 @@ from sqlglot import exp
 from workbench.errors import SqlError
 from workbench.sql.expressions import Constant, Expression
 from workbench.sql.functions import call, cast
-from workbench.sql.schema import parse_type
+from workbench.sql.type_names import parse_type
 from workbench.sql.types import INTEGER, STRING, DataType
 
 if TYPE_CHECKING:
@@ -84,10 +84,10 @@ def _type(b: ScalarBinder, node: exp.DataType) -> DataType:
     name = _SAME_TYPE.get(name, name)
     if name in ("decimal", "numeric"):
         digits = [p.name for p in node.expressions]
-        # Oracle's NUMBER without digits holds any number.
-        default = "(38,10)" if b.dialect == "oracle" else ""
+        # Oracle's NUMBER without digits holds any number; Spark's decimal is decimal(10,0).
+        default = "(38,10)" if b.dialect == "oracle" else "(10,0)"
         name += f"({','.join(digits)})" if digits else default
-    elif node.expressions and name != "varchar":
+    elif name == "char" or (node.expressions and name != "varchar"):  # CHAR pads with blanks
         b.source.refuse(f"the type {node.sql()}", node)
     try:
         return parse_type(name)

@@ -60,11 +60,6 @@ class Literal:
     right: Expression | None = None
 
     @property
-    def against_constant(self) -> bool:
-        """Whether it has the canonical form of a selection literal (T6.2.1)."""
-        return isinstance(self.right, Constant)
-
-    @property
     def expressions(self) -> tuple[Expression, ...]:
         """Its sides."""
         return (self.left,) if self.right is None else (self.left, self.right)

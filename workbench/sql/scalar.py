@@ -161,15 +161,6 @@ _SIMPLE: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Syntax node -> function and the node's arguments in order."""
 
-AGGREGATE_NAMES = {
-    "average": "avg",
-    "mean": "avg",
-    "std": "stddev_samp",
-    "percentile": "percentile",
-    "median": "median",
-}
-"""Aggregates that the parser leaves as plain function names."""
-
 _HANDLERS: dict[str, tuple[str, Callable[[ScalarBinder, Any], Expression]]] = {
     "Paren": ("this", lambda b, n: b.bind(n.this)),
     "Column": ("this table join_mark db catalog", lambda b, n: b.column(n)),

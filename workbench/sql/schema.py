@@ -5,14 +5,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from workbench.errors import SqlError, nearest
 from workbench.sql.logical import LogicalQuery
-from workbench.sql.types import BOOLEAN, DATE, DOUBLE, INTEGER, MAX_PRECISION, STRING, TIMESTAMP, DataType, decimal
+from workbench.sql.types import DataType
 
 T = TypeVar("T")
 
@@ -56,6 +54,7 @@ class Schema:
         aggregates: user-defined aggregates.
 
     Example:
+        >>> from workbench.sql.types import INTEGER
         >>> s = Schema({"FedWireTrans": (("tranid", INTEGER),)})
         >>> s.stream("fedwiretrans")
         ('FedWireTrans', (('tranid', DataType(kind=<Kind.INTEGER: 'integer'>, precision=0, scale=0)),))
@@ -91,34 +90,3 @@ def _look_up(names: Mapping[str, T], name: str) -> tuple[str, T] | None:
         return name, names[name]
     folded = name.lower()
     return next(((key, value) for key, value in names.items() if key.lower() == folded), None)
-
-
-_TYPE_NAMES = {
-    "boolean": BOOLEAN, "bool": BOOLEAN,
-    "tinyint": INTEGER, "smallint": INTEGER, "int": INTEGER, "integer": INTEGER, "bigint": INTEGER, "long": INTEGER,
-    "float": DOUBLE, "real": DOUBLE, "double": DOUBLE, "double precision": DOUBLE,
-    "string": STRING, "varchar": STRING, "text": STRING,
-    "date": DATE, "timestamp": TIMESTAMP, "datetime": TIMESTAMP,
-}  # fmt: skip
-
-
-def parse_type(text: str) -> DataType:
-    """The type named by ``text``: every integer width is INTEGER, every binary float DOUBLE.
-
-    Raises:
-        SqlError: the name is unknown or a decimal's digits are out of range.
-
-    Example:
-        >>> str(parse_type("Decimal(15, 2)"))
-        'decimal(15,2)'
-    """
-    folded = " ".join(text.lower().split())
-    if folded in _TYPE_NAMES:
-        return _TYPE_NAMES[folded]
-    match = re.fullmatch(r"(?:decimal|numeric|number)(?: ?\( ?(\d+) ?(?:, ?(\d+) ?)?\))?", folded)
-    if match is None:
-        raise SqlError(f"unknown type {text}", hint=nearest(folded, [*_TYPE_NAMES, "decimal"]))
-    precision, scale = int(match[1] or 10), int(match[2] or 0)
-    if not (1 <= precision <= MAX_PRECISION and scale <= precision):
-        raise SqlError(f"{text} is not a decimal type", hint="decimal(15,2): at most 38 digits, 2 of them fractional")
-    return decimal(precision, scale)

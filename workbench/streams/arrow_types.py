@@ -1,13 +1,12 @@
-"""Arrow's types, Spark's and SQL's type names, and the seven kinds of the workbench: one mapping for all of them."""
+"""Arrow's types and the seven kinds of the workbench, both ways."""
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pyarrow as pa
 
-from workbench.errors import StreamError, nearest
+from workbench.errors import StreamError
 from workbench.sql.types import (
     BOOLEAN,
     DATE,
@@ -29,17 +28,6 @@ _FIXED: dict[Kind, Any] = {
     Kind.DATE: pa.date32(),
     Kind.TIMESTAMP: pa.timestamp("us"),
 }
-
-_NAMES: dict[str, DataType] = {
-    **dict.fromkeys(("boolean", "bool"), BOOLEAN),
-    **dict.fromkeys(("integer", "int", "bigint", "long", "smallint", "tinyint", "int64", "int32"), INTEGER),
-    **dict.fromkeys(("double", "float", "real", "double precision", "float64"), DOUBLE),
-    **dict.fromkeys(("string", "varchar", "varchar2", "char", "text"), STRING),
-    "date": DATE,
-    **dict.fromkeys(("timestamp", "timestamp_ntz", "datetime"), TIMESTAMP),
-}
-_DECIMAL_NAMES = ("decimal", "numeric", "number")
-_TYPE_TEXT = re.compile(r"\s*([a-z_0-9 ]+?)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?\s*", re.IGNORECASE)
 
 
 def to_data_type(arrow: pa.DataType) -> DataType:
@@ -88,31 +76,6 @@ def to_arrow(type_: DataType) -> pa.DataType:
     if type_.kind is Kind.DECIMAL:
         return pa.decimal128(type_.precision, type_.scale)
     return _FIXED[type_.kind]
-
-
-def parse_type(text: str) -> DataType:
-    """The type a SQL type name means: ``bigint``, ``decimal(15,2)``, ``varchar(20)`` …
-
-    ``decimal`` alone is decimal(38,0), as in Oracle and the SQL standard a decimal without scale has none.
-
-    Raises:
-        StreamError: no such type; the hint names the nearest one.
-
-    Example:
-        >>> str(parse_type("NUMBER(15, 2)")), str(parse_type("varchar(20)"))
-        ('decimal(15,2)', 'string')
-    """
-    match = _TYPE_TEXT.fullmatch(text)
-    name = " ".join(match[1].lower().split()) if match else text
-    if match and name in _DECIMAL_NAMES:
-        precision, scale = int(match[2] or MAX_PRECISION), int(match[3] or 0)
-        if not (1 <= precision <= MAX_PRECISION and scale <= precision):
-            raise StreamError(f"{text} is not a decimal type", hint="for example decimal(15,2)")
-        return DataType(Kind.DECIMAL, precision, scale)
-    if match and name in _NAMES and (match[2] is None or _NAMES[name] in (STRING, TIMESTAMP)):
-        return _NAMES[name]
-    known = [*_NAMES, *_DECIMAL_NAMES]
-    raise StreamError(f"unknown type {text}", hint=nearest(name, known) or "one of " + ", ".join(k.value for k in Kind))
 
 
 def _decimal_type(arrow: pa.DataType) -> DataType:

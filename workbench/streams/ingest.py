@@ -14,9 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from workbench.errors import StreamError, nearest
+from workbench.errors import SqlError, StreamError, nearest
+from workbench.sql.type_names import parse_type
 from workbench.sql.types import DataType, Kind
-from workbench.streams.arrow_types import parse_type, to_data_type
+from workbench.streams.arrow_types import to_data_type
 from workbench.streams.block import Block, Source
 from workbench.streams.convert import Mask, convert
 from workbench.streams.log import (
@@ -93,7 +94,7 @@ def ingest(
 
 def column_types(source: Source, given: Mapping[str, str]) -> dict[str, DataType]:
     """The type of each column, by folded name, in the source's order."""
-    wanted = {name.lower(): parse_type(text) for name, text in given.items()}
+    wanted = {name.lower(): _given_type(name, text) for name, text in given.items()}
     types: dict[str, DataType] = {}
     origin: dict[str, str] = {}
     for number, field in enumerate(source.schema, 1):
@@ -119,6 +120,13 @@ def _type_of(field: pa.Field) -> DataType:
         return to_data_type(field.type)
     except StreamError as error:
         raise StreamError(f"column {field.name}: {error.message}", hint=error.hint) from error
+
+
+def _given_type(column: str, text: str) -> DataType:
+    try:
+        return parse_type(text)
+    except SqlError as error:
+        raise StreamError(f"column {column}: {error.message}", hint=error.hint) from error
 
 
 def _check_convertible(field: pa.Field, type_: DataType) -> None:

@@ -19,8 +19,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from workbench.errors import StreamError
+from workbench.sql.type_names import parse_type
 from workbench.sql.types import DataType
-from workbench.streams.arrow_types import parse_type, to_arrow, to_data_type
+from workbench.streams.arrow_types import to_arrow, to_data_type
 
 ROW_GROUP_ROWS = 65_536
 FILE_ROWS = 8 * ROW_GROUP_ROWS
