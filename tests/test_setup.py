@@ -234,7 +234,7 @@ def test_an_old_python_is_not_taken(tools: Path) -> None:
 
 # --- who may import whom
 
-SPARK_FREE = ["sql", "network", "catalog", "sharing", "optimizer"]
+SPARK_FREE = ["sql", "network", "sharing"]
 NEEDS_SPARK_OR_NOTEBOOK = {"pyspark", "py4j", "IPython", "ipywidgets", "ipykernel"}
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import duckdb
 import pyarrow as pa
+from duckdb.func import SPECIAL
 
 from workbench.experiments import appendix_b
 from workbench.experiments.measure import PeakMemory, machine
@@ -94,7 +95,7 @@ def _sizes_in_duckdb(setting: Setting, table: pa.Table) -> dict[str, int]:
     database = duckdb.connect()
     database.execute("SET threads = 2")
     database.register(setting.stream, table)
-    database.create_function("zipdistance", zipdistance, ["VARCHAR", "VARCHAR"], "DOUBLE", null_handling="special")
+    database.create_function("zipdistance", zipdistance, ["VARCHAR", "VARCHAR"], "DOUBLE", null_handling=SPECIAL)
     texts = appendix_b.load()
     counts: dict[str, int] = {}
     for query in setting.queries:
