@@ -15,6 +15,7 @@ from workbench.errors import EngineError, QueryError, SqlError, nearest
 from workbench.network.describe import NetworkView
 from workbench.network.network import Network
 from workbench.sql.types import DATE, INTEGER, DataType, decimal
+from workbench.streams.log import SetAside
 
 COLUMNS = (("tranid", INTEGER), ("tran_date", DATE), ("amount", decimal(15, 2)), ("rbank_aba", INTEGER))
 
@@ -28,6 +29,7 @@ class FakeStream:
     rows: int = 5000
     position: int = 0
     set_aside_total: int = 0
+    set_aside: tuple[SetAside, ...] = ()
     columns: tuple[tuple[str, DataType], ...] = COLUMNS
 
 
@@ -42,6 +44,12 @@ class FakeQuery:
 
     def result(self) -> pd.DataFrame:
         return self.frame
+
+    def head(self, limit: int = 10) -> pd.DataFrame:
+        return self.frame.head(limit)
+
+    def count(self) -> int:
+        return len(self.frame)
 
     def changes(self, since: int | None = None) -> pd.DataFrame:
         frame = self.frame.copy()
@@ -66,12 +74,15 @@ class FakeSession:
     def network(self) -> NetworkView:
         return NetworkView(self.plan, self.reports)
 
-    def add_stream(self, name: str, source: object, history: int | None, batch: int | None, time: str | None) -> None:
+    def add_stream(
+        self, name: str, source: object, history: int | None, batch: int | None, time: str | None
+    ) -> FakeStream:
         self.added.append((name, source))
         self.streams[name] = FakeStream(name, history or 0, batch or 1000, time)
+        return self.streams[name]
 
-    def add_table(self, name: str, source: object) -> None:
-        self.added.append((name, source))
+    def add_table(self, name: str, source: object) -> FakeStream:
+        return self.add_stream(name, source, None, None, None)
 
     def register(self, sql: str, name: str, dialect: str) -> FakeQuery:
         self.plan = self._planned(sql, name)

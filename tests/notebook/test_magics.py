@@ -89,8 +89,14 @@ def test_running_ends_with_the_queries_that_have_something_new(run, session):
     assert "q1" not in cell.texts[5], "q1 had no changes"
 
 
+def test_running_without_streams_says_so(run, session):
+    session.ends_after = 0
+    assert run("%argus run").texts[-2] == "no batch was run: there are no streams yet; %argus help stream"
+
+
 def test_running_past_the_end_says_so(run, session):
     session.ends_after = 2
+    session.add_stream("Fed", None, None, None, None)
     run("%%argus q1\nSELECT big")
     assert run("%argus run 5").texts[-2].endswith("; the streams have ended")
     assert run("%argus run").texts[-2] == "no batch was run: the streams have ended"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.sql.types import DataType
+from workbench.streams.log import SetAside
 from workbench.streams.replay import Replay
 
 
@@ -50,3 +51,8 @@ class Stream:
     def set_aside_total(self) -> int:
         """Rows of the source that did not fit its columns."""
         return self.replay.log.set_aside_total
+
+    @property
+    def set_aside(self) -> tuple[SetAside, ...]:
+        """The first of these rows, each with its line, its text and why it does not fit."""
+        return self.replay.log.set_aside

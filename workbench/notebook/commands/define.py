@@ -7,16 +7,20 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.errors import nearest
 from workbench.network.describe import NetworkView
 from workbench.notebook.arguments import Command, MagicError, argument
 from workbench.notebook.desk import Desk
-from workbench.notebook.display import Shown, counts, result_table, show, together
+from workbench.notebook.display import counts, plain, rows_table, show, together
 from workbench.notebook.drawing import picture
 from workbench.notebook.parameters import expand
 
 if TYPE_CHECKING:
     from workbench.query import Query
+    from workbench.streams.stream import Stream
 
+SET_ASIDE_SHOWN = 3
+"""Rows that do not fit which are shown when a stream is added."""
 DIALECTS = ("bigquery", "duckdb", "mysql", "oracle", "postgres", "snowflake", "spark", "sqlite", "tsql")
 
 
@@ -29,9 +33,9 @@ def register(desk: Desk, arguments: argparse.Namespace) -> None:
     if arguments.dry_run:
         preview = session.preview(sql, name=arguments.name, dialect=arguments.dialect)
         change = describe_change(arguments.name, session.network, preview)
-        show(together(Shown(f"dry run, nothing was changed: {change}"), picture(preview, arguments.name)))
+        show(together(plain(f"dry run, nothing was changed: {change}"), picture(preview, arguments.name)))
         return
-    replaced = arguments.name in session.queries
+    replaced = arguments.name.lower() in {name.lower() for name in session.queries}
     before = session.network
     query = session.register(sql, name=arguments.name, dialect=arguments.dialect)
     change = describe_change(query.name, before, session.network)
@@ -57,35 +61,48 @@ def show_result(desk: Desk, query: Query, limit: int, output: str | None) -> Non
     if query.status != "active":
         show(f"{query.name} is disabled: {query.status}")
         return
-    result = query.result()
     if output is not None:
-        desk.variables[output] = result
-    show(result_table(result, limit, query.name))
+        result = desk.variables[output] = query.result()
+        first, rows = result.head(max(0, limit)), len(result)
+    else:
+        first = query.head(max(0, limit))
+        rows = len(first) if len(first) < limit else query.count()
+    show(rows_table(first, rows, query.name))
 
 
 def add_stream(desk: Desk, arguments: argparse.Namespace) -> None:
     """Add a stream and say how it will arrive."""
-    session = desk.session
-    session.add_stream(
+    stream = desk.session.add_stream(
         arguments.name,
         source(desk, arguments.source),
         history=arguments.history,
         batch=arguments.batch,
         time=arguments.time,
     )
-    stream = session.streams[arguments.name]
     in_batches = max(0, stream.rows - stream.history)
-    columns = ", ".join(f"{name} {type_}" for name, type_ in stream.columns)
+    history = min(stream.history, stream.rows)
     show(
-        f"{stream.name}: {min(stream.history, stream.rows):,} rows of history, "
-        f"then {in_batches:,} rows in batches of {stream.batch:,}\n" + textwrap.fill(columns, 110)
+        f"{stream.name}: {history:,} rows of history, then {in_batches:,} rows in batches of {stream.batch:,}\n"
+        + describe_rows(stream)
     )
 
 
 def add_table(desk: Desk, arguments: argparse.Namespace) -> None:
     """Add a static table."""
-    desk.session.add_table(arguments.name, source(desk, arguments.source))
-    show(f"table {arguments.name} added")
+    table = desk.session.add_table(arguments.name, source(desk, arguments.source))
+    show(f"table {table.name}: {table.rows:,} rows\n" + describe_rows(table))
+
+
+def describe_rows(stream: Stream) -> str:
+    """The columns of a stream, and the rows of its source that did not fit them."""
+    lines = [textwrap.fill(", ".join(f"{name} {type_}" for name, type_ in stream.columns), 110)]
+    if count := stream.set_aside_total:
+        rows = "1 row that does" if count == 1 else f"{count:,} rows that do"
+        lines.append(f"set aside, {rows} not fit:")
+        lines += [f"  line {row.line}: {row.reason}" for row in stream.set_aside[:SET_ASIDE_SHOWN]]
+        if count > SET_ASIDE_SHOWN:
+            lines.append(f"  and {count - SET_ASIDE_SHOWN:,} more")
+    return "\n".join(lines)
 
 
 def source(desk: Desk, word: str) -> Any:
@@ -99,10 +116,11 @@ def source(desk: Desk, word: str) -> Any:
         return str(path)
     if word.isidentifier() and word in desk.variables:
         return desk.variables[word]
-    raise MagicError(
-        f"there is no file {word}" + (f" and no variable of this name, seen from {Path.cwd()}" if word else ""),
-        hint="give the path of a Parquet or CSV file, or the name of a DataFrame",
-    )
+    folder = path.parent
+    known = [str(folder / other.name) for other in folder.iterdir()] if folder.is_dir() else []
+    what = f"there is no file {word}" + (" and no variable of this name" if word.isidentifier() else "")
+    hint = nearest(str(path), [*known, *(desk.named() if word.isidentifier() else ())])
+    raise MagicError(what, hint=hint or f"paths are seen from {Path.cwd()}")
 
 
 def drop(desk: Desk, arguments: argparse.Namespace) -> None:

@@ -33,13 +33,14 @@ def run(desk: Desk, arguments: argparse.Namespace) -> None:
             raise KeyboardInterrupt
         line.update(
             f"batch {report.batch} ({len(done)} of {arguments.batches}): "
-            f"{report.total_rows:,} rows, {milliseconds(report.seconds)}"
+            f"{_rows(report.total_rows)}, {milliseconds(report.seconds)}"
         )
 
     try:
         with deferred_interrupt() as interrupted:
             session.run(arguments.batches, progress=progress)
-        stopped = "the streams have ended" if len(done) < arguments.batches else ""
+        ended = "the streams have ended" if session.streams else "there are no streams yet; %argus help stream"
+        stopped = ended if len(done) < arguments.batches else ""
     except KeyboardInterrupt:
         stopped = "interrupted"
     line.update(summary(done, stopped))
@@ -79,7 +80,11 @@ def summary(reports: Sequence[BatchReport], stopped: str) -> str:
     seconds = sum(report.seconds for report in reports)
     average = f", {milliseconds(seconds / len(reports))} a batch" if len(reports) > 1 else ""
     rows = sum(report.total_rows for report in reports)
-    return f"{which}: {rows:,} rows in {seconds:.1f} s{average}" + (f"; {stopped}" if stopped else "")
+    return f"{which}: {_rows(rows)} in {seconds:.1f} s{average}" + (f"; {stopped}" if stopped else "")
+
+
+def _rows(number: int) -> str:
+    return "1 row" if number == 1 else f"{number:,} rows"
 
 
 def news(reports: Sequence[BatchReport]) -> Shown:
