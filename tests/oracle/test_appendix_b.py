@@ -28,6 +28,7 @@ def samples() -> dict[str, pa.Table]:
     return {name: parquet.read_table(SAMPLES / f"{file}.parquet") for file, name in STREAM_NAMES.items()}
 
 
+@pytest.mark.timeout(900)
 def test_together(spark: SparkSession, samples: dict[str, pa.Table]) -> None:
     feeds = {name: Feed(table, HISTORY, 1_000) for name, table in samples.items()}
     with Oracle(spark, feeds, functions=FUNCTIONS) as oracle:
