@@ -50,6 +50,10 @@ class WorkbenchError(Exception):
             lines.append(f"hint: {self.hint}")
         return "\n".join(lines)
 
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows: the text alone, no stack."""
+        return str(self).splitlines()
+
     def _excerpt(self) -> list[str]:
         """The line of SQL with the error and a caret line under it; nothing when the place is unknown."""
         if self.sql is None or self.position is None:

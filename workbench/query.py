@@ -16,6 +16,8 @@ from workbench.sql.logical import LogicalQuery, output_columns
 from workbench.sql.types import DataType
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from workbench.engine.results import Answers
 
 ACTIVE = "active"
@@ -57,11 +59,18 @@ class Query:
             QueryError: the query was dropped or disabled.
             EngineError: Spark could not read it.
         """
-        answers = self._answers()
-        with explained(f"read the result of {self.name}"):
-            frame = to_pandas(answers.result(), answers.plan)
-        self._answers()  # functions of SELECT are called as rows are read; one that raised has disabled the query
-        return frame
+        return self._fetched("result", lambda answers: answers.result())
+
+    def head(self, limit: int = 10) -> pd.DataFrame:
+        """At most ``limit`` rows of the answer, whichever are found first; the others are not fetched.
+
+        Raises:
+            QueryError: the query was dropped or disabled, or ``limit`` is negative.
+            EngineError: Spark could not read it.
+        """
+        if limit < 0:
+            raise QueryError(f"cannot show {limit} rows", hint="give a number of rows, 0 or more")
+        return self._fetched("first rows", lambda answers: answers.result().limit(limit))
 
     def count(self) -> int:
         """Number of rows of the answer, without fetching them."""
@@ -78,10 +87,7 @@ class Query:
             QueryError: the query was dropped or disabled.
             EngineError: Spark could not read it.
         """
-        answers = self._answers()
-        with explained(f"read the changes of {self.name}"):
-            frame = to_pandas(answers.changes(since), answers.plan, first=("batch", "weight"))
-        self._answers()
+        frame = self._fetched("changes", lambda answers: answers.changes(since), first=("batch", "weight"))
         return frame.sort_values("batch", kind="stable", ignore_index=True)
 
     def explain(self) -> Explanation:
@@ -96,6 +102,13 @@ class Query:
         """
         if self.status != ACTIVE:
             raise QueryError(f"query {self.name} does not run: {self.status}", hint="register it again under any name")
+
+    def _fetched(self, what: str, rows: Callable[[Answers], DataFrame], first: tuple[str, ...] = ()) -> pd.DataFrame:
+        answers = self._answers()
+        with explained(f"read the {what} of {self.name}"):
+            frame = to_pandas(rows(answers), answers.plan, first)
+        self._answers()  # functions of SELECT are called as rows are read; one that raised has disabled the query
+        return frame
 
     def _answers(self) -> Answers:
         return self.answers(self)

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 from IPython.display import display
 
+from workbench.monospace import monospace
+
 if TYPE_CHECKING:
     from IPython.core.display_functions import DisplayHandle
 
@@ -45,9 +47,14 @@ class Shown:
         return self.svg
 
 
+def plain(text: str) -> Shown:
+    """A text, in the same letters with HTML around it as without."""
+    return Shown(text, monospace(text) if text else "")
+
+
 def show(output: Shown | str) -> None:
     """Display an output of the running cell."""
-    display(Shown(output, _heading(output)) if isinstance(output, str) else output)
+    display(plain(output) if isinstance(output, str) else output)
 
 
 class ProgressLine:
@@ -79,9 +86,10 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str = ""
         )
         for row in [columns, *rows]
     ]
+    html_rows = "".join([_html_row("th", columns, right), *(_html_row("td", row, right) for row in rows)])
     return Shown(
         "\n".join([*filter(None, [title]), *map(str.rstrip, lines)]),
-        _titled(title, _html_row("th", columns, right) + "".join(_html_row("td", row, right) for row in rows)),
+        _titled(title, f'<table class="dataframe">{html_rows}</table>'),
     )
 
 
@@ -94,14 +102,9 @@ def _html_row(tag: str, cells: Sequence[str], right: Sequence[bool]) -> str:
     return f"<tr>{''.join(made)}</tr>"
 
 
-def _heading(title: str) -> str:
-    """In the letters of plain texts, so that messages and tables go together."""
-    letters = "white-space:pre-wrap; font-family:var(--jp-code-font-family, monospace)"
-    return f'<div style="{letters}">{escape(title)}</div>' if title else ""
-
-
-def _titled(title: str, html_rows: str) -> str:
-    return f'{_heading(title)}<div style="overflow-x:auto"><table class="dataframe">{html_rows}</table></div>'
+def _titled(title: str, html_table: str) -> str:
+    heading = monospace(title) if title else ""
+    return f'{heading}<div style="overflow-x:auto">{html_table}</div>'
 
 
 def frame_table(frame: pd.DataFrame, title: str = "") -> Shown:
@@ -110,10 +113,7 @@ def frame_table(frame: pd.DataFrame, title: str = "") -> Shown:
     with pd.option_context("display.max_colwidth", WIDEST):
         text = frame.to_string(index=False) if len(frame) else "  ".join(map(str, frame.columns))
         html = frame.to_html(index=False, border=0)
-    return Shown(
-        "\n".join(filter(None, [title, text])),
-        _heading(title) + f'<div style="overflow-x:auto">{html}</div>',
-    )
+    return Shown("\n".join(filter(None, [title, text])), _titled(title, html))
 
 
 def _with_nulls(column: pd.Series) -> pd.Series:
@@ -121,24 +121,23 @@ def _with_nulls(column: pd.Series) -> pd.Series:
     return column.astype(object).where(column.notna(), "NULL") if column.isna().any() else column
 
 
-def result_table(frame: pd.DataFrame, limit: int, title: str = "", last: bool = False) -> Shown:
-    """The first (or last) rows of a result, and how many there are in all.
+def rows_table(shown: pd.DataFrame, rows: int, title: str = "") -> Shown:
+    """Some rows of an answer, and how many there are in all.
 
     Example:
-        >>> result_table(pd.DataFrame({"tranid": range(1000, 3000)}), 1)
+        >>> rows_table(pd.DataFrame({"tranid": [1000]}), 2000)
         1 of 2,000 rows
          tranid
            1000
     """
-    shown = frame.tail(max(0, limit)) if last else frame.head(max(0, limit))
-    rows = f"{len(frame):,} row" + ("" if len(frame) == 1 else "s")
-    count = rows if len(shown) == len(frame) else f"{len(shown):,} of {rows}"
+    total = f"{rows:,} row" + ("" if rows == 1 else "s")
+    count = total if len(shown) == rows else f"{len(shown):,} of {total}"
     return frame_table(shown, f"{title}: {count}" if title else count)
 
 
 def together(*parts: Shown) -> Shown:
     """Several outputs as one, below each other."""
-    html = "".join(part.html if part.html is not None else f"<pre>{escape(part.text)}</pre>" for part in parts)
+    html = "".join(part.html if part.html is not None else monospace(part.text) for part in parts)
     return Shown("\n\n".join(part.text for part in parts), html)
 
 

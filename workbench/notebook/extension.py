@@ -1,4 +1,4 @@
-"""``%load_ext workbench``: magics, completion, drawings and short errors for a notebook.
+"""``%load_ext workbench``: magics, completion and drawings for a notebook.
 
 Spark starts in the background as soon as the extension is loaded; the first command that needs it waits.
 """
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from workbench.errors import EnvironmentProblem, WorkbenchError
+from workbench.errors import EnvironmentProblem
 from workbench.network.describe import NetworkView
 from workbench.notebook.completion import matcher
 from workbench.notebook.desk import Desk, SparkStart
@@ -46,8 +46,6 @@ def install(shell: InteractiveShell, desk: Desk) -> None:
     formatters = shell.display_formatter.formatters
     formatters["text/html"].for_type(NetworkView, lambda network: picture(network).html)
     formatters["image/svg+xml"].for_type(NetworkView, lambda network: picture(network).svg)
-    # IPython asks an exception how it wants to be shown; ours say what an analyst can use, and no stack.
-    WorkbenchError._render_traceback_ = _short  # type: ignore[attr-defined]
 
 
 def get_session() -> Session:
@@ -87,7 +85,3 @@ def _loaded() -> Desk:
     if _desk is None:
         raise EnvironmentProblem("the workbench is not loaded in this notebook", hint="%load_ext workbench")
     return _desk
-
-
-def _short(error: WorkbenchError) -> list[str]:
-    return str(error).splitlines()

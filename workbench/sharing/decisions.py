@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 
+from workbench.monospace import monospace
 from workbench.network.network import Network
 from workbench.network.nodes import NodeId
 
@@ -41,7 +41,7 @@ class Explanation:
         return "\n".join([head, *(f"  {decision}" for decision in self.decisions)])
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>"
+        return monospace(str(self))
 
 
 def decisions(before: Network, after: Network, query: str) -> Explanation:

@@ -11,7 +11,7 @@ from workbench.network.dot import caption, short
 from workbench.notebook.arguments import Command, argument
 from workbench.notebook.commands.define import show_result
 from workbench.notebook.desk import Desk
-from workbench.notebook.display import Shown, milliseconds, result_table, show, table, together
+from workbench.notebook.display import Shown, milliseconds, rows_table, show, table, together
 from workbench.notebook.drawing import picture
 
 if TYPE_CHECKING:
@@ -30,7 +30,8 @@ def results(desk: Desk, arguments: argparse.Namespace) -> None:
         changes = query.changes(since=arguments.since)
         if arguments.output is not None:
             desk.variables[arguments.output] = changes
-        show(result_table(changes, arguments.limit, f"latest changes of {query.name}", last=True))
+        latest = changes.tail(max(0, arguments.limit))
+        show(rows_table(latest, len(changes), f"latest changes of {query.name}"))
     else:
         show_result(desk, query, arguments.limit, arguments.output)
 
@@ -67,8 +68,7 @@ def plan(desk: Desk, arguments: argparse.Namespace) -> None:
 
 def explain(desk: Desk, arguments: argparse.Namespace) -> None:
     """What a query shares, and why."""
-    explanation = desk.session.query(arguments.query).explain()
-    show(Shown(str(explanation), explanation._repr_html_()))
+    show(str(desk.session.query(arguments.query).explain()))
 
 
 def timings(desk: Desk, arguments: argparse.Namespace) -> None:
