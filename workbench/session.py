@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from workbench.engine.engine import Engine
 from workbench.engine.functions import UserFunctions
 from workbench.engine.results import Answers
-from workbench.engine.spark import local_spark
+from workbench.engine.spark import engine_session, local_spark
 from workbench.engine.timings import BatchReport
 from workbench.errors import QueryError, SqlError, StreamError, nearest
 from workbench.network.describe import NetworkView
@@ -82,8 +82,9 @@ class Session:
         self._temporary = path is None
         self.path = Path(tempfile.mkdtemp(prefix="argus-") if path is None else path).resolve()
         self.path.mkdir(parents=True, exist_ok=True)
-        self._engine = Engine(self.spark, self.path / "state")
-        self._functions = UserFunctions(self.spark)
+        self._spark = engine_session(self.spark)
+        self._engine = Engine(self._spark, self.path / "state")
+        self._functions = UserFunctions(self._spark)
         self._state = _State()
         self._queries: dict[str, Query] = {}
         self._numbers = itertools.count(1)
@@ -249,6 +250,8 @@ class Session:
     def close(self) -> None:
         """End the session; a temporary folder is removed. Spark goes on, for other sessions of this process."""
         self._engine.close()
+        for query in self._queries.values():
+            query.status = "the session is closed"
         if self._temporary:
             shutil.rmtree(self.path, ignore_errors=True)
 
@@ -268,7 +271,11 @@ class Session:
         return self.path / "streams" / f"{len(self._state.streams)}-{''.join(c if c.isalnum() else '_' for c in name)}"
 
     def _take_in(self, stream: Stream) -> Stream:
-        self._engine.add_stream(stream.name, dict(stream.columns), stream.replay.history_tables())
+        try:
+            self._engine.add_stream(stream.name, dict(stream.columns), stream.replay.history_tables())
+        except BaseException:
+            shutil.rmtree(stream.replay.log.folder, ignore_errors=True)
+            raise
         self._state = replace(self._state, streams={**self._state.streams, stream.name: stream})
         return stream
 
@@ -336,7 +343,7 @@ class Session:
         query.check_active()
         plan = self._state.network.queries[query.name]
         tree = self._engine.trees[self._state.network.roots[plan.node]]
-        return Answers(self.spark, plan, tree, query.registered)
+        return Answers(self._spark, plan, tree, query.registered)
 
 
 def _views(name: str, bound: Bound) -> dict[str, LogicalQuery]:

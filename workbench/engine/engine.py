@@ -23,11 +23,12 @@ from workbench.engine.grouped import as_told, grouped_change, merged_state, stat
 from workbench.engine.join import join_change
 from workbench.engine.node_rows import NodeRows
 from workbench.engine.relation import SMALL_ROWS, Layout, Relation, consolidate
-from workbench.engine.shared_pass import BATCH, NO_CHANGE, WEIGHT, Delta, run_pass
+from workbench.engine.shared_pass import BATCH, NO_CHANGE, RESERVED_NAME, WEIGHT, Delta, run_pass
 from workbench.engine.timings import BatchReport, OperatorReport
 from workbench.engine.tree import LogEntry, Tree, TreePlan, passed_rows, plan_trees
 from workbench.engine.union_all import union_change
 from workbench.engine.views import Views
+from workbench.errors import StreamError
 from workbench.network.network import Network
 from workbench.network.nodes import Join, NodeId, SetOperation, Source
 from workbench.network.projection import Columns
@@ -57,7 +58,15 @@ class Engine:
         """All rows of every stream so far, all columns: what later queries start from."""
 
     def add_stream(self, name: str, columns: Columns, history: Iterable[pa.Table]) -> None:
-        """Take in a stream's history as batch 0."""
+        """Take in a stream's history as batch 0.
+
+        Raises:
+            StreamError: a column has a name the engine uses itself.
+        """
+        for column in columns:
+            if RESERVED_NAME.fullmatch(column):
+                message = f"stream {name}: the column name {column} is used by the workbench itself"
+                raise StreamError(message, hint="rename the column in the source")
         layout = Layout(columns)
         folder = self._folder(f"stream-{len(self.arrived)}")
         deltas = [self._write(table, layout, folder, batch=0) for table in history]

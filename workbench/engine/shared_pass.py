@@ -9,6 +9,7 @@ never read.
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -25,6 +26,9 @@ BATCH = "_batch"
 """Column: the batch that brought the change."""
 WEIGHT = "_weight"
 """Column: the change's weight in the Z-set."""
+
+RESERVED_NAME = re.compile(r"_(batch|weight|branch|copy|rows\d*|bits\d+|t\d+)|.*`.*")
+"""Column names a stream may not have: those used beside the rows' own, and any with a backtick, which ends a name."""
 
 _ANSWER = "file string, rows bigint, rows_in bigint, bytes bigint, counts binary"
 

@@ -19,15 +19,20 @@ from pyspark.sql import SparkSession
 from workbench.doctor import use_java
 from workbench.errors import EnvironmentProblem
 
-SETTINGS = {
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
+SQL_SETTINGS = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.ansi.enabled": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "32768",
-    "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.parquet.compression.codec": "zstd",
+    # Spark describes every plan for its web page, which costs a small job noticeably; the short form is enough.
+    "spark.sql.ui.explainMode": "simple",
+}
+"""What the engine's SQL relies on, whatever the Spark it was given is set to."""
+
+START_SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
     "spark.locality.wait": "0s",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -51,12 +56,10 @@ def local_spark(app_name: str = "argus", cores: int | None = None, memory: str =
     threads = cores or os.cpu_count() or 2
     logging = resources.files("workbench.engine") / "log4j2.properties"
     builder = SparkSession.builder.master(f"local[{threads}]").appName(app_name)
-    for key, value in SETTINGS.items():
+    for key, value in START_SETTINGS.items():
         builder = builder.config(key, value)
-    builder = (
-        builder.config("spark.sql.shuffle.partitions", str(threads))
-        .config("spark.driver.memory", memory)
-        .config("spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile=file:{logging} -Dlog4j2.disable.jmx=true")
+    builder = builder.config("spark.driver.memory", memory).config(
+        "spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile=file:{logging} -Dlog4j2.disable.jmx=true"
     )
     try:
         with _quiet_launch():
@@ -67,6 +70,15 @@ def local_spark(app_name: str = "argus", cores: int | None = None, memory: str =
         ) from problem
     spark.sparkContext.setLogLevel("OFF")
     return spark
+
+
+def engine_session(spark: SparkSession) -> SparkSession:
+    """A Spark session for one engine: the same Spark, but settings, temporary views and functions of its own."""
+    own = spark.newSession()
+    for key, value in SQL_SETTINGS.items():
+        own.conf.set(key, value)
+    own.conf.set("spark.sql.shuffle.partitions", str(max(1, spark.sparkContext.defaultParallelism)))
+    return own
 
 
 @contextmanager
