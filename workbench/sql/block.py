@@ -1,24 +1,22 @@
-"""One SELECT to a Block: FROM with merged subqueries, WHERE, GROUP BY and HAVING, the select list, DISTINCT."""
+"""One SELECT to a Block: WHERE, GROUP BY and HAVING, the select list, DISTINCT; FROM is bound in ``from_clause``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from workbench.errors import SqlError, UnsupportedError
-from workbench.sql.coercion import TypeClash
+from workbench.errors import SqlError
 from workbench.sql.expressions import Column, Expression, columns, text
-from workbench.sql.functions import call
-from workbench.sql.grouped import Aggregation, is_aggregate, over_groups, shift
-from workbench.sql.logical import Block, Grouping, Input, LogicalQuery, Output, StreamInput, output_columns
+from workbench.sql.from_clause import bind_from
+from workbench.sql.grouped import Aggregation, is_aggregate, over_groups
+from workbench.sql.logical import Block, Grouping, Output
 from workbench.sql.normal_form import normal_form
-from workbench.sql.predicates import PredSet, conjunction, map_predicates
+from workbench.sql.predicates import PredSet, conjunction
 from workbench.sql.scalar import ScalarBinder
-from workbench.sql.scope import Item, Scope
-from workbench.sql.types import DataType
+from workbench.sql.scope import Scope
 
 if TYPE_CHECKING:
     from workbench.sql.bind import QueryBinder
@@ -41,116 +39,32 @@ def bind_block(select: exp.Select, binder: QueryBinder) -> Block:
 class _SelectBinder:
     select: exp.Select
     binder: QueryBinder
-    inputs: list[Input] = field(default_factory=list)
-    where: list[PredSet] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.source = self.binder.source
-        self.scope = Scope(self.source)
-
-    def block(self) -> Block:
         self.source.refuse_others(self.select, _HANDLED, "SELECT")
         self._distinct_on()
-        self._from()
-        if self.select.args.get("where") is not None:
-            self.where.append(normal_form(self._scalar().condition(self.select.args["where"].this)))
+        self.from_ = bind_from(self.select, self.binder)
+        self.scope = self.from_.scope
+        self.where = self._where()
+
+    def block(self) -> Block:
         grouped = self.select.args.get("group") is not None or self._has_aggregates()
         return self._grouped() if grouped else self._plain()
 
     def _scalar(self, aggregation: Aggregation | None = None, scope: Scope | None = None) -> ScalarBinder:
         return ScalarBinder(scope or self.scope, self.binder.schema, self.binder.dialect, aggregation)
 
+    def _where(self) -> PredSet:
+        """The conditions of FROM and WHERE."""
+        where = self.select.args.get("where")
+        own = [normal_form(self._scalar().condition(where.this))] if where is not None else []
+        return conjunction(*self.from_.conditions, *own)
+
     def _distinct_on(self) -> None:
         distinct = self.select.args.get("distinct")
         if distinct is not None and distinct.args.get("on") is not None:
             self.source.refuse("DISTINCT ON", distinct.args["on"], "use GROUP BY with MIN or MAX")
-
-    # ---- FROM --------------------------------------------------------------------------------------------------------
-
-    def _from(self) -> None:
-        from_ = self.select.args.get("from_")
-        if from_ is None:
-            raise self.source.error("a query needs FROM", self.select, "name a stream")
-        self._item(from_.this)
-        for join in self.select.args.get("joins") or ():
-            self._join(join)
-
-    def _item(self, node: exp.Expr) -> None:
-        match node:
-            case exp.Table():
-                self.source.refuse_others(node, {"this", "alias", "db", "catalog", "joins"}, "FROM")
-                name, relation, named = self.binder.relation(node)
-                self._add(node, node.alias or name, relation, named)
-            case exp.Subquery(this=exp.Table()):
-                self.source.refuse_others(node, {"this", "alias"}, "FROM")
-                if node.alias:
-                    node.this.set("alias", node.args["alias"])
-                self._item(node.this)
-            case exp.Subquery():
-                self.source.refuse_others(node, {"this", "alias", "with_", "joins"}, "FROM")
-                query = self.binder.query(exp.Subquery(this=node.this, with_=node.args.get("with_")))
-                named = tuple((o.lower(), t) for o, t in output_columns(query))
-                self._add(node, node.alias, query, named)
-            case _:
-                words = {"Lateral": "LATERAL", "Unnest": "UNNEST", "Values": "VALUES in FROM"}
-                self.source.refuse(words.get(type(node).__name__, node.key.upper()), node)
-        for join in node.args.get("joins") or ():
-            self._join(join)
-
-    def _add(
-        self, node: exp.Expr, alias: str, relation: LogicalQuery | StreamInput, named: Sequence[tuple[str, DataType]]
-    ) -> None:
-        """Add a FROM item; a plain block dissolves into this one."""
-        offset = len(self.inputs)
-        if isinstance(relation, Block) and relation.grouping is None and not relation.distinct:
-            self.inputs += relation.inputs
-            self.where.append(_shifted(relation.where, offset))
-            values = [shift(o.expression, offset) for o in relation.outputs]
-        else:
-            self.inputs.append(relation)
-            values = [Column(name, type_, offset) for name, type_ in named]
-        names = [name for name, _ in named]
-        given = node.args["alias"].args.get("columns") if node.args.get("alias") is not None else None
-        if given:
-            if len(given) != len(names):
-                raise self.source.error(f"{alias} has {len(names)} columns, not {len(given)}", node)
-            names = [part.name.lower() for part in given]
-        self.scope.add(Item(alias, dict(zip(names, values, strict=True))), node)
-
-    def _join(self, join: exp.Join) -> None:
-        side, kind, method = (str(join.args.get(k) or "") for k in ("side", "kind", "method"))
-        if side or kind not in ("", "INNER", "CROSS") or method:
-            name = (
-                "an outer join"
-                if side and kind in ("", "OUTER")
-                else f"{' '.join(w for w in (method, side, kind) if w)} JOIN"
-            )
-            hint = "rows that match nothing are not kept; use [INNER] JOIN ... ON"
-            raise _refused(self, name, join, side or method or kind, hint)
-        self.source.refuse_others(join, {"this", "on", "using", "kind"}, "JOIN")
-        before = len(self.scope.items)
-        self._item(join.this)
-        if join.args.get("on") is not None:
-            self.where.append(normal_form(self._scalar().condition(join.args["on"])))
-        for name in join.args.get("using") or ():
-            self._using(name, before)
-
-    def _using(self, node: exp.Expr, before: int) -> None:
-        name = node.name.lower()
-        sides: list[Expression] = []
-        for items in (self.scope.items[:before], self.scope.items[before:]):
-            found = [item for item in items if name in item.columns and name not in item.merged]
-            if len(found) != 1:
-                problem = "ambiguous" if found else "unknown"
-                raise self.source.error(f"{problem} column {node.name} in USING", node)
-            sides.append(found[0].columns[name])
-        try:
-            self.where.append(normal_form(call("=", *sides)))
-        except TypeClash as clash:
-            raise self.source.error(clash.message, node, clash.hint) from None
-        found[0].merged.add(name)
-        if name not in self.scope.using:
-            self.scope.using.append(name)
 
     # ---- select list -------------------------------------------------------------------------------------------------
 
@@ -182,7 +96,7 @@ class _SelectBinder:
             Output(n, e) for n, e in zip(_unique([n for n, _ in outputs]), (e for _, e in outputs), strict=True)
         )
         distinct = self.select.args.get("distinct") is not None
-        return Block(tuple(self.inputs), conjunction(*self.where), named, grouping, having, distinct)
+        return Block(tuple(self.from_.inputs), self.where, named, grouping, having, distinct)
 
     def _name(self, node: exp.Expr | None) -> str:
         assert node is not None
@@ -285,18 +199,9 @@ class _Aliases(Mapping[str, Expression]):
         return len(self._nodes)
 
 
-def _refused(binder: _SelectBinder, name: str, join: exp.Join, word: str, hint: str) -> SqlError:
-    place = binder.source.word(word) if word else binder.source.of(join)
-    return UnsupportedError(f"{name} is not supported", **place, hint=hint)
-
-
 def _unaliased(node: exp.Expr | None) -> exp.Expr:
     assert node is not None
     return node.this if isinstance(node, exp.Alias) else node
-
-
-def _shifted(predicates: PredSet, offset: int) -> PredSet:
-    return map_predicates(predicates, lambda c: shift(c, offset)) if offset else predicates
 
 
 def _unique(names: list[str]) -> list[str]:
