@@ -14,9 +14,9 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 import pytest
-from engine.three_valued import satisfied
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
+from three_valued import satisfied
 
 from workbench.engine.compile_filter import CompiledFilter, compile_filter
 from workbench.engine.lineage import Bits, count_bits, mask

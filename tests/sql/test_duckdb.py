@@ -7,7 +7,7 @@ import itertools
 import duckdb
 import pytest
 from sql.bind_schema import SCHEMA
-from sql.three_valued import satisfied
+from three_valued import satisfied
 
 from workbench.sql.bind import bind
 from workbench.sql.logical import Block

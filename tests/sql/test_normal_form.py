@@ -8,7 +8,7 @@ import random
 import pytest
 from sql.bind_schema import SCHEMA
 from sql.fixtures import pairs, parse_pairs
-from sql.three_valued import satisfied, value
+from three_valued import satisfied, value
 
 from workbench.sql.bind import bind
 from workbench.sql.expressions import Call, Column, Constant, Expression
