@@ -33,6 +33,14 @@ TRANSFERS = pd.DataFrame(
 FEES = "tranid,paid_on,fee\n1,2002-11-20,4.50\n2,2002-11-21,lots\n3,2002-11-22,7.25\n4,2002-11-23\n5,2002-11-24,1.00\n"
 
 
+SET_UP = {
+    "%argus stream Transfers transfers --history 2 --batch 2 --time tran_date": "4 rows in batches of 2",
+    "%%argus big\nSELECT tranid, amount FROM Transfers WHERE amount > 1000000": "big registered",
+    "%%argus by_bank\nSELECT rbank_name, COUNT(*) AS n FROM Transfers GROUP BY rbank_name": "by_bank registered",
+    "%argus run": "batch 1: 2 rows",
+}
+
+
 def rows(frame: pd.DataFrame) -> list[str]:
     """A bag of rows as texts in a fixed order."""
     return sorted(frame.to_csv(index=False, header=False).splitlines())
@@ -80,10 +88,9 @@ def notebook(spark, tmp_path_factory) -> Iterator[Notebook]:
         shell.user_ns["transfers"] = TRANSFERS
         install(shell, Desk(shell.user_ns, lambda: session))
         made = Notebook(shell, session)
-        made.shown("%argus stream Transfers transfers --history 2 --batch 2 --time tran_date")
-        made.shown("%%argus big\nSELECT tranid, amount FROM Transfers WHERE amount > 1000000")
-        made.shown("%%argus by_bank\nSELECT rbank_name, COUNT(*) AS n FROM Transfers GROUP BY rbank_name")
-        made.shown("%argus run")
+        for cell, says in SET_UP.items():
+            shown = made.shown(cell)
+            assert says in shown, shown
         yield made
     shell.history_manager.end_session()
     InteractiveShell.clear_instance()
