@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from workbench.errors import QueryError, nearest
+from workbench.network.dot import to_dot
 from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, Source
 from workbench.network.sql_text import SIDES, expression_sql, node_sql, or_pred_sql
@@ -111,8 +112,6 @@ class NetworkView:
 
     def to_dot(self, query: str | None = None, full: bool = False) -> str:
         """The drawing as DOT text; see :func:`workbench.network.dot.to_dot`."""
-        from workbench.network.dot import to_dot  # dot draws views, so it imports this module
-
         return to_dot(self, query=query, full=full)
 
     def to_text(self, query: str | None = None) -> str:

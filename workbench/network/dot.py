@@ -10,10 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from workbench.network.describe import NetworkView, NodeView
 from workbench.network.nodes import NodeId
+
+if TYPE_CHECKING:
+    from workbench.network.describe import NetworkView, NodeView
 
 SYMBOLS = {
     "source": "F",

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from workbench.errors import SqlError, nearest
 from workbench.sql.block import bind_block
-from workbench.sql.caret import Source
+from workbench.sql.caret import SourceText
 from workbench.sql.coercion import TypeClash, is_null, unify
 from workbench.sql.expressions import Column, Constant
 from workbench.sql.logical import Block, LogicalQuery, Output, SetOperation, StreamInput, output_columns
@@ -47,7 +47,7 @@ def bind(sql: str, dialect: str, schema: Schema) -> Bound:
         >>> str(bound.query.where)
         'a > 1'
     """
-    binder = QueryBinder(Source(sql), dialect.lower(), schema)
+    binder = QueryBinder(SourceText(sql), dialect.lower(), schema)
     views: list[tuple[str, LogicalQuery]] = []
     query: LogicalQuery | None = None
     for statement in parse(sql, dialect):
@@ -70,7 +70,7 @@ def bind(sql: str, dialect: str, schema: Schema) -> Bound:
 class QueryBinder:
     """Binds queries; ``local`` holds the views and CTEs of the text, by name in lower case."""
 
-    source: Source
+    source: SourceText
     dialect: str
     schema: Schema
     local: Mapping[str, LogicalQuery] = field(default_factory=dict)
@@ -190,7 +190,7 @@ def alias_columns(node: exp.Expr) -> tuple[str, ...]:
     return tuple(c.name for c in alias.args.get("columns") or ()) if isinstance(alias, exp.TableAlias) else ()
 
 
-def renamed(query: LogicalQuery, names: tuple[str, ...], source: Source, node: exp.Expr) -> LogicalQuery:
+def renamed(query: LogicalQuery, names: tuple[str, ...], source: SourceText, node: exp.Expr) -> LogicalQuery:
     """The query with other output names; none keeps its own."""
     if not names:
         return query

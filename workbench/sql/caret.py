@@ -35,12 +35,12 @@ class Place(TypedDict):
     length: int
 
 
-class Source:
+class SourceText:
     """The text of a statement, to find nodes in.
 
     Example:
         >>> import sqlglot
-        >>> source = Source("SELECT amout FROM f")
+        >>> source = SourceText("SELECT amout FROM f")
         >>> source.of(sqlglot.parse_one(source.sql).expressions[0])["position"]
         7
     """

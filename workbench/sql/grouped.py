@@ -14,7 +14,7 @@ from sqlglot.errors import SqlglotError
 from workbench.errors import SqlError
 from workbench.sql import aggregates
 from workbench.sql.aggregates import GROUPED
-from workbench.sql.caret import Source
+from workbench.sql.caret import SourceText
 from workbench.sql.coercion import TypeClash
 from workbench.sql.expressions import AggregateCall, Call, Column, Constant, Expression, column_name, map_columns, text
 from workbench.sql.functions import call
@@ -113,7 +113,7 @@ class Aggregation:
 def _bind_text(
     sql: str, names: dict[str, Expression], binder: ScalarBinder, aggregation: Aggregation | None
 ) -> Expression:
-    source = Source(sql)
+    source = SourceText(sql)
     scope = Scope(source, [Item("", names)])
     try:
         node = sqlglot.parse_one(sql, dialect="spark")
@@ -122,7 +122,7 @@ def _bind_text(
     return type(binder)(scope, binder.schema, "spark", aggregation).bind(node)
 
 
-def _arguments(node: exp.Expr, source: Source) -> tuple[list[exp.Expr], bool]:
+def _arguments(node: exp.Expr, source: SourceText) -> tuple[list[exp.Expr], bool]:
     """The arguments of an aggregate, none for COUNT(*), and whether they are DISTINCT."""
     if isinstance(node, exp.Anonymous):
         source.refuse_others(node, {"this", "expressions"}, node.name.upper())
@@ -139,7 +139,7 @@ def _arguments(node: exp.Expr, source: Source) -> tuple[list[exp.Expr], bool]:
     return parts, False
 
 
-def _percentile_cont(node: exp.Expr, source: Source) -> list[exp.Expr]:
+def _percentile_cont(node: exp.Expr, source: SourceText) -> list[exp.Expr]:
     """PERCENTILE_CONT(p) WITHIN GROUP (ORDER BY x), where descending counts p from the other end."""
     order = node.expression.expressions
     if len(order) != 1:
@@ -150,7 +150,9 @@ def _percentile_cont(node: exp.Expr, source: Source) -> list[exp.Expr]:
     return [order[0].this, share]
 
 
-def _percentile(arguments: list[Expression], parts: list[exp.Expr], node: exp.Expr, source: Source) -> list[Expression]:
+def _percentile(
+    arguments: list[Expression], parts: list[exp.Expr], node: exp.Expr, source: SourceText
+) -> list[Expression]:
     share = arguments[1] if len(arguments) == 2 else None
     value = share.value if isinstance(share, Constant) else None
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)) or not 0 <= value <= 1:
@@ -165,7 +167,7 @@ def _only_where(test: Expression, argument: Expression) -> Expression:
     return call("case", test, argument, Constant(None, STRING))
 
 
-def _check(name: str, count: int, distinct: bool, node: exp.Expr, source: Source) -> None:
+def _check(name: str, count: int, distinct: bool, node: exp.Expr, source: SourceText) -> None:
     wanted = 2 if name == "percentile" else 1
     if name == "count" and count > 1:
         source.refuse("COUNT of several expressions", node, "count the rows of a subquery with DISTINCT or IS NOT NULL")

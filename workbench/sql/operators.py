@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from workbench.sql import coercion
 from workbench.sql.arithmetic import BIGINT_MAX
-from workbench.sql.caret import Source
+from workbench.sql.caret import SourceText
 from workbench.sql.expressions import Constant, Expression
 from workbench.sql.functions import call
 from workbench.sql.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, Kind, decimal
@@ -167,7 +167,7 @@ def concatenated(b: ScalarBinder, node: exp.Expr) -> Expression:
     return result
 
 
-def number_literal(text: str, source: Source, node: exp.Expr) -> Constant:
+def number_literal(text: str, source: SourceText, node: exp.Expr) -> Constant:
     """INTEGER for whole numbers, DECIMAL with a point, DOUBLE with an exponent, as in Spark."""
     if "e" in text.lower():
         return Constant(float(text), DOUBLE)

@@ -13,7 +13,7 @@ from sqlglot import exp
 from sqlglot.errors import ParseError, SqlglotError
 
 from workbench.errors import SqlError, UnsupportedError, nearest
-from workbench.sql.caret import Source
+from workbench.sql.caret import SourceText
 from workbench.sql.syntax import refuse_gaps, syntax_error
 
 
@@ -62,11 +62,11 @@ def parse(sql: str, dialect: str) -> tuple[Statement, ...]:
     except SqlglotError:
         raise SqlError("syntax error: a quote or comment is not closed", sql=sql, position=_unclosed(sql)) from None
     refuse_gaps(sql, dialect.lower())
-    source = Source(sql)
+    source = SourceText(sql)
     return tuple(_statement(tree, source) for tree in trees if tree is not None and not isinstance(tree, exp.Semicolon))
 
 
-def _statement(tree: exp.Expr, source: Source) -> Statement:
+def _statement(tree: exp.Expr, source: SourceText) -> Statement:
     match tree:
         case exp.Select() | exp.SetOperation() | exp.Subquery():
             return Select(tree)
@@ -80,7 +80,7 @@ def _statement(tree: exp.Expr, source: Source) -> Statement:
             )
 
 
-def _create_view(tree: exp.Create, source: Source) -> CreateView:
+def _create_view(tree: exp.Create, source: SourceText) -> CreateView:
     source.refuse_others(tree, {"this", "kind", "expression", "replace", "exists"}, "CREATE VIEW")
     if not isinstance(tree.expression, (exp.Select, exp.SetOperation, exp.Subquery)):
         raise SqlError("CREATE VIEW needs AS and a SELECT", **source.word("VIEW"))

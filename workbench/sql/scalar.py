@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from workbench.errors import nearest
 from workbench.sql import calls, coercion, functions, operators, temporal
-from workbench.sql.caret import Source
+from workbench.sql.caret import SourceText
 from workbench.sql.coercion import TypeClash
 from workbench.sql.expressions import Call, Constant, Expression
 from workbench.sql.functions import call
@@ -47,7 +47,7 @@ class ScalarBinder:
 
     def __init__(self, scope: Scope, schema: Schema, dialect: str, aggregation: Aggregation | None = None) -> None:
         self.scope, self.schema, self.dialect, self.aggregation = scope, schema, dialect, aggregation
-        self.source: Source = scope.source
+        self.source: SourceText = scope.source
         self.columns: list[tuple[exp.Column, Expression]] = []
 
     def bind(self, node: exp.Expr) -> Expression:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from workbench.errors import nearest
-from workbench.sql.caret import Source
+from workbench.sql.caret import SourceText
 from workbench.sql.expressions import Expression
 
 
@@ -26,7 +26,7 @@ class Item:
 class Scope:
     """The FROM items visible to a SELECT, and aliases of its select list where these may be used."""
 
-    source: Source
+    source: SourceText
     items: list[Item] = field(default_factory=list)
     aliases: Mapping[str, Expression] = field(default_factory=dict)
     using: list[str] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""A CSV file as blocks of text columns, with line numbers, and the types its first block suggests.
+"""A CSV file as chunks of text columns, with line numbers, and the types its first chunk suggests.
 
 Columns are read as text: a value that is no number is then a matter of one row and never stops the reading.
 An empty field is NULL, a quoted empty one is the empty string.
@@ -19,9 +19,9 @@ import pyarrow.csv as pc_csv
 from numpy.typing import NDArray
 
 from workbench.errors import StreamError
-from workbench.streams.block import Block, Source
 from workbench.streams.guess import guess_type
 from workbench.streams.log import SetAside
+from workbench.streams.opened import Chunk, OpenedSource
 from workbench.streams.whole_lines import WholeLines
 
 _BLOCK_BYTES = 1 << 22
@@ -29,7 +29,7 @@ _BLOCK_BYTES = 1 << 22
 _LINE_BREAKS = r"\n(?:\r?\n)*"
 
 
-def open_csv(path: Path, stack: ExitStack) -> Source:
+def open_csv(path: Path, stack: ExitStack) -> OpenedSource:
     """Opens a ``.csv`` or ``.csv.gz`` file with a header line, comma separated, in UTF-8.
 
     Raises:
@@ -40,13 +40,13 @@ def open_csv(path: Path, stack: ExitStack) -> Source:
     for name in names:
         if names.count(name) > 1:
             raise StreamError(f"two columns of {path} are called {name}", hint="rename one in the file's first line")
-    blocks = _CsvReader(path, names, stack.enter_context(WholeLines(path))).blocks()
-    first = next(blocks, None)
+    chunks = _CsvReader(path, names, stack.enter_context(WholeLines(path))).chunks()
+    first = next(chunks, None)
     schema = pa.schema([(name, pa.string()) for name in names])
     if first is None:
-        return Source(schema, iter(()))
+        return OpenedSource(schema, iter(()))
     guessed = {name: guess_type(first.rows.column(name)) for name in names}
-    return Source(schema, chain([first], blocks), guessed)
+    return OpenedSource(schema, chain([first], chunks), guessed)
 
 
 def _header(path: Path, lines: WholeLines) -> list[str]:
@@ -64,7 +64,7 @@ def _header(path: Path, lines: WholeLines) -> list[str]:
 
 
 class _CsvReader:
-    """Reads blocks and works out the line each row began on, from the rows' order and the line breaks in values."""
+    """Reads chunks and works out the line each row began on, from the rows' order and the line breaks in values."""
 
     def __init__(self, path: Path, names: list[str], lines: WholeLines) -> None:
         self._path = path
@@ -72,7 +72,7 @@ class _CsvReader:
         self._next_record = 2  # the header is record 1, on line 1
         self._next_line = 2
         self._last_height = 1
-        self._malformed: list[Any] = []  # in order; Arrow reads ahead, so some lie beyond the current block
+        self._malformed: list[Any] = []  # in order; Arrow reads ahead, so some lie beyond the current chunk
         self._reader = pc_csv.open_csv(
             lines,
             read_options=pc_csv.ReadOptions(block_size=_BLOCK_BYTES, use_threads=False),
@@ -85,8 +85,8 @@ class _CsvReader:
             ),
         )
 
-    def blocks(self) -> Iterator[Block]:
-        """All blocks; the last one has no rows when something at the end was set aside."""
+    def chunks(self) -> Iterator[Chunk]:
+        """All chunks; the last one has no rows when something at the end was set aside."""
         stopped = None
         while True:
             try:
@@ -97,16 +97,16 @@ class _CsvReader:
                 stopped = f"the file cannot be read from about here on, perhaps as a quote is not closed: {error}"
                 break
             if batch.num_rows:
-                yield self._block(batch)
+                yield self._chunk(batch)
         ending = tuple(self._ending(stopped))
         if ending:
-            yield Block(_no_rows(self._reader.schema), np.array([], dtype=np.int64), ending)
+            yield Chunk(_no_rows(self._reader.schema), np.array([], dtype=np.int64), ending)
 
     def _malformed_row(self, row: Any) -> str:
         self._malformed.append(row)
         return "skip"
 
-    def _block(self, batch: pa.RecordBatch) -> Block:
+    def _chunk(self, batch: pa.RecordBatch) -> Chunk:
         numbers = np.array([row.number for row in self._malformed], dtype=np.int64)
         good = np.arange(self._next_record, self._next_record + batch.num_rows)
         good += np.searchsorted(numbers - np.arange(len(numbers)), good, side="right")
@@ -124,7 +124,7 @@ class _CsvReader:
         place = good - self._next_record
         self._next_record, self._next_line = int(good[-1]) + 1, int(starts[-1] + heights[-1])
         self._last_height = int(heights[-1])
-        return Block(batch, lines[place], tuple(set_aside))
+        return Chunk(batch, lines[place], tuple(set_aside))
 
     def _ending(self, stopped: str | None) -> Iterator[SetAside]:
         if self._lines.quotes % 2 and self._last_height > 1:

@@ -18,7 +18,6 @@ from workbench.errors import SqlError, StreamError, nearest
 from workbench.sql.type_names import parse_type
 from workbench.sql.types import DataType, Kind
 from workbench.streams.arrow_types import to_data_type
-from workbench.streams.block import Block, Source
 from workbench.streams.convert import Mask, convert
 from workbench.streams.log import (
     SET_ASIDE,
@@ -31,6 +30,7 @@ from workbench.streams.log import (
     write_manifest,
     write_set_aside,
 )
+from workbench.streams.opened import Chunk, OpenedSource
 from workbench.streams.source import open_source
 
 __all__ = ["LogFile", "SetAside", "StreamLog", "ingest", "open_log"]
@@ -92,7 +92,7 @@ def ingest(
     return open_log(folder)
 
 
-def column_types(source: Source, given: Mapping[str, str]) -> dict[str, DataType]:
+def column_types(source: OpenedSource, given: Mapping[str, str]) -> dict[str, DataType]:
     """The type of each column, by folded name, in the source's order."""
     wanted = {name.lower(): _given_type(name, text) for name, text in given.items()}
     types: dict[str, DataType] = {}
@@ -156,45 +156,45 @@ def _listing(names: Iterable[str]) -> str:
     return "one of " + ", ".join(names)
 
 
-def _copy(name: str, source: Source, types: Mapping[str, DataType], folder: Path) -> None:
+def _copy(name: str, source: OpenedSource, types: Mapping[str, DataType], folder: Path) -> None:
     schema = log_schema(types.items())
     set_aside_total = 0
     with (folder / SET_ASIDE).open("w", encoding="utf-8") as side_file, LogWriter(folder, schema) as writer:
-        for block in source.blocks:
-            rows, set_aside = fit(block, types, schema)
+        for chunk in source.chunks:
+            rows, set_aside = fit(chunk, types, schema)
             writer.append(rows)
             set_aside_total += write_set_aside(side_file, set_aside)
         files = writer.finish()
     write_manifest(name, folder, schema, files, set_aside_total)
 
 
-def fit(block: Block, types: Mapping[str, DataType], schema: pa.Schema) -> tuple[pa.Table, list[SetAside]]:
-    """The block's rows that fit the types, and what is set aside of it, by line."""
+def fit(chunk: Chunk, types: Mapping[str, DataType], schema: pa.Schema) -> tuple[pa.Table, list[SetAside]]:
+    """The chunk's rows that fit the types, and what is set aside of it, by line."""
     columns: list[pa.Array] = []
     misfits: dict[str, Mask] = {}
-    for values, (name, type_) in zip(block.rows.columns, types.items(), strict=True):
+    for values, (name, type_) in zip(chunk.rows.columns, types.items(), strict=True):
         fitting, misfit = convert(values, type_)
         columns.append(fitting)
         if misfit is not None:
             misfits[name] = misfit
     rows = pa.Table.from_arrays(columns, schema=schema)
     if not misfits:
-        return rows, list(block.set_aside)
+        return rows, list(chunk.set_aside)
     bad = np.logical_or.reduce(list(misfits.values()))
-    set_aside = [*block.set_aside, *_misfits(block, np.flatnonzero(bad), types, misfits)]
+    set_aside = [*chunk.set_aside, *_misfits(chunk, np.flatnonzero(bad), types, misfits)]
     return rows.filter(pc.invert(pa.array(bad))), sorted(set_aside, key=lambda entry: entry.line)
 
 
 def _misfits(
-    block: Block, bad: NDArray[np.int64], types: Mapping[str, DataType], misfits: Mapping[str, Mask]
+    chunk: Chunk, bad: NDArray[np.int64], types: Mapping[str, DataType], misfits: Mapping[str, Mask]
 ) -> Iterator[SetAside]:
-    texts = dict(zip(types, (_texts(column) for column in block.rows.take(pa.array(bad)).columns), strict=True))
+    texts = dict(zip(types, (_texts(column) for column in chunk.rows.take(pa.array(bad)).columns), strict=True))
     for place, row in enumerate(bad):
         name = next(name for name, misfit in misfits.items() if misfit[row])
         line = io.StringIO()
         csv.writer(line, lineterminator="").writerow(column[place] for column in texts.values())
         yield SetAside(
-            int(block.lines[row]), line.getvalue(), f"{name}: {texts[name][place]!r:.60} is no {types[name]}"
+            int(chunk.lines[row]), line.getvalue(), f"{name}: {texts[name][place]!r:.60} is no {types[name]}"
         )
 
 

@@ -1,4 +1,4 @@
-"""What can be ingested, as a schema and a lazy iterator of blocks: at most one block is in memory at a time."""
+"""What can be ingested, as a schema and a lazy iterator of chunks: at most one chunk is in memory at a time."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from workbench.errors import StreamError, nearest
-from workbench.streams.block import Block, Source
 from workbench.streams.csv_source import open_csv
 from workbench.streams.log import ROW_GROUP_ROWS
+from workbench.streams.opened import Chunk, OpenedSource
 
 _CSV_ENDINGS = (".csv", ".csv.gz")
 _MAGIC = b"PAR1"
 
 
-def open_source(source: object, scratch: Path, stack: ExitStack) -> Source:
+def open_source(source: object, scratch: Path, stack: ExitStack) -> OpenedSource:
     """Opens a path, a DataFrame or Arrow data for reading in row order.
 
     Args:
@@ -48,7 +48,7 @@ def open_source(source: object, scratch: Path, stack: ExitStack) -> Source:
     )
 
 
-def _open_path(path: Path, stack: ExitStack) -> Source:
+def _open_path(path: Path, stack: ExitStack) -> OpenedSource:
     if not path.exists():
         beside = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
         hint = nearest(path.name, beside) or (None if beside else f"{path.parent} is no folder, or an empty one")
@@ -73,7 +73,7 @@ def _parquet_files(folder: Path) -> list[Path]:
     raise StreamError(f"no Parquet files (*.parquet) in the folder {folder}", hint="give the path of one file")
 
 
-def _open_parquet(paths: list[Path]) -> Source:
+def _open_parquet(paths: list[Path]) -> OpenedSource:
     schemas = [_parquet_schema(path) for path in paths]
     names = [sorted(schema.names) for schema in schemas]
     for path, own in zip(paths, names, strict=True):
@@ -82,7 +82,7 @@ def _open_parquet(paths: list[Path]) -> Source:
             raise StreamError(
                 f"{path} has other columns than {paths[0].name}: {differing}", hint="add them as separate streams"
             )
-    return Source(schemas[0], _numbered(_parquet_batches(paths, schemas[0].names)))
+    return OpenedSource(schemas[0], _numbered(_parquet_batches(paths, schemas[0].names)))
 
 
 def _parquet_schema(path: Path) -> pa.Schema:
@@ -116,14 +116,14 @@ def _parquet_file(path: Path) -> pq.ParquetFile:
     return pq.ParquetFile(path, coerce_int96_timestamp_unit="us")
 
 
-def _open_pandas(frame: pd.DataFrame) -> Source:
+def _open_pandas(frame: pd.DataFrame) -> OpenedSource:
     """Goes through the frame in slices, all with the types of the whole; the index is not a column."""
     frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
     for name, count in frame.columns.value_counts().items():
         if count > 1:
             raise StreamError(f"{count} columns are called {name}", hint="rename them")
     schema = pa.schema([_pandas_field(frame, name) for name in frame.columns])
-    return Source(schema, _numbered(_pandas_batches(frame, schema)))
+    return OpenedSource(schema, _numbered(_pandas_batches(frame, schema)))
 
 
 def _pandas_field(frame: pd.DataFrame, name: str) -> pa.Field:
@@ -143,7 +143,7 @@ def _pandas_batches(frame: pd.DataFrame, schema: pa.Schema) -> Iterator[pa.Recor
         yield pa.RecordBatch.from_pandas(part, schema=schema, preserve_index=False, nthreads=1)
 
 
-def _open_spark(frame: Any, scratch: Path) -> Source:
+def _open_spark(frame: Any, scratch: Path) -> OpenedSource:
     """Lets Spark write the rows itself, so they never pass through the driver; its part files keep their order."""
     try:
         frame.write.parquet(scratch.absolute().as_uri())
@@ -156,15 +156,15 @@ def _open_spark(frame: Any, scratch: Path) -> Source:
     return _open_parquet(_parquet_files(scratch))
 
 
-def _open_reader(reader: pa.RecordBatchReader) -> Source:
-    return Source(reader.schema, _numbered(reader))
+def _open_reader(reader: pa.RecordBatchReader) -> OpenedSource:
+    return OpenedSource(reader.schema, _numbered(reader))
 
 
-def _numbered(batches: Iterable[pa.RecordBatch]) -> Iterator[Block]:
+def _numbered(batches: Iterable[pa.RecordBatch]) -> Iterator[Chunk]:
     """Blocks of at most one row group, numbered from 1."""
     first = 1
     for batch in batches:
         for start in range(0, batch.num_rows, ROW_GROUP_ROWS):
             part = batch.slice(start, ROW_GROUP_ROWS)
-            yield Block(part, np.arange(first, first + part.num_rows))
+            yield Chunk(part, np.arange(first, first + part.num_rows))
             first += part.num_rows

@@ -1,4 +1,4 @@
-"""What a source looks like once it is open: columns, and rows in blocks."""
+"""What a source looks like once it is open: columns, and rows in chunks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workbench.streams.log import SetAside
 
 
 @dataclass(frozen=True)
-class Block:
+class Chunk:
     """Some rows in order, the 1-based line (or row) number of each, and what between them was no row at all."""
 
     rows: pa.RecordBatch
@@ -23,9 +23,9 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Source:
+class OpenedSource:
     """A source that has been opened: its columns as they are there, types guessed from text, and its rows."""
 
     schema: pa.Schema
-    blocks: Iterator[Block]
+    chunks: Iterator[Chunk]
     guessed: Mapping[str, DataType] = field(default_factory=dict)
