@@ -1,1 +1,1 @@
-"""Streams of records: their schemas and deterministic generators of the example streams."""
+"""Streams of records: sources, the log each is copied to, its replay, and generators of the example streams."""
