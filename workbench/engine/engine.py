@@ -117,18 +117,15 @@ class Engine:
             for name, table in arriving.items()
             if table.num_rows
         }
-        deltas: dict[NodeId, tuple[Delta, Delta]] = {}
-        operators: list[OperatorReport] = []
-        for root, tree in self.trees.items():
-            begun = time.perf_counter()
-            with explained(f"evaluate node {root} in batch {batch}"):
-                delta, state_delta = self._evaluate(network, tree, deltas, logged, batch)
-            deltas[root] = delta, state_delta
-            if delta.rows_in or state_delta.rows:
-                operators.append(_report(tree.plan, delta, time.perf_counter() - begun))
-        with explained(f"keep the rows of batch {batch}"):
-            arrived = {n: r.append(logged[n]) if n in logged else r for n, r in self.arrived.items()}
-            trees = {root: tree.grown(*deltas[root], batch) for root, tree in self.trees.items()}
+        try:
+            deltas, operators = self._evaluate_all(network, logged, batch)
+            with explained(f"keep the rows of batch {batch}"):
+                arrived = {n: r.append(logged[n]) if n in logged else r for n, r in self.arrived.items()}
+                trees = {root: tree.grown(*deltas[root], batch) for root, tree in self.trees.items()}
+        except BaseException:
+            for delta in logged.values():
+                _remove(Path(delta.files[0]))
+            raise
         self._replace_trees(trees)
         self.arrived = arrived
         changes = {
@@ -137,6 +134,20 @@ class Engine:
         }
         rows = {name: table.num_rows for name, table in arriving.items()}
         return BatchReport(batch, rows, time.perf_counter() - started, tuple(operators), changes)
+
+    def _evaluate_all(
+        self, network: Network, logged: Mapping[str, Delta], batch: int
+    ) -> tuple[dict[NodeId, tuple[Delta, Delta]], list[OperatorReport]]:
+        """The change of every tree and of its state, and the reports of those that had work."""
+        deltas: dict[NodeId, tuple[Delta, Delta]] = {}
+        operators: list[OperatorReport] = []
+        for root, tree in self.trees.items():
+            begun = time.perf_counter()
+            with explained(f"evaluate node {root} in batch {batch}"):
+                deltas[root] = delta, state_delta = self._evaluate(network, tree, deltas, logged, batch)
+            if delta.rows_in or state_delta.rows:
+                operators.append(_report(tree.plan, delta, time.perf_counter() - begun))
+        return deltas, operators
 
     def close(self) -> None:
         """Give back the memory Spark holds; files stay."""

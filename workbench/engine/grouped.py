@@ -209,7 +209,7 @@ def _repeated(rows: str, layout: Layout, plan: GroupedPlan) -> str:
     """Every row as often as it counts: changes that cancel are gone, and a weight of 2 is two rows."""
     names = {**layout.columns, **plan.keys}
     summed = f"SELECT {_list(names, [f'sum({WEIGHT}) AS {WEIGHT}'])} FROM ({rows}) {_group_by(names)}"
-    copies = f"LATERAL VIEW explode(sequence(1L, {WEIGHT})) AS _copy"
+    copies = f"LATERAL VIEW explode(sequence(1L, {WEIGHT})) copies AS _copy"
     return f"SELECT {_list(names, [])} FROM ({summed}) {copies} WHERE {WEIGHT} > 0"
 
 

@@ -16,6 +16,7 @@ from workbench.engine.node_rows import has_bit
 from workbench.engine.relation import Layout
 from workbench.engine.shared_pass import BATCH, WEIGHT
 from workbench.engine.tree import LogEntry, Tree
+from workbench.errors import QueryError
 from workbench.network.network import QueryPlan
 from workbench.sql.spark_sql import to_spark
 from workbench.sql.types import Kind
@@ -101,10 +102,19 @@ def to_pandas(rows: DataFrame, plan: QueryPlan, first: tuple[str, ...] = ()) -> 
     """Rows as pandas: ``first`` names the leading columns that are not the query's.
 
     Decimals and dates stay exact (``Decimal``, ``datetime.date``); integers with NULLs are ``Int64``, not floats.
+
+    Raises:
+        QueryError: a date beyond year 9999, which SQL can compute and Python cannot hold.
     """
     table: pa.Table = rows.toArrow()
     names = [*first, *(output.name for output in plan.outputs)]
-    frame = table.rename_columns([f"_{i}" for i in range(len(names))]).to_pandas(integer_object_nulls=True)
+    try:
+        frame = table.rename_columns([f"_{i}" for i in range(len(names))]).to_pandas(integer_object_nulls=True)
+    except ValueError as problem:
+        raise QueryError(
+            f"the answer of {plan.name} cannot be shown: {problem}",
+            hint="a date is beyond year 9999; select it as text, CAST(... AS STRING)",
+        ) from problem
     for i, output in enumerate(plan.outputs, start=len(first)):
         column = f"_{i}"
         if output.type.kind is Kind.INTEGER and frame[column].dtype == object:

@@ -7,6 +7,7 @@ evaluates predicates on rows only other queries let in; expressions are written 
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import tempfile
@@ -54,12 +55,12 @@ def local_spark(app_name: str = "argus", cores: int | None = None, memory: str =
     # Without this, workers run whatever python3 is first on PATH; PySpark reads it from the environment alone.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     threads = cores or os.cpu_count() or 2
-    logging = resources.files("workbench.engine") / "log4j2.properties"
+    log_settings = resources.files("workbench.engine") / "log4j2.properties"
     builder = SparkSession.builder.master(f"local[{threads}]").appName(app_name)
     for key, value in START_SETTINGS.items():
         builder = builder.config(key, value)
     builder = builder.config("spark.driver.memory", memory).config(
-        "spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile=file:{logging} -Dlog4j2.disable.jmx=true"
+        "spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile=file:{log_settings} -Dlog4j2.disable.jmx=true"
     )
     try:
         with _quiet_launch():
@@ -77,6 +78,8 @@ def engine_session(spark: SparkSession) -> SparkSession:
     own = spark.newSession()
     for key, value in SQL_SETTINGS.items():
         own.conf.set(key, value)
+    # PySpark prints every failed query to the cell as JSON, beside raising it.
+    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
     own.conf.set("spark.sql.shuffle.partitions", str(max(1, spark.sparkContext.defaultParallelism)))
     return own
 

@@ -16,6 +16,9 @@ from workbench.sql.rendering import minus
 from workbench.sql.spark_sql import to_spark
 from workbench.sql.types import INTEGER, DataType, Kind, decimal
 
+_KEPT_SCALE = 6
+"""The digits after the point that Spark keeps in any product of decimals."""
+
 
 @dataclass(frozen=True)
 class Part:
@@ -45,15 +48,20 @@ def additive(statistic: AggregateCall, monotone: bool) -> Additive | None:
             return Additive((_count(name, WEIGHT),), f"coalesce(`{name}`, 0L)")
         case "count", (argument,):
             return Additive((_count(name, _present(argument)),), f"coalesce(`{name}`, 0L)")
-        case "sum", (argument,) if monotone or argument.type.kind is not Kind.DOUBLE:
+        case "sum", (argument,) if monotone or _cancels(argument.type):
             count = _count(f"{name}_n", _present(argument))
-            value = f"if(`{count.name}` > 0, cast(`{name}` AS {statistic.type.spark}), NULL)"
+            value = f"if(`{count.name}` > 0, try_cast(`{name}` AS {statistic.type.spark}), NULL)"
             return Additive((_sum(name, argument), count), value)
         case ("min" | "max") as function, (argument,) if monotone:
             part = Part(name, argument.type, f"{function}({over_rows(argument)})", f"{function}(`{name}`)")
             return Additive((part,), f"`{name}`")
         case _:
             return None
+
+
+def _cancels(type_: DataType) -> bool:
+    """Whether a sum of values and their negatives is exact: not of floats, nor where Spark cuts a product's scale."""
+    return type_.kind is not Kind.DOUBLE and type_.scale <= _KEPT_SCALE
 
 
 def holistic(statistic: AggregateCall) -> str:
