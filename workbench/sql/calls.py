@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from workbench.errors import SqlError
+from workbench.sql import temporal
 from workbench.sql.expressions import Constant, Expression
 from workbench.sql.functions import call, cast
 from workbench.sql.type_names import parse_type
-from workbench.sql.types import INTEGER, STRING, DataType
+from workbench.sql.types import INTEGER, STRING, DataType, Kind
 
 if TYPE_CHECKING:
     from workbench.sql.scalar import ScalarBinder
@@ -73,7 +74,11 @@ def converted(b: ScalarBinder, node: exp.Cast | exp.TryCast) -> Expression:
     type_ = _type(b, node.args["to"])
     value = b.bind(node.this)
     limit = node.args["to"].expressions
-    result = cast(value, type_)
+    if type_.kind in (Kind.DATE, Kind.TIMESTAMP):
+        return temporal.converted(b, value, type_, node)
+    if type_ == INTEGER and b.dialect == "oracle" and value.type.kind in (Kind.DECIMAL, Kind.DOUBLE):
+        value = call("round", value)  # Oracle's INTEGER is a NUMBER, to which it rounds
+    result = b.written(value, node) if type_ == STRING else cast(value, type_)
     if type_ == STRING and limit:
         return call("substr", result, Constant(1, INTEGER), Constant(int(limit[0].name), INTEGER))
     return result

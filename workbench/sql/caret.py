@@ -20,9 +20,46 @@ _LABELS = {
     "version": "time travel", "when": "time travel", "join_mark": "an outer join by (+)", "by_name": "BY NAME",
     "except_": "EXCEPT in *", "replace": "REPLACE", "rename": "RENAME", "recursive": "a recursive CTE",
     "partition": "PARTITION", "hints": "a hint", "joins": "a join there", "properties": "a view property",
-    "match": "MATCH_RECOGNIZE", "prewhere": "PREWHERE", "settings": "SETTINGS", "format": "FORMAT",
+    "match": "MATCH_RECOGNIZE", "prewhere": "PREWHERE", "settings": "SETTINGS",
     "with_": "WITH there", "operation_modifiers": "a SELECT modifier", "symmetric": "SYMMETRIC",
+    "exists": "IF NOT EXISTS", "format": "a format here", "flag": "a flag of a regular expression",
 }  # fmt: skip
+_HINTS = {
+    "order": "results have no order; sort the DataFrame of result()",
+    "sort": "results have no order; sort the DataFrame of result()",
+    "limit": "use result().head(n)",
+    "offset": "use result() and take the rows you want",
+    "qualify": "group in a subquery and join it",
+    "windows": "group in a subquery and join it",
+    "laterals": "one row gives one row here; prepare such rows before they enter the stream",
+    "locks": "a query only reads; leave it out",
+    "hint": "leave it out; the plan is chosen from all queries together",
+    "hints": "leave it out; the plan is chosen from all queries together",
+    "connect": "a hierarchy of unknown depth is not followed; join once for each level",
+    "recursive": "a hierarchy of unknown depth is not followed; join once for each level",
+    "join_mark": "rows that match nothing are not kept; leave out (+)",
+    "rollup": "UNION ALL one GROUP BY for each grouping",
+    "cube": "UNION ALL one GROUP BY for each grouping",
+    "grouping_sets": "UNION ALL one GROUP BY for each grouping",
+    "totals": "UNION ALL one GROUP BY for each grouping",
+    "all": "name the columns",
+    "except_": "name the columns",
+    "replace": "name the columns",
+    "rename": "name the columns",
+    "sample": "write a condition on a column",
+    "pivots": "write SUM(CASE WHEN ... THEN ... END) for each column",
+    "by_name": "put the columns of both sides in one order",
+    "version": "a query sees the whole of a stream",
+    "when": "a query sees the whole of a stream",
+    "cluster": "rows have no places here; leave it out",
+    "distribute": "rows have no places here; leave it out",
+    "exists": "write CREATE OR REPLACE VIEW, or another name",
+    "properties": "write CREATE VIEW or CREATE OR REPLACE VIEW",
+    "symmetric": "write the smaller bound first",
+    "into": "a result is read by result(); leave it out",
+    "ignore_nulls": "every aggregate skips NULLs; leave it out",
+    "match": "join the stream with itself, once for each event of the pattern",
+}
 _QUIET = re.compile(r"'(?:[^'\\]|\\.|'')*'|--[^\n]*|/\*(?!\+).*?\*/", re.S)
 _WORDS = {"hint": r"/\*\+", "join_mark": r"\(\s*\+\s*\)", "limit": r"LIMIT|FETCH|TOP", "sample": "TABLESAMPLE|SAMPLE"}
 
@@ -101,6 +138,19 @@ class SourceText:
         place = self.of(node) if node is not None else Place(sql=self.sql, position=None, length=1)
         return SqlError(message, **place, hint=hint)
 
+    def called(self, node: exp.Expr) -> str | None:
+        """The word by which a function was called in the text; ``None`` when it cannot be told."""
+        place = self.of(node)
+        if place["position"] is None:
+            return None
+        start = place["position"]
+        found = re.compile(r"\w+").match(self.sql, start) if "start" in node.meta else None
+        if found is None:
+            # Some functions have no place of their own: the word before the parenthesis their argument stands in.
+            found = re.search(r"(\w+)\s*\((?:[^()]|\([^()]*\))*$", self.sql[:start])
+            return found[1] if found else None
+        return found[0]
+
     def refuse(self, what: str, node: exp.Expr, hint: str | None = None) -> NoReturn:
         """Raise that the construct ``what`` is not supported."""
         place = self.of(node)
@@ -118,7 +168,7 @@ class SourceText:
             if not value or key in handled:
                 continue
             label = _LABELS.get(key, f"{key.strip('_').replace('_', ' ').upper()} in {where}")
-            raise UnsupportedError(f"{label} is not supported", **self._of_part(node, key, value))
+            raise UnsupportedError(f"{label} is not supported", **self._of_part(node, key, value), hint=_HINTS.get(key))
 
     def _of_part(self, node: exp.Expr, key: str, value: object) -> Place:
         label = _LABELS.get(key, key.strip("_"))

@@ -246,6 +246,13 @@ FUNCTIONS: dict[str, Function] = {
             "(case when {1} between -120000 and 120000 then add_months({0}, try_cast({1} as int)) end)",
         ),
         Function(
+            "add_months_to_timestamp",
+            2,
+            2,
+            _fixed(TIMESTAMP, TIMESTAMP, INTEGER),
+            "(case when {1} between -120000 and 120000 then {0} + make_ym_interval(0, try_cast({1} as int)) end)",
+        ),
+        Function(
             "add_seconds",
             2,
             2,

@@ -36,7 +36,8 @@ def plus_minus(b: ScalarBinder, node: exp.Add | exp.Sub) -> Expression:
     if left.type == TIMESTAMP and right.type == INTEGER:
         return call("add_seconds", left, call("*", right, Constant(sign * 86400, INTEGER)))
     if left.type == TIMESTAMP and right.type.kind in (Kind.DATE, Kind.TIMESTAMP):
-        b.source.refuse("the difference of timestamps", node, "subtract dates: CAST(... AS DATE)")
+        day = "TRUNC(x)" if b.dialect == "oracle" else "CAST(x AS DATE)"
+        b.source.refuse("the difference of timestamps", node, f"subtract dates: {day}")
     return call("+" if sign == 1 else "-", left, right)
 
 
@@ -55,7 +56,7 @@ def shift(b: ScalarBinder, moment: Expression, interval: exp.Interval, sign: int
     if moment.type == DATE and kind == "days":
         return call("+", moment, count)
     if kind == "months":
-        return call("add_months", moment, count)
+        return call("add_months" if moment.type == DATE else "add_months_to_timestamp", moment, count)
     seconds = Constant(int(str(count.value)) * (86400 if kind == "days" else 1), INTEGER)
     return call("add_seconds", coercion.coerce(moment, TIMESTAMP), seconds)
 
@@ -157,10 +158,10 @@ def escaped_like(b: ScalarBinder, node: exp.Escape) -> Expression:
 
 def concatenated(b: ScalarBinder, node: exp.Expr) -> Expression:
     """|| and CONCAT."""
-    parts = [b.bind(e) for e in (node.expressions or [node.this, node.expression])]
-    result = coercion.as_string(parts[0])
-    for part in parts[1:]:
-        right = coercion.as_string(part)
+    nodes = node.expressions or [node.this, node.expression]
+    parts = [b.written(b.bind(e), e) for e in nodes]
+    result = parts[0]
+    for right in parts[1:]:
         joined = call("||", result, right)
         # Oracle takes NULL for the empty string here, unless both sides are NULL.
         result = call("coalesce", joined, result, right) if b.dialect == "oracle" else joined

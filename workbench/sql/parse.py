@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ParseError, SqlglotError
+from sqlglot.tokenizer_core import TokenType
 
 from workbench.errors import SqlError, UnsupportedError, nearest
 from workbench.sql.caret import SourceText
-from workbench.sql.syntax import refuse_gaps, syntax_error
+from workbench.sql.dialects import refuse_dialect
+from workbench.sql.syntax import refuse_extra_arguments, refuse_gaps, syntax_error
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,7 @@ class CreateView:
     name: str
     columns: tuple[str, ...]
     expression: exp.Expr
+    replace: bool = False
 
 
 Statement = Select | CreateView
@@ -45,7 +49,7 @@ def parse(sql: str, dialect: str) -> tuple[Statement, ...]:
 
     Raises:
         SqlError: the text is not SQL of the dialect, with the place; or the dialect is unknown.
-        UnsupportedError: a statement is neither a query nor CREATE VIEW.
+        UnsupportedError: a statement is neither a query nor CREATE VIEW; or the dialect is not read.
 
     Example:
         >>> [type(s).__name__ for s in parse("CREATE VIEW v AS SELECT a FROM t; SELECT a FROM v", "spark")]
@@ -55,13 +59,17 @@ def parse(sql: str, dialect: str) -> tuple[Statement, ...]:
     if dialect.lower() not in known:
         hint = nearest(dialect, known) or "oracle and spark are good choices"
         raise SqlError(f"unknown dialect {dialect}", hint=hint)
+    dialect = dialect.lower()
+    refuse_dialect(dialect)
     try:
-        trees = sqlglot.parse(sql, dialect=dialect.lower())
+        sql = _doubled_quotes(sql, dialect)
+        refuse_extra_arguments(sql, dialect)
+        trees = sqlglot.parse(sql, dialect=dialect)
     except ParseError as error:
-        raise syntax_error(sql, dialect.lower(), error) from None
+        raise syntax_error(sql, dialect, error) from None
     except SqlglotError:
         raise SqlError("syntax error: a quote or comment is not closed", sql=sql, position=_unclosed(sql)) from None
-    refuse_gaps(sql, dialect.lower())
+    refuse_gaps(sql, dialect)
     source = SourceText(sql)
     return tuple(_statement(tree, source) for tree in trees if tree is not None and not isinstance(tree, exp.Semicolon))
 
@@ -81,7 +89,7 @@ def _statement(tree: exp.Expr, source: SourceText) -> Statement:
 
 
 def _create_view(tree: exp.Create, source: SourceText) -> CreateView:
-    source.refuse_others(tree, {"this", "kind", "expression", "replace", "exists"}, "CREATE VIEW")
+    source.refuse_others(tree, {"this", "kind", "expression", "replace"}, "CREATE VIEW")
     if not isinstance(tree.expression, (exp.Select, exp.SetOperation, exp.Subquery)):
         raise SqlError("CREATE VIEW needs AS and a SELECT", **source.word("VIEW"))
     named = tree.this
@@ -90,7 +98,21 @@ def _create_view(tree: exp.Create, source: SourceText) -> CreateView:
         columns = tuple(part.name for part in named.expressions)
         named = named.this
     source.refuse_others(named, {"this"}, "a view name")
-    return CreateView(named.name, columns, tree.expression)
+    return CreateView(named.name, columns, tree.expression, bool(tree.args.get("replace")))
+
+
+def _doubled_quotes(sql: str, dialect: str) -> str:
+    """The text with a quote that is doubled inside a text written with a backslash, which has the same length.
+
+    Since Spark 4 ``'it''s'`` is one text with a quote in it; the parser would read two texts in a row.
+    """
+    if dialect not in ("spark", "databricks"):
+        return sql
+    for token, following in pairwise(sqlglot.tokenize(sql, dialect=dialect)):
+        quote, at = sql[token.end], following.start
+        if {token.token_type, following.token_type} == {TokenType.STRING} and token.end + 1 == at and sql[at] == quote:
+            sql = f"{sql[: token.end]}\\{sql[at:]}"
+    return sql
 
 
 def _unclosed(sql: str) -> int | None:

@@ -15,6 +15,7 @@ from workbench.errors import nearest
 from workbench.sql import calls, coercion, functions, operators, temporal
 from workbench.sql.caret import SourceText
 from workbench.sql.coercion import TypeClash
+from workbench.sql.dialects import refuse_different
 from workbench.sql.expressions import Call, Constant, Expression
 from workbench.sql.functions import call
 from workbench.sql.grouped import is_aggregate
@@ -32,7 +33,22 @@ _UNSTEADY_NAMES = {"now", "sysdate", "systimestamp", "rand", "random", "uuid", "
                    "curdate", "localtimestamp", "rownum", "sys_guid", "monotonically_increasing_id"}  # fmt: skip
 # Flags sqlglot sets on every parse of a dialect; they describe the dialect and are dealt with where they matter.
 _FLAGS = {"safe", "typed", "coalesce", "is_nvl", "fractions_supported", "big_int", "ignore_nulls", "zone", "nested",
-          "preserve_end_of_month", "charset", "sysdate", "is_left", "quoted"}  # fmt: skip
+          "preserve_end_of_month", "charset", "sysdate", "is_left", "quoted", "date_part_boundary"}  # fmt: skip
+
+_WORDS = {"BitwiseAnd": "&", "BitwiseOr": "|", "BitwiseXor": "^", "BitwiseNot": "~", "BitwiseLeftShift": "<<",
+          "BitwiseRightShift": ">>", "Bracket": "a part of an array, [...]", "Dot": "a part of a value, by a dot",
+          "Tuple": "a list in parentheses", "Star": "* there", "Distinct": "DISTINCT there",
+          "Aliases": "a list of aliases", "Interval": "an interval there"}  # fmt: skip
+_HINTS = {
+    "Tuple": "compare the values one by one, with AND",
+    "Interval": "add it to a date or a timestamp, or subtract it",
+    "WithinGroup": "PERCENTILE_CONT is, and MODE(x) and MEDIAN(x) are written without WITHIN GROUP",
+    "Right": "write SUBSTR(x, -n)",
+    "Collate": "texts compare by their bytes; compare UPPER(x)",
+    "MonthsBetween": "subtract dates, or count with YEAR and MONTH",
+    "RegexpReplace": "use REPLACE, or add a function of your own with add_function",
+    "ConcatWs": "write || between the texts",
+}
 
 
 class ScalarBinder:
@@ -57,14 +73,13 @@ class ScalarBinder:
             SqlError: an unknown name or a type clash, at its place.
             UnsupportedError: a construct that is not evaluated.
         """
-        if self.aggregation is not None:
-            aggregate = self.aggregation.bind(node, self)
-            if aggregate is not None:
-                return aggregate
+        bound = self.aggregation.bind(node, self) if self.aggregation is not None else None
         try:
-            return self._bind(node)
+            bound = bound or self._bind(node)
         except TypeClash as clash:
             raise self.source.error(clash.message, node, clash.hint) from None
+        refuse_different(self.source, self.dialect, node, bound)
+        return bound
 
     def condition(self, node: exp.Expr) -> Expression:
         """A BOOLEAN expression."""
@@ -89,12 +104,23 @@ class ScalarBinder:
             self.source.refuse_others(node, {*handled.split(), *_FLAGS}, kind.upper())
             return bind(self, node)
         if is_aggregate(node, self.schema):
-            raise self.source.error(f"{_called(node)} is an aggregate, which cannot stand here", node,
+            raise self.source.error(f"{self._called(node)} is an aggregate, which cannot stand here", node,
                                     "a condition on an aggregate goes into HAVING")  # fmt: skip
-        self.source.refuse(_called(node), node)
+        self.source.refuse(self._called(node), node, _HINTS.get(kind))
+
+    def _called(self, node: exp.Expr) -> str:
+        """What to call a syntax node in a message: as the text does, where it is a function."""
+        if node.args.get("sysdate"):
+            return "SYSDATE"
+        if isinstance(node, exp.Func) and not isinstance(node, exp.Connector):
+            return (self.source.called(node) or node.sql_name()).upper()
+        kind = type(node).__name__
+        return _WORDS.get(kind) or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", kind).upper()
 
     def _refuse_unsupported(self, node: exp.Expr) -> None:
         """Refuse subqueries, window functions, and what would differ from one evaluation to the next."""
+        if isinstance(node, (exp.Like, exp.ILike)) and isinstance(node.expression, (exp.Any, exp.All)):
+            self.source.refuse("LIKE ANY or LIKE ALL", node, "write one LIKE for each pattern, with OR or AND")
         if isinstance(node, _SUBQUERIES):
             self.source.refuse("a subquery in an expression", node, "write it as a join, or as a subquery in FROM")
         if isinstance(node, exp.Window):
@@ -102,7 +128,7 @@ class ScalarBinder:
         named = isinstance(node, (exp.Anonymous, exp.Column)) and node.name.lower() in _UNSTEADY_NAMES
         known = isinstance(node, exp.Column) and any(node.name.lower() in i.columns for i in self.scope.items)
         if type(node).__name__ in _UNSTEADY or (named and not known):
-            name = node.name.upper() if named else _called(node)
+            name = node.name.upper() if named else self._called(node)
             self.source.refuse(name, node, "answers must be the same on every replay; use a constant or a column")
 
     def parts(self, node: exp.Expr, keys: list[str]) -> list[Expression]:
@@ -119,8 +145,16 @@ class ScalarBinder:
     def literal(self, node: exp.Literal) -> Expression:
         """A number or a string."""
         if node.is_string:
-            return Constant(node.this, STRING)
+            return self.text(node.this)
         return operators.number_literal(node.this, self.source, node)
+
+    def text(self, value: str) -> Constant:
+        """A string; written empty it is NULL in Oracle."""
+        return Constant(None if self.dialect == "oracle" and not value else value, STRING)
+
+    def written(self, value: Expression, node: exp.Expr) -> Expression:
+        """A value as text, where every database of the dialect writes the same."""
+        return temporal.written(self, value, node)
 
     def _anonymous(self, node: exp.Anonymous) -> Expression:
         name, arguments = node.name.lower(), node.expressions
@@ -135,15 +169,6 @@ class ScalarBinder:
         known = [*self.schema.functions, *self.schema.aggregates, *functions.FUNCTIONS, *_NAMED]
         hint = nearest(name, [k for k in known if k[0].isalpha()])
         raise self.source.error(f"unknown function {node.name}", node, hint)
-
-
-def _called(node: exp.Expr) -> str:
-    """What to call a syntax node in a message."""
-    if node.args.get("sysdate"):
-        return "SYSDATE"
-    if isinstance(node, exp.Func):
-        return node.sql_name()
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(node).__name__).upper()
 
 
 def _listed(value: object) -> list[exp.Expr]:
@@ -165,8 +190,8 @@ _HANDLERS: dict[str, tuple[str, Callable[[ScalarBinder, Any], Expression]]] = {
     "Paren": ("this", lambda b, n: b.bind(n.this)),
     "Column": ("this table join_mark db catalog", lambda b, n: b.column(n)),
     "Literal": ("this is_string", lambda b, n: b.literal(n)),
-    "RawString": ("this", lambda b, n: Constant(n.this, STRING)),
-    "National": ("this", lambda b, n: Constant(n.this, STRING)),
+    "RawString": ("this", lambda b, n: b.text(n.this)),
+    "National": ("this", lambda b, n: b.text(n.this)),
     "Null": ("", lambda b, n: Constant(None, STRING)),
     "Boolean": ("this", lambda b, n: Constant(bool(n.this), BOOLEAN)),
     **operators.HANDLERS,

@@ -26,6 +26,14 @@ _ENDING = {
 _TRAILING_COMMAS = {"bigquery", "clickhouse", "duckdb", "snowflake"}
 """Dialects in which a comma may end a list."""
 
+_MOST = {
+    **dict.fromkeys(("LOG10", "LOG2", "DATE", "INT", "BIGINT", "DOUBLE", "FLOAT", "STRING", "BOOLEAN"), 1),
+    **dict.fromkeys(("PERCENTILE", "MOD", "ADD_MONTHS", "TRUNC", "DATE_TRUNC", "DATE_FORMAT", "LTRIM", "RTRIM", "NVL",
+                     "IFNULL"), 2),
+    **dict.fromkeys(("TO_DATE", "TO_TIMESTAMP", "LPAD", "RPAD", "DATE_ADD", "DATE_SUB", "DATEDIFF"), 3),
+}  # fmt: skip
+"""How many arguments a function takes at most, where the parser passes over further ones."""
+
 
 def syntax_error(sql: str, dialect: str, error: ParseError) -> SqlError:
     """What the parser says about a text, as an error with a place and, for a misspelled key word, a hint.
@@ -53,10 +61,16 @@ def syntax_error(sql: str, dialect: str, error: ParseError) -> SqlError:
     last = at + 1 == len(tokens) or tokens[at + 1].token_type is TokenType.SEMICOLON
     expected = re.match(r"Expect\w* (\)|\w[\w ()]*?)(?= but got|$)", description)
     found = tokens[at]
-    if expected:
+    counted = re.match(r"The number of provided arguments \(\d+\) is greater than .*\((\d+)\)", description)
+    if counted:
+        what = f"the function takes at most {counted[1]} argument{'s' * (counted[1] != '1')}"
+    elif expected:
         what = f"expected {expected[1]}"
     elif description.startswith("Required") and last:
         what = f"the text ends after {found.text}"
+    elif description.startswith("Required") and found.token_type is TokenType.R_PAREN:
+        hint = "TRUNC takes a date and a unit, as in TRUNC(d, 'MM'); of numbers there are FLOOR and CEIL"
+        return _at(found, "something is missing before )", sql, hint if "DateTrunc" in description else None)
     else:
         what = f"unexpected {sql[found.start : found.end + 1]}"
     return _at(found, what, sql, _misspelled([*tokens[max(0, at - 1) : at + 1], tokens[0]]))
@@ -77,6 +91,29 @@ def refuse_gaps(sql: str, dialect: str) -> None:
             raise _at(token, f"the text ends after {token.text}", sql)
         if following.token_type in _ENDING:
             raise _at(token, f"nothing stands between {token.text} and {following.text}", sql)
+
+
+def refuse_extra_arguments(sql: str, dialect: str) -> None:
+    """Refuse more arguments than a function takes, where the parser would drop them.
+
+    Raises:
+        SqlError: at the first argument too many.
+    """
+    open_: list[tuple[Token | None, int]] = []
+    before: Token | None = None
+    for token in sqlglot.tokenize(sql, dialect=dialect):
+        if token.token_type is TokenType.L_PAREN:
+            open_.append((before, 1))
+        elif token.token_type is TokenType.R_PAREN and open_:
+            open_.pop()
+        elif token.token_type is TokenType.COMMA and open_:
+            function, count = open_[-1]
+            most = _MOST.get(function.text.upper()) if function is not None else None
+            if function is not None and count == most:
+                raise SqlError(f"{function.text} takes at most {most} argument{'s' * (most > 1)}", sql=sql,
+                               position=token.start, hint="leave out what follows")  # fmt: skip
+            open_[-1] = function, count + 1
+        before = token
 
 
 def _at(token: Token, what: str, sql: str, hint: str | None = None) -> SqlError:

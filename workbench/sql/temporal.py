@@ -10,10 +10,11 @@ from sqlglot import exp
 
 from workbench.sql import coercion, formats
 from workbench.sql.coercion import TypeClash
+from workbench.sql.dialects import SPARK_FAMILY
 from workbench.sql.expressions import Constant, Expression
 from workbench.sql.functions import call, cast
 from workbench.sql.operators import shift
-from workbench.sql.types import DATE, STRING, TIMESTAMP, Kind, decimal
+from workbench.sql.types import DATE, STRING, TIMESTAMP, DataType, Kind, decimal
 
 if TYPE_CHECKING:
     from workbench.sql.scalar import ScalarBinder
@@ -33,7 +34,7 @@ def _pattern(binder: ScalarBinder, node: exp.Expr, convert: Callable[[str], str]
     place = node if "start" in node.meta or node.parent is None else node.parent
     if not (isinstance(node, exp.Literal) and node.is_string):
         binder.source.refuse("a format that is not a constant string", place)
-    if binder.dialect == "oracle" and re.search("%-?[aAbB]", node.this):
+    if binder.dialect not in SPARK_FAMILY and re.search("%-?[aAbB]", node.this):
         binder.source.refuse(
             "a date format with names of months or days", place, "formats of digits are, such as YYYY-MM-DD"
         )
@@ -59,8 +60,8 @@ def _to_char(b: ScalarBinder, node: exp.ToChar) -> Expression:
             b.source.refuse("TO_CHAR of a date without a format", node, "TO_CHAR(d, 'YYYYMMDD')")
         return call("date_format", value, _pattern(b, format_, formats.from_oracle))
     if format_ is not None:
-        b.source.refuse("TO_CHAR of a number with a format", node)
-    return cast(value, STRING)
+        b.source.refuse("TO_CHAR of a number with a format", node, "without a format an integer is written as it is")
+    return written(b, value, node)
 
 
 def _time_to_str(b: ScalarBinder, node: exp.TimeToStr) -> Expression:
@@ -72,8 +73,45 @@ def _to_date(b: ScalarBinder, node: exp.Expr) -> Expression:
     value = b.bind(_unwrapped(node.this))
     format_ = node.args.get("format")
     if format_ is None or value.type.kind in (Kind.DATE, Kind.TIMESTAMP):
-        return cast(value, DATE)
-    return _parsed(b, node, "to_date", value, format_)
+        return converted(b, value, DATE, node)
+    # A DATE of Oracle has a time of day, which is a TIMESTAMP here.
+    timed = b.dialect == "oracle" and re.search("%-?[HIMSp]", format_.name)
+    return _parsed(b, node, "to_timestamp" if timed else "to_date", value, format_)
+
+
+def converted(b: ScalarBinder, value: Expression, type_: DataType, node: exp.Expr) -> Expression:
+    """A cast to DATE or TIMESTAMP; a constant must be one.
+
+    Raises:
+        SqlError: the constant is none.
+        UnsupportedError: Oracle would keep the time of day, or read the text by a setting of the session.
+    """
+    if b.dialect == "oracle" and type_ == DATE and value.type == TIMESTAMP:
+        b.source.refuse("a TIMESTAMP as a DATE", node, "Oracle keeps its time of day; TRUNC(x) is its day")
+    if isinstance(value, Constant) and isinstance(value.value, str):
+        try:
+            return coercion.coerce(value, type_)
+        except TypeClash:
+            form = "year-month-day, as in 2002-11-20" if type_ == DATE else "written as 2002-11-20 10:00:00"
+            what = f"'{value.value}' is not a {type_}"
+            raise b.source.error(what, node, f"{type_}s are {form}") from None
+    if b.dialect == "oracle" and value.type == STRING and type_.kind in (Kind.DATE, Kind.TIMESTAMP):
+        b.source.refuse(f"text as a {type_.kind.upper()} without a format", node, f"TO_{type_.kind.upper()}(x, format)")
+    return cast(value, type_)
+
+
+def written(b: ScalarBinder, value: Expression, node: exp.Expr) -> Expression:
+    """A value as text.
+
+    Raises:
+        UnsupportedError: Oracle writes fractions its own way, and dates by a setting of the session.
+    """
+    if b.dialect == "oracle" and not coercion.is_null(value):
+        if value.type.kind in (Kind.DATE, Kind.TIMESTAMP):
+            b.source.refuse(f"a {value.type.kind.upper()} as text without a format", node, "TO_CHAR(x, 'YYYY-MM-DD')")
+        if value.type.kind in (Kind.DECIMAL, Kind.DOUBLE):
+            b.source.refuse("a number with a fraction as text", node, "Oracle writes .5 for 0.5; keep it a number")
+    return coercion.as_string(value)
 
 
 def _parsed(b: ScalarBinder, node: exp.Expr, name: str, value: Expression, format_: exp.Expr) -> Expression:
@@ -91,16 +129,12 @@ def _str_to_time(b: ScalarBinder, node: exp.StrToTime) -> Expression:
         if literal is not None and (format_ is None or "%f" in format_.name):
             return Constant(literal, TIMESTAMP)
     if format_ is None:
-        return cast(value, TIMESTAMP)
+        return converted(b, value, TIMESTAMP, node)
     return _parsed(b, node, "to_timestamp", value, format_)
 
 
 def _date_literal(b: ScalarBinder, node: exp.DateStrToDate) -> Expression:
-    value = b.bind(node.this)
-    try:
-        return coercion.coerce(value, DATE) if isinstance(value, Constant) else cast(value, DATE)
-    except TypeClash:
-        raise b.source.error(f"'{node.this.name}' is not a date", node.this, "dates are year-month-day") from None
+    return converted(b, b.bind(node.this), DATE, node.this)
 
 
 def _part(name: str) -> Callable[[ScalarBinder, Any], Expression]:
@@ -110,13 +144,22 @@ def _part(name: str) -> Callable[[ScalarBinder, Any], Expression]:
 def _extract(b: ScalarBinder, node: exp.Extract) -> Expression:
     unit = node.name.upper()
     if unit not in _PARTS:
-        b.source.refuse(f"EXTRACT of {unit}", node)
+        b.source.refuse(f"EXTRACT of {unit}", node, f"there are {', '.join(_PARTS)}")
+    if unit == "SECOND":
+        whole = "TO_CHAR(x, 'SS')" if b.dialect == "oracle" else "SECOND(x)"
+        b.source.refuse("EXTRACT of SECOND", node, f"it has a fraction; {whole} has none")
     return call(_PARTS[unit], b.bind(node.expression))
 
 
 def _truncated(b: ScalarBinder, value: Expression, unit: str, node: exp.Expr, date: bool) -> Expression:
-    if (b.dialect == "oracle" and unit.upper() in ("DAY", "D", "DY", "WW", "W")) or unit.upper() not in _UNITS:
-        b.source.refuse(f"truncation to {unit}", node, "year, quarter, month, week and day are")
+    if b.dialect == "oracle" and unit.upper() in ("DAY", "D", "DY", "WW", "W"):
+        hint = "where a week begins depends on the database; IW is the week from Monday, DD the day"
+        b.source.refuse(f"truncation to {unit}", node, hint)
+    if unit.upper() not in _UNITS:
+        b.source.refuse(f"truncation to {unit}", node, "year, quarter, month and week are")
+    if date and b.dialect in SPARK_FAMILY and _UNITS[unit.upper()] == "DAY":
+        hint = "Spark gives NULL; CAST(x AS DATE) is the day, and DATE_TRUNC('DAY', x) a timestamp"
+        b.source.refuse(f"truncation to {unit}", node, hint)
     name, value = _UNITS[unit.upper()], coercion.moment(value)
     if not date:
         return call("trunc_timestamp", coercion.coerce(value, TIMESTAMP), Constant(name, STRING))
@@ -157,7 +200,7 @@ def _date_add(b: ScalarBinder, node: exp.Expr) -> Expression:
     unit = (node.args["unit"].name if node.args.get("unit") else "DAY").upper()
     if isinstance(amount, exp.Interval):
         return shift(b, b.bind(value), amount, sign)
-    if unit not in ("DAY", "DAYS"):
+    if unit not in ("DAY", "DAYS") or (isinstance(amount, exp.Literal) and amount.is_string and node.args.get("unit")):
         return shift(b, b.bind(value), exp.Interval(this=amount, unit=node.args["unit"]), sign)
     bound = b.bind(value)
     return call("+" if sign == 1 else "-", coercion.coerce(bound, DATE), b.bind(amount))
@@ -172,12 +215,19 @@ def _date_diff(b: ScalarBinder, node: exp.DateDiff) -> Expression:
 
 
 def _add_months(b: ScalarBinder, node: exp.AddMonths) -> Expression:
-    value, months = coercion.coerce(b.bind(node.this), DATE), b.bind(node.expression)
+    value, months = _day(b, b.bind(node.this), node), b.bind(node.expression)
     moved = call("add_months", value, months)
     if b.dialect != "oracle":
         return moved
     # Oracle moves the last day of a month to the last day of a month.
     return call("case", call("=", value, call("last_day", value)), call("last_day", moved), moved)
+
+
+def _day(b: ScalarBinder, value: Expression, node: exp.Expr) -> Expression:
+    """A date; Oracle keeps the time of day of a timestamp, which must be cut off first."""
+    if b.dialect == "oracle" and value.type == TIMESTAMP:
+        b.source.refuse(f"{b.source.called(node)} of a TIMESTAMP", node, "Oracle keeps its time of day; take TRUNC(x)")
+    return coercion.coerce(value, DATE)
 
 
 def _to_number(b: ScalarBinder, node: exp.ToNumber) -> Expression:
@@ -212,7 +262,7 @@ HANDLERS: dict[str, tuple[str, Callable[[ScalarBinder, Any], Expression]]] = {
     "DateSub": ("this expression unit", _date_add),
     "TimestampAdd": ("this expression unit", _date_add),
     "DateDiff": ("this expression unit", _date_diff),
-    "LastDay": ("this", lambda b, n: call("last_day", coercion.coerce(b.bind(_unwrapped(n.this)), DATE))),
+    "LastDay": ("this", lambda b, n: call("last_day", _day(b, b.bind(_unwrapped(n.this)), n))),
     "AddMonths": ("this expression", _add_months),
     "ToNumber": ("this", _to_number),
 }
