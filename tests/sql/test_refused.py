@@ -27,12 +27,37 @@ def test_refused_with_message_and_caret(dialect: str, sql: str, expected: str) -
         ("select zipdistanse(s, s) from T", "did you mean zipdistance?"),
         ("select a from T where a = '1'", "write the number without quotes"),
         ("select 1 from T where s = 5", "write '5' in quotes"),
+        ("select a from T where d > 20021120", "write DATE '2002-11-20'"),
+        ("select a from T where d > a", "no integer converts to a date; compare columns of one type"),
+        ("select date '2002-13-01' from T", "dates are year-month-day, as in 2002-11-20"),
+        ("select a from T order by a", "results have no order; sort the DataFrame of result()"),
+        ("select a from T limit 3", "use result().head(n)"),
+        ("select a from T fetch first 3 rows only", "use result().head(n)"),
+        ("select a from T left join U using (a)", "rows that match nothing are not kept; use [INNER] JOIN ... ON"),
+        ("select a from T natural join U", "name the columns: JOIN ... USING (a, b)"),
+        ("select sum(a) over () from T", "group in a subquery and join it"),
+        (
+            "select trunc(m) from T",
+            "TRUNC takes a date and a unit, as in TRUNC(d, 'MM'); of numbers there are FLOOR and CEIL",
+        ),
+        ("select initcap(s) from T", "add_function adds a function of your own"),
+        ("select collect_list(s) from T", "add_aggregate adds an aggregate made of COUNT, SUM, MIN and MAX"),
     ],
 )
 def test_hints(sql: str, hint: str) -> None:
     with pytest.raises(SqlError) as caught:
         bind(sql, "spark", SCHEMA)
     assert caught.value.hint == hint
+
+
+@pytest.mark.parametrize("dialect", ["spark", "hive", "oracle", "postgres", "duckdb", "bigquery", "trino"])
+@pytest.mark.parametrize("constant", ["DATE '2002-13-01'", "TIMESTAMP '2002-02-30 10:00:00'"])
+def test_a_constant_that_is_no_date_is_an_error_in_every_dialect(dialect: str, constant: str) -> None:
+    sql = f"select {constant} from T"
+    with pytest.raises(SqlError, match=r"'2002-.*' is not ") as caught:
+        bind(sql, dialect, SCHEMA)
+    assert caught.value.position is not None
+    assert sql[caught.value.position :].startswith("'2002")
 
 
 def test_unknown_dialect_names_the_nearest() -> None:

@@ -5,6 +5,7 @@ Nothing is ever ignored: a part of the text that has no meaning here is refused 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -52,6 +53,7 @@ def bind(sql: str, dialect: str, schema: Schema) -> Bound:
     query: LogicalQuery | None = None
     for statement in parse(sql, dialect):
         if isinstance(statement, CreateView):
+            _check_view(statement, binder)
             view = binder.query(statement.expression)
             view = renamed(view, statement.columns, binder.source, statement.expression)
             views.append((statement.name, view))
@@ -64,6 +66,20 @@ def bind(sql: str, dialect: str, schema: Schema) -> Bound:
     if query is None and not views:
         raise SqlError("there is no query", hint="write a SELECT")
     return Bound(tuple(views), query)
+
+
+def _check_view(view: CreateView, binder: QueryBinder) -> None:
+    """Refuse a view that hides a stream, stands twice in a text, or is made of one of its own name."""
+    name, place = view.name.lower(), binder.source.word(re.escape(view.name))
+    if binder.schema.stream(name) is not None:
+        raise SqlError(f"{view.name} is a stream", **place, hint="give the view another name")
+    if name in binder.local and not view.replace:
+        hint = "write CREATE OR REPLACE VIEW, or give one of them another name"
+        raise SqlError(f"the view {view.name} is there already", **place, hint=hint)
+    inner = {cte.alias.lower() for cte in view.expression.find_all(exp.CTE)}
+    own = next((t for t in view.expression.find_all(exp.Table) if t.name.lower() == name and name not in inner), None)
+    if own is not None:
+        raise binder.source.error(f"the view {view.name} is made of itself", own, "give the new view another name")
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,8 @@ from sqlglot import exp
 
 from workbench.errors import SqlError
 from workbench.sql import temporal
+from workbench.sql.coercion import is_null
+from workbench.sql.dialects import SPARK_FAMILY
 from workbench.sql.expressions import Constant, Expression
 from workbench.sql.functions import call, cast
 from workbench.sql.type_names import parse_type
@@ -71,7 +73,11 @@ def extreme(b: ScalarBinder, node: exp.Greatest | exp.Least) -> Expression:
 
 def converted(b: ScalarBinder, node: exp.Cast | exp.TryCast) -> Expression:
     """CAST, which gives NULL for a value that does not convert."""
-    type_ = _type(b, node.args["to"])
+    to = node.args["to"]
+    if isinstance(node.this, exp.Literal) and "." not in node.this.name and to.this == exp.DType.TIMESTAMP:
+        # Some dialects give a TIMESTAMP constant a number of digits, which it has no use for.
+        to = exp.DataType(this=to.this)
+    type_ = _type(b, to)
     value = b.bind(node.this)
     limit = node.args["to"].expressions
     if type_.kind in (Kind.DATE, Kind.TIMESTAMP):
@@ -103,9 +109,28 @@ def _type(b: ScalarBinder, node: exp.DataType) -> DataType:
 def substring(b: ScalarBinder, node: exp.Substring) -> Expression:
     """SUBSTR, where position 0 means 1."""
     parts = b.parts(node, ["this", "start", "length"])
-    if len(parts) > 1 and parts[1] == Constant(0, INTEGER):
+    if len(parts) > 1 and parts[1] == Constant(0, INTEGER) and b.dialect in (*SPARK_FAMILY, "oracle"):
         parts[1] = Constant(1, INTEGER)
-    return call("substr", *parts)
+    part = call("substr", *parts)
+    if b.dialect != "oracle":
+        return part
+    start, *length = parts[1:]
+    if parts[1] == Constant(1, INTEGER) and all(_positive(n) for n in length):
+        return part
+    if not _positive(start):
+        # Before the first character there is nothing in Oracle, where Spark begins with what is there.
+        outside = call("<", call("length", parts[0]), call("neg", start))
+        part = call("case", outside, Constant(None, STRING), part)
+    return not_empty(b, part)
+
+
+def _positive(expression: Expression) -> bool:
+    return isinstance(expression, Constant) and isinstance(expression.value, int) and expression.value > 0
+
+
+def not_empty(b: ScalarBinder, result: Expression) -> Expression:
+    """A text that a function made; an empty one is NULL in Oracle."""
+    return call("nullif", result, Constant("", STRING)) if b.dialect == "oracle" else result
 
 
 def left(b: ScalarBinder, node: exp.Left) -> Expression:
@@ -117,14 +142,14 @@ def position(b: ScalarBinder, node: exp.StrPosition) -> Expression:
     """INSTR, POSITION and their like: the first occurrence, counted from 1."""
     for key in ("position", "occurrence"):
         if node.args.get(key) is not None and b.bind(node.args[key]) != Constant(1, INTEGER):
-            b.source.refuse(f"INSTR with a {key}", node)
+            b.source.refuse(f"{b.source.called(node)} of another place than the first", node, "it finds the first")
     return call("instr", *b.parts(node, ["this", "substr"]))
 
 
 def trim(b: ScalarBinder, node: exp.Trim) -> Expression:
     """TRIM, LTRIM and RTRIM, of blanks or of a set of characters."""
     name = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(str(node.args.get("position") or ""), "trim")
-    return call(name, *b.parts(node, ["this", "expression"]))
+    return not_empty(b, call(name, *b.parts(node, ["this", "expression"])))
 
 
 def pad(b: ScalarBinder, node: exp.Pad) -> Expression:
@@ -138,13 +163,29 @@ def pad(b: ScalarBinder, node: exp.Pad) -> Expression:
 
 def replaced(b: ScalarBinder, node: exp.Replace) -> Expression:
     """REPLACE, with nothing when no replacement is given."""
-    parts = b.parts(node, ["this", "expression", "replacement"])
-    return call("replace", *parts, *([Constant("", STRING)] if len(parts) == 2 else []))
+    subject, searched, *by = b.parts(node, ["this", "expression", "replacement"])
+    if b.dialect == "oracle" and is_null(searched):
+        return subject
+    # In Oracle '' is NULL, and stands for nothing here.
+    replacement = by[0] if by and not (b.dialect == "oracle" and is_null(by[0])) else Constant("", STRING)
+    made = call("replace", subject, searched, replacement)
+    return not_empty(b, made) if replacement == Constant("", STRING) else made
+
+
+def remainder(b: ScalarBinder, node: exp.Mod) -> Expression:
+    """MOD and %; Oracle's MOD by zero is its first argument."""
+    value, divisor = b.parts(node, ["this", "expression"])
+    made = call("%", value, divisor)
+    if b.dialect != "oracle" or (isinstance(divisor, Constant) and divisor.value):
+        return made
+    return call("case", call("=", divisor, Constant(0, INTEGER)), value, made)
 
 
 def log(b: ScalarBinder, node: exp.Log) -> Expression:
     """LOG(x) and LOG(base, x)."""
     if node.expression is None:
+        if b.dialect == "oracle":
+            b.source.refuse("LOG without a base", node, "write LN(x), or LOG(10, x)")
         return call("ln", b.bind(node.this))
     base, value = b.bind(node.this), b.bind(node.expression)
     if base == Constant(10, INTEGER):
@@ -172,6 +213,7 @@ HANDLERS: dict[str, tuple[str, Callable[[ScalarBinder, Any], Expression]]] = {
     "Trim": ("this expression position", trim),
     "Pad": ("this expression fill_pattern", pad),
     "Replace": ("this expression replacement", replaced),
+    "Mod": ("this expression", remainder),
     "Log": ("this expression", log),
     "Round": ("this decimals", rounded),
 }

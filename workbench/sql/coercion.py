@@ -144,8 +144,13 @@ def _hint(expression: Expression, type_: DataType) -> str:
             return "write a date as DATE '2002-11-20', or use TO_DATE with a format"
         if type_.numeric:
             return "write the number without quotes"
+    if isinstance(expression, Constant) and isinstance(expression.value, int) and type_.kind in _TIME:
+        date = formats.parse_date(str(expression.value), "yyyyMMdd")
+        return f"write DATE '{date or '2002-11-20'}'"
     if type_.kind is Kind.STRING and isinstance(expression, Constant):
         return f"write '{expression.value}' in quotes"
+    if type_.kind not in _CASTS[expression.type.kind]:
+        return f"no {expression.type.kind} converts to a {type_.kind}; compare columns of one type"
     return f"convert with CAST(... AS {type_.kind})"
 
 

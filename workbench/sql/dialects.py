@@ -100,25 +100,28 @@ def _not_of_texts(bound: Expression) -> bool:
 
 
 _ORDERS = ("<", "<=", ">", ">=")
+_NULLS = "databases differ where a value is NULL"
 _ROUNDING = "databases round differently here"
 _WEEKDAY = "databases count days of the week from different days"
 _ORDER = _Difference("the order of texts", "it depends on the database's collation", _not_of_texts, "postgres")
-_CAST = _Difference("this cast", "databases round and write values differently: cast numbers to DECIMAL(p,s)", _plain_cast)
+_CAST = _Difference("this cast", f"{_ROUNDING}, and write values differently: use DECIMAL(p,s)", _plain_cast)
 _TEXT = _Difference("SUBSTR from a position that is not a constant from 1", "write a constant position", _counted)
 _DIFFERENT = {
-    "Log": _Difference("LOG", "its base differs between databases: write LN(x), or LN(x) / LN(10)"),
+    "Log": _Difference("LOG", "its base differs between databases: write LN(x), or LN(x) / LN(10)",
+                       lambda bound: isinstance(bound, Call) and bound.function != "ln"),
     **dict.fromkeys(
         ("Greatest", "Least"),
-        _Difference("GREATEST or LEAST", "databases differ where a value is NULL: write CASE WHEN a > b THEN a ELSE b END"),
+        _Difference("GREATEST or LEAST", f"{_NULLS}: write CASE WHEN a > b THEN a ELSE b END"),
     ),
-    "Concat": _Difference("CONCAT", "databases differ where a value is NULL: write ||"),
+    "Concat": _Difference("CONCAT", f"{_NULLS}: write ||"),
     "DPipe": _Difference("|| of such values", "databases write numbers and times differently", _same_text),
     "Substring": _TEXT,
     "Left": _TEXT,
     "Div": _Difference("/ of decimals", "databases keep different digits: CAST one side AS DOUBLE",
                        lambda bound: bound.type.kind is not Kind.DECIMAL),
     "IntDiv": _Difference("integer division", "databases round differently below zero: write FLOOR(a / b)"),
-    "Round": _Difference("ROUND of a DOUBLE", f"{_ROUNDING}: CAST it AS DECIMAL(p,s) first", lambda bound: bound.type != DOUBLE),
+    "Round": _Difference("ROUND of a DOUBLE", f"{_ROUNDING}: CAST it AS DECIMAL(p,s) first",
+                         lambda bound: bound.type != DOUBLE),
     "DayOfWeek": _Difference("the day of the week", _WEEKDAY),
     "WeekOfYear": _Difference("the number of the week", "databases number weeks differently"),
     "RegexpLike": _Difference("a regular expression", "databases differ in them: write LIKE"),

@@ -42,7 +42,8 @@ def from_strftime(format_: str) -> str:
     """The Java pattern of a strftime format, as sqlglot keeps formats of other dialects.
 
     Raises:
-        ValueError: a directive has no Java letter.
+        ValueError: a directive has no Java letter, or a letter stands for itself: most are elements that the parser
+            does not know.
 
     Example:
         >>> from_strftime("%Y%mstrict%dstrict")
@@ -50,8 +51,10 @@ def from_strftime(format_: str) -> str:
     """
     result = []
     for directive, other in re.findall(r"%(-?[A-Za-z])(?:strict)?|([^%])", format_, re.S):
+        if other.isalpha() or other in ("'", '"'):
+            raise ValueError(f"the character {other} in a date format")
         if other:
-            result.append(f"'{other}'" if other.isalpha() else "''" if other == "'" else other)
+            result.append(other)
         elif directive in _STRFTIME:
             result.append(_STRFTIME[directive])
         else:

@@ -80,7 +80,8 @@ class FromClause:
                 self._add(node, node.alias, query, named)
             case _:
                 words = {"Lateral": "LATERAL", "Unnest": "UNNEST", "Values": "VALUES in FROM"}
-                self.source.refuse(words.get(type(node).__name__, node.key.upper()), node)
+                hint = "FROM takes streams, tables, views, queries and subqueries; add_table adds rows of your own"
+                self.source.refuse(words.get(type(node).__name__, node.key.upper()), node, hint)
         for join in node.args.get("joins") or ():
             self._join(join)
 
@@ -109,11 +110,12 @@ class FromClause:
         if side or kind not in ("", "INNER", "CROSS") or method:
             outer = side and kind in ("", "OUTER")
             name = "an outer join" if outer else f"{' '.join(w for w in (method, side, kind) if w)} JOIN"
-            raise UnsupportedError(
-                f"{name} is not supported",
-                **self.source.word(side or method or kind),
-                hint="rows that match nothing are not kept; use [INNER] JOIN ... ON",
-            )
+            hint = "rows that match nothing are not kept; use [INNER] JOIN ... ON"
+            if method:
+                hint = "name the columns: JOIN ... USING (a, b)"
+            elif kind == "SEMI":
+                hint = "join with a subquery in FROM that selects DISTINCT"
+            raise UnsupportedError(f"{name} is not supported", **self.source.word(side or method or kind), hint=hint)
         self.source.refuse_others(join, {"this", "on", "using", "kind"}, "JOIN")
         before = len(self.scope.items)
         self._item(join.this)

@@ -20,7 +20,7 @@ from workbench.sql.expressions import AggregateCall, Call, Column, Constant, Exp
 from workbench.sql.functions import call
 from workbench.sql.schema import Schema, UserAggregate
 from workbench.sql.scope import Item, Scope
-from workbench.sql.types import INTEGER, STRING, decimal
+from workbench.sql.types import DOUBLE, INTEGER, STRING, decimal
 
 if TYPE_CHECKING:
     from workbench.sql.scalar import ScalarBinder
@@ -90,7 +90,12 @@ class Aggregation:
             return self._user(user, arguments, distinct, node, binder)
         assert name is not None
         _check(name, len(arguments), distinct, node, binder.source)
-        return aggregates.expand(name, tuple(arguments), distinct, self.keep)
+        made = aggregates.expand(name, tuple(arguments), distinct, self.keep)
+        if binder.dialect == "oracle" and (binder.source.called(node) or "").upper() in ("VARIANCE", "STDDEV"):
+            # Oracle's short names give 0 for one value, where the others give NULL.
+            count = aggregates.expand("count", tuple(arguments), False, self.keep)
+            return call("case", call("=", count, Constant(1, INTEGER)), Constant(0.0, DOUBLE), made)
+        return made
 
     def _user(
         self, user: UserAggregate, arguments: list[Expression], distinct: bool, node: exp.Expr, binder: ScalarBinder

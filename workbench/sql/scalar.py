@@ -42,6 +42,8 @@ _WORDS = {"BitwiseAnd": "&", "BitwiseOr": "|", "BitwiseXor": "^", "BitwiseNot": 
 _HINTS = {
     "Tuple": "compare the values one by one, with AND",
     "Interval": "add it to a date or a timestamp, or subtract it",
+    "IgnoreNulls": "every aggregate skips NULLs; leave it out",
+    "RespectNulls": "every aggregate skips NULLs; leave it out",
     "WithinGroup": "PERCENTILE_CONT is, and MODE(x) and MEDIAN(x) are written without WITHIN GROUP",
     "Right": "write SUBSTR(x, -n)",
     "Collate": "texts compare by their bytes; compare UPPER(x)",
@@ -106,7 +108,12 @@ class ScalarBinder:
         if is_aggregate(node, self.schema):
             raise self.source.error(f"{self._called(node)} is an aggregate, which cannot stand here", node,
                                     "a condition on an aggregate goes into HAVING")  # fmt: skip
-        self.source.refuse(self._called(node), node, _HINTS.get(kind))
+        hint = _HINTS.get(kind)
+        if hint is None and isinstance(node, exp.AggFunc):
+            hint = "add_aggregate adds an aggregate made of COUNT, SUM, MIN and MAX"
+        elif hint is None and isinstance(node, exp.Func):
+            hint = "add_function adds a function of your own"
+        self.source.refuse(self._called(node), node, hint)
 
     def _called(self, node: exp.Expr) -> str:
         """What to call a syntax node in a message: as the text does, where it is a function."""
@@ -139,8 +146,16 @@ class ScalarBinder:
     def column(self, node: exp.Column) -> Expression:
         """What a column name means, remembered for errors that name it later."""
         resolved = self.scope.resolve(node)
+        self._refuse_hidden_alias(node, resolved)
         self.columns.append((node, resolved))
         return resolved
+
+    def _refuse_hidden_alias(self, node: exp.Column, resolved: Expression) -> None:
+        """Refuse a name in HAVING that is a column and an alias of something else: databases differ in which it is."""
+        if self.aggregation is None or self.aggregation.inside or node.table or self.dialect in ("oracle", "postgres"):
+            return
+        if self.scope.aliases.get(node.name.lower(), resolved) != resolved:
+            raise self.source.error(f"{node.name} is a column and an alias here", node, "give the alias another name")
 
     def literal(self, node: exp.Literal) -> Expression:
         """A number or a string."""
@@ -178,7 +193,7 @@ def _listed(value: object) -> list[exp.Expr]:
 _SIMPLE: dict[str, tuple[str, ...]] = {
     **{kind: (symbol, "this", "expression") for kind, symbol in {
         "EQ": "=", "NEQ": "<>", "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">=", "NullSafeEQ": "<=>", "Mul": "*",
-        "Mod": "%", "IntDiv": "div", "Pow": "power", "Nullif": "nullif", "SafeAdd": "+", "SafeSubtract": "-",
+        "IntDiv": "div", "Pow": "power", "Nullif": "nullif", "SafeAdd": "+", "SafeSubtract": "-",
         "SafeMultiply": "*", "SafeDivide": "/"}.items()},
     **{kind: (kind.lower(), "this") for kind in (
         "Abs", "Floor", "Ceil", "Sign", "Sqrt", "Exp", "Ln", "Upper", "Lower", "Length")},

@@ -164,7 +164,8 @@ def _truncated(b: ScalarBinder, value: Expression, unit: str, node: exp.Expr, da
     if not date:
         return call("trunc_timestamp", coercion.coerce(value, TIMESTAMP), Constant(name, STRING))
     if name in ("HOUR", "MINUTE", "SECOND"):
-        b.source.refuse(f"truncation of a date to {unit}", node)
+        hint = "a result of it is a DATE, a day" + ("" if b.dialect == "oracle" else "; DATE_TRUNC gives a TIMESTAMP")
+        b.source.refuse(f"truncation of a date to {unit}", node, hint)
     value = cast(value, DATE)
     return value if name == "DAY" else call("trunc_date", value, Constant(name, STRING))
 

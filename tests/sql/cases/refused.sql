@@ -190,7 +190,72 @@ q stands twice in WITH
 with q as (select a from T), q as (select b from T) select * from q
                              ^^^^^^^^^^^^^^^^^^^^^^;
 
+select collect_list(a) from T;
+COLLECT_LIST is not supported
+select collect_list(a) from T
+       ^^^^^^^^^^^^^^^;
+
+select initcap(s) from T;
+INITCAP is not supported
+select initcap(s) from T
+               ^;
+
+select a & b from T;
+& is not supported
+select a & b from T
+       ^^^^^;
+
+select a from T where s like any ('a%', 'b%');
+LIKE ANY or LIKE ALL is not supported
+select a from T where s like any ('a%', 'b%')
+                      ^^^^^^^^^^^^^^^^^^^^^^^;
+
+select percentile(a, 0.5, b) from T;
+percentile takes at most 2 arguments
+select percentile(a, 0.5, b) from T
+                        ^;
+
+select mod(a, b, c) from T;
+mod takes at most 2 arguments
+select mod(a, b, c) from T
+               ^;
+
+select upper(s, s) from T;
+syntax error: the function takes at most 1 argument
+select upper(s, s) from T
+                 ^;
+
+create view T as select a from U;
+T is a stream
+create view T as select a from U
+            ^;
+
+create or replace view v as select a from v;
+the view v is made of itself
+create or replace view v as select a from v
+                                          ^;
+
+create view if not exists v as select a from T;
+IF NOT EXISTS is not supported
+create view if not exists v as select a from T
+            ^^^^^^^^^^^^^;
+
+select a + 1 as a, count(*) from T group by a having a > 1;
+a is a column and an alias here
+select a + 1 as a, count(*) from T group by a having a > 1
+                                                     ^;
+
+select a from T where ts > timestamp '2002-11-20 25:00';
+'2002-11-20 25:00' is not a timestamp
+select a from T where ts > timestamp '2002-11-20 25:00'
+                                     ^^^^^^^^^^^^^^^^^^;
+
 # title: oracle
+select listagg(s, ',') within group (order by s) from T;
+LISTAGG is not supported
+select listagg(s, ',') within group (order by s) from T
+               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^;
+
 select to_date(s, 'DD-MON-YYYY') from T;
 a date format with names of months or days is not supported
 select to_date(s, 'DD-MON-YYYY') from T
