@@ -19,7 +19,7 @@ from workbench.sql.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAM
 if TYPE_CHECKING:
     from workbench.sql.scalar import ScalarBinder
 
-_BACKSLASH_ESCAPES = {"spark", "spark2", "hive", "databricks", "mysql", "postgres", "bigquery", "clickhouse"}
+_BACKSLASH_ESCAPES = {"spark", "spark2", "hive", "databricks", "postgres", "bigquery"}
 _UNITS = {"DAY": ("days", 1), "WEEK": ("days", 7), "HOUR": ("seconds", 3600), "MINUTE": ("seconds", 60),
           "SECOND": ("seconds", 1), "MONTH": ("months", 1), "QUARTER": ("months", 3),
           "YEAR": ("months", 12)}  # fmt: skip
