@@ -97,14 +97,11 @@ class NodeCount:
 @dataclass
 class Report:
     batch: int
-    rows: dict[str, int]
+    rows: int
     seconds: float
     operators: list[Operated]
     changes: dict[str, int] = field(default_factory=dict)
 
-    @property
-    def total_rows(self) -> int:
-        return sum(self.rows.values())
 
     def node(self, id_: NodeId) -> NodeCount:
         for operator in self.operators:
@@ -120,4 +117,4 @@ def report(network: Network, batch: int = 1) -> Report:
         for i, (root, nodes) in enumerate(network.trees.items())
     ]
     changes = {name: 3 * i for i, name in enumerate(network.queries)}
-    return Report(batch, {"FedWireTrans": 1000}, sum(o.seconds for o in operators), operators, changes)
+    return Report(batch, 1000, sum(o.seconds for o in operators), operators, changes)

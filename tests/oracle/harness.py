@@ -156,7 +156,7 @@ class Oracle:
             if feed.static:
                 continue
             table = feed.table.slice(feed.history + (self.batch - 1) * feed.batch, feed.batch)
-            assert report.rows[name] == table.num_rows
+            assert report.arrived[name] == table.num_rows
             self.duck.register("arriving", table)
             self.duck.execute(f"INSERT INTO {name} SELECT * FROM arriving")
 

@@ -34,7 +34,7 @@ def test_together(spark: SparkSession, samples: dict[str, pa.Table]) -> None:
     with Oracle(spark, feeds, functions=FUNCTIONS) as oracle:
         oracle.register(CASES)
         reports = oracle.run(11, check=False)
-        assert [report.total_rows for report in reports] == [3_000] * 10
+        assert [report.rows for report in reports] == [3_000] * 10
         oracle.check_results()
         oracle.check_changes(since=True)
 
@@ -55,8 +55,8 @@ def test_nulls_duplicates_and_an_empty_batch(spark: SparkSession, samples: dict[
     with Oracle(spark, feeds, functions=FUNCTIONS) as oracle:
         oracle.register({**CASES, "beats": Case("SELECT COUNT(*) n FROM pulse")})
         *full, last = oracle.run(4, check=False)
-        assert [report.total_rows for report in full] == [13_501] * 2
-        assert last.total_rows == 1
+        assert [report.rows for report in full] == [13_501] * 2
+        assert last.rows == 1
         assert [name for name, rows in last.changes.items() if rows] == ["beats"]
         oracle.check_results()
         oracle.check_changes()

@@ -133,7 +133,8 @@ class Engine:
             for name, plan in network.queries.items()
         }
         rows = {name: table.num_rows for name, table in arriving.items()}
-        return BatchReport(batch, rows, time.perf_counter() - started, tuple(operators), changes)
+        total, seconds = sum(rows.values()), time.perf_counter() - started
+        return BatchReport(batch, total, seconds, tuple(operators), changes, rows)
 
     def _evaluate_all(
         self, network: Network, logged: Mapping[str, Delta], batch: int

@@ -37,20 +37,16 @@ class OperatorReport:
 class BatchReport:
     """One batch.
 
-    ``rows``: rows that arrived, by stream. ``seconds``: wall time of the whole batch. ``changes``: for each query,
-    rows of its delta. ``operators``: those that had work.
+    ``rows``: rows that arrived, in all. ``seconds``: wall time of the whole batch. ``operators``: those that had work.
+    ``changes``: for each query, rows of its delta. ``arrived``: rows that arrived, by stream.
     """
 
     batch: int
-    rows: Mapping[str, int]
+    rows: int
     seconds: float
     operators: tuple[OperatorReport, ...]
     changes: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def total_rows(self) -> int:
-        """Rows that arrived on all streams."""
-        return sum(self.rows.values())
+    arrived: Mapping[str, int] = field(default_factory=dict)
 
     def node(self, id: NodeId) -> NodeReport:
         """Rows in and out of one node; zeros for a node whose tree had no work.

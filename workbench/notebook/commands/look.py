@@ -86,7 +86,7 @@ def _by_batch(reports: Sequence[BatchReport], network: NetworkView) -> Shown:
     rows = [
         [
             str(report.batch),
-            f"{report.total_rows:,}",
+            f"{report.rows:,}",
             milliseconds(report.seconds),
             _bar(report.seconds, longest),
             _called(max(report.operators, key=lambda o: o.seconds).name, network) if report.operators else "",

@@ -33,7 +33,7 @@ def run(desk: Desk, arguments: argparse.Namespace) -> None:
             raise KeyboardInterrupt
         line.update(
             f"batch {report.batch} ({len(done)} of {arguments.batches}): "
-            f"{_rows(report.total_rows)}, {milliseconds(report.seconds)}"
+            f"{_rows(report.rows)}, {milliseconds(report.seconds)}"
         )
 
     try:
@@ -79,7 +79,7 @@ def summary(reports: Sequence[BatchReport], stopped: str) -> str:
     which = f"batch {first}" if first == last else f"batches {first} to {last}"
     seconds = sum(report.seconds for report in reports)
     average = f", {milliseconds(seconds / len(reports))} a batch" if len(reports) > 1 else ""
-    rows = sum(report.total_rows for report in reports)
+    rows = sum(report.rows for report in reports)
     return f"{which}: {_rows(rows)} in {seconds:.1f} s{average}" + (f"; {stopped}" if stopped else "")
 
 
