@@ -54,6 +54,8 @@ DIFFERENT = [
     ("duckdb", "date_trunc('week', d)"),
     ("duckdb", "s ~ 'x'"),
     ("duckdb", "cast(m as int)"),
+    ("postgres", "cast(x as numeric)"),
+    ("hive", "trunc(d, 'DD')"),
     ("postgres", "cast(x as varchar)"),
     ("postgres", "cast(s as varchar(3))"),
     ("duckdb", "cast(s as int)"),
@@ -89,6 +91,7 @@ SAME = [
     ("bigquery", "date_add(d, interval 3 day)", "(d + 3)"),
     ("spark", "greatest(a, b)", "greatest(a, b)"),
     ("databricks", "log(x)", "ln(x)"),
+    ("hive", "trunc(d, 'MM')", "trunc_date(d, 'MONTH')"),
 ]
 
 

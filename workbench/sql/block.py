@@ -44,6 +44,8 @@ class _SelectBinder:
         self.source = self.binder.source
         self.source.refuse_others(self.select, _HANDLED, "SELECT")
         self._distinct_on()
+        if not self.select.expressions:
+            raise self.source.error("nothing is selected", self.select, "name columns after SELECT, or write *")
         self.from_ = bind_from(self.select, self.binder)
         self.scope = self.from_.scope
         self.where = self._where()

@@ -96,14 +96,20 @@ def _type(b: ScalarBinder, node: exp.DataType) -> DataType:
     if name in ("decimal", "numeric"):
         digits = [p.name for p in node.expressions]
         # Oracle's NUMBER without digits holds any number; Spark's decimal is decimal(10,0).
+        if not digits and b.dialect not in (*SPARK_FAMILY, "oracle"):
+            b.source.refuse(
+                f"{name.upper()} without digits",
+                node.parent or node,
+                "databases differ in how many it keeps: DECIMAL(p,s)",
+            )
         default = "(38,10)" if b.dialect == "oracle" else "(10,0)"
         name += f"({','.join(digits)})" if digits else default
     elif name == "char" or (node.expressions and name != "varchar"):  # CHAR pads with blanks
-        b.source.refuse(f"the type {node.sql()}", node)
+        b.source.refuse(f"the type {node.sql()}", node.parent or node)
     try:
         return parse_type(name)
     except SqlError:
-        b.source.refuse(f"the type {node.sql()}", node)
+        b.source.refuse(f"the type {node.sql()}", node.parent or node)
 
 
 def substring(b: ScalarBinder, node: exp.Substring) -> Expression:

@@ -22,7 +22,8 @@ _LABELS = {
     "partition": "PARTITION", "hints": "a hint", "joins": "a join there", "properties": "a view property",
     "match": "MATCH_RECOGNIZE", "prewhere": "PREWHERE", "settings": "SETTINGS",
     "with_": "WITH there", "operation_modifiers": "a SELECT modifier", "symmetric": "SYMMETRIC",
-    "exists": "IF NOT EXISTS", "format": "a format here", "flag": "a flag of a regular expression",
+    "exists": "IF NOT EXISTS", "db": "a column name of three parts",
+    "format": "a format here", "flag": "a flag of a regular expression",
 }  # fmt: skip
 _HINTS = {
     "order": "results have no order; sort the DataFrame of result()",
@@ -53,6 +54,7 @@ _HINTS = {
     "when": "a query sees the whole of a stream",
     "cluster": "rows have no places here; leave it out",
     "distribute": "rows have no places here; leave it out",
+    "db": "streams have names of one part: write stream.column",
     "exists": "write CREATE OR REPLACE VIEW, or another name",
     "properties": "write CREATE VIEW or CREATE OR REPLACE VIEW",
     "symmetric": "write the smaller bound first",

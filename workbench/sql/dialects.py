@@ -39,9 +39,11 @@ def refuse_dialect(dialect: str) -> None:
         UnsupportedError: with the reason.
 
     Example:
-        >>> refuse_dialect("mysql")
-        Traceback (most recent call last):
-        workbench.errors.UnsupportedError: the dialect mysql is not supported: it compares texts without regard to ...
+        >>> try:
+        ...     refuse_dialect("exasol")
+        ... except UnsupportedError as error:
+        ...     print(error.message)
+        the dialect exasol is not supported: it takes the empty text for NULL
     """
     if dialect not in _EXAMINED:
         reason = _REASONS.get(dialect, "what its functions mean was not compared with what is evaluated")

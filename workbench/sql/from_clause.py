@@ -111,7 +111,7 @@ class FromClause:
             outer = side and kind in ("", "OUTER")
             name = "an outer join" if outer else f"{' '.join(w for w in (method, side, kind) if w)} JOIN"
             hint = "rows that match nothing are not kept; use [INNER] JOIN ... ON"
-            if method:
+            if method == "NATURAL":
                 hint = "name the columns: JOIN ... USING (a, b)"
             elif kind == "SEMI":
                 hint = "join with a subquery in FROM that selects DISTINCT"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from decimal import Decimal
@@ -102,6 +103,8 @@ def is_test(b: ScalarBinder, node: exp.Is) -> Expression:
 
 def in_list(b: ScalarBinder, node: exp.In) -> Expression:
     """IN with a list."""
+    if not node.expressions and not any(node.args.get(key) for key in ("query", "unnest", "field")):
+        raise b.source.error("IN needs a list", node, "write values in the parentheses")
     if not node.expressions:
         b.source.refuse("IN with a subquery", node, "write it as a join, with DISTINCT in a subquery")
     return call("in", b.bind(node.this), *(b.bind(e) for e in node.expressions))
@@ -171,6 +174,8 @@ def concatenated(b: ScalarBinder, node: exp.Expr) -> Expression:
 def number_literal(text: str, source: SourceText, node: exp.Expr) -> Constant:
     """INTEGER for whole numbers, DECIMAL with a point, DOUBLE with an exponent, as in Spark."""
     if "e" in text.lower():
+        if math.isinf(float(text)):
+            raise source.error("the number is beyond those of DOUBLE", node)
         return Constant(float(text), DOUBLE)
     value = Decimal(text)
     if "." not in text and abs(value) <= BIGINT_MAX:

@@ -40,7 +40,7 @@ _WORDS = {"BitwiseAnd": "&", "BitwiseOr": "|", "BitwiseXor": "^", "BitwiseNot": 
           "Tuple": "a list in parentheses", "Star": "* there", "Distinct": "DISTINCT there",
           "Aliases": "a list of aliases", "Interval": "an interval there"}  # fmt: skip
 _HINTS = {
-    "Tuple": "compare the values one by one, with AND",
+    "Tuple": "write the values one by one; comparisons of them with AND",
     "Interval": "add it to a date or a timestamp, or subtract it",
     "IgnoreNulls": "every aggregate skips NULLs; leave it out",
     "RespectNulls": "every aggregate skips NULLs; leave it out",

@@ -173,7 +173,11 @@ def _truncated(b: ScalarBinder, value: Expression, unit: str, node: exp.Expr, da
 def _date_trunc(b: ScalarBinder, node: exp.DateTrunc | exp.TimestampTrunc) -> Expression:
     unit = node.args["unit"].name
     value = b.bind(_unwrapped(node.this))
-    return _truncated(b, value, unit, node, date=isinstance(node, exp.DateTrunc))
+    # Hive's and Spark 2's TRUNC is parsed as the truncation of a timestamp.
+    date = isinstance(node, exp.DateTrunc) or (
+        b.dialect in SPARK_FAMILY and (b.source.called(node) or "").upper() == "TRUNC"
+    )
+    return _truncated(b, value, unit, node, date=date)
 
 
 def _trunc(b: ScalarBinder, arguments: list[Expression]) -> Expression:

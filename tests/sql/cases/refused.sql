@@ -245,6 +245,26 @@ a is a column and an alias here
 select a + 1 as a, count(*) from T group by a having a > 1
                                                      ^;
 
+select + from T;
+nothing is selected
+select + from T
+              ^;
+
+select a from T where x < 1e400;
+the number is beyond those of DOUBLE
+select a from T where x < 1e400
+                          ^^^^^;
+
+select a from T where a in ();
+IN needs a list
+select a from T where a in ()
+                      ^;
+
+select db.T.a from T;
+a column name of three parts is not supported
+select db.T.a from T
+       ^^;
+
 select a from T where ts > timestamp '2002-11-20 25:00';
 '2002-11-20 25:00' is not a timestamp
 select a from T where ts > timestamp '2002-11-20 25:00'
