@@ -10,6 +10,7 @@ import shutil
 import time
 import uuid
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from workbench.engine.grouped import as_told, grouped_change, merged_state, stat
 from workbench.engine.join import join_change
 from workbench.engine.node_rows import NodeRows
 from workbench.engine.relation import SMALL_ROWS, Layout, Relation, consolidate
+from workbench.engine.schedule import in_order
 from workbench.engine.shared_pass import BATCH, NO_CHANGE, RESERVED_NAME, WEIGHT, Delta, run_pass
 from workbench.engine.timings import BatchReport, OperatorReport
 from workbench.engine.tree import LogEntry, Tree, TreePlan, passed_rows, plan_trees
@@ -36,6 +38,9 @@ from workbench.sql.predicates import PredSet
 
 ROWS_A_TASK = 100_000
 """A job that reads at most so many rows runs as one task."""
+
+TREES_AT_A_TIME = 8
+"""At most so many local trees run at a time, and no more than there are cores."""
 
 _EVERY_ROW = compile_filter({0: PredSet()}, [0], [0]).filter
 
@@ -53,6 +58,7 @@ class Engine:
         self.folder = folder
         self.tasks = max(1, spark.sparkContext.defaultParallelism)
         self.views = Views(spark)
+        self._pool = ThreadPoolExecutor(min(TREES_AT_A_TIME, self.tasks), thread_name_prefix="argus-tree")
         self.trees: Mapping[NodeId, Tree] = {}
         self.arrived: Mapping[str, Relation] = {}
         """All rows of every stream so far, all columns: what later queries start from."""
@@ -85,17 +91,20 @@ class Engine:
         Raises:
             EngineError: Spark could not evaluate a node; nothing has changed then.
         """
+        plans = plan_trees(network, self.trees)
         trees: dict[NodeId, Tree] = {}
         remade: dict[NodeId, Tree] = {}
+
+        def bring(root: NodeId) -> None:
+            plan, old = plans[root], self.trees.get(root)
+            if old is not None and old.plan.covers(plan):
+                trees[root] = old.narrowed(plan)
+                return
+            with explained(f"initialize node {root}"):
+                trees[root] = remade[root] = self._made(network, plan, trees, old, batch)
+
         try:
-            for root, plan in plan_trees(network, self.trees).items():
-                old = self.trees.get(root)
-                if old is not None and old.plan.covers(plan):
-                    trees[root] = old.narrowed(plan)
-                else:
-                    with explained(f"initialize node {root}"):
-                        trees[root] = self._made(network, plan, trees, old, batch)
-                    remade[root] = trees[root]
+            in_order(_parent_roots(network), bring, self._pool)
         except BaseException:
             for tree in remade.values():
                 tree.release()
@@ -103,7 +112,7 @@ class Engine:
         for root, old in self.trees.items():
             if root not in trees or root in remade:
                 old.release()
-        self._replace_trees(trees)
+        self._replace_trees({root: trees[root] for root in plans})
 
     def run_batch(self, network: Network, batch: int, arriving: Mapping[str, pa.Table]) -> BatchReport:
         """Evaluate the network for rows that arrive.
@@ -141,17 +150,20 @@ class Engine:
     ) -> tuple[dict[NodeId, tuple[Delta, Delta]], list[OperatorReport]]:
         """The change of every tree and of its state, and the reports of those that had work."""
         deltas: dict[NodeId, tuple[Delta, Delta]] = {}
-        operators: list[OperatorReport] = []
-        for root, tree in self.trees.items():
+
+        def evaluate(root: NodeId) -> float:
             begun = time.perf_counter()
             with explained(f"evaluate node {root} in batch {batch}"):
-                deltas[root] = delta, state_delta = self._evaluate(network, tree, deltas, logged, batch)
-            if delta.rows_in or state_delta.rows:
-                operators.append(_report(tree.plan, delta, time.perf_counter() - begun))
-        return deltas, operators
+                deltas[root] = self._evaluate(network, self.trees[root], deltas, logged, batch)
+            return time.perf_counter() - begun
+
+        seconds = in_order(_parent_roots(network), evaluate, self._pool)
+        worked = [root for root in seconds if deltas[root][0].rows_in or deltas[root][1].rows]
+        return deltas, [_report(self.trees[root].plan, deltas[root][0], seconds[root]) for root in worked]
 
     def close(self) -> None:
         """Give back the memory Spark holds; files stay."""
+        self._pool.shutdown()
         self.views.forget()
         for tree in self.trees.values():
             tree.release()
@@ -312,6 +324,11 @@ def _log_of(plan: TreePlan, delta: Delta, old: Tree | None, batch: int) -> tuple
     """The log goes on for queries that were there; one registered now starts from the rows as they are now."""
     before = old.log if old is not None else ()
     return () if plan.monotone else (*before, LogEntry(batch, delta, whole=True))
+
+
+def _parent_roots(network: Network) -> dict[NodeId, list[NodeId]]:
+    """For every local tree those it reads."""
+    return {root: [network.roots[p] for p in network.nodes[root].parents] for root in network.trees}
 
 
 def _report(plan: TreePlan, delta: Delta, seconds: float) -> OperatorReport:

@@ -7,7 +7,9 @@ for was replaced.
 
 from __future__ import annotations
 
+import threading
 import uuid
+from collections import defaultdict
 from collections.abc import Callable
 
 from pyspark.sql import DataFrame, SparkSession
@@ -20,13 +22,16 @@ class Views:
         self._spark = spark
         self._prefix = f"argus_{uuid.uuid4().hex[:8]}"
         self._bound: dict[str, object] = {}
+        # Trees that run at a time may ask for the same parent's rows.
+        self._locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
     def name(self, role: str, owner: object, rows: Callable[[], DataFrame]) -> str:
         """The view of a role, bound to ``rows()`` unless it is already bound to the same ``owner``."""
         name = f"{self._prefix}_{role}"
-        if self._bound.get(role) is not owner:
-            rows().createOrReplaceTempView(name)
-            self._bound[role] = owner
+        with self._locks[role]:
+            if self._bound.get(role) is not owner:
+                rows().createOrReplaceTempView(name)
+                self._bound[role] = owner
         return name
 
     def forget(self, keep: Callable[[str], bool] = lambda role: False) -> None:
