@@ -102,7 +102,6 @@ class Report:
     operators: list[Operated]
     changes: dict[str, int] = field(default_factory=dict)
 
-
     def node(self, id_: NodeId) -> NodeCount:
         for operator in self.operators:
             if id_ in operator.nodes:
