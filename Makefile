@@ -27,8 +27,8 @@ lint: $(STAMP) ## ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(STAMP) java ## run the experiments (ARGS="..." is passed on)
-	$(BIN)/python -m workbench.experiments $(ARGS)
+bench: $(STAMP) java ## run an experiment (ARGS="full-size --stream med --batches 30")
+	$(BIN)/python -m workbench.experiments $(or $(ARGS),full-size)
 
 clean: ## remove .venv and everything that was built
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis spark-warehouse metastore_db derby.log

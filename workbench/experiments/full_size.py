@@ -14,6 +14,7 @@ import duckdb
 import pyarrow as pa
 from duckdb.func import SPECIAL
 
+from workbench.errors import WorkbenchError
 from workbench.experiments import appendix_b
 from workbench.experiments.measure import PeakMemory, machine
 from workbench.session import Session
@@ -47,7 +48,7 @@ def measure(name: str, batches: int) -> dict[str, object]:
         answering over the history), ``batch_seconds`` (a list), ``peak_gib``, and the answer's size by query.
 
     Raises:
-        AssertionError: a query's answer has another size than DuckDB's.
+        WorkbenchError: a query's answer has another size than DuckDB's.
     """
     setting = SETTINGS[name]
     table = setting.rows(setting.history + batches * BATCH)
@@ -64,7 +65,8 @@ def measure(name: str, batches: int) -> dict[str, object]:
         reports = session.run(batches)
         sizes = {query: session.queries[query].count() for query in setting.queries}
     expected = _sizes_in_duckdb(setting, table)
-    assert sizes == expected, f"answers of other sizes than DuckDB's: {sizes}, {expected}"
+    if sizes != expected:
+        raise WorkbenchError(f"answers of other sizes than DuckDB's: {sizes}, {expected}")
     session.close()
     return {
         "setting": name,
