@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from workbench.network.network import Network, QueryPlan
-from workbench.network.nodes import Aggregate, Join, NodeId, Selection, SetOperation, SetOperator, Source
-from workbench.sql.expressions import AggregateCall, Call, Column, Constant, column_name
+from workbench.network.nodes import (
+    Aggregate,
+    Branch,
+    Join,
+    Node,
+    NodeId,
+    Read,
+    Selection,
+    SetOperation,
+    SetOperator,
+    Source,
+)
+from workbench.sql.expressions import AggregateCall, Column, Constant, column_name
 from workbench.sql.logical import Output
-from workbench.sql.predicates import Literal, Operator, PredSet, or_pred, pred_set
-from workbench.sql.types import DATE, INTEGER, STRING, decimal
+from workbench.sql.predicates import Literal, Operator, PredSet, conjunction, or_pred, pred_set
+from workbench.sql.types import DATE, INTEGER, STRING, DataType, decimal
 
 MONEY = decimal(15, 2)
 AMOUNT = Column("amount", MONEY)
@@ -19,62 +31,88 @@ def where(*literals: Literal) -> PredSet:
     return pred_set(or_pred([literal]) for literal in literals)
 
 
-def over(amount: int) -> PredSet:
-    return where(Literal(AMOUNT, Operator.GT, Constant(amount, MONEY)))
+def over(amount: int, side: int = 0) -> PredSet:
+    return where(Literal(Column("amount", MONEY, side), Operator.GT, Constant(amount, MONEY)))
 
 
-def matching(left: str, right: str, type_=INTEGER, operator: Operator = Operator.EQ) -> Literal:
+def matching(left: str, right: str, type_: DataType = INTEGER, operator: Operator = Operator.EQ) -> Literal:
     return Literal(Column(left, type_, 0), operator, Column(right, type_, 1))
 
 
+def selection(root: Node, wants: PredSet) -> Selection:
+    """A selection evaluated from its root."""
+    return Selection(Read(root.id, wants), root.id, wants)
+
+
+def join(left: Node, right: Node, wants: PredSet, left_leaves: int = 1) -> Join:
+    """A join evaluated from its roots."""
+    return Join(left.id, right.id, str(wants), wants, left.id, right.id, wants, left_leaves)
+
+
 FED = Source("FedWireTrans")
-BIG = Selection(FED.id, over(500_000))
-HUGE = Selection(BIG.id, over(1_000_000))
-SAME_BANK = Join(
-    HUGE.id,
-    BIG.id,
-    where(
-        matching("rbank_aba", "sbank_aba"),
-        matching("benef_account", "orig_account", STRING),
-        matching("tran_date", "tran_date", DATE, Operator.LE),
-    ),
+BIG = selection(FED, over(500_000))
+HUGE = Selection(Read(FED.id, over(1_000_000)), BIG.id, over(1_000_000))
+INSIDE = selection(FED, where(Literal(Column("rbank_aba", INTEGER), Operator.EQ, Column("sbank_aba", INTEGER))))
+PASSED_ON = where(
+    matching("rbank_aba", "sbank_aba"),
+    matching("benef_account", "orig_account", STRING),
+    matching("tran_date", "tran_date", DATE, Operator.LE),
 )
-SAME_DAY = Selection(SAME_BANK.id, where(Literal(Column("amount_2", MONEY), Operator.GT, Column("amount_1", MONEY))))
-TOTAL = AggregateCall("sum", (AMOUNT,), MONEY)
+BOTH_SIDES = conjunction(PASSED_ON, over(1_000_000), over(500_000, side=1))
+SAME_BANK = Join(FED.id, FED.id, str(BOTH_SIDES), BOTH_SIDES, HUGE.id, BIG.id, PASSED_ON)
+SAME_DAY = selection(SAME_BANK, where(Literal(Column("amount_2", MONEY), Operator.GT, Column("amount_1", MONEY))))
+TOTAL, COUNT = AggregateCall("sum", (AMOUNT,), MONEY), AggregateCall("count", (), INTEGER)
 DAILY = Aggregate(
-    FED.id,
-    (Column("rbank_aba", INTEGER), Column("tran_date", DATE)),
-    frozenset({TOTAL, AggregateCall("count", (), INTEGER)}),
+    Read(FED.id), (Column("rbank_aba", INTEGER), Column("tran_date", DATE)), frozenset({TOTAL, COUNT}), FED.id
 )
-RICH_DAYS = Selection(
-    DAILY.id, where(Literal(Column(column_name(TOTAL), MONEY), Operator.GT, Constant(10_000_000, MONEY)))
+RICH_DAYS = selection(
+    DAILY, where(Literal(Column(column_name(TOTAL), MONEY), Operator.GT, Constant(10_000_000, MONEY)))
 )
-NAMES = Aggregate(HUGE.id, (Column("rbank_name", STRING),))
+BY_BANK = Aggregate(
+    Read(FED.id), (Column("rbank_aba", INTEGER),), frozenset({TOTAL, COUNT}), DAILY.id, finer=DAILY.groups
+)
+NAMES = Aggregate(HUGE.read, (Column("rbank_name", STRING),), frozenset(), HUGE.id)
+SENDER = (Column("sbank_aba", INTEGER),)
 ONLY_BIG = SetOperation(
-    SetOperator.EXCEPT, ((BIG.id, (Column("sbank_aba", INTEGER),)), (HUGE.id, (Column("sbank_aba", INTEGER),)))
+    SetOperator.EXCEPT, (Branch(BIG.read, SENDER), Branch(HUGE.read, SENDER)), ((BIG.id, SENDER), (HUGE.id, SENDER))
 )
-HALF = Call("*", (AMOUNT, Constant(2, INTEGER)), MONEY)
 
-NODES = (FED, BIG, HUGE, SAME_BANK, SAME_DAY, DAILY, RICH_DAYS, NAMES, ONLY_BIG)
+NODES = (FED, BIG, HUGE, INSIDE, SAME_BANK, SAME_DAY, DAILY, RICH_DAYS, BY_BANK, NAMES, ONLY_BIG)
 
 
-def plan(name: str, node: NodeId) -> QueryPlan:
-    return QueryPlan(name, node, (Output("tranid", Column("tranid", INTEGER)),))
+def plan(name: str, *nodes: Node) -> QueryPlan:
+    """A query that reads the rows that belong to all of these nodes, of one local tree."""
+    reads = [node.read if isinstance(node, Selection) else Read(node.id) for node in nodes]
+    read = Read(reads[0].root, conjunction(*(read.wants for read in reads)))
+    return QueryPlan(
+        name, read, (Output("tranid", Column("tranid", INTEGER)),), tuple(sorted(node.id for node in nodes))
+    )
+
+
+def network_of(nodes: Iterable[Node], *plans: QueryPlan) -> Network:
+    return Network({node.id: node for node in nodes}, {plan.name: plan for plan in plans})
+
+
+def without(network: Network, name: str) -> Network:
+    """The network with a query gone, and with it the nodes nobody else needs."""
+    plans = [plan for plan in network.queries.values() if plan.name != name]
+    needed = network.ancestors(id_ for plan in plans for id_ in plan.nodes)
+    return network_of((node for id_, node in network.nodes.items() if id_ in needed), *plans)
 
 
 def example() -> Network:
-    network = Network().with_nodes(NODES)
-    for name, node in (
-        ("big_transfers", BIG),
-        ("huge_transfers", HUGE),
-        ("passed_on", SAME_BANK),
-        ("passed_on_more", SAME_DAY),
-        ("rich_days", RICH_DAYS),
-        ("rich_banks", NAMES),
-        ("only_big", ONLY_BIG),
-    ):
-        network = network.with_query(plan(name, node.id))
-    return network
+    return network_of(
+        NODES,
+        plan("big_transfers", BIG),
+        plan("huge_transfers", HUGE),
+        plan("big_and_inside", BIG, INSIDE),
+        plan("passed_on", SAME_BANK),
+        plan("passed_on_more", SAME_DAY),
+        plan("rich_days", RICH_DAYS),
+        plan("by_bank", BY_BANK),
+        plan("rich_banks", NAMES),
+        plan("only_big", ONLY_BIG),
+    )
 
 
 @dataclass

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import example_network
@@ -14,6 +14,8 @@ import pandas as pd
 from workbench.errors import EngineError, QueryError, SqlError, nearest
 from workbench.network.describe import NetworkView
 from workbench.network.network import Network
+from workbench.network.nodes import Node
+from workbench.sharing.decisions import Decision, Explanation, Rule
 from workbench.sql.types import DATE, INTEGER, DataType, decimal
 from workbench.streams.log import SetAside
 
@@ -89,8 +91,15 @@ class FakeSession:
         self.queries[name] = FakeQuery(name, sql, dialect, self.frame)
         return self.queries[name]
 
-    def preview(self, sql: str, name: str, dialect: str) -> NetworkView:
-        return NetworkView(self._planned(sql, name), self.reports)
+    def preview(self, sql: str, name: str, dialect: str) -> tuple[NetworkView, Explanation]:
+        view = NetworkView(self._planned(sql, name), self.reports)
+        decisions = tuple(
+            Decision(id_, view.node(id_).sql, False, Rule.EQUAL, self.network.node(id_).queries)
+            if id_ in self.plan.nodes
+            else Decision(id_, view.node(id_).sql, True, Rule.NEW, ())
+            for id_ in sorted(view.ancestors(name))
+        )
+        return view, Explanation(name, decisions)
 
     def query(self, name: str) -> FakeQuery:
         if name not in self.queries:
@@ -100,7 +109,7 @@ class FakeSession:
     def drop(self, name: str) -> None:
         self.query(name)
         del self.queries[name]
-        self.plan = self.plan.without_query(name)
+        self.plan = example_network.without(self.plan, name)
 
     def run(self, batches: int, progress: Callable[[Any], None]) -> list[Any]:
         done = []
@@ -125,10 +134,8 @@ class FakeSession:
             raise SqlError(
                 "there is no column amout", sql=sql, position=sql.index("amout"), length=5, hint="did you mean amount?"
             )
-        nodes = {
-            "big": [example_network.FED, example_network.BIG],
-            "huge": [example_network.FED, example_network.BIG, example_network.HUGE],
-            "pairs": list(example_network.NODES[:4]),
-        }[next(word for word in ("pairs", "huge", "big") if word in sql)]
-        plan = self.plan.without_query(name) if name in self.plan.queries else self.plan
-        return replace(plan.with_nodes(nodes).with_query(example_network.plan(name, nodes[-1].id)))
+        path: list[Node] = [example_network.FED, example_network.BIG, example_network.HUGE, example_network.SAME_BANK]
+        nodes = path[: next(n for word, n in (("pairs", 4), ("huge", 3), ("big", 2)) if word in sql)]
+        others = example_network.without(self.plan, name)
+        plan = example_network.plan(name, nodes[-1])
+        return example_network.network_of([*others.nodes.values(), *nodes], *others.queries.values(), plan)

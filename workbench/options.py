@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
-from workbench.errors import UnsupportedError
+from workbench.errors import UnsupportedError, nearest
+
+STRATEGIES = ("sharing-selection", "match-plan")
 
 
 @dataclass(frozen=True)
 class Options:
     """How queries are shared and evaluated; no option changes any result (design 3.2).
 
+    Attributes:
+        sharing: whether queries share anything at all; without it each has nodes of its own, down to the source.
+        join_sharing: whether queries share joins (NonJoinS of T Table 10.6 when off).
+        canonicalize: whether comparisons are brought to one form by arithmetic (NonCanon when off).
+        strategy: ``sharing-selection`` or ``match-plan`` (T6.3).
+        transitivity: whether hidden predicates are inferred (T5.1).
+        join_order: whether joins are ordered by estimated cost (T5.4); in the order of FROM when off.
+        materialize_below: a selection that keeps less than this fraction of its root's rows gets a node of its own
+            before a join, others are tested in the join (T5.3).
+        incremental_aggregates: whether aggregates are kept up from basic statistics (T4.2); when off they are computed
+            anew for the touched groups.
+        vertical_expansion: whether aggregates are computed from those of finer groups (T7.1.1).
+        reroute: whether old nodes are connected anew when a better parent appears (T Figure 6.8a).
+        restructure: whether joins that differ in their residuals become one with a common cover (T Figure 6.8b), and
+            selections that combine a few conditions are split into these.
+
     Raises:
-        UnsupportedError: an option has a value this version cannot honour; none is accepted and ignored.
+        UnsupportedError: a strategy that does not exist, or a fraction that is none.
     """
 
     sharing: bool = True
@@ -28,10 +46,9 @@ class Options:
     restructure: bool = True
 
     def __post_init__(self) -> None:
-        for option in fields(self):
-            value = getattr(self, option.name)
-            if value != option.default:
-                raise UnsupportedError(
-                    f"option {option.name}={value!r} is not available yet",
-                    hint=f"leave it at {option.default!r}; sharing is by equal computations so far",
-                )
+        if self.strategy not in STRATEGIES:
+            raise UnsupportedError(f"there is no strategy {self.strategy!r}", hint=nearest(self.strategy, STRATEGIES))
+        if not 0 <= self.materialize_below <= 1:
+            raise UnsupportedError(
+                f"materialize_below={self.materialize_below!r} is no fraction", hint="give a number from 0 to 1"
+            )

@@ -11,8 +11,10 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any
 
+import pandas as pd
 from pyspark.sql import SparkSession
 
+from workbench.catalog.catalog import Catalog
 from workbench.engine.engine import Engine
 from workbench.engine.functions import UserFunctions
 from workbench.engine.results import Answers
@@ -24,8 +26,8 @@ from workbench.network.network import Network, QueryPlan
 from workbench.network.nodes import functions_called
 from workbench.options import Options
 from workbench.query import Query
-from workbench.sharing.decisions import decisions
-from workbench.sharing.fold import fold
+from workbench.sharing.decisions import Explanation
+from workbench.sharing.planner import Planner
 from workbench.sql.bind import Bound, bind
 from workbench.sql.expressions import calls
 from workbench.sql.logical import LogicalQuery
@@ -83,7 +85,10 @@ class Session:
         self.path = Path(tempfile.mkdtemp(prefix="argus-") if path is None else path).resolve()
         self.path.mkdir(parents=True, exist_ok=True)
         self._spark = engine_session(self.spark)
-        self._engine = Engine(self._spark, self.path / "state")
+        self._engine = Engine(self._spark, self.path / "state", self.options.incremental_aggregates)
+        # A session of another process is not continued yet, so its catalog is not either.
+        (self.path / "catalog.sqlite").unlink(missing_ok=True)
+        self._planner = Planner(self.options, Catalog(self.path / "catalog.sqlite"))
         self._functions = UserFunctions(self._spark)
         self._state = _State()
         self._queries: dict[str, Query] = {}
@@ -169,15 +174,17 @@ class Session:
             state = replace(state, views={**state.views, **_views(name, bound[name][2])})
         return self._register(bound)
 
-    def preview(self, sql: str, name: str, dialect: str | None = None) -> NetworkView:
-        """The network as it would be with the query registered; nothing changes.
+    def preview(self, sql: str, name: str, dialect: str | None = None) -> tuple[NetworkView, Explanation]:
+        """The network as it would be with the query registered, and what would be shared; nothing changes.
 
         Raises:
             SqlError, UnsupportedError: the text is not accepted.
         """
         bound = bind(sql, dialect or self.dialect, self._state.schema)
-        network = self._without([name])
-        return NetworkView(fold(network, name, _views(name, bound)[name]), self.reports)
+        with self._planner.rehearsal():
+            network = self._planner.drop(self._state.network, self._same_names([name]))
+            planned = self._planner.register(network, name, _views(name, bound)[name])
+        return NetworkView(planned.network, self.reports), planned.explanation
 
     def drop(self, name: str) -> None:
         """Drop a query and exactly the nodes nobody else needs.
@@ -187,7 +194,8 @@ class Session:
         """
         query = self.query(name)
         views = {key: view for key, view in self._state.views.items() if key.lower() != query.name.lower()}
-        self._adopt(self._state.network.without_query(query.name), views)
+        with self._planner.transaction():
+            self._adopt(self._planner.drop(self._state.network, [query.name]), views)
         query.status = "dropped"
         del self._queries[query.name]
 
@@ -222,6 +230,24 @@ class Session:
         """The shared query network as it is now."""
         return NetworkView(self._state.network, self.reports)
 
+    def catalog(self, sql: str) -> pd.DataFrame:
+        """Rows of the system catalog, which holds all that is known of the network (T3.6).
+
+        Example:
+            >>> session.catalog("SELECT node, svoa, svoa_predicates FROM selection_topology")  # doctest: +SKIP
+
+        Raises:
+            CatalogError: it is no SELECT, or names what is not there.
+        """
+        self._planner.refresh(self._state.network)
+        names, rows = self._planner.catalog.query(sql)
+        return pd.DataFrame(rows, columns=list(names))
+
+    def catalog_tables(self) -> list[tuple[str, tuple[str, ...], int]]:
+        """The relations of the catalog: name, columns, rows."""
+        self._planner.refresh(self._state.network)
+        return self._planner.catalog.tables()
+
     # -- running -------------------------------------------------------------------------------------------------
 
     def run(self, batches: int = 1, progress: Callable[[BatchReport], None] | None = None) -> list[BatchReport]:
@@ -250,6 +276,7 @@ class Session:
     def close(self) -> None:
         """End the session; a temporary folder is removed. Spark goes on, for other sessions of this process."""
         self._engine.close()
+        self._planner.catalog.close()
         for query in self._queries.values():
             query.status = "the session is closed"
         if self._temporary:
@@ -277,22 +304,25 @@ class Session:
             shutil.rmtree(stream.replay.log.folder, ignore_errors=True)
             raise
         self._state = replace(self._state, streams={**self._state.streams, stream.name: stream})
+        self._planner.streams = {**self._planner.streams, stream.name.lower(): stream.statistics()}
         return stream
 
     def _register(self, bound: Mapping[str, tuple[str, str, Bound]]) -> dict[str, Query]:
         for name in bound:
             if name.lower() in {stream.lower() for stream in self._state.streams}:
                 raise QueryError(f"{name} is a stream", hint="choose another name for the query")
-        network, views = self._without(bound), dict(self._state.views)
+        views = dict(self._state.views)
         made: dict[str, Query] = {}
-        for name, (sql, dialect, parts) in bound.items():
-            new_views = _views(name, parts)
-            logical = new_views[name]
-            before, network = network, fold(network, name, logical)
-            views.update(new_views)
-            explanation = decisions(before, network, name)
-            made[name] = Query(name, sql, dialect, logical, self.batch, explanation, self._answers)
-        self._adopt(network, views)
+        with self._planner.transaction():
+            network = self._planner.drop(self._state.network, self._same_names(bound))
+            for name, (sql, dialect, parts) in bound.items():
+                new_views = _views(name, parts)
+                logical = new_views[name]
+                planned = self._planner.register(network, name, logical, sql, dialect)
+                network = planned.network
+                views.update(new_views)
+                made[name] = Query(name, sql, dialect, logical, self.batch, planned.explanation, self._answers)
+            self._adopt(network, views)
         for name in self._same_names(made):
             self._queries.pop(name).status = "replaced"
         self._queries.update(made)
@@ -303,13 +333,6 @@ class Session:
         """Registered queries that queries of these names replace: names differ by more than case."""
         folded = {name.lower() for name in names}
         return [name for name in self._queries if name.lower() in folded]
-
-    def _without(self, names: Iterable[str]) -> Network:
-        """The network without the queries that queries of these names replace."""
-        network = self._state.network
-        for name in self._same_names(names):
-            network = network.without_query(name)
-        return network
 
     def _adopt(self, network: Network, views: Mapping[str, LogicalQuery]) -> None:
         """Make the engine run a network, then make it the session's."""
@@ -331,18 +354,19 @@ class Session:
         for function, problem in self._functions.new_problems().items():
             for name in [n for n, plan in self._state.network.queries.items() if function in self._functions_of(plan)]:
                 self._queries[name].status = f"function {function} raised {problem}"
-                self._adopt(self._state.network.without_query(name), self._state.views)
+                with self._planner.transaction():
+                    self._adopt(self._planner.drop(self._state.network, [name]), self._state.views)
 
     def _functions_of(self, plan: QueryPlan) -> frozenset[str]:
         network = self._state.network
-        in_nodes = (functions_called(network.nodes[node]) for node in network.ancestors([plan.node]))
+        in_nodes = (functions_called(network.nodes[node]) for node in network.ancestors(plan.nodes))
         return frozenset().union(*in_nodes, *(calls(output.expression) for output in plan.outputs))
 
     def _answers(self, query: Query) -> Answers:
         self._disable_failing()
         query.check_active()
         plan = self._state.network.queries[query.name]
-        tree = self._engine.trees[self._state.network.roots[plan.node]]
+        tree = self._engine.trees[plan.read.root]
         return Answers(self._spark, plan, tree, query.registered)
 
 

@@ -6,17 +6,51 @@ import itertools
 
 import example_network
 import pytest
-from example_network import BIG, DAILY, FED, HUGE, NAMES, ONLY_BIG, RICH_DAYS, SAME_BANK, SAME_DAY
+from example_network import (
+    BIG,
+    BY_BANK,
+    DAILY,
+    FED,
+    HUGE,
+    INSIDE,
+    NAMES,
+    ONLY_BIG,
+    RICH_DAYS,
+    SAME_BANK,
+    SAME_DAY,
+    join,
+    network_of,
+    over,
+    plan,
+    selection,
+    where,
+)
 
 from workbench.errors import QueryError
+from workbench.network import dot
 from workbench.network.describe import NetworkView
 from workbench.network.dot import to_dot
 from workbench.network.network import Network
-from workbench.network.nodes import Aggregate, Join, Selection, SetOperation, SetOperator
+from workbench.network.nodes import Aggregate, Branch, Join, Read, SetOperation, SetOperator
 from workbench.network.sql_text import expression_sql, node_sql
 from workbench.sql.expressions import AggregateCall, Call, Column, Constant
-from workbench.sql.predicates import Literal, Operator, PredSet, or_pred, pred_set
+from workbench.sql.predicates import TRUE, Literal, Operator, or_pred, pred_set
 from workbench.sql.types import DATE, DOUBLE, INTEGER
+
+
+def pale(drawn: str) -> dict[str, bool]:
+    """The boxes of a drawing, and whether each is drawn pale."""
+    boxes = (line for line in drawn.splitlines() if line.startswith('"') and "->" not in line)
+    return {line.split('"')[1]: "#b9c1c9" in line for line in boxes}
+
+
+def frames(drawn: str) -> dict[str, list[str]]:
+    """The frames of a drawing by the root of their tree, with the nodes in each."""
+    found: dict[str, list[str]] = {}
+    for part in drawn.split('subgraph "cluster_')[1:]:
+        root, inside = part.split('"', 1)
+        found[root] = list(pale(inside.split("\n}")[0]))
+    return found
 
 
 @pytest.fixture
@@ -30,41 +64,49 @@ def test_kinds_and_join_levels(view):
         FED.id: ("source", 0),
         BIG.id: ("selection", 0),
         HUGE.id: ("selection", 0),
+        INSIDE.id: ("selection", 0),
         SAME_BANK.id: ("join", 1),
         SAME_DAY.id: ("selection", 1),
         DAILY.id: ("aggregate", 0),
         RICH_DAYS.id: ("selection", 0),
+        BY_BANK.id: ("aggregate", 0),
         NAMES.id: ("distinct", 0),
         ONLY_BIG.id: ("set operator", 1),
     }
 
 
 def test_edges_name_both_sides_of_a_self_join():
-    join = Join(FED.id, FED.id, PredSet())
-    view = NetworkView(Network().with_nodes([FED, join]))
-    assert view.edges == ((FED.id, join.id), (FED.id, join.id))
-    assert node_sql(join) == f"SELECT * FROM {FED.id} l CROSS JOIN {FED.id} r"
+    pairs = join(FED, FED, TRUE)
+    view = NetworkView(network_of([FED, pairs]))
+    assert view.edges == ((FED.id, pairs.id), (FED.id, pairs.id))
+    assert node_sql(pairs) == f"SELECT * FROM {FED.id} l CROSS JOIN {FED.id} r"
 
 
 def test_each_node_says_which_queries_it_serves(view):
     assert view.node(SAME_BANK.id).queries == ("passed_on", "passed_on_more")
     assert view.node(SAME_DAY.id).queries == ("passed_on_more",)
+    assert view.node(INSIDE.id).queries == ("big_and_inside",), "also to a query that reads other nodes besides"
+    assert view.node(DAILY.id).queries == ("rich_days", "by_bank"), "and to what reads it by coarser groups"
 
 
 def test_statements(view):
-    assert [view.node(node.id).sql for node in (BIG, SAME_BANK, DAILY, NAMES, ONLY_BIG)] == [
+    assert [view.node(node.id).sql for node in (BIG, HUGE, SAME_BANK, DAILY, BY_BANK, NAMES, ONLY_BIG)] == [
         f"SELECT * FROM {FED.id} WHERE amount > 500000",
+        f"SELECT * FROM {BIG.id} WHERE amount > 1000000",
         f"SELECT * FROM {HUGE.id} l JOIN {BIG.id} r ON l.benef_account = r.orig_account "
         "AND l.rbank_aba = r.sbank_aba AND l.tran_date <= r.tran_date",
         f"SELECT rbank_aba, tran_date, COUNT(*) AS count_ee8d27fc, SUM(amount) AS sum_amount_26a1a7f5 FROM {FED.id} "
         "GROUP BY rbank_aba, tran_date",
+        f"SELECT rbank_aba, TOTAL(count_ee8d27fc) AS count_ee8d27fc, SUM(sum_amount_26a1a7f5) AS sum_amount_26a1a7f5 "
+        f"FROM {DAILY.id} GROUP BY rbank_aba",
         f"SELECT DISTINCT rbank_name FROM {HUGE.id}",
         f"SELECT sbank_aba AS c1 FROM {BIG.id} EXCEPT SELECT sbank_aba AS c1 FROM {HUGE.id}",
     ]
 
 
 def test_statements_of_rare_shapes():
-    total = Aggregate(FED.id, (), frozenset({AggregateCall("count", (Column("a", INTEGER),), INTEGER, distinct=True)}))
+    count = AggregateCall("count", (Column("a", INTEGER),), INTEGER, distinct=True)
+    total = Aggregate(Read(FED.id), (), frozenset({count}), FED.id)
     assert node_sql(total).startswith("SELECT COUNT(DISTINCT a) AS ")
     assert "GROUP BY" not in node_sql(total)
     either = pred_set(
@@ -73,8 +115,9 @@ def test_statements_of_rare_shapes():
             or_pred([Literal(Column("c", INTEGER), Operator.NE, Constant(None, INTEGER))]),
         ]
     )
-    assert node_sql(Selection("F1", either)) == "SELECT * FROM F1 WHERE (a IS NULL OR b) AND c <> null::integer"
-    union = SetOperation(SetOperator.UNION_ALL, (("F1", ()), ("F2", ()), ("F3", ())))
+    tested = node_sql(selection(FED, either))
+    assert tested == f"SELECT * FROM {FED.id} WHERE (a IS NULL OR b) AND c <> null::integer"
+    union = SetOperation(SetOperator.UNION_ALL, (), (("F1", ()), ("F2", ()), ("F3", ())))
     assert node_sql(union).count("UNION ALL") == 2
 
 
@@ -112,17 +155,17 @@ def test_functions_and_casts():
 
 
 def test_weights_are_those_of_table_10_7(view):
-    # σ at level 0: big, huge and rich days; ⋈ at level 1; σ at level 1; nothing else weighs.
-    assert view.weighted_size() == 3 * 5 + 16 + 4
+    # σ at level 0: big, huge, inside and rich days; ⋈ at level 1; σ at level 1; nothing else weighs.
+    assert view.weighted_size() == 4 * 5 + 16 + 4
     assert NetworkView(Network()).weighted_size() == 0
 
 
 def test_weights_by_join_level():
     nodes: list = [FED]
     for level in range(1, 7):
-        join = Join(nodes[-1].id, FED.id, PredSet(), left_leaves=level)
-        nodes += [join, Selection(join.id, example_network.over(level))]
-    sizes = [NetworkView(Network().with_nodes(nodes[:end])).weighted_size() for end in range(1, len(nodes) + 1)]
+        pairs = join(nodes[-1], FED, TRUE, left_leaves=level)
+        nodes += [pairs, selection(pairs, over(level))]
+    sizes = [NetworkView(network_of(nodes[:end])).weighted_size() for end in range(1, len(nodes) + 1)]
     steps = [after - before for before, after in itertools.pairwise(sizes)]
     assert steps == [16, 4, 8, 3, 4, 2, 2, 1, 2, 1, 2, 1]
 
@@ -138,6 +181,14 @@ def test_the_listing_of_one_query(view):
     assert repr(view) == view.to_text()
 
 
+def test_the_listing_says_what_several_nodes_have_in_common(view):
+    first, second = sorted([BIG.id, INSIDE.id])
+    assert view.results["big_and_inside"] == (first, second)
+    lines = view.to_text("big_and_inside").splitlines()
+    assert lines[0] == "query big_and_inside: 3 nodes, 2 shared with other queries"
+    assert lines[-1] == f"  big_and_inside reads {first} ∩ {second}"
+
+
 def test_an_unknown_query_is_told_with_the_nearest(view):
     for ask in (view.to_dot, view.to_text, view.ancestors):
         with pytest.raises(QueryError) as caught:
@@ -146,18 +197,26 @@ def test_an_unknown_query_is_told_with_the_nearest(view):
 
 
 def test_sides_are_named_only_where_they_matter():
-    def edges(join: Join) -> str:
-        return to_dot(NetworkView(Network().with_nodes([FED, BIG, join])))
+    same = where(example_network.matching("rbank_aba", "rbank_aba"))
+    other = where(example_network.matching("rbank_aba", "sbank_aba"))
 
-    same = example_network.matching("rbank_aba", "rbank_aba")
-    other = example_network.matching("rbank_aba", "sbank_aba")
-    assert 'label="left"' in edges(Join(FED.id, BIG.id, example_network.where(other)))
-    assert 'label="left"' not in edges(Join(FED.id, BIG.id, example_network.where(same)))
-    assert 'label="left"' not in edges(Join(FED.id, FED.id, example_network.where(other)))
+    def named(pairs: Join) -> bool:
+        return 'label="left"' in to_dot(NetworkView(network_of([FED, BIG, pairs])))
+
+    assert named(Join(FED.id, FED.id, "", other, FED.id, BIG.id, other))
+    assert not named(Join(FED.id, FED.id, "", same, FED.id, BIG.id, same))
+    assert not named(join(FED, FED, other))
+
+
+def test_sides_that_come_from_one_box_have_one_edge_without_a_name(monkeypatch, view):
+    assert f'"{HUGE.id}" -> "{SAME_BANK.id}"' in view.to_dot()
+    monkeypatch.setattr(dot, "WHOLE", 10)
+    edges = [line for line in view.to_dot().splitlines() if line.startswith(f'"{FED.id}" -> "{SAME_BANK.id}"')]
+    assert len(edges) == 1 and 'label=""' in edges[0]
 
 
 def test_shared_nodes_say_how_many_queries_they_serve(view):
-    assert "×7 queries" in view.to_dot()
+    assert "×9 queries" in view.to_dot()
     assert "×1 " not in view.to_dot()
 
 
@@ -169,24 +228,81 @@ def test_rows_and_times_appear_with_a_report_only(view):
 
 
 def test_a_node_made_after_the_batch_has_no_rows():
-    report = example_network.report(Network().with_nodes([FED]))
-    dot = NetworkView(Network().with_nodes([FED, DAILY]), [report]).to_dot()
-    assert "900 rows" in dot and "→ " not in dot
+    report = example_network.report(network_of([FED]))
+    drawn = NetworkView(network_of([FED, DAILY]), [report]).to_dot()
+    assert "900 rows" in drawn and "→ " not in drawn
 
 
 def test_long_predicates_are_cut_on_the_node_and_whole_in_the_tooltip():
     amounts = [or_pred([Literal(example_network.AMOUNT, Operator.NE, Constant(n, INTEGER)) for n in range(50)])]
-    node = Selection(FED.id, pred_set(amounts))
-    dot = NetworkView(Network().with_nodes([FED, node])).to_dot()
-    label, tooltip = dot.split('"σ')[1].split("tooltip=")[:2]
+    drawn = NetworkView(network_of([FED, selection(FED, pred_set(amounts))])).to_dot()
+    label, tooltip = drawn.split('"σ')[1].split("tooltip=")[:2]
     assert "…" in label and len(label) < 60
     assert "amount <> 49" in tooltip
 
 
 def test_the_stressed_query_is_strong_and_the_rest_pale(view):
-    dot = view.to_dot(query="rich_days")
-    colors = {
-        line.split('"')[1]: "#b9c1c9" in line for line in dot.splitlines() if line.startswith('"') and "->" not in line
-    }
+    colors = pale(view.to_dot(query="rich_days"))
     assert not colors[DAILY.id] and not colors[FED.id] and not colors[f"result {RICH_DAYS.id}"]
     assert colors[HUGE.id] and colors[f"result {BIG.id}"]
+
+
+def test_a_query_that_reads_two_nodes_has_an_edge_from_each_and_says_so(view):
+    both = sorted([BIG.id, INSIDE.id])
+    box = f"result {' '.join(both)}"
+    lines = view.to_dot().splitlines()
+    assert [line.split('"')[1] for line in lines if line.startswith('"') and f'-> "{box}"' in line] == both
+    (drawn,) = (line for line in lines if line.startswith(f'"{box}"'))
+    assert 'label="∩\\nbig_and_inside"' in drawn
+    assert f"results of big_and_inside\\nreads {' ∩ '.join(both)}" in drawn
+    (alone,) = (line for line in lines if line.startswith(f'"result {BIG.id}" ['))
+    assert "∩" not in alone and 'label="big_transfers"' in alone
+
+
+def test_queries_that_read_the_same_nodes_are_in_one_box():
+    plans = [plan("q1", BIG, INSIDE), plan("q2", INSIDE, BIG), plan("q3", BIG)]
+    boxes = pale(NetworkView(network_of([FED, BIG, INSIDE], *plans)).to_dot())
+    assert [box for box in boxes if box.startswith("result")] == [
+        f"result {' '.join(sorted([BIG.id, INSIDE.id]))}",
+        f"result {BIG.id}",
+    ]
+
+
+def test_a_stressed_query_of_two_nodes_has_both_strong(view):
+    colors = pale(view.to_dot(query="big_and_inside"))
+    strong = {name for name, is_pale in colors.items() if not is_pale}
+    assert strong == {FED.id, BIG.id, INSIDE.id, f"result {' '.join(sorted([BIG.id, INSIDE.id]))}"}
+
+
+def test_many_queries_over_few_nodes_are_folded_into_one_box():
+    """20 conditions can be combined in 190 pairs: boxes and edges would hide the nodes."""
+    nodes = [selection(FED, over(amount)) for amount in range(20)]
+    pairs = itertools.combinations(nodes, 2)
+    view = NetworkView(network_of([FED, *nodes], *(plan(f"q{i}", a, b) for i, (a, b) in enumerate(pairs))))
+    assert [*pale(view.to_dot())] == [FED.id, f"result {FED.id}"]
+    assert "and 184 more" in view.to_dot() and "∩" not in view.to_dot()
+    assert sum(box.startswith("result") for box in pale(view.to_dot(full=True))) == 190
+    alone = pale(view.to_dot(query="q0"))
+    assert [*alone] == [FED.id, nodes[0].id, nodes[1].id, f"result {' '.join(sorted([nodes[0].id, nodes[1].id]))}"]
+
+
+def test_frames_are_the_local_trees(view):
+    assert frames(view.to_dot()) == {
+        FED.id: [FED.id, BIG.id, HUGE.id, INSIDE.id],
+        SAME_BANK.id: [SAME_BANK.id, SAME_DAY.id],
+        DAILY.id: [DAILY.id, RICH_DAYS.id],
+    }
+
+
+def test_what_is_computed_from_another_result_has_its_edge_and_a_tree_of_its_own():
+    values, made = (Column("sbank_aba", INTEGER),), (Column("c1", INTEGER),)
+    small = selection(FED, where(Literal(example_network.AMOUNT, Operator.LT, Constant(1, INTEGER))))
+    branches = [Branch(node.read, values) for node in (BIG, INSIDE, small)]
+    two = SetOperation(SetOperator.UNION, tuple(branches[:2]), ((BIG.id, values), (INSIDE.id, values)))
+    three = SetOperation(SetOperator.UNION, tuple(branches), ((two.id, made), (small.id, values)), base=two.id)
+    view = NetworkView(network_of([FED, BIG, INSIDE, small, two, three, DAILY, BY_BANK], plan("q", three)))
+    assert view.edges[-4:] == ((two.id, three.id), (small.id, three.id), (FED.id, DAILY.id), (DAILY.id, BY_BANK.id))
+    assert [view.node(node.id).root for node in (two, three, BY_BANK)] == [two.id, three.id, BY_BANK.id]
+    assert [view.node(node.id).join_level for node in (two, three, BY_BANK)] == [1, 2, 0]
+    assert frames(view.to_dot()) == {FED.id: [FED.id, BIG.id, INSIDE.id, small.id]}
+    assert f'"{two.id}" -> "{three.id}"' in view.to_dot() and f'"{DAILY.id}" -> "{BY_BANK.id}"' in view.to_dot()

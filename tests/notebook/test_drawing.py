@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import xml.etree.ElementTree as ET
-from dataclasses import replace
 
 import example_network
 import pytest
@@ -12,7 +11,7 @@ import pytest
 from workbench.errors import EnvironmentProblem
 from workbench.network.describe import NetworkView
 from workbench.network.network import Network
-from workbench.network.nodes import Selection, Source
+from workbench.network.nodes import Source
 from workbench.notebook import drawing
 from workbench.notebook.drawing import picture, render_svg
 from workbench.sql.expressions import Column, Constant
@@ -52,7 +51,7 @@ def test_all_of_the_example_is_in_the_picture(render):
     svg = render(NetworkView(network, [example_network.report(network)]).to_dot(query="passed_on"))
     shown = texts(svg)
     assert svg.startswith("<svg")
-    for part in (*network.queries, "σ", "⋈", "γ", "δ", "−", "×7 queries", "1,000 → 800 rows", "left", "right"):
+    for part in (*network.queries, "σ", "⋈", "γ", "δ", "−", "∩", "×9 queries", "1,000 → 800 rows", "left", "right"):
         assert part in shown
 
 
@@ -60,9 +59,8 @@ def test_all_of_the_example_is_in_the_picture(render):
 def test_names_and_constants_are_shown_as_they_are(render, text):
     stream = Source(text)
     test = Literal(Column("c", STRING), Operator.EQ, Constant(text, STRING))
-    selection = Selection(stream.id, pred_set([or_pred([test])]))
-    network = Network().with_nodes([stream, selection])
-    network = network.with_query(replace(example_network.plan("q", selection.id), name=text))
+    selection = example_network.selection(stream, pred_set([or_pred([test])]))
+    network = example_network.network_of([stream, selection], example_network.plan(text, selection))
     shown = texts(render(NetworkView(network).to_dot()))
     visible = " ".join("".join(c if c.isprintable() or c == "\n" else " " for c in text).split())[:30]
     assert " ".join(shown.split()).count(visible) >= 2, shown  # the stream's node and the query's box
@@ -72,7 +70,7 @@ def test_the_saved_output_needs_nothing_from_elsewhere():
     shown = picture(NetworkView(example_network.example()))
     assert "<script" not in shown.html and "href=" not in shown.html
     assert shown.svg.removeprefix("<svg ") in shown.html
-    assert shown.text.startswith("query network: 9 nodes")
+    assert shown.text.startswith("query network: 11 nodes")
 
 
 def test_tooltips_have_the_full_statement(render):
@@ -82,11 +80,9 @@ def test_tooltips_have_the_full_statement(render):
 
 
 def test_a_large_network_is_drawn_by_trees_and_a_query_alone(render):
-    network = Network().with_nodes([example_network.FED])
-    for amount in range(300):
-        node = Selection(example_network.FED.id, example_network.over(amount))
-        network = network.with_nodes([node]).with_query(example_network.plan(f"q{amount}", node.id))
-    view = NetworkView(network)
+    nodes = [example_network.selection(example_network.FED, example_network.over(amount)) for amount in range(300)]
+    plans = [example_network.plan(f"q{amount}", node) for amount, node in enumerate(nodes)]
+    view = NetworkView(example_network.network_of([example_network.FED, *nodes], *plans))
     assert "σ in 300 ways below" in texts(render(view.to_dot()))
     assert "and 294 more" in texts(render(view.to_dot()))
     alone = texts(render(view.to_dot(query="q7")))

@@ -72,13 +72,15 @@ class CompiledFilter:
     tests: Mapping[str, str]
 
 
-def compile_filter(selections: Mapping[int, PredSet], bits: Iterable[int], keep: Iterable[int]) -> CompiledFilter:
+def compile_filter(
+    selections: Mapping[int, PredSet], bits: Iterable[int], keep: Iterable[frozenset[int]]
+) -> CompiledFilter:
     """Compile.
 
     Args:
         selections: for the bit of each selection node, its PredSet over the root's columns.
         bits: all bits in use, also those without a PredSet (the root).
-        keep: the bits for which a row is worth keeping.
+        keep: for what a row is worth keeping: having all the bits of one of these sets.
     """
     used = list(bits)
     words = max(used, default=0) // WORD + 1
@@ -105,7 +107,11 @@ def compile_filter(selections: Mapping[int, PredSet], bits: Iterable[int], keep:
         _table(names[text], groups, words, ~mask([b for _, bits_ in groups for b in bits_], words))
         for text, groups in single.items()
     )
-    grouped = GroupedFilter(tables, tuple(disjunctions), mask(used, words), mask(list(keep), words))
+    wanted = sorted(keep, key=sorted)
+    single_bits = mask([bit for some in wanted if len(some) == 1 for bit in some], words)
+    combinations = [mask(list(some), words) for some in wanted if len(some) > 1]
+    combined = np.array(combinations, dtype=np.uint64).reshape(-1, words)
+    grouped = GroupedFilter(tables, tuple(disjunctions), mask(used, words), single_bits, combined)
     return CompiledFilter(grouped, {names[text]: text for text in sql})
 
 

@@ -42,7 +42,7 @@ ROWS_A_TASK = 100_000
 TREES_AT_A_TIME = 8
 """At most so many local trees run at a time, and no more than there are cores."""
 
-_EVERY_ROW = compile_filter({0: PredSet()}, [0], [0]).filter
+_EVERY_ROW = compile_filter({0: PredSet()}, [0], [frozenset([0])]).filter
 
 
 class Engine:
@@ -51,11 +51,13 @@ class Engine:
     Args:
         spark: the Spark session to use.
         folder: where rows are kept; every worker must reach it.
+        incremental_aggregates: see ``Options``.
     """
 
-    def __init__(self, spark: SparkSession, folder: Path) -> None:
+    def __init__(self, spark: SparkSession, folder: Path, incremental_aggregates: bool = True) -> None:
         self.spark = spark
         self.folder = folder
+        self.incremental_aggregates = incremental_aggregates
         self.tasks = max(1, spark.sparkContext.defaultParallelism)
         self.views = Views(spark)
         self._pool = ThreadPoolExecutor(min(TREES_AT_A_TIME, self.tasks), thread_name_prefix="argus-tree")
@@ -91,7 +93,7 @@ class Engine:
         Raises:
             EngineError: Spark could not evaluate a node; nothing has changed then.
         """
-        plans = plan_trees(network, self.trees)
+        plans = plan_trees(network, self.trees, self.incremental_aggregates)
         trees: dict[NodeId, Tree] = {}
         remade: dict[NodeId, Tree] = {}
 
@@ -138,7 +140,7 @@ class Engine:
         self._replace_trees(trees)
         self.arrived = arrived
         changes = {
-            name: deltas[network.roots[plan.node]][0].count(self._bit(network, plan.node))
+            name: deltas[plan.read.root][0].count(self.trees[plan.read.root].plan.counted(plan.nodes))
             for name, plan in network.queries.items()
         }
         rows = {name: table.num_rows for name, table in arriving.items()}
@@ -177,9 +179,6 @@ class Engine:
             for file in tree.files - kept:
                 _remove(Path(file))
         self.views.forget(keep=lambda role: role.split("_")[0] in trees)
-
-    def _bit(self, network: Network, node: NodeId) -> int:
-        return self.trees[network.roots[node]].plan.bits[node]
 
     def _folder(self, name: str) -> Path:
         folder = self.folder / name

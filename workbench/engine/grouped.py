@@ -56,10 +56,18 @@ class GroupedPlan:
         return {**self.keys, **{part.name: part.type for part in self.parts}}
 
 
-def plan_aggregate(node: Aggregate, made: Columns, monotone: bool) -> GroupedPlan:
-    """The plan of an aggregate node for the statistics somebody reads; ``monotone``: the parent retracts nothing."""
+def plan_aggregate(node: Aggregate, made: Columns, monotone: bool, incremental: bool = True) -> GroupedPlan:
+    """The plan of an aggregate node for the statistics somebody reads.
+
+    Args:
+        node: the aggregate.
+        made: the columns its rows must have.
+        monotone: whether the parent retracts nothing.
+        incremental: whether additive statistics are kept in parts; if not, all are computed anew from the rows of the
+            touched groups (``Options.incremental_aggregates``).
+    """
     keys = {column_name(group): group.type for group in node.groups}
-    sql = {column_name(group): over_rows(group) for group in node.groups}
+    sql = {column_name(group): over_rows(node.direct_group(group)) for group in node.groups}
     parts = {LIVE: Part(LIVE, INTEGER, f"sum({WEIGHT})", f"sum({LIVE})")}
     finals: dict[str, str] = {}
     from_rows: dict[str, str] = {}
@@ -70,12 +78,13 @@ def plan_aggregate(node: Aggregate, made: Columns, monotone: bool) -> GroupedPla
             continue
         if statistic.type.kind is Kind.DOUBLE:
             inexact.add(name)
-        match additive(statistic, monotone):
+        direct = node.direct_statistic(statistic)
+        match additive(name, direct, monotone) if incremental else None:
             case Additive(own, final):
                 parts.update((part.name, part) for part in own)
                 finals[name] = final
             case None:
-                from_rows[name] = holistic(statistic)
+                from_rows[name] = holistic(direct)
     # Without groups there is one row, also over no input.
     weight = f"if(coalesce({LIVE}, 0L) > 0, 1L, 0L)" if keys else "1L"
     return GroupedPlan(keys, (Branch(sql),), tuple(parts.values()), finals, weight, from_rows, frozenset(inexact))
@@ -83,30 +92,30 @@ def plan_aggregate(node: Aggregate, made: Columns, monotone: bool) -> GroupedPla
 
 def plan_set_operation(node: SetOperation) -> GroupedPlan:
     """The plan of a set operator other than UNION ALL."""
-    keys = {f"c{i}": value.type for i, value in enumerate(node.branches[0][1], start=1)}
+    keys = {f"c{i}": value.type for i, value in enumerate(node.branches[0].values, start=1)}
     branches = tuple(
-        Branch({f"c{i}": over_rows(value) for i, value in enumerate(values, start=1)}) for _, values in node.branches
+        Branch({f"c{i}": over_rows(value) for i, value in enumerate(values, start=1)}) for _, values in node.direct
     )
     parts = tuple(
         Part(f"_rows{i}", INTEGER, f"sum(if(_branch = {i}, {WEIGHT}, 0L))", f"sum(_rows{i})")
-        for i in range(len(node.branches))
+        for i in range(len(branches))
     )
     return GroupedPlan(keys, branches, parts, {}, _set_weight(node.operator, len(branches)), {})
 
 
 def _set_weight(operator: SetOperator, branches: int) -> str:
-    total = " + ".join(f"_rows{i}" for i in range(branches))
+    first, *others = counts = [f"_rows{i}" for i in range(branches)]
     match operator:
         case SetOperator.UNION:
-            return f"if({total} > 0, 1L, 0L)"
+            return f"if({' + '.join(counts)} > 0, 1L, 0L)"
         case SetOperator.INTERSECT:
-            return "if(_rows0 > 0 AND _rows1 > 0, 1L, 0L)"
+            return f"if(least({', '.join(counts)}) > 0, 1L, 0L)"
         case SetOperator.INTERSECT_ALL:
-            return "least(_rows0, _rows1)"
+            return f"least({', '.join(counts)})"
         case SetOperator.EXCEPT:
-            return "if(_rows0 > 0 AND _rows1 = 0, 1L, 0L)"
+            return f"if({first} > 0 AND {' + '.join(others)} = 0, 1L, 0L)"
         case SetOperator.EXCEPT_ALL:
-            return "greatest(_rows0 - _rows1, 0L)"
+            return f"greatest({first} - ({' + '.join(others)}), 0L)"
         case SetOperator.UNION_ALL:
             raise ValueError("UNION ALL keeps nothing for a group")
 

@@ -70,13 +70,15 @@ class Disjunction:
 class GroupedFilter:
     """All selections of a local tree, compiled.
 
-    ``always``: every bit in use; ``keep``: the bits worth keeping a row for.
+    ``always``: every bit in use; ``keep``: the bits each of which is worth keeping a row for; ``combinations``, shape
+    (n, words): bits that are only together.
     """
 
     tables: tuple[RangeTable, ...]
     disjunctions: tuple[Disjunction, ...]
     always: Bits
     keep: Bits
+    combinations: Bits
 
     def lineage(self, batch: pa.RecordBatch) -> Bits:
         """The lineage of each row, shape (rows, words)."""
@@ -89,6 +91,13 @@ class GroupedFilter:
                 satisfied |= table.bits[table.rank(batch.column(table.column)), 0].astype(bool)
             bits[~satisfied] &= disjunction.without
         return bits
+
+    def combined(self, bits: Bits) -> npt.NDArray[np.bool_]:
+        """Which rows have all bits of which combination: shape (rows, words) in, (rows, n) out."""
+        out = np.empty((len(bits), len(self.combinations)), dtype=bool)
+        for position, wanted in enumerate(self.combinations):
+            out[:, position] = ((bits & wanted) == wanted).all(axis=1)
+        return out
 
 
 def comparable(values: pa.Array) -> npt.NDArray[np.generic]:

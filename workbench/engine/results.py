@@ -42,7 +42,7 @@ class Answers:
 
     def count(self) -> int:
         """Number of rows in the answer."""
-        rows = self.tree.relation.dataframe.where(has_bit(self._bit))
+        rows = self.tree.relation.dataframe.where(self._belongs)
         return int(rows.agg(F.coalesce(F.sum(WEIGHT), F.lit(0))).collect()[0][0])
 
     def changes(self, since: int | None) -> DataFrame:
@@ -59,8 +59,9 @@ class Answers:
         return summed.select(BATCH, WEIGHT, *self._names)
 
     @property
-    def _bit(self) -> int:
-        return self.tree.plan.bits[self.plan.node]
+    def _belongs(self) -> str:
+        """SQL: the row has the bits of all nodes the query reads."""
+        return " AND ".join(has_bit(self.tree.plan.bits[node]) for node in self.plan.nodes)
 
     @property
     def _names(self) -> list[str]:
@@ -72,7 +73,7 @@ class Answers:
             f"{to_spark(output.expression, lambda c: f'`{c.name}`')} AS {name}"
             for name, output in zip(self._names, self.plan.outputs, strict=True)
         ]
-        return rows.where(has_bit(self._bit)).selectExpr(*values, BATCH, WEIGHT)
+        return rows.where(self._belongs).selectExpr(*values, BATCH, WEIGHT)
 
     def _summed(self, rows: DataFrame) -> DataFrame:
         return rows.groupBy(*self._names).agg(F.sum(WEIGHT).alias(WEIGHT))

@@ -42,7 +42,8 @@ def word_column(word: int) -> str:
 class Delta:
     """The rows one pass wrote: the changes of a tree in one batch, as files.
 
-    ``counts[bit]`` is the number of rows with that bit; ``rows_in`` what the root produced before the filter.
+    ``counts[bit]`` is the number of rows with that bit, and after all words of bits come the numbers of rows with each
+    of the filter's combinations; ``rows_in`` what the root produced before the filter.
     """
 
     files: tuple[str, ...] = ()
@@ -52,7 +53,7 @@ class Delta:
     counts: tuple[int, ...] = field(default=())
 
     def count(self, bit: int) -> int:
-        """Rows with the bit."""
+        """Rows with the bit, or the combination."""
         return self.counts[bit] if bit < len(self.counts) else 0
 
     def read(self) -> pa.Table:
@@ -97,7 +98,7 @@ def _writer(
 
     def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         path = f"{folder}/{uuid.uuid4().hex}.parquet"
-        counts = np.zeros(64 * words, dtype=np.int64)
+        counts = np.zeros(64 * words + len(grouped.combinations), dtype=np.int64)
         rows = rows_in = 0
         writer: pq.ParquetWriter | None = None
         for batch in batches:
@@ -105,7 +106,8 @@ def _writer(
             if number is not None:
                 batch = batch.append_column(BATCH, pa.array(np.full(batch.num_rows, number, dtype=np.int32)))
             bits = grouped.lineage(batch)
-            wanted = (bits & grouped.keep).any(axis=1)
+            combined = grouped.combined(bits)
+            wanted = (bits & grouped.keep).any(axis=1) | combined.any(axis=1)
             if not wanted.any():
                 continue
             bits = bits[wanted]
@@ -116,7 +118,7 @@ def _writer(
             if writer is None:
                 writer = pq.ParquetWriter(path, out.schema, compression="zstd")
             writer.write_batch(out)
-            counts += count_bits(bits)
+            counts += np.concatenate([count_bits(bits), combined.sum(axis=0, dtype=np.int64)])
             rows += out.num_rows
         size = 0
         if writer is not None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.engine.shared_pass import WEIGHT
-from workbench.sql.expressions import AggregateCall, Column, Expression, column_name
+from workbench.sql.expressions import AggregateCall, Column, Expression
 from workbench.sql.rendering import minus
 from workbench.sql.spark_sql import to_spark
 from workbench.sql.types import INTEGER, DataType, Kind, decimal
@@ -38,16 +38,17 @@ class Additive:
     final: str
 
 
-def additive(statistic: AggregateCall, monotone: bool) -> Additive | None:
-    """The statistic over additive parts; ``None`` when it is holistic over such rows."""
+def additive(name: str, statistic: AggregateCall, monotone: bool) -> Additive | None:
+    """The statistic, called ``name``, over additive parts; ``None`` when it is holistic over such rows."""
     if statistic.distinct:
         return None
-    name = column_name(statistic)
     match statistic.function, statistic.arguments:
         case "count", ():
             return Additive((_count(name, WEIGHT),), f"coalesce(`{name}`, 0L)")
         case "count", (argument,):
             return Additive((_count(name, _present(argument)),), f"coalesce(`{name}`, 0L)")
+        case "total", (argument,):
+            return Additive((_sum(name, argument),), f"coalesce(try_cast(`{name}` AS bigint), 0L)")
         case "sum", (argument,) if monotone or _cancels(argument.type):
             count = _count(f"{name}_n", _present(argument))
             value = f"if(`{count.name}` > 0, try_cast(`{name}` AS {statistic.type.spark}), NULL)"
@@ -68,6 +69,8 @@ def holistic(statistic: AggregateCall) -> str:
     """The statistic as a Spark aggregate over all rows of a group, each row as often as it counts."""
     arguments = ", ".join(over_rows(a) for a in statistic.arguments)
     distinct = "DISTINCT " if statistic.distinct else ""
+    if statistic.function == "total":
+        return f"cast(coalesce(sum({arguments}), 0L) AS {statistic.type.spark})"
     # Of equally frequent values the smallest, so that the answer does not depend on the order of rows.
     tie = ", true" if statistic.function == "mode" else ""
     call = f"{statistic.function}({distinct}{arguments}{tie})"

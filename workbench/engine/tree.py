@@ -11,11 +11,13 @@ from dataclasses import dataclass, replace
 
 from workbench.engine.compile_filter import CompiledFilter, compile_filter
 from workbench.engine.grouped import GroupedPlan, plan_aggregate, plan_set_operation
+from workbench.engine.lineage import WORD
 from workbench.engine.relation import Layout, Relation
 from workbench.engine.shared_pass import BATCH, WEIGHT, Delta
 from workbench.network.network import Network
-from workbench.network.nodes import Aggregate, Join, NodeId, Selection, SetOperation, SetOperator, Source
+from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, SetOperator, Source
 from workbench.network.projection import Columns, carried_columns, made_columns
+from workbench.sql.expressions import text
 from workbench.sql.predicates import conjunction
 
 
@@ -30,11 +32,17 @@ class LogEntry:
 
 @dataclass(frozen=True)
 class TreePlan:
-    """What a tree must do, derived from the network: the same plan means the same rows."""
+    """What a tree must do, derived from the network: the same plan means the same rows.
+
+    ``made_of``: what of the root's rows its id does not tell, since it may change (``computed``).
+    """
 
     root: NodeId
+    made_of: str
     nodes: tuple[NodeId, ...]
     bits: Mapping[NodeId, int]
+    wanted: frozenset[frozenset[int]]
+    """What rows are kept for: having all the bits of one of these sets."""
     kept: Columns
     made: Columns
     monotone: bool
@@ -46,20 +54,36 @@ class TreePlan:
         """How the tree's rows are stored."""
         return Layout(self.kept, words=len(self.filter.filter.always))
 
+    def counted(self, nodes: tuple[NodeId, ...]) -> int:
+        """Where a delta counts the rows that belong to all of these nodes: see ``Delta.counts``."""
+        bits = frozenset(self.bits[node] for node in nodes)
+        if len(bits) == 1:
+            return next(iter(bits))
+        combinations = [some for some in sorted(self.wanted, key=sorted) if len(some) > 1]
+        return WORD * self.layout.words + combinations.index(bits)
+
     def covers(self, other: TreePlan) -> bool:
         """Whether a tree that runs by this plan already has all the other plan asks for."""
         return (
-            all(self.bits.get(node) == bit for node, bit in other.bits.items())
+            self.made_of == other.made_of
+            and all(self.bits.get(node) == bit for node, bit in other.bits.items())
             and set(other.kept) <= set(self.kept)
-            and _keeps(other) <= _keeps(self)
+            and all(any(mine <= some for mine in self.wanted) for some in other.wanted)
             and (other.grouped is None or set(other.grouped.state_columns) <= set(self.grouped.state_columns))  # type: ignore[union-attr]
         )
 
 
-def _keeps(plan: TreePlan) -> frozenset[int]:
-    """The bits for which rows are kept."""
-    words = plan.filter.filter.keep
-    return frozenset(b for b in plan.bits.values() if int(words[b // 64]) >> (b % 64) & 1)
+def computed(node: Node) -> str:
+    """How a root's rows are computed, as far as that may change while its id stays."""
+    match node:
+        case Join():
+            return str(node.predicates)
+        case Aggregate():
+            return f"from groups by {', '.join(map(text, node.finer))}" if node.finer is not None else ""
+        case SetOperation():
+            return f"from {node.base}" if node.base is not None else ""
+        case Source() | Selection():
+            return ""
 
 
 @dataclass(frozen=True)
@@ -119,10 +143,13 @@ def monotone_roots(network: Network) -> Mapping[NodeId, bool]:
     return monotone
 
 
-def plan_trees(network: Network, previous: Mapping[NodeId, Tree]) -> dict[NodeId, TreePlan]:
+def plan_trees(
+    network: Network, previous: Mapping[NodeId, Tree], incremental_aggregates: bool = True
+) -> dict[NodeId, TreePlan]:
     """The plan of every tree, parents before children. Nodes that were there keep their bits."""
     carried = carried_columns(network)
     monotone = monotone_roots(network)
+    readings = _readings(network)
     plans: dict[NodeId, TreePlan] = {}
     for root, nodes in network.trees.items():
         old = previous[root].plan.bits if root in previous else {}
@@ -131,22 +158,28 @@ def plan_trees(network: Network, previous: Mapping[NodeId, Tree]) -> dict[NodeId
         node = network.nodes[root]
         grouped: GroupedPlan | None = None
         if isinstance(node, Aggregate):
-            grouped = plan_aggregate(node, made, monotone[network.roots[node.parent]])
+            grouped = plan_aggregate(node, made, monotone[network.roots[node.parent]], incremental_aggregates)
         elif isinstance(node, SetOperation) and node.operator is not SetOperator.UNION_ALL:
             grouped = plan_set_operation(node)
         selections = {bits[n]: conjunction(*(s.predicates for s in network.selections_to(n))) for n in nodes}
-        wanted = [bits[n] for n in nodes if _wanted(network, n)]
+        wanted = frozenset(frozenset(bits[n] for n in some) for some in readings[root])
         # A group's row is retracted with its lineage, which its tested columns decide.
         kept = made if grouped is not None else carried[root]
         compiled = compile_filter(selections, bits.values(), wanted)
-        plans[root] = TreePlan(root, nodes, bits, kept, made, monotone[root], compiled, grouped)
+        plans[root] = TreePlan(root, computed(node), nodes, bits, wanted, kept, made, monotone[root], compiled, grouped)
     return plans
 
 
-def _wanted(network: Network, node: NodeId) -> bool:
-    """Whether somebody reads the node's own rows: a query, or an operator of another tree."""
-    read = any(plan.node == node for plan in network.queries.values())
-    return read or any(not isinstance(network.nodes[c], Selection) for c in network.children[node])
+def _readings(network: Network) -> Mapping[NodeId, set[tuple[NodeId, ...]]]:
+    """For every tree which of its nodes are read: each by an operator of another tree, or some together by a query."""
+    read: dict[NodeId, set[tuple[NodeId, ...]]] = {root: set() for root in network.trees}
+    for plan in network.queries.values():
+        read[plan.read.root].add(plan.nodes)
+    for node in network.nodes.values():
+        if not isinstance(node, Selection):
+            for parent in node.parents:
+                read[network.roots[parent]].add((parent,))
+    return read
 
 
 def _assign_bits(nodes: tuple[NodeId, ...], old: Mapping[NodeId, int]) -> dict[NodeId, int]:

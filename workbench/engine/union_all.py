@@ -12,7 +12,7 @@ from workbench.network.projection import Columns
 def union_change(node: SetOperation, inputs: tuple[NodeRows, ...], made: Columns) -> str | None:
     """SQL of a UNION ALL's change: columns ``made``, ``_batch``, ``_weight``; ``None`` when no branch changed."""
     parts = []
-    for (_, values), rows in zip(node.branches, inputs, strict=True):
+    for (_, values), rows in zip(node.direct, inputs, strict=True):
         change = rows.change
         if change is not None:
             named = {f"c{i}": over_rows(value) for i, value in enumerate(values, start=1)}

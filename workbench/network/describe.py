@@ -59,8 +59,8 @@ class NetworkView:
         reports: reports of the batches run so far; the drawing shows rows and times of the last.
 
     Example:
-        >>> network = NetworkView(Network().with_nodes([Source("fed")]))
-        >>> [(node.kind, node.sql) for node in network.nodes]
+        >>> fed = Source("fed")
+        >>> [(node.kind, node.sql) for node in NetworkView(Network({fed.id: fed})).nodes]
         [('source', 'SELECT * FROM fed')]
     """
 
@@ -79,9 +79,9 @@ class NetworkView:
         return tuple((parent, node.id) for node in self.nodes for parent in node.parents)
 
     @property
-    def results(self) -> Mapping[str, NodeId]:
-        """The node at which each query's answer is found, by the query's name."""
-        return {name: plan.node for name, plan in self._network.queries.items()}
+    def results(self) -> Mapping[str, tuple[NodeId, ...]]:
+        """The nodes at which each query's answer is found, by the query's name: the rows that all of them have."""
+        return {name: plan.nodes for name, plan in self._network.queries.items()}
 
     @property
     def last_report(self) -> Any | None:
@@ -101,7 +101,7 @@ class NetworkView:
         results = self.results
         if query not in results:
             raise QueryError(f"there is no query {query}", hint=nearest(query, results))
-        return self._network.ancestors([results[query]])
+        return self._network.ancestors(results[query])
 
     def weighted_size(self) -> int:
         """Weighted query network size (T10.4.4, Table 10.7): selections and joins, weighted by join level.
@@ -121,7 +121,7 @@ class NetworkView:
         rows = [(node.id, _shared(node.queries), node.sql) for node in nodes]
         widths = [max((len(row[i]) for row in rows), default=0) for i in (0, 1)]
         lines = [f"  {id_:{widths[0]}}  {shared:{widths[1]}}  {sql}" for id_, shared, sql in rows]
-        reading = [f"  {name} reads {id_}" for name, id_ in self.results.items() if query in (None, name)]
+        reading = [f"  {name} reads {' ∩ '.join(ids)}" for name, ids in self.results.items() if query in (None, name)]
         return "\n".join([self._headline(nodes, query), *lines, *reading])
 
     def __repr__(self) -> str:
@@ -176,7 +176,7 @@ def _label(node: Node) -> Iterable[str]:
         case Selection():
             return [or_pred_sql(p) for p in node.predicates]
         case Join():
-            return [or_pred_sql(p, SIDES) for p in node.predicates]
+            return [or_pred_sql(p, SIDES) for p in node.tested]
         case Aggregate():
             groups = ", ".join(map(expression_sql, node.groups))
             statistics = ", ".join(expression_sql(s) for s in sorted(node.statistics, key=text))

@@ -1,8 +1,9 @@
 """The drawing of the query network as DOT text: a pure function of a view, without files, windows or layout.
 
-Local trees (T9.3) are frames, queries are boxes at the nodes that hold their answers. What matters is written and not
-only coloured: a node that serves three queries says ×3, and after a batch every node says how many rows went in and
-came out. A frame's tint is the share of the batch's time that its operator took.
+Local trees (T9.3) are frames, queries are boxes at the nodes that hold their answers; a box says ∩ when the answer is
+what several nodes have in common. What matters is written and not only coloured: a node that serves three queries says
+×3, and after a batch every node says how many rows went in and came out. A frame's tint is the share of the batch's
+time that its operator took.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ NAMES = 6
 LISTED = 20
 """Query names in a tooltip."""
 WHOLE = 150
-"""Nodes up to which a network is drawn node by node."""
+"""Nodes, and boxes of results, up to which a network is drawn node by node."""
 
 INK, FAINT, LINK, STRONG = "#26323d", "#b9c1c9", "#7b8894", "#0b5cad"
 PAPER, SOURCE, SHARED, RESULT = "#ffffff", "#e4ecf5", "#fff4d6", "#e3f3e6"
@@ -57,21 +58,21 @@ def to_dot(network: NetworkView, query: str | None = None, full: bool = False) -
     Args:
         network: what to draw, with the rows and times of its last report.
         query: a query to stress: what it is computed by is drawn strong and the rest pale.
-        full: draw every node. Otherwise a network of more than ``WHOLE`` nodes is drawn one box a local tree, and
-            with ``query`` only that query's nodes.
+        full: draw every node. Otherwise a network of more than ``WHOLE`` nodes or boxes of results is drawn one box a
+            local tree, and with ``query`` only that query's nodes.
 
     Raises:
         QueryError: there is no query of this name.
     """
     strong = network.ancestors(query) if query is not None else None
-    large = not full and len(network.nodes) > WHOLE
+    large = not full and max(len(network.nodes), len(set(network.results.values()))) > WHOLE
     nodes = [node for node in network.nodes if not large or strong is None or node.id in strong]
     drawing = _Drawing(network, query, strong)
     if large and strong is None:
         drawing.trees_as_boxes(_trees(nodes))
     else:
         drawing.trees_as_frames(_trees(nodes))
-    drawing.queries({node.id for node in nodes}, large)
+    drawing.queries(query if large else None)
     if left_out := len(network.nodes) - len(nodes):
         drawing.note(f"{left_out:,} nodes of other queries not shown")
     return drawing.text()
@@ -154,25 +155,29 @@ class _Drawing:
         drawn = ((self.boxes[parent], self.boxes[child]) for parent, child in self.network.edges)
         self._edges(edge for edge in dict.fromkeys(drawn) if edge[0] != edge[1])
 
-    def queries(self, shown: set[NodeId], large: bool) -> None:
-        readers: dict[NodeId, list[str]] = {}
-        for name, id_ in self.network.results.items():
-            if id_ in shown and not (large and self.query not in (None, name)):
-                readers.setdefault(self.boxes[id_], []).append(name)
-        for id_, names in readers.items():
-            stressed = self.query in names
-            names.sort(key=lambda name: name != self.query)
-            faint = self.query is not None and not stressed
-            more = [f"and {len(names) - NAMES} more"] if len(names) > NAMES else []
-            box = quote(f"result {id_}")
-            self.lines.append(
-                f"{box} [shape=note style=filled label={quote(chr(10).join([*map(short, names[:NAMES]), *more]))} "
-                f'fillcolor="{PAPER if faint else RESULT}" color="{FAINT if faint else RESULT_LINE}" '
-                f'fontcolor="{FAINT if faint else INK}" penwidth={2 if stressed else 1} '
-                f"tooltip={quote('results of ' + _listed(names))}]"
-            )
-            line = f'color="{FAINT if faint else RESULT_LINE}" penwidth={2 if stressed else 1}'
-            self.lines.append(f"{quote(id_)} -> {box} [style=dashed {line}]")
+    def queries(self, only: str | None) -> None:
+        """The boxes of results, or that of one query; queries that read from the same boxes are in one."""
+        readers: dict[tuple[NodeId, ...], list[str]] = {}
+        for name, ids in self.network.results.items():
+            if only in (None, name):
+                readers.setdefault(tuple(dict.fromkeys(self.boxes[id_] for id_ in ids)), []).append(name)
+        for read, names in readers.items():
+            self._result(read, sorted(names, key=lambda name: name != self.query))
+
+    def _result(self, read: tuple[NodeId, ...], names: Sequence[str]) -> None:
+        stressed = self.query in names
+        faint = self.query is not None and not stressed
+        common = ["∩"] if len(read) > 1 else []
+        more = [f"and {len(names) - NAMES} more"] if len(names) > NAMES else []
+        label = chr(10).join([*common, *map(short, names[:NAMES]), *more])
+        tooltip = f"results of {_listed(names)}" + (f"\nreads {' ∩ '.join(read)}" if common else "")
+        box = quote(" ".join(["result", *read]))
+        line = f'color="{FAINT if faint else RESULT_LINE}" penwidth={2 if stressed else 1}'
+        self.lines.append(
+            f"{box} [shape=note style=filled label={quote(label)} tooltip={quote(tooltip)} "
+            f'fillcolor="{PAPER if faint else RESULT}" fontcolor="{FAINT if faint else INK}" {line}]'
+        )
+        self.lines += [f"{quote(id_)} -> {box} [style=dashed {line}]" for id_ in read]
 
     def note(self, text: str) -> None:
         self.lines.append(f'note [shape=plaintext style="" label={quote(text)} fontcolor="{LINK}"]')
@@ -210,9 +215,9 @@ class _Drawing:
             )
 
     def _sides_matter(self, id_: NodeId) -> bool:
-        """Whether a reader must know which parent is which: not when both are one node, or the sides say the same."""
+        """Whether a reader must know which parent is which: not when both are one box, or the sides say the same."""
         node = self.network.node(id_)
-        if len(node.parents) != 2 or len(set(node.parents)) == 1:
+        if len(node.parents) != 2 or len({self.boxes[parent] for parent in node.parents}) == 1:
             return False
         if node.kind == "join":
             return not all(SYMMETRIC.fullmatch(part) for part in node.label)

@@ -7,26 +7,32 @@ it half changed. Traversal is written here, once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
+from graphlib import TopologicalSorter
 from types import MappingProxyType
 
-from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, Source
+from workbench.network.nodes import Aggregate, Join, Node, NodeId, Read, Selection, SetOperation, Source
 from workbench.sql.expressions import Column, columns
 from workbench.sql.logical import Output
 
 
 @dataclass(frozen=True)
 class QueryPlan:
-    """Where a query's answer is found: the rows of ``node``, projected on ``outputs`` (over that node's columns)."""
+    """Where a query's answer is found: the rows it reads, projected on ``outputs`` (over the root's columns).
+
+    ``nodes``: the rows that belong to all of these nodes, of one local tree, are those that are read. One node mostly;
+    several where many queries combine a few conditions, and each condition is a node of its own (CACQ 3.2.6).
+    """
 
     name: str
-    node: NodeId
+    read: Read
     outputs: tuple[Output, ...]
+    nodes: tuple[NodeId, ...]
 
     @cached_property
     def columns(self) -> frozenset[Column]:
-        """The columns of the node that the outputs read."""
+        """The columns of the root that the outputs read."""
         return frozenset(c for output in self.outputs for c in columns(output.expression))
 
 
@@ -38,36 +44,12 @@ class Network:
     queries: Mapping[str, QueryPlan] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "nodes", MappingProxyType(dict(self.nodes)))
+        object.__setattr__(self, "nodes", MappingProxyType(_parents_first(self.nodes)))
         object.__setattr__(self, "queries", MappingProxyType(dict(self.queries)))
-        seen: set[NodeId] = set()
-        for id_, node in self.nodes.items():
-            if missing := set(node.parents) - seen:
-                raise ValueError(f"node {id_} comes before its parents {sorted(missing)}")
-            seen.add(id_)
-
-    def with_nodes(self, nodes: Iterable[Node]) -> Network:
-        """The network with nodes added, parents first; an aggregate that exists gets the union of the statistics."""
-        merged = dict(self.nodes)
-        for node in nodes:
-            present = merged.get(node.id)
-            if isinstance(present, Aggregate) and isinstance(node, Aggregate):
-                node = replace(node, statistics=present.statistics | node.statistics)
-            merged[node.id] = node
-        return replace(self, nodes=merged)
-
-    def with_query(self, plan: QueryPlan) -> Network:
-        """The network with a query added; its node must exist."""
-        if plan.node not in self.nodes:
-            raise ValueError(f"query {plan.name} reads node {plan.node}, which does not exist")
-        return replace(self, queries={**self.queries, plan.name: plan})
-
-    def without_query(self, name: str) -> Network:
-        """The network with a query gone, and with it exactly the nodes nobody else needs (T11.1.2)."""
-        queries = {key: plan for key, plan in self.queries.items() if key != name}
-        needed = self.ancestors(plan.node for plan in queries.values())
-        nodes = {id_: node for id_, node in self.nodes.items() if id_ in needed}
-        return Network(nodes, queries)
+        for name, plan in self.queries.items():
+            for id_ in plan.nodes:
+                if id_ not in self.nodes:
+                    raise ValueError(f"query {name} reads node {id_}, which does not exist")
 
     @cached_property
     def children(self) -> Mapping[NodeId, tuple[NodeId, ...]]:
@@ -94,7 +76,7 @@ class Network:
         """Names of the queries each node works for, in the order of registration."""
         served: dict[NodeId, list[str]] = {id_: [] for id_ in self.nodes}
         for name, plan in self.queries.items():
-            for id_ in self.ancestors([plan.node]):
+            for id_ in self.ancestors(plan.nodes):
                 served[id_].append(name)
         return {id_: tuple(names) for id_, names in served.items()}
 
@@ -112,7 +94,7 @@ class Network:
         """The root of each node's local tree: itself, unless it is a selection."""
         roots: dict[NodeId, NodeId] = {}
         for id_, node in self.nodes.items():
-            roots[id_] = roots[node.parent] if isinstance(node, Selection) else id_
+            roots[id_] = node.read.root if isinstance(node, Selection) else id_
         return roots
 
     @cached_property
@@ -137,7 +119,7 @@ class Network:
                 case Join():
                     leaves[id_] = node.leaves
                 case Selection():
-                    leaves[id_] = leaves[node.parent]
+                    leaves[id_] = leaves[node.read.root]
                 case Source() | Aggregate() | SetOperation():
                     leaves[id_] = 1
         return leaves
@@ -148,3 +130,19 @@ class Network:
         if isinstance(node, Selection):
             yield from self.selections_to(node.parent)
             yield node
+
+
+def _parents_first(nodes: Mapping[NodeId, Node]) -> dict[NodeId, Node]:
+    """The nodes in the order given, if parents come before children there, else in one where they do."""
+    seen: set[NodeId] = set()
+    for id_, node in nodes.items():
+        if not seen.issuperset(node.parents):
+            break
+        seen.add(id_)
+    else:
+        return dict(nodes)
+    order = TopologicalSorter({id_: node.parents for id_, node in nodes.items()}).static_order()
+    try:
+        return {id_: nodes[id_] for id_ in order}
+    except KeyError as missing:
+        raise ValueError(f"node {missing} is read and does not exist") from None

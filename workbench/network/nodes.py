@@ -1,10 +1,13 @@
 """The nodes of the query network: immutable, closed, identified by what they compute.
 
-A node's id is a digest of its kind, its parents' ids and its operator set (T Table 3.1) in canonical text, so equal
-computations *are* one node. Which columns a node must carry is not part of its identity: that follows from who reads
-it (``projection``, T8.2), and the statistics of an aggregate node may grow (horizontal expansion, T7.1).
+A node's id is a digest of what it computes, in canonical text, so equal computations *are* one node. *How* it is
+computed, from which direct parents by which tests, is not part of its identity: it may change when other queries come
+and go (rerouting and restructuring, T6.3), and who reads the node need not know. Every node so has two forms (T6.2.5):
+the *very original* one, over the roots of local trees, which is searched, and the *direct* one, over its direct
+parents, which is evaluated. Which columns a node must carry is not part of it either: that follows from who reads it
+(``projection``, T8.2).
 
-Columns of a node. A source has its stream's columns; a selection those of its parent; an aggregate its group
+Columns of a node. A source has its stream's columns; a selection those of its root; an aggregate its group
 expressions and statistics under ``column_name``; a set operator ``c1 … cn``. A join has those of all its leaves: the
 column ``amount`` of the second leaf is ``amount_2``; leaves count from 1, left to right.
 """
@@ -12,12 +15,12 @@ column ``amount`` of the second leaf is ``amount_2``; leaves count from 1, left 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
-from workbench.sql.expressions import AggregateCall, Expression, calls, digest, text
-from workbench.sql.predicates import PredSet, predicate_expressions
+from workbench.sql.expressions import AggregateCall, Call, Column, Expression, calls, column_name, digest, text
+from workbench.sql.predicates import TRUE, PredSet, predicate_expressions
 
 NodeId = str
 
@@ -34,10 +37,26 @@ class SetOperator(StrEnum):
 
 
 @dataclass(frozen=True)
+class Read:
+    """What a query or an operator reads: the rows of a local tree's root that satisfy ``wants``.
+
+    ``wants`` is over the root's columns and says everything that holds for the rows, also what the root has tested
+    already. So it stays what it is when the root comes to test less (``Join.predicates``).
+    """
+
+    root: NodeId
+    wants: PredSet = TRUE
+
+    def __str__(self) -> str:
+        return f"{self.root} where {self.wants}" if self.wants else self.root
+
+
+@dataclass(frozen=True)
 class Source:
-    """A stream or table."""
+    """A stream or table. ``owner`` is set when nothing may be shared with other queries (``Options.sharing``)."""
 
     stream: str
+    owner: str = ""
 
     @property
     def parents(self) -> tuple[NodeId, ...]:
@@ -47,7 +66,7 @@ class Source:
     @property
     def signature(self) -> str:
         """What it computes, as canonical text."""
-        return f"source {self.stream.lower()}"
+        return f"source {self.stream.lower()}{_owned(self.owner)}"
 
     @cached_property
     def id(self) -> NodeId:
@@ -57,8 +76,15 @@ class Source:
 
 @dataclass(frozen=True)
 class Selection:
-    """The rows of the parent that satisfy a PredSet."""
+    """The rows of a root that satisfy a PredSet (its SVOA form, T6.2.5).
 
+    Attributes:
+        read: the root, and what holds for the rows.
+        parent: the node it is evaluated from: the root, or another selection of its tree.
+        predicates: what is tested on the parent's rows (the direct form).
+    """
+
+    read: Read
     parent: NodeId
     predicates: PredSet
 
@@ -70,7 +96,7 @@ class Selection:
     @property
     def signature(self) -> str:
         """What it computes, as canonical text."""
-        return f"select {self.parent} where {self.predicates}"
+        return f"select {self.read}"
 
     @cached_property
     def id(self) -> NodeId:
@@ -80,14 +106,25 @@ class Selection:
 
 @dataclass(frozen=True)
 class Join:
-    """Pairs of a left and a right row that satisfy a PredSet; its columns have source 0 (left) and 1 (right).
+    """Pairs of rows of a left and a right root; columns have source 0 (left) and 1 (right).
 
-    ``left_leaves`` and ``right_leaves`` count the leaves below each side, which is what column names need.
+    Attributes:
+        left_root, right_root: the roots its rows come from (its JVOAs, T6.2.5).
+        anchor: which of the joins between these two: the text of what its first reader wanted.
+        predicates: what holds for every row, over the roots (the JVOA form). It covers what its readers want, and no
+            more; like the columns a node carries it follows from the readers, so it is not part of the identity.
+        left, right: the nodes it is evaluated from, in the trees of the roots.
+        tested: what is tested on their pairs (the direct form).
+        left_leaves, right_leaves: leaves below each side, which is what column names need.
     """
 
+    left_root: NodeId
+    right_root: NodeId
+    anchor: str
+    predicates: PredSet
     left: NodeId
     right: NodeId
-    predicates: PredSet
+    tested: PredSet
     left_leaves: int = 1
     right_leaves: int = 1
 
@@ -97,6 +134,11 @@ class Join:
         return (self.left, self.right)
 
     @property
+    def roots(self) -> tuple[NodeId, NodeId]:
+        """The roots its rows come from."""
+        return (self.left_root, self.right_root)
+
+    @property
     def leaves(self) -> int:
         """Leaves below both sides."""
         return self.left_leaves + self.right_leaves
@@ -104,7 +146,7 @@ class Join:
     @property
     def signature(self) -> str:
         """What it computes, as canonical text."""
-        return f"join {self.left} {self.right} on {self.predicates}"
+        return f"join {self.left_root} {self.right_root} on {self.anchor}"
 
     @cached_property
     def id(self) -> NodeId:
@@ -115,7 +157,7 @@ class Join:
         """What a column of the left (0) or right (1) parent is called in this node.
 
         Example:
-            >>> Join("F1", "F2", PredSet()).output_name(1, "amount")
+            >>> Join("F1", "F2", "", TRUE, "F1", "F2", TRUE).output_name(1, "amount")
             'amount_2'
         """
         if side == 0:
@@ -132,18 +174,37 @@ class Join:
             return 0, (base if self.left_leaves == 1 else name)
         return 1, (base if self.right_leaves == 1 else f"{base}_{leaf - self.left_leaves}")
 
+    def output(self, column: Column) -> Column:
+        """A column of a root, its side told by ``source``, as a column of this node."""
+        return Column(self.output_name(column.source, column.name), column.type)
+
+    def input(self, column: Column) -> Column:
+        """A column of this node as a column of a root: the inverse of ``output``."""
+        side, name = self.input_name(column.name)
+        return Column(name, column.type, side)
+
 
 @dataclass(frozen=True)
 class Aggregate:
-    """One row for each group of the parent's rows; without statistics it is DISTINCT.
+    """One row for each group of the rows read; without statistics it is DISTINCT.
 
-    ``statistics`` are not part of the identity: nodes with the same groups are one node (T7.1). With no groups there
-    is exactly one row, also over no input.
+    With no groups there is exactly one row, also over no input. ``statistics`` are not part of the identity: nodes
+    with the same groups of the same rows are one node (horizontal expansion, T7.1).
+
+    Attributes:
+        read: the rows that are grouped.
+        groups: over the columns of the root that is read.
+        statistics: over the same columns.
+        parent: the node it is evaluated from: one that has the rows, or one of an aggregate with finer groups
+            (vertical expansion, T7.1.1).
+        finer: the group expressions of that aggregate; ``None`` when the rows themselves are grouped.
     """
 
-    parent: NodeId
+    read: Read
     groups: tuple[Expression, ...]
-    statistics: frozenset[AggregateCall] = field(default=frozenset(), compare=False)
+    statistics: frozenset[AggregateCall]
+    parent: NodeId
+    finer: tuple[Expression, ...] | None = None
 
     @property
     def parents(self) -> tuple[NodeId, ...]:
@@ -153,31 +214,58 @@ class Aggregate:
     @property
     def signature(self) -> str:
         """What it computes, as canonical text."""
-        return f"aggregate {self.parent} by {', '.join(map(text, self.groups))}"
+        return f"aggregate {self.read} by {', '.join(map(text, self.groups))}"
 
     @cached_property
     def id(self) -> NodeId:
         """Digest of the signature."""
         return _id("G", self.signature)
 
+    def direct_group(self, group: Expression) -> Expression:
+        """A group expression over the parent's columns."""
+        return group if self.finer is None else over_groups(group, self.finer)
+
+    def direct_statistic(self, statistic: AggregateCall) -> AggregateCall:
+        """A statistic over the parent's columns."""
+        return statistic if self.finer is None else of_parts(statistic)
+
+
+@dataclass(frozen=True)
+class Branch:
+    """One input of a set operator: the rows read, and the expressions over them that give the columns c1 … cn."""
+
+    read: Read
+    values: tuple[Expression, ...]
+
+    def __str__(self) -> str:
+        return f"{self.read}: {', '.join(map(text, self.values))}"
+
 
 @dataclass(frozen=True)
 class SetOperation:
-    """A set operator over branches: each a parent and the expressions over it that give the columns c1 … cn."""
+    """A set operator over branches.
+
+    Attributes:
+        operator: which one.
+        branches: what it computes (its very original form, T7.2.1). The first is the one EXCEPT takes from.
+        direct: what it is evaluated from: for each a node and the expressions over it that give c1 … cn.
+        base: the set operator whose result stands in ``direct`` for some of the branches, if any (T7.2.3).
+    """
 
     operator: SetOperator
-    branches: tuple[tuple[NodeId, tuple[Expression, ...]], ...]
+    branches: tuple[Branch, ...]
+    direct: tuple[tuple[NodeId, tuple[Expression, ...]], ...]
+    base: NodeId | None = None
 
     @property
     def parents(self) -> tuple[NodeId, ...]:
         """Ids of the nodes it reads."""
-        return tuple(parent for parent, _ in self.branches)
+        return tuple(parent for parent, _ in self.direct)
 
     @property
     def signature(self) -> str:
         """What it computes, as canonical text."""
-        branches = "; ".join(f"{parent}: {', '.join(map(text, values))}" for parent, values in self.branches)
-        return f"{self.operator} {branches}"
+        return f"{self.operator} {'; '.join(map(str, self.branches))}"
 
     @cached_property
     def id(self) -> NodeId:
@@ -201,6 +289,39 @@ def split_leaf(name: str) -> tuple[str, int]:
     return match[1], int(match[2])
 
 
+def over_groups(expression: Expression, groups: tuple[Expression, ...]) -> Expression:
+    """An expression over rows as one over their groups, each group expression being a column there.
+
+    Raises:
+        KeyError: it needs a column that is not a function of the groups.
+
+    Example:
+        >>> day = Column("day", INTEGER)
+        >>> over_groups(Call("abs", (day,), INTEGER), (day,)) == Call("abs", (day,), INTEGER)
+        True
+    """
+    if expression in groups:
+        return Column(column_name(expression), expression.type)
+    match expression:
+        case Column():
+            raise KeyError(expression.name)
+        case Call():
+            return replace(expression, arguments=tuple(over_groups(a, groups) for a in expression.arguments))
+        case _:
+            return expression
+
+
+def of_parts(statistic: AggregateCall) -> AggregateCall:
+    """A statistic as one of the same statistic of finer groups: a count is the total of counts (T7.1.1)."""
+    part = Column(column_name(statistic), statistic.type)
+    return replace(statistic, function="total" if statistic.function == "count" else statistic.function,
+                   arguments=(part,))  # fmt: skip
+
+
+def _owned(owner: str) -> str:
+    return f" of {owner}" if owner else ""
+
+
 def _id(prefix: str, signature: str) -> NodeId:
     return prefix + digest(signature)
 
@@ -210,10 +331,12 @@ def functions_called(node: Node) -> frozenset[str]:
     match node:
         case Source():
             expressions: list[Expression] = []
-        case Selection() | Join():
+        case Selection():
             expressions = list(predicate_expressions(node.predicates))
+        case Join():
+            expressions = list(predicate_expressions(node.tested))
         case Aggregate():
             expressions = [*node.groups, *(a for s in node.statistics for a in s.arguments)]
         case SetOperation():
-            expressions = [value for _, values in node.branches for value in values]
+            expressions = [value for _, values in node.direct for value in values]
     return frozenset(name for expression in expressions for name in calls(expression))

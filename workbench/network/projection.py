@@ -30,7 +30,7 @@ def carried_columns(network: Network) -> Mapping[NodeId, Columns]:
             carried[network.roots[reader_of]][column.name] = column.type
 
     for plan in network.queries.values():
-        demand(plan.node, plan.columns)
+        demand(plan.read.root, plan.columns)
     for id_, node in network.nodes.items():
         demand(id_, identifying_columns(node))
     for id_ in reversed(tuple(network.nodes)):
@@ -43,13 +43,13 @@ def carried_columns(network: Network) -> Mapping[NodeId, Columns]:
                 for name, type_ in needed.items():
                     side, inner = node.input_name(name)
                     demand(node.parents[side], [Column(inner, type_)])
-                for column in predicate_columns(node.predicates):
+                for column in predicate_columns(node.tested):
                     demand(node.parents[column.source], [column])
             case Aggregate():
                 demand(node.parent, _read_by_aggregate(node, made_columns(network, id_, carried[id_])))
             case SetOperation():
                 made = made_columns(network, id_, carried[id_])
-                for parent, values in node.branches:
+                for parent, values in node.direct:
                     demand(parent, _columns_of(v for i, v in enumerate(values, start=1) if f"c{i}" in made))
     return {root: dict(sorted(wanted.items())) for root, wanted in carried.items()}
 
@@ -71,16 +71,16 @@ def identifying_columns(node: Node) -> tuple[Column, ...]:
         case Aggregate():
             return tuple(Column(column_name(group), group.type) for group in node.groups)
         case SetOperation() if node.operator is not SetOperator.UNION_ALL:
-            return tuple(Column(f"c{i}", value.type) for i, value in enumerate(node.branches[0][1], start=1))
+            return tuple(Column(f"c{i}", value.type) for i, value in enumerate(node.branches[0].values, start=1))
         case _:
             return ()
 
 
 def _read_by_aggregate(node: Aggregate, made: Columns) -> Iterable[Column]:
-    yield from _columns_of(node.groups)
+    yield from _columns_of(map(node.direct_group, node.groups))
     for statistic in node.statistics:
         if column_name(statistic) in made:
-            yield from _columns_of(statistic.arguments)
+            yield from _columns_of(node.direct_statistic(statistic).arguments)
 
 
 def _columns_of(expressions: Iterable[Expression]) -> Iterable[Column]:

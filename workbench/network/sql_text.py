@@ -46,12 +46,12 @@ def node_sql(node: Node) -> str:
         case Selection():
             return f"SELECT * FROM {node.parent} WHERE {predicates_sql(node.predicates)}"
         case Join():
-            on = f" ON {predicates_sql(node.predicates, SIDES)}" if node.predicates else ""
+            on = f" ON {predicates_sql(node.tested, SIDES)}" if node.tested else ""
             return f"SELECT * FROM {node.left} l {'' if on else 'CROSS '}JOIN {node.right} r{on}"
         case Aggregate():
             return _aggregate_sql(node)
         case SetOperation():
-            branches = (f"SELECT {_named(values)} FROM {parent}" for parent, values in node.branches)
+            branches = (f"SELECT {_named(values)} FROM {parent}" for parent, values in node.direct)
             return f" {node.operator.upper()} ".join(branches)
 
 
@@ -130,18 +130,17 @@ def _call(call: Call, sides: tuple[str, ...]) -> tuple[str, int]:
 
 
 def _aggregate_sql(node: Aggregate) -> str:
-    groups = ", ".join(map(expression_sql, node.groups))
+    groups = [(node.direct_group(g), column_name(g)) for g in node.groups]
     if not node.statistics:
-        return f"SELECT DISTINCT {_as_columns(node.groups)} FROM {node.parent}"
-    statistics = sorted(node.statistics, key=text)
-    grouped = f" GROUP BY {groups}" if groups else ""
-    return f"SELECT {_as_columns([*node.groups, *statistics])} FROM {node.parent}{grouped}"
+        return f"SELECT DISTINCT {_as_columns(groups)} FROM {node.parent}"
+    statistics = [(node.direct_statistic(s), column_name(s)) for s in sorted(node.statistics, key=text)]
+    grouped = f" GROUP BY {', '.join(expression_sql(g) for g, _ in groups)}" if groups else ""
+    return f"SELECT {_as_columns([*groups, *statistics])} FROM {node.parent}{grouped}"
 
 
-def _as_columns(expressions: Iterable[Expression | AggregateCall]) -> str:
-    return ", ".join(
-        expression_sql(e) if isinstance(e, Column) else f"{expression_sql(e)} AS {column_name(e)}" for e in expressions
-    )
+def _as_columns(named: Iterable[tuple[Expression | AggregateCall, str]]) -> str:
+    parts = ((expression_sql(expression), name) for expression, name in named)
+    return ", ".join(sql if sql == name else f"{sql} AS {name}" for sql, name in parts)
 
 
 def _named(values: Iterable[Expression]) -> str:

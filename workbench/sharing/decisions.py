@@ -1,55 +1,131 @@
-"""What was shared when a query was registered, and with whom: the record an analyst reads with ``q.explain()``."""
+"""What was considered, chosen and rejected when a query was registered: the record an analyst reads with ``explain``."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any
 
 from workbench.monospace import monospace
-from workbench.network.network import Network
 from workbench.network.nodes import NodeId
+
+
+class Rule(StrEnum):
+    """How a node of the network serves a query, or why a new one was made."""
+
+    EQUAL = "equal computation"
+    SUBSUMES = "subsumes, with a residual test"
+    WEAKER = "rerouted: the old join is computed from the new, weaker one"
+    COVER = "restructured: one join with a common cover"
+    DIMENSIONS = "superset of dimensions"
+    STATISTICS = "same groups, statistics added"
+    BRANCHES = "subset of branches"
+    NEW = "new"
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A node that could have served. ``cost``: estimated rows that remain to be tested, ``None`` where it is unfit."""
+
+    node: NodeId
+    rule: str
+    cost: float | None
+    chosen: bool
+    reason: str
+
+    def __str__(self) -> str:
+        cost = "" if self.cost is None else f", cost {self.cost:,.0f}"
+        return f"{'chosen  ' if self.chosen else 'rejected'} {self.node}: {self.rule}{cost}{'; ' * bool(self.reason)}{self.reason}"
 
 
 @dataclass(frozen=True)
 class Decision:
-    """One node of a query: made for it, or found in the network because it computes the same (T9.2).
+    """One node of a query.
 
-    ``shared_with``: queries that already used the node.
+    Attributes:
+        node: its id.
+        operator: what it computes, in short.
+        created: whether it was made for this query.
+        rule: by which rule it serves (``Rule``).
+        shared_with: queries that already used it.
+        reason: what remains to be tested, or what was changed for it.
+        candidates: what else was considered in its place, the chosen one included.
     """
 
     node: NodeId
     operator: str
     created: bool
+    rule: str
     shared_with: tuple[str, ...]
+    reason: str = ""
+    candidates: tuple[Candidate, ...] = ()
 
     def __str__(self) -> str:
         if self.created:
-            return f"{self.node}  new     {self.operator}"
-        with_whom = ", ".join(self.shared_with) or "a node nobody used"
-        return f"{self.node}  shared  {self.operator}  (equal computation; with {with_whom})"
+            line = f"{self.node}  new     {self.operator}"
+        else:
+            line = f"{self.node}  shared  {self.operator}  ({self.rule}; with {_whom(self.shared_with)})"
+        reason = f"\n      {self.reason}" if self.reason else ""
+        considered = "".join(f"\n      {candidate}" for candidate in self.candidates)
+        return line + reason + considered
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """The decisions of one registration, in the order in which the nodes are computed."""
+    """The decisions of one registration, in the order in which the nodes are computed.
+
+    ``notes``: what was inferred, what was changed for other queries, and near misses: what looks as if it could be
+    shared, and why it cannot.
+    """
 
     query: str
     decisions: tuple[Decision, ...]
+    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         shared = sum(not d.created for d in self.decisions)
         head = f"{self.query}: {len(self.decisions)} nodes, {shared} shared, {len(self.decisions) - shared} new"
-        return "\n".join([head, *(f"  {decision}" for decision in self.decisions)])
+        return "\n".join([head, *(f"  {decision}" for decision in self.decisions), *(f"  · {n}" for n in self.notes)])
 
     def _repr_html_(self) -> str:
         return monospace(str(self))
 
+    def rows(self) -> list[dict[str, Any]]:
+        """The decisions as plain data, as the catalog keeps them; the last row has the notes."""
+        made = ({**vars(d), "candidates": [vars(c) for c in d.candidates]} for d in self.decisions)
+        return [*made, {"notes": list(self.notes)}]
 
-def decisions(before: Network, after: Network, query: str) -> Explanation:
-    """What registering ``query`` found in the network and what it added."""
-    needed = after.ancestors([after.queries[query].node])
-    made = tuple(
-        Decision(id_, node.signature, id_ not in before.nodes, before.served.get(id_, ()))
-        for id_, node in after.nodes.items()
-        if id_ in needed
-    )
-    return Explanation(query, made)
+    @staticmethod
+    def from_rows(query: str, rows: Iterable[Mapping[str, Any]]) -> Explanation:
+        """The inverse of ``rows``."""
+        *made, last = rows
+        decisions = [Decision(**{**row, "shared_with": tuple(row["shared_with"])}) for row in made]
+        built = tuple(replace(d, candidates=tuple(Candidate(**c) for c in d.candidates)) for d in decisions)  # type: ignore[arg-type]
+        return Explanation(query, built, tuple(last["notes"]))
+
+
+@dataclass
+class Record:
+    """Decisions as they are taken, by node; what is not in it was found by identity or is new."""
+
+    chosen: dict[NodeId, tuple[str, str, tuple[Candidate, ...]]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, node: NodeId, rule: str, reason: str = "", candidates: Iterable[Candidate] = ()) -> None:
+        """How a node came to serve; a later choice for the same node adds its candidates."""
+        before = self.chosen.get(node)
+        if before is not None and rule in (Rule.EQUAL, Rule.NEW):
+            rule, reason = before[0], before[1] or reason
+        self.chosen[node] = (rule, reason, (*(before[2] if before else ()), *candidates))
+
+    def note(self, text: str) -> None:
+        """Something worth knowing, once."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+
+def _whom(names: tuple[str, ...]) -> str:
+    if not names:
+        return "a node of this query"
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")

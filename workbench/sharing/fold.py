@@ -1,45 +1,38 @@
-"""Fold a logical query into the network: which nodes compute it, creating only those that do not exist.
+"""Fold a logical query into the network: which roots compute it, and what it reads of them.
 
-Sharing here is by structural identity (T9.2): a node's id is a digest of what it computes, so whatever the query has
-in common with the network, operator by operator, is found by construction. Selections go below joins, joins follow the
-order of FROM as far as predicates connect the inputs, and the two ways to write a join or a commutative set operator
-are brought to one.
+Operator by operator from the inputs up (T9.2): selections become part of what is wanted of a root, joins are found or
+made one pair at a time, groups and set operators are found by what they compute. Which selection nodes a tree needs
+for all that is wanted of it is settled afterwards (``arrange``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from workbench.network.network import Network, QueryPlan
-from workbench.network.nodes import (
-    Aggregate,
-    Join,
-    NodeId,
-    Selection,
-    SetOperation,
-    SetOperator,
-    Source,
-)
+from workbench.network.nodes import Aggregate, Branch, Join, Read, SetOperation, SetOperator, Source
+from workbench.network.sql_text import SIDES, or_pred_sql, predicates_sql
+from workbench.optimizer.transitivity import infer
+from workbench.sharing.decisions import Record, Rule
+from workbench.sharing.draft import Draft
+from workbench.sharing.joins import Pair, Parts, starting
+from workbench.sharing.strategies import Step, next_step, planned
 from workbench.sql import logical
-from workbench.sql.expressions import AggregateCall, Call, Column, Expression, column_name, map_columns, text
+from workbench.sql.canonical import canonical_expression, why_not_canonical
+from workbench.sql.expressions import AggregateCall, Call, Column, Expression, column_name, digest, map_columns, text
+from workbench.sql.implication import cover, difference
 from workbench.sql.logical import Block, Grouping, LogicalQuery, Output, StreamInput
-from workbench.sql.predicates import (
-    Operator,
-    ORPred,
-    PredSet,
-    map_predicates,
-    pred_set,
-    predicate_sources,
-)
+from workbench.sql.predicates import ORPred, PredSet, conjunction, map_predicates, pred_set, predicate_sources
+
+_INPUTS = tuple(f"t{i}" for i in range(1, 1000))
+"""What an explanation calls the inputs of a query, in the order of FROM."""
 
 
 @dataclass(frozen=True)
 class Folded:
-    """A query in a network: its last node, and its outputs over that node's columns."""
+    """A query in the network: what it reads, and its outputs over the columns of the root that is read."""
 
-    network: Network
-    node: NodeId
+    read: Read
     outputs: tuple[Output, ...]
 
     @property
@@ -48,93 +41,209 @@ class Folded:
         return {output.name.lower(): output.expression for output in self.outputs}
 
 
-def fold(network: Network, name: str, query: LogicalQuery) -> Network:
-    """The network with the query in it under ``name``.
+@dataclass
+class Fold:
+    """Folds one query into a draft of the network.
 
-    Example:
-        ``fold(Network(), "big", bind("SELECT tranid FROM F WHERE amount > 5", "spark", schema).query)``
+    Attributes:
+        draft: the network, which gets what the query needs.
+        owner: the query's name, which marks what it may not share.
+        record: the decisions taken.
     """
-    folded = _fold(network, query)
-    return folded.network.with_query(QueryPlan(name, folded.node, folded.outputs))
 
+    draft: Draft
+    owner: str
+    record: Record
 
-def _fold(network: Network, query: LogicalQuery) -> Folded:
-    match query:
-        case Block():
-            return _fold_block(network, query)
-        case logical.SetOperation():
-            return _fold_set_operation(network, query)
+    def query(self, query: LogicalQuery) -> Folded:
+        """Fold a query, or one inside another."""
+        match query:
+            case Block():
+                return self._block(query)
+            case logical.SetOperation():
+                return self._set_operation(query)
 
+    def _block(self, block: Block) -> Folded:
+        joined = self._joined(block)
+        read = joined.parts[0].read
+        values: Callable[[Column], Expression] = joined.over_root
+        if block.grouping is not None:
+            read, named = self._grouped(read, values, block.grouping)
+            values = named.__getitem__
+        read = self._where(read, map_predicates(block.having, values))
+        outputs = tuple(
+            replace(o, expression=self._expression(map_columns(o.expression, values))) for o in block.outputs
+        )
+        return self._distinct(read, outputs) if block.distinct else Folded(read, outputs)
 
-def _fold_block(network: Network, block: Block) -> Folded:
-    network, joined = _fold_inputs(network, block)
-    network, joined = _place_selections(network, joined, block.where)
-    network, node, values = _join_all(network, joined, block.where)
-    outputs = block.outputs
-    if block.grouping is not None:
-        network, node, values = _group(network, node, values, block.grouping)
-    if block.having:
-        network, node = _select(network, node, map_predicates(block.having, values.__getitem__))
-    outputs = tuple(replace(o, expression=map_columns(o.expression, values.__getitem__)) for o in outputs)
-    if block.distinct:
-        network, node, outputs = _distinct(network, node, outputs)
-    return Folded(network, node, outputs)
+    # -- inputs and joins ----------------------------------------------------------------------------------------
 
+    def _joined(self, block: Block) -> Parts:
+        """All inputs of a block as one."""
+        reads, values = zip(*(self._input(item) for item in block.inputs), strict=True)
+        said = self.draft.form(block.where)
+        written = [self.draft.estimates.rows(read) for read in self._all_placed(reads, values, said)]
+        where = self._conditions(block.where)
+        placed = self._all_placed(reads, values, where)
+        parts = starting(placed, values, [p for p in where if len(predicate_sources(p)) > 1], written)
+        plan = planned(self.draft, parts) if self.draft.options.strategy == "match-plan" and len(placed) > 1 else None
+        while len(parts.parts) > 1:
+            parts = self._next_join(parts, next_step(self.draft, parts, plan))
+        return parts
 
-@dataclass(frozen=True)
-class _Input:
-    """One input on its way into the join: its node, and its columns as expressions over that node (source 0)."""
-
-    node: NodeId
-    values: Mapping[str, Expression] | None
-    """``None`` for a stream, whose columns keep their names."""
-
-    def value(self, column: Column) -> Expression:
-        return replace(column, source=0) if self.values is None else self.values[column.name]
-
-
-class _Values(dict[Column, Expression]):
-    """Columns of a block's inputs as expressions over the current node, worked out when first asked for."""
-
-    def __init__(self, inputs: Mapping[int, _Input], rename: Mapping[int, tuple[tuple[Join, int], ...]]) -> None:
-        super().__init__()
-        self._inputs, self._rename = inputs, rename
-
-    def __missing__(self, column: Column) -> Expression:
-        value = self._inputs[column.source].value(column)
-        for join, side in self._rename[column.source]:
-            value = _through(join, side, value)
-        self[column] = value
-        return value
-
-
-def _through(join: Join, side: int, value: Expression) -> Expression:
-    """An expression over a join's parent, as an expression over the join."""
-    return map_columns(value, lambda c: Column(join.output_name(side, c.name), c.type))
-
-
-def _fold_inputs(network: Network, block: Block) -> tuple[Network, dict[int, _Input]]:
-    inputs: dict[int, _Input] = {}
-    for position, item in enumerate(block.inputs):
+    def _input(self, item: logical.Input) -> tuple[Read, Mapping[str, Expression] | None]:
         if isinstance(item, StreamInput):
-            source = Source(item.stream)
-            network = network.with_nodes([source])
-            inputs[position] = _Input(source.id, None)
-        else:
-            folded = _fold(network, item)
-            network = folded.network
-            inputs[position] = _Input(folded.node, folded.values)
-    return network, inputs
+            source = self.draft.put(Source(item.stream, "" if self.draft.options.sharing else self.owner))
+            return Read(source.id), None
+        folded = self.query(item)
+        return folded.read, folded.values
 
+    def _conditions(self, where: PredSet) -> PredSet:
+        """WHERE in canonical form, with what follows from it."""
+        for p in where:
+            for literal in p.literals:
+                if self.draft.options.canonicalize and (why := why_not_canonical(literal)):
+                    self.record.note(f"near miss: {why}")
+        known = self.draft.form(where)
+        if not self.draft.options.transitivity:
+            return known
+        inferred = self.draft.form(infer(known))
+        for p in difference(inferred, known):
+            self.record.note(f"inferred: {or_pred_sql(p, _INPUTS)}")
+        return inferred
 
-def _place_selections(network: Network, inputs: dict[int, _Input], where: PredSet) -> tuple[Network, dict[int, _Input]]:
-    """Put every ORPred that reads one input on that input; one that reads none (WHERE 1 = 0) on the first."""
-    placed = dict(inputs)
-    for position, item in inputs.items():
+    def _all_placed(
+        self, reads: Sequence[Read], values: Sequence[Mapping[str, Expression] | None], where: PredSet
+    ) -> list[Read]:
+        return [self._placed(read, own, where, i) for i, (read, own) in enumerate(zip(reads, values, strict=True))]
+
+    def _placed(self, read: Read, values: Mapping[str, Expression] | None, where: PredSet, position: int) -> Read:
+        """An input with all that reads it alone; what reads no input at all goes to the first."""
+
+        def over_root(column: Column) -> Expression:
+            return replace(column, source=0) if values is None else values[column.name]
+
         own = pred_set(p for p in where if _home(p) == position)
-        network, node = _select(network, item.node, map_predicates(own, item.value))
-        placed[position] = replace(item, node=node)
-    return network, placed
+        return self._where(read, map_predicates(own, over_root))
+
+    def _where(self, read: Read, predicates: PredSet) -> Read:
+        return Read(read.root, self.draft.form(conjunction(read.wants, predicates))) if predicates else read
+
+    def _next_join(self, parts: Parts, step: Step) -> Parts:
+        if step.choice is None:
+            join = self._new_join(step.pair)
+            self.record.add(join.id, Rule.NEW, candidates=step.considered)
+            return parts.joined(self.draft, step.pair, join)
+        choice = step.choice
+        join = choice.join
+        if choice.predicates != join.predicates:
+            join = self._weakened(join, choice.predicates)
+        self.record.add(join.id, choice.rule, _residual(step.pair.wants, join.predicates), step.considered)
+        return parts.joined(self.draft, step.pair, join)
+
+    def _new_join(self, pair: Pair) -> Join:
+        draft = self.draft
+        own = "" if draft.options.join_sharing else f" of {self.owner}"
+        leaves = [_leaves(draft, root) for root in pair.roots]
+        join = Join(
+            *pair.roots, digest(str(pair.wants)) + own, pair.wants, *pair.roots, pair.wants, leaves[0], leaves[1]
+        )
+        present = draft.nodes.get(join.id)
+        if isinstance(present, Join):
+            # Its first reader wanted just this; since then it may have come to test something else.
+            return self._weakened(present, cover([present.predicates, pair.wants]))
+        draft.touch(join.id, *pair.roots)
+        draft.put(join)
+        return join
+
+    def _weakened(self, join: Join, predicates: PredSet) -> Join:
+        """A join that tests less from now on."""
+        if predicates == join.predicates:
+            return join
+        weaker = replace(join, predicates=predicates)
+        self.draft.touch(join.id, *join.roots)
+        self.draft.changed.add(join.id)
+        self.draft.put(weaker)
+        self.record.note(f"restructured: {join.id} no longer tests {_told(difference(join.predicates, predicates))}")
+        return weaker
+
+    # -- groups and sets -----------------------------------------------------------------------------------------
+
+    def _grouped(
+        self, read: Read, values: Callable[[Column], Expression], grouping: Grouping
+    ) -> tuple[Read, Mapping[Column, Expression]]:
+        """An aggregate; what the query calls its columns is mapped to what the node calls them."""
+
+        def over_root(expression: Expression) -> Expression:
+            return self._expression(map_columns(expression, values))
+
+        def statistic_over_root(statistic: AggregateCall) -> AggregateCall:
+            return replace(statistic, arguments=tuple(map(over_root, statistic.arguments)))
+
+        groups = {g: over_root(g) for g in grouping.groups}
+        statistics = {s: statistic_over_root(s) for s in grouping.statistics}
+        aggregate = self._aggregate(read, groups.values(), statistics.values())
+        named: dict[Column, Expression] = {}
+        for asked, made in (*groups.items(), *statistics.items()):
+            named[Column(column_name(asked), asked.type)] = Column(column_name(made), made.type)
+        return Read(aggregate.id), named
+
+    def _distinct(self, read: Read, outputs: tuple[Output, ...]) -> Folded:
+        """DISTINCT is grouping by the outputs, without statistics."""
+        aggregate = self._aggregate(read, (o.expression for o in outputs), ())
+        columns = tuple(replace(o, expression=Column(column_name(o.expression), o.type)) for o in outputs)
+        return Folded(Read(aggregate.id), columns)
+
+    def _aggregate(self, read: Read, groups: Iterable[Expression], statistics: Iterable[AggregateCall]) -> Aggregate:
+        """The aggregate with these groups, found or made; statistics it does not have are added (T7.1.1)."""
+        made = Aggregate(read, tuple(sorted(set(groups), key=text)), frozenset(statistics), read.root)
+        present = self.draft.nodes.get(made.id)
+        if isinstance(present, Aggregate):
+            more = made.statistics - present.statistics
+            if more:
+                added = ", ".join(sorted(map(text, more)))
+                self.record.add(made.id, Rule.STATISTICS, f"now also {added}")
+            made = replace(present, statistics=present.statistics | made.statistics)
+        self.draft.touch(made.id, read.root)
+        self.draft.put(made)
+        return made
+
+    def _set_operation(self, query: logical.SetOperation) -> Folded:
+        operator = SetOperator(f"{query.operator} all" if query.all else query.operator)
+        branches = [self._branch(branch, query) for branch in _flattened(query)]
+        kept = 1 if operator in (SetOperator.EXCEPT, SetOperator.EXCEPT_ALL) else 0
+        ordered = (*branches[:kept], *sorted(branches[kept:], key=str))
+        node = SetOperation(operator, ordered, tuple((branch.read.root, branch.values) for branch in ordered))
+        present = self.draft.nodes.get(node.id)
+        self.draft.touch(node.id, *(branch.read.root for branch in ordered))
+        self.draft.put(present if isinstance(present, SetOperation) else node)
+        named = zip(query.names, query.types, strict=True)
+        outputs = tuple(Output(name, Column(f"c{i}", type_)) for i, (name, type_) in enumerate(named, start=1))
+        return Folded(Read(node.id), outputs)
+
+    def _branch(self, query: LogicalQuery, around: logical.SetOperation) -> Branch:
+        folded = self.query(query)
+        values = zip((o.expression for o in folded.outputs), around.types, strict=True)
+        cast = (v if v.type == t else Call("cast", (v,), t) for v, t in values)
+        return Branch(folded.read, tuple(self._expression(value) for value in cast))
+
+    def _expression(self, expression: Expression) -> Expression:
+        return canonical_expression(expression) if self.draft.options.canonicalize else expression
+
+
+def _flattened(query: logical.SetOperation) -> list[LogicalQuery]:
+    """Branches with a nested operator of the same kind taken apart: A - B - C has three (T7.2.1)."""
+    first, *others = query.branches
+    nested = (first, *others) if query.operator == "intersect" else (first,)
+    branches: list[LogicalQuery] = []
+    for branch in query.branches:
+        same = isinstance(branch, logical.SetOperation) and (branch.operator, branch.all, branch.types) == (
+            query.operator,
+            query.all,
+            query.types,
+        )
+        branches += _flattened(branch) if same and any(branch is n for n in nested) else [branch]  # type: ignore[arg-type]
+    return branches
 
 
 def _home(predicate: ORPred) -> int | None:
@@ -143,114 +252,15 @@ def _home(predicate: ORPred) -> int | None:
     return None if len(read) > 1 else next(iter(read), 0)
 
 
-def _select(network: Network, node: NodeId, predicates: PredSet) -> tuple[Network, NodeId]:
-    """A selection on the node; chained selections become one, so that equal conditions meet whatever their nesting."""
-    if not predicates:
-        return network, node
-    below = network.nodes[node]
-    if isinstance(below, Selection):
-        selection = Selection(below.parent, pred_set((*below.predicates, *predicates)))
-    else:
-        selection = Selection(node, predicates)
-    return network.with_nodes([selection]), selection.id
+def _leaves(draft: Draft, root: str) -> int:
+    node = draft.nodes[root]
+    return node.leaves if isinstance(node, Join) else 1
 
 
-def _join_all(
-    network: Network, inputs: Mapping[int, _Input], where: PredSet
-) -> tuple[Network, NodeId, Mapping[Column, Expression]]:
-    """Join the inputs one after the other; gives the last node and the inputs' columns over it."""
-    waiting = [p for p in where if _home(p) is None]
-    remaining = list(inputs)
-    first = remaining.pop(0)
-    node = inputs[first].node
-    rename: dict[int, tuple[tuple[Join, int], ...]] = {first: ()}
-    while remaining:
-        position = min(remaining, key=lambda p: (-_connection(set(rename), p, waiting), p))
-        remaining.remove(position)
-        ready = [p for p in waiting if predicate_sources(p) <= {*rename, position}]
-        waiting = [p for p in waiting if p not in ready]
-        values = _Values(inputs, {**rename, position: ()})
-        join, left_side = _oriented_join(network, node, inputs[position].node, position, ready, values)
-        network = network.with_nodes([join])
-        rename = {p: (*steps, (join, left_side)) for p, steps in rename.items()}
-        rename[position] = ((join, 1 - left_side),)
-        node = join.id
-    return network, node, _Values(inputs, rename)
+def _residual(wants: PredSet, predicates: PredSet) -> str:
+    rest = difference(wants, predicates)
+    return f"still to be tested: {predicates_sql(rest, SIDES)}" if rest else ""
 
 
-def _connection(placed: set[int], position: int, predicates: list[ORPred]) -> int:
-    """How well an input is tied to those already joined: 2 by an equality, 1 by another predicate, 0 not at all."""
-    ties = [p for p in predicates if position in predicate_sources(p) and predicate_sources(p) <= {*placed, position}]
-    if any(len(p.literals) == 1 and p.literals[0].operator is Operator.EQ for p in ties):
-        return 2
-    return 1 if ties else 0
-
-
-def _oriented_join(
-    network: Network, left: NodeId, right: NodeId, position: int, predicates: list[ORPred], values: _Values
-) -> tuple[Join, int]:
-    """The join of two nodes, oriented to have the smaller of its two signatures, and ``left``'s side in it."""
-
-    def made(left_side: int) -> Join:
-        def side(column: Column) -> Expression:
-            s = 1 - left_side if column.source == position else left_side
-            return map_columns(values[column], lambda c: replace(c, source=s))
-
-        mapped = map_predicates(pred_set(predicates), side)
-        ends = (left, right) if left_side == 0 else (right, left)
-        return Join(*ends, mapped, network.leaves[ends[0]], network.leaves[ends[1]])
-
-    straight, swapped = made(0), made(1)
-    return (straight, 0) if straight.signature <= swapped.signature else (swapped, 1)
-
-
-def _group(
-    network: Network, node: NodeId, values: Mapping[Column, Expression], grouping: Grouping
-) -> tuple[Network, NodeId, Mapping[Column, Expression]]:
-    """An aggregate node; what the query calls its columns is mapped to what the node calls them."""
-
-    def over_node(statistic: AggregateCall) -> AggregateCall:
-        arguments = tuple(map_columns(a, values.__getitem__) for a in statistic.arguments)
-        return replace(statistic, arguments=arguments)
-
-    groups = {g: map_columns(g, values.__getitem__) for g in grouping.groups}
-    statistics = {s: over_node(s) for s in grouping.statistics}
-    aggregate = Aggregate(node, _ordered(groups.values()), frozenset(statistics.values()))
-    named: dict[Column, Expression] = {}
-    for asked, made in (*groups.items(), *statistics.items()):
-        named[Column(column_name(asked), asked.type)] = Column(column_name(made), made.type)
-    return network.with_nodes([aggregate]), aggregate.id, named
-
-
-def _ordered(expressions: object) -> tuple[Expression, ...]:
-    """Distinct expressions in the order of their text: GROUP BY a, b and b, a are one node."""
-    return tuple(sorted(set(expressions), key=text))  # type: ignore[call-overload]
-
-
-def _distinct(
-    network: Network, node: NodeId, outputs: tuple[Output, ...]
-) -> tuple[Network, NodeId, tuple[Output, ...]]:
-    """DISTINCT is grouping by the outputs, without statistics."""
-    aggregate = Aggregate(node, _ordered(o.expression for o in outputs))
-    columns = tuple(replace(o, expression=Column(column_name(o.expression), o.type)) for o in outputs)
-    return network.with_nodes([aggregate]), aggregate.id, columns
-
-
-_COMMUTATIVE = {SetOperator.UNION, SetOperator.UNION_ALL, SetOperator.INTERSECT, SetOperator.INTERSECT_ALL}
-
-
-def _fold_set_operation(network: Network, query: logical.SetOperation) -> Folded:
-    branches: list[tuple[NodeId, tuple[Expression, ...]]] = []
-    for branch in query.branches:
-        folded = _fold(network, branch)
-        network = folded.network
-        values = (o.expression for o in folded.outputs)
-        cast = (v if v.type == t else Call("cast", (v,), t) for v, t in zip(values, query.types, strict=True))
-        branches.append((folded.node, tuple(cast)))
-    operator = SetOperator(f"{query.operator} all" if query.all else query.operator)
-    if operator in _COMMUTATIVE:
-        branches.sort(key=lambda branch: (branch[0], *map(text, branch[1])))
-    node = SetOperation(operator, tuple(branches))
-    named = zip(query.names, query.types, strict=True)
-    outputs = tuple(Output(name, Column(f"c{i}", type_)) for i, (name, type_) in enumerate(named, start=1))
-    return Folded(network.with_nodes([node]), node.id, outputs)
+def _told(predicates: PredSet) -> str:
+    return predicates_sql(predicates, SIDES) if predicates else "as much"

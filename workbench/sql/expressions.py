@@ -13,10 +13,20 @@ import datetime as dt
 import hashlib
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from decimal import Decimal
+from functools import cached_property
 
 from workbench.sql.types import DataType
+
+
+class Remembering:
+    """Base of immutable values that planning looks up all the time: what follows from them is worked out once."""
+
+    def __getstate__(self) -> dict[str, object]:
+        # A hash holds in one process only, so what was remembered stays here.
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
 
 Value = int | Decimal | float | str | bool | dt.date | dt.datetime | None
 
@@ -38,13 +48,30 @@ class Constant:
     type: DataType
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+@dataclass(frozen=True)
+class Call(Remembering):
     """A scalar function or operator applied to arguments; ``function`` is a name of ``workbench.sql.functions``."""
 
     function: str
     arguments: tuple[Expression, ...]
     type: DataType
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.function, self.arguments, self.type))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _text(self) -> str:
+        match self:
+            case Call(function, (left, right)) if not function[0].isalpha():
+                return f"({text(left)} {function} {text(right)})"
+            case Call(function, arguments, type_):
+                # A cast says its target; other result types follow from the arguments.
+                target = f" as {type_}" if function == "cast" else ""
+                return f"{function}({', '.join(text(a) for a in arguments)}{target})"
 
 
 Expression = Column | Constant | Call
@@ -113,12 +140,8 @@ def text(expression: Expression | AggregateCall) -> str:
         case AggregateCall():
             inner = ", ".join(text(a) for a in expression.arguments) or "*"
             return f"{expression.function}({'distinct ' if expression.distinct else ''}{inner})"
-        case Call(function, (left, right)) if not function[0].isalpha():
-            return f"({text(left)} {function} {text(right)})"
-        case Call(function, arguments, type_):
-            # A cast says its target; other result types follow from the arguments.
-            target = f" as {type_}" if function == "cast" else ""
-            return f"{function}({', '.join(text(a) for a in arguments)}{target})"
+        case Call():
+            return expression._text
 
 
 def _constant_text(constant: Constant) -> str:

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property, lru_cache
 
-from workbench.sql.expressions import Column, Constant, Expression, columns, map_columns, sources, text
+from workbench.sql.expressions import Column, Constant, Expression, Remembering, columns, map_columns, sources, text
 
 
 class Operator(StrEnum):
@@ -51,8 +52,8 @@ NEGATED = {
 """The operator of NOT literal: exact in three-valued logic, since both are unknown for the same rows."""
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
+@dataclass(frozen=True)
+class Literal(Remembering):
     """One test. ``right`` is ``None`` for IS NULL, IS NOT NULL and HOLDS."""
 
     left: Expression
@@ -64,26 +65,48 @@ class Literal:
         """Its sides."""
         return (self.left,) if self.right is None else (self.left, self.right)
 
-    def __str__(self) -> str:
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.left, self.operator, self.right))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _text(self) -> str:
         if self.operator is Operator.HOLDS:
             return text(self.left)
         right = "" if self.right is None else f" {text(self.right)}"
         return f"{text(self.left)} {self.operator}{right}"
 
+    def __str__(self) -> str:
+        return self._text
 
-@dataclass(frozen=True, slots=True)
-class ORPred:
+
+@dataclass(frozen=True)
+class ORPred(Remembering):
     """A disjunction of literals, without duplicates, in the order of their text. Make one with ``or_pred``."""
 
     literals: tuple[Literal, ...]
 
-    def __str__(self) -> str:
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.literals)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _text(self) -> str:
         inner = " or ".join(map(str, self.literals))
         return f"({inner})" if len(self.literals) > 1 else inner
 
+    def __str__(self) -> str:
+        return self._text
 
-@dataclass(frozen=True, slots=True)
-class PredSet:
+
+@dataclass(frozen=True)
+class PredSet(Remembering):
     """A conjunction of ORPreds, without duplicates, in the order of their text. Make one with ``pred_set``.
 
     The empty PredSet is true.
@@ -95,14 +118,25 @@ class PredSet:
 
     or_preds: tuple[ORPred, ...] = ()
 
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.or_preds)
+
+    def __hash__(self) -> int:
+        return self._hash
+
     def __bool__(self) -> bool:
         return bool(self.or_preds)
 
     def __iter__(self) -> Iterator[ORPred]:
         return iter(self.or_preds)
 
-    def __str__(self) -> str:
+    @cached_property
+    def _text(self) -> str:
         return " and ".join(map(str, self.or_preds)) or "true"
+
+    def __str__(self) -> str:
+        return self._text
 
 
 TRUE = PredSet()
@@ -136,6 +170,7 @@ def predicate_columns(predicates: PredSet | ORPred) -> frozenset[Column]:
     return frozenset(c for e in predicate_expressions(predicates) for c in columns(e))
 
 
+@lru_cache(maxsize=100_000)
 def predicate_sources(predicates: PredSet | ORPred) -> frozenset[int]:
     """Positions of all inputs read."""
     return frozenset(s for e in predicate_expressions(predicates) for s in sources(e))

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import pyarrow as pa
+
+from workbench.optimizer.statistics import SAMPLE_ROWS, StreamStatistics, collect
 from workbench.sql.types import DataType
 from workbench.streams.log import SetAside
 from workbench.streams.replay import Replay
+
+SLICE_ROWS = 1_000
+"""A sample is taken in slices of so many neighbouring rows."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +52,14 @@ class Stream:
     def position(self) -> int:
         """Rows that have arrived, history included."""
         return self.replay.position
+
+    def statistics(self) -> StreamStatistics:
+        """What the rows that have arrived look like, from a sample spread over them."""
+        seen, slices = self.position, max(1, SAMPLE_ROWS // SLICE_ROWS)
+        if seen <= SAMPLE_ROWS:
+            return collect(self.replay.log.read(0, seen), seen)
+        starts = (seen * i // slices for i in range(slices))
+        return collect(pa.concat_tables(self.replay.log.read(s, s + SLICE_ROWS) for s in starts), seen)
 
     @property
     def set_aside_total(self) -> int:

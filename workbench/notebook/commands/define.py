@@ -31,9 +31,10 @@ def register(desk: Desk, arguments: argparse.Namespace) -> None:
         raise MagicError("the cell has no SQL", hint="write the query in the lines below %%argus")
     session = desk.session
     if arguments.dry_run:
-        preview = session.preview(sql, name=arguments.name, dialect=arguments.dialect)
+        preview, explanation = session.preview(sql, name=arguments.name, dialect=arguments.dialect)
         change = describe_change(arguments.name, session.network, preview)
-        show(together(plain(f"dry run, nothing was changed: {change}"), picture(preview, arguments.name)))
+        told = plain(f"dry run, nothing was changed: {change}\n{explanation}")
+        show(together(told, picture(preview, arguments.name)))
         return
     replaced = arguments.name.lower() in {name.lower() for name in session.queries}
     before = session.network

@@ -1,0 +1,333 @@
+"""Logical queries and network nodes row by row in plain Python: slow, and too simple to be wrong in the same way.
+
+A query is evaluated as SQL defines it, a node as the engine evaluates it, from its direct parents. Rows are
+dictionaries; a selection keeps the very rows of its root, so that rows are the same when they are the same object.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import lru_cache, reduce
+from statistics import median
+
+import three_valued
+from sharing.small_streams import NAN, Data, Row
+
+from workbench.network.network import Network, QueryPlan
+from workbench.network.nodes import Aggregate, Join, Node, NodeId, Read, Selection, SetOperation, SetOperator, Source
+from workbench.sql import logical
+from workbench.sql.expressions import AggregateCall, Call, Column, Constant, Expression, Value, column_name
+from workbench.sql.logical import Block, LogicalQuery, StreamInput
+from workbench.sql.predicates import Literal, Operator, ORPred, PredSet, predicate_sources
+from workbench.sql.types import BOOLEAN, INTEGER, DataType, Kind
+
+Sides = tuple[Row, ...]
+"""One row of each input, by position."""
+Bag = Counter[tuple[Value, ...]]
+
+# -- expressions ---------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=None)
+def compiled(expression: Expression) -> Callable[[Sides], Value]:
+    """The expression as a function of one row of each input."""
+    match expression:
+        case Column(name, _, source):
+            return lambda sides: sides[source][name]
+        case Constant(constant):
+            return lambda sides: constant
+        case Call(function, arguments, type_):
+            inner = [compiled(a) for a in arguments]
+            return lambda sides: _called(function, type_, *[argument(sides) for argument in inner])
+
+
+@lru_cache(maxsize=None, typed=True)
+def _called(function: str, type_: DataType, *values: Value) -> Value:
+    match function, values:
+        case "coalesce", _:
+            return next((v for v in values if v is not None), None)
+        case "average", (total, count):
+            return None if total is None or not count else plain(float(total) / float(count))  # type: ignore[arg-type]
+        case ("+" | "-" | "*" | "/" | "neg" | "cast" | "like" | "ilike" | "abs" | "year" | "upper"), _:
+            return None if None in values else plain(_strict(function, type_, *values))
+    given = tuple(Constant(v, INTEGER) for v in values)
+    return three_valued.value(Call(function, given, BOOLEAN), {})  # type: ignore[return-value]
+
+
+def _strict(function: str, type_: DataType, *values: object) -> Value:
+    """Functions of values that are not NULL."""
+    match function, values:
+        case "cast", (value,):
+            return _cast(value, type_)
+        case "like", (value, pattern):
+            parts = {"%": ".*", "_": "."}
+            return bool(re.fullmatch("".join(parts.get(c, re.escape(c)) for c in str(pattern)), str(value), re.DOTALL))
+        case "ilike", (value, pattern):
+            return _strict("like", type_, str(value).lower(), str(pattern).lower())
+        case "abs", (value,):
+            return abs(value)  # type: ignore[arg-type]
+        case "neg", (value,):
+            return -value  # type: ignore[operator]
+        case "year", (dt.date() as day,):
+            return day.year
+        case "upper", (value,):
+            return str(value).upper()
+        case ("+" | "-"), (dt.date() as day, int(number)):
+            return day + dt.timedelta(number if function == "+" else -number)
+        case "-", (dt.date() as day, dt.date() as other):
+            return (day - other).days
+    left, right = (float(v) if type_.kind is Kind.DOUBLE else v for v in values)  # type: ignore[arg-type]
+    match function:
+        case "+":
+            return left + right  # type: ignore[operator]
+        case "-":
+            return left - right  # type: ignore[operator]
+        case "*":
+            return left * right  # type: ignore[operator]
+    return left / right if right else None  # type: ignore[operator]
+
+
+def _cast(value: object, type_: DataType) -> Value:
+    match type_.kind:
+        case Kind.DECIMAL:
+            return Decimal(str(value)).quantize(Decimal(1).scaleb(-type_.scale))
+        case Kind.DOUBLE:
+            return float(value)  # type: ignore[arg-type]
+        case Kind.INTEGER:
+            return int(value)  # type: ignore[call-overload]
+        case Kind.STRING:
+            return str(value)
+    raise AssertionError(f"not evaluated here: cast to {type_}")
+
+
+def plain(value: Value) -> Value:
+    """The one value that stands for all equal ones: -0.0 is 0.0, and NaN is NaN."""
+    if isinstance(value, float):
+        return NAN if value != value else value + 0.0
+    return value
+
+
+@lru_cache(maxsize=None)
+def _test(literal: Literal) -> Callable[[Sides], bool]:
+    left = compiled(literal.left)
+    match literal.operator:
+        case Operator.HOLDS:
+            return lambda sides: left(sides) is True
+        case Operator.IS_NULL:
+            return lambda sides: left(sides) is None
+        case Operator.IS_NOT_NULL:
+            return lambda sides: left(sides) is not None
+    assert literal.right is not None
+    right, operator = compiled(literal.right), str(literal.operator)
+    return lambda sides: _called(operator, BOOLEAN, left(sides), right(sides)) is True
+
+
+def satisfies(sides: Sides, predicates: Iterable[ORPred]) -> bool:
+    """Whether every disjunction is true, not unknown."""
+    return all(any(_test(literal)(sides) for literal in p.literals) for p in predicates)
+
+
+# -- operators -----------------------------------------------------------------------------------------------------
+
+
+def grouped(
+    rows: Sequence[Sides], groups: Sequence[Expression], statistics: Sequence[AggregateCall]
+) -> list[tuple[Value, ...]]:
+    """For each group its values and its statistics; without groups one row in any case."""
+    found: dict[tuple[Value, ...], list[Sides]] = {} if groups else {(): []}
+    for row in rows:
+        found.setdefault(tuple(plain(compiled(g)(row)) for g in groups), []).append(row)
+    return [(*key, *(_statistic(s, members) for s in statistics)) for key, members in found.items()]
+
+
+def _statistic(statistic: AggregateCall, rows: Sequence[Sides]) -> Value:
+    if not statistic.arguments:
+        return len(rows)
+    values = [v for row in rows if (v := plain(compiled(statistic.arguments[0])(row))) is not None]
+    if statistic.distinct:
+        values = list(dict.fromkeys(values))
+    match statistic.function:
+        case "count":
+            return len(values)
+        case "total":
+            return sum(values)  # type: ignore[arg-type]
+    if not values:
+        return None
+    match statistic.function:
+        case "sum":
+            return plain(sum(values))  # type: ignore[arg-type]
+        case "min":
+            return reduce(lambda a, b: b if _called("<", BOOLEAN, b, a) else a, values)
+        case "max":
+            return reduce(lambda a, b: b if _called(">", BOOLEAN, b, a) else a, values)
+        case "median":
+            return plain(median(sorted(map(float, values), key=lambda v: (v != v, v))))  # type: ignore[arg-type]
+    raise AssertionError(f"not evaluated here: {statistic.function}")
+
+
+def combined(operator: SetOperator, branches: Sequence[Bag]) -> Bag:
+    """A set operator of bags."""
+    first, *others = branches
+    match operator:
+        case SetOperator.UNION | SetOperator.UNION_ALL:
+            made = sum(branches, Bag())
+        case SetOperator.INTERSECT | SetOperator.INTERSECT_ALL:
+            made = reduce(lambda a, b: a & b, branches)
+        case SetOperator.EXCEPT:
+            made = Bag({row: n for row, n in first.items() if not any(row in o for o in others)})
+        case SetOperator.EXCEPT_ALL:
+            made = reduce(lambda a, b: a - b, branches)
+    return made if operator.endswith("all") else Bag(made.keys())
+
+
+# -- queries -------------------------------------------------------------------------------------------------------
+
+
+def answer(query: LogicalQuery, data: Data) -> Bag:
+    """A query's answer, as SQL defines it."""
+    match query:
+        case Block():
+            return _block(query, data)
+        case logical.SetOperation():
+            operator = SetOperator(f"{query.operator} all" if query.all else query.operator)
+            return combined(operator, [_typed(answer(b, data), b, query.types) for b in query.branches])
+
+
+def _typed(bag: Bag, branch: LogicalQuery, types: Sequence[DataType]) -> Bag:
+    """A branch's rows in the common types."""
+    own = [type_ for _, type_ in logical.output_columns(branch)]
+    made = Bag()
+    for row, number in bag.items():
+        triples = zip(row, own, types, strict=True)
+        made[tuple(v if v is None or t == c else plain(_cast(v, c)) for v, t, c in triples)] += number
+    return made
+
+
+def _block(block: Block, data: Data) -> Bag:
+    rows: list[Sides] = [()]
+    for position, item in enumerate(block.inputs):
+        own = [p for p in block.where if max(predicate_sources(p), default=0) == position]
+        more = _input(item, data)
+        rows = [made for row in rows for other in more if satisfies(made := (*row, other), own)]
+    if block.grouping is not None:
+        groups, statistics = block.grouping.groups, block.grouping.statistics
+        names = [column_name(e) for e in (*groups, *statistics)]
+        rows = [(dict(zip(names, values, strict=True)),) for values in grouped(rows, groups, statistics)]
+    rows = [row for row in rows if satisfies(row, block.having)]
+    made = Bag(tuple(plain(compiled(o.expression)(row)) for o in block.outputs) for row in rows)
+    return Bag(made.keys()) if block.distinct else made
+
+
+def _input(item: logical.Input, data: Data) -> Sequence[Row]:
+    if isinstance(item, StreamInput):
+        return data[item.stream.lower()]
+    names = [name.lower() for name, _ in logical.output_columns(item)]
+    return [dict(zip(names, values, strict=True)) for values in answer(item, data).elements()]
+
+
+# -- nodes ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Evaluation:
+    """Evaluates networks over the same data, one after the other, what has not changed only once."""
+
+    data: Data
+    _known: dict[tuple[object, ...], tuple[list[Row], list[list[Row]]]] = field(default_factory=dict)
+
+    def nodes(self, network: Network) -> dict[NodeId, list[Row]]:
+        """Every node's rows, each computed from the rows of its direct parents."""
+        rows: dict[NodeId, list[Row]] = {}
+        for id_, node in network.nodes.items():
+            parents = [rows[parent] for parent in node.parents]
+            # The parents' rows are kept, so that no other list can have the same address.
+            key = (node, *map(id, parents))
+            if key not in self._known:
+                self._known[key] = (self._rows(node, parents), parents)
+            rows[id_] = self._known[key][0]
+        return rows
+
+    def _rows(self, node: Node, parents: list[list[Row]]) -> list[Row]:
+        match node:
+            case Source():
+                return list(self.data[node.stream.lower()])
+            case Selection():
+                return [row for row in parents[0] if satisfies((row,), node.predicates)]
+            case Join():
+                return joined(node, parents[0], parents[-1], node.tested)
+            case Aggregate():
+                groups = [node.direct_group(g) for g in node.groups]
+                return aggregated(node, parents[0], groups, [node.direct_statistic(s) for s in _in_order(node)])
+            case SetOperation():
+                values = [values for _, values in node.direct]
+                return put_together(node, parents, values)
+
+
+def original(node: Node, rows: dict[NodeId, list[Row]]) -> list[Row] | None:
+    """What a node is to compute, by its very original form; ``None`` for a source."""
+    match node:
+        case Source():
+            return None
+        case Selection():
+            return read(node.read, rows)
+        case Join():
+            return joined(node, *(rows[root] for root in node.roots), node.predicates)
+        case Aggregate():
+            return aggregated(node, read(node.read, rows), node.groups, _in_order(node))
+        case SetOperation():
+            return put_together(node, [read(b.read, rows) for b in node.branches], [b.values for b in node.branches])
+
+
+def joined(node: Join, left: Sequence[Row], right: Sequence[Row], tested: PredSet) -> list[Row]:
+    """The pairs of rows that satisfy predicates, under the names of the join's columns."""
+    pairs = ((a, b) for a in left for b in right if satisfies((a, b), tested))
+    return [
+        {node.output_name(side, name): value for side, row in enumerate(pair) for name, value in row.items()}
+        for pair in pairs
+    ]
+
+
+def aggregated(
+    node: Aggregate, rows: Sequence[Row], groups: Sequence[Expression], statistics: Sequence[AggregateCall]
+) -> list[Row]:
+    """Groups of rows, under the names of the aggregate's columns."""
+    names = [column_name(e) for e in (*node.groups, *_in_order(node))]
+    return [dict(zip(names, v, strict=True)) for v in grouped([(row,) for row in rows], groups, statistics)]
+
+
+def put_together(
+    node: SetOperation, inputs: Sequence[Sequence[Row]], values: Sequence[tuple[Expression, ...]]
+) -> list[Row]:
+    """A set operator of the rows' values, under the names c1 … cn."""
+    bags = [
+        Bag(tuple(plain(compiled(v)((row,))) for v in own) for row in rows)
+        for rows, own in zip(inputs, values, strict=True)
+    ]
+    return [{f"c{i}": v for i, v in enumerate(row, start=1)} for row in combined(node.operator, bags).elements()]
+
+
+def _in_order(node: Aggregate) -> list[AggregateCall]:
+    return sorted(node.statistics, key=column_name)
+
+
+def read(what: Read, rows: dict[NodeId, list[Row]]) -> list[Row]:
+    """The rows of a root that satisfy what is wanted."""
+    return [row for row in rows[what.root] if satisfies((row,), what.wants)]
+
+
+def result(plan: QueryPlan, rows: dict[NodeId, list[Row]]) -> Bag:
+    """A query's answer: the rows that belong to all of its nodes, projected."""
+    first, *others = (rows[id_] for id_ in plan.nodes)
+    kept = [{id(row) for row in other} for other in others]
+    common = [row for row in first if all(id(row) in ids for ids in kept)]
+    return Bag(tuple(plain(compiled(o.expression)((row,))) for o in plan.outputs) for row in common)
+
+
+def bag(rows: Iterable[Row]) -> Bag:
+    """Rows as a bag, whatever the order of their columns."""
+    return Bag(tuple(plain(value) for _, value in sorted(row.items())) for row in rows)

@@ -1,0 +1,209 @@
+"""Random sets of query texts that overlap: every set draws its conditions from a few, with few constants."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+_AMOUNTS = ("-0.01", "0", "0.01", "4.99", "5", "5.01", "7")
+_CODES = ("-1", "0", "1", "2", "3")
+_DAYS = tuple(f"DATE '2002-01-0{n}'" for n in range(1, 6))
+_TEXTS = ("''", "'a'", "'ab'", "'A'", "'1'")
+_COMPARISONS = ("=", "<>", "<", "<=", ">", ">=")
+_ORDERS = ("<", "<=", ">", ">=")
+_KEYS = ("{a}.dst = {b}.src", "{a}.id = {b}.code", "{a}.code = {b}.code", "{a}.code + 1 = {b}.code", "{a}.day = {b}.day")
+_RELATIONS = (
+    *_KEYS,
+    *_KEYS,
+    "{a}.amount > {b}.amount",
+    "{a}.amount <= 2 * {b}.amount",
+    "{a}.day <= {b}.day",
+    "{b}.day <= {a}.day + 2",
+    "{a}.code + {b}.code > 3",
+    "{a}.src <> {b}.src",
+    "({a}.id = {b}.id OR {a}.code = {b}.id)",
+    "({a}.amount > 5 OR {b}.amount > 5)",
+)
+_GROUPS = ("{t}.src", "{t}.dst", "{t}.code", "{t}.day", "{t}.code + 1", "{t}.x", "{t}.amount")
+_STATISTICS = (
+    "COUNT(*)", "COUNT({t}.src)", "SUM({t}.amount)", "SUM({t}.code)", "MIN({t}.amount)", "MAX({t}.day)", "MIN({t}.x)",
+    "AVG({t}.amount)", "SUM({t}.x)", "AVG({t}.x)", "COUNT(DISTINCT {t}.code)", "MEDIAN({t}.amount)", "MAX({t}.src)",
+)  # fmt: skip
+_SETS = ("UNION", "UNION ALL", "INTERSECT", "INTERSECT ALL", "EXCEPT", "EXCEPT ALL")
+_VALUES = (("{t}.src", "{t}.code"), ("{t}.dst", "{t}.code"), ("{t}.src", "{t}.id"), ("{t}.code", "{t}.src"))
+
+
+@dataclass
+class Writer:
+    """Writes queries from a few conditions.
+
+    Args:
+        seed: of the choice.
+    """
+
+    seed: int
+
+    def __post_init__(self) -> None:
+        self.chosen = random.Random(self.seed)
+        kinds = (_compared, _compared, _between, _in_list, _null_test, _like, _sum, _moved_day, _either, _not, _product)
+        self.conditions = [self._pick(kinds) for _ in range(3)]
+        self.relations = [self._pick(_RELATIONS) for _ in range(3)]
+        self.groups = self.chosen.sample(_GROUPS, 3)
+        self.branches = [self._branch() for _ in range(4)]
+
+    def texts(self, number: int) -> list[str]:
+        """So many queries."""
+        kinds = (self._select, self._select, self._join, self._join, self._join, self._grouped, self._grouped,
+                 self._distinct, self._set, self._set, self._nested)  # fmt: skip
+        return [self._pick(kinds)() for _ in range(number)]
+
+    def _pick(self, choices: Sequence):  # type: ignore[type-arg, no-untyped-def]
+        return self.chosen.choice(choices)
+
+    def _where(self, conditions: Sequence[str]) -> str:
+        return f" WHERE {' AND '.join(conditions)}" if conditions else ""
+
+    def _conditions(self, alias: str, most: int = 2) -> list[str]:
+        """Up to so many of the conditions on one input, with a constant each."""
+        kinds: list[Callable[[random.Random], str]] = self.conditions
+        return [self._pick(kinds)(self.chosen).format(t=alias) for _ in range(self.chosen.randint(0, most))]
+
+    def _stream(self) -> str:
+        return "F" if self.chosen.random() < 0.8 else "H"
+
+    def _select(self) -> str:
+        return f"SELECT t.id, t.amount, t.src FROM {self._stream()} t{self._where(self._conditions('t', 3))}"
+
+    def _from(self) -> tuple[str, str]:
+        """FROM and WHERE of a join of two or three, and of one in three inputs G at the end."""
+        aliases = self.chosen.sample(["a", "b", "c"], 3 if self.chosen.random() < 0.3 else 2)
+        where = [c for alias in aliases for c in self._conditions(alias, 1)]
+        for one, other in zip(aliases, aliases[1:], strict=False):
+            pair = [one, other]
+            self.chosen.shuffle(pair)
+            for _ in range(self.chosen.randint(1, 2)):
+                where.append(self._pick(self.relations).format(a=pair[0], b=pair[1]))
+        tables = [f"{self._stream()} {alias}" for alias in aliases]
+        if self.chosen.random() < 0.2:
+            tables.append("G g")
+            where.append(self._pick((f"g.id = {aliases[0]}.code", f"g.name = {aliases[0]}.src AND g.rate > 0")))
+        self.chosen.shuffle(where)
+        self.chosen.shuffle(tables)
+        # The first alias is what is selected.
+        return f" FROM {', '.join(tables)}{self._where(where)}", aliases[0]
+
+    def _join(self) -> str:
+        text, alias = self._from()
+        return f"SELECT {alias}.id, {alias}.day, {alias}.amount * 2 AS twice{text}"
+
+    def _grouped(self) -> str:
+        if self.chosen.random() < 0.3:
+            text, alias = self._from()
+        else:
+            text, alias = f" FROM {self._stream()} t{self._where(self._conditions('t', 1))}", "t"
+        groups = [g.format(t=alias) for g in self.chosen.sample(self.groups, self.chosen.randint(0, 3))]
+        statistics = [s.format(t=alias) for s in self.chosen.sample(_STATISTICS, self.chosen.randint(1, 2))]
+        named = [f"{e} AS o{i}" for i, e in enumerate([*groups, *statistics])]
+        by = f" GROUP BY {', '.join(groups)}" if groups else ""
+        having = f" HAVING COUNT(*) > {self.chosen.randint(0, 3)}" if self.chosen.random() < 0.4 else ""
+        return f"SELECT {', '.join(named)}{text}{by}{having}"
+
+    def _distinct(self) -> str:
+        groups = self.chosen.sample(self.groups, self.chosen.randint(1, 3))
+        named = [f"{g.format(t='t')} AS o{i}" for i, g in enumerate(groups)]
+        return f"SELECT DISTINCT {', '.join(named)} FROM {self._stream()} t{self._where(self._conditions('t', 1))}"
+
+    def _branch(self) -> str:
+        alias, stream = "t", self._stream()
+        values = _VALUES[0] if self.chosen.random() < 0.6 else self._pick(_VALUES[:3])
+        selected = ", ".join(values).format(t=alias)
+        return f"SELECT {selected} FROM {stream} t{self._where(self._conditions('t', 1))}"
+
+    def _set(self) -> str:
+        """A chain of one operator mostly, of branches that other queries have too."""
+        number = self.chosen.randint(2, 4)
+        branches = [self._pick(self.branches) if self.chosen.random() < 0.9 else self._branch() for _ in range(number)]
+        if self.chosen.random() < 0.2:
+            branches = [b.replace("SELECT t.src, t.code", "SELECT t.code, t.src") for b in branches]
+            if len({b.split(" FROM")[0] for b in branches}) > 1:
+                branches = branches[:1] * 2
+        operator = self._pick(_SETS)
+        if self.chosen.random() < 0.2:
+            inner = self._pick(("UNION", "UNION ALL", operator))
+            return f"{branches[0]} {operator} ({f' {inner} '.join(branches[1:])})"
+        return f" {operator} ".join(branches)
+
+    def _nested(self) -> str:
+        """Something over groups or a set operator."""
+        inner = "SELECT t.src AS k, COUNT(*) AS n, MAX(t.code) AS m FROM F t GROUP BY t.src"
+        union = f"SELECT u.src AS k, u.code AS n, u.code AS m FROM ({' UNION '.join(self.branches[:2])}) u"
+        if self.chosen.random() < 0.4:
+            inner = union if "SELECT t.src, t.code" in self.branches[0] else inner
+        more = self._where(self._conditions("t", 1))
+        number = self.chosen.randint(0, 3)
+        return self._pick(
+            (
+                f"SELECT v.k, v.m FROM ({inner}) v WHERE v.n > {number}",
+                f"SELECT v.k, t.id FROM ({inner}) v, F t{more or ' WHERE 1 = 1'} AND t.src = v.k AND v.n > {number}",
+                f"SELECT v.n, COUNT(*) AS c FROM ({inner}) v GROUP BY v.n",
+                f"SELECT v.n, w.m FROM ({inner}) v, ({inner}) w WHERE v.k = w.k AND v.m <= {number}",
+                f"SELECT DISTINCT v.k FROM ({inner}) v WHERE v.m > {number}",
+            )
+        )
+
+
+def _compared(chosen: random.Random) -> str:
+    return chosen.choice(
+        (
+            f"{{t}}.amount {chosen.choice(_COMPARISONS)} {chosen.choice(_AMOUNTS)}",
+            f"{{t}}.code {chosen.choice(_COMPARISONS)} {chosen.choice(_CODES)}",
+            f"{{t}}.src {chosen.choice(_COMPARISONS)} {chosen.choice(_TEXTS)}",
+            f"{{t}}.day {chosen.choice(_COMPARISONS)} {chosen.choice(_DAYS)}",
+            f"{{t}}.x {chosen.choice(_COMPARISONS)} {chosen.choice(('0.0', '0.5', '-0.5'))}",
+        )
+    )
+
+
+def _between(chosen: random.Random) -> str:
+    low, high = chosen.choice(_AMOUNTS), chosen.choice(_AMOUNTS)
+    return f"{{t}}.amount {chosen.choice(('', 'NOT '))}BETWEEN {low} AND {high}"
+
+
+def _in_list(chosen: random.Random) -> str:
+    return f"{{t}}.code {chosen.choice(('', 'NOT '))}IN ({', '.join(chosen.sample(_CODES, 2))})"
+
+
+def _null_test(chosen: random.Random) -> str:
+    return f"{{t}}.{chosen.choice(('amount', 'code', 'src', 'x'))} IS {chosen.choice(('', 'NOT '))}NULL"
+
+
+def _like(chosen: random.Random) -> str:
+    return f"{{t}}.src {chosen.choice(('', 'NOT '))}LIKE {chosen.choice(('%', 'a%', '_', 'a_'), )!r}"
+
+
+def _sum(chosen: random.Random) -> str:
+    return chosen.choice(
+        (
+            f"{{t}}.code + {{t}}.id {chosen.choice(_ORDERS)} {chosen.choice(_CODES)}",
+            f"2 * {{t}}.code - {{t}}.id {chosen.choice(_COMPARISONS)} {chosen.choice(_CODES)}",
+            f"{{t}}.amount {chosen.choice(_ORDERS)} {{t}}.code",
+            f"{{t}}.src {chosen.choice(_COMPARISONS)} {{t}}.dst",
+        )
+    )
+
+
+def _moved_day(chosen: random.Random) -> str:
+    return f"{{t}}.day {chosen.choice('+-')} 1 {chosen.choice(_ORDERS)} {chosen.choice(_DAYS)}"
+
+
+def _product(chosen: random.Random) -> str:
+    return f"{{t}}.x * 0.1 {chosen.choice(_ORDERS)} {chosen.choice(('0', '0.05'))}"
+
+
+def _either(chosen: random.Random) -> str:
+    return f"({_compared(chosen)} OR {chosen.choice((_compared, _between, _null_test))(chosen)})"
+
+
+def _not(chosen: random.Random) -> str:
+    return f"NOT ({_compared(chosen)} {chosen.choice(('AND', 'OR'))} {_in_list(chosen)})"

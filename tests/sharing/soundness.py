@@ -1,0 +1,43 @@
+"""What must hold of every network, whoever shares what with whom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from sharing.evaluation import Evaluation, answer, bag, original, read, result
+
+
+from workbench.network.network import Network
+from workbench.network.nodes import Aggregate, Join, Selection, SetOperation
+from workbench.sql.logical import LogicalQuery
+
+
+def check(network: Network, evaluation: Evaluation, queries: Mapping[str, LogicalQuery]) -> None:
+    """Every node is what it claims to be, and every query answers as if it were alone."""
+    assert network.queries.keys() == queries.keys()
+    computed = evaluation.nodes(network)
+    for id_, node in network.nodes.items():
+        claimed = original(node, computed)
+        assert claimed is None or bag(claimed) == bag(computed[id_]), f"{id_} is not what it claims: {node}"
+        check_place(network, id_)
+    for name, plan in network.queries.items():
+        assert {network.roots[id_] for id_ in plan.nodes} == {plan.read.root}
+        found = result(plan, computed)
+        assert found == answer(queries[name], evaluation.data), f"{name} is answered wrongly"
+        kept = replace(plan, nodes=(plan.read.root,))
+        assert len(read(plan.read, computed)) == found.total() <= result(kept, computed).total()
+
+
+def check_place(network: Network, id_: str) -> None:
+    """A node is evaluated from nodes of the trees its very original form names."""
+    node, roots = network.nodes[id_], network.roots
+    match node:
+        case Selection():
+            assert roots[node.parent] == node.read.root
+        case Join():
+            assert (roots[node.left], roots[node.right]) == node.roots
+        case Aggregate() if node.finer is None:
+            assert roots[node.parent] == node.read.root
+        case SetOperation() if node.base is None:
+            assert [roots[parent] for parent in node.parents] == [b.read.root for b in node.branches]

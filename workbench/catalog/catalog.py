@@ -1,0 +1,317 @@
+"""The system catalog: the one truth about the network, in SQLite (T3.6, T6.2.7, T7.1, T7.2.1, T8.1).
+
+Nodes and queries are rows of normalized relations, which are also the index that planning searches (``search``). What
+is read is remembered as objects, and forgotten when it changes or a change is undone.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from workbench.catalog import columns
+from workbench.catalog.codec import expression_json, expression_of
+from workbench.catalog.database import CatalogError, Database
+from workbench.catalog.nodes import NodeRows, kind_of, reads_of_node
+from workbench.catalog.predicates import Predicates
+from workbench.catalog.search import Search
+from workbench.network.network import Network, QueryPlan
+from workbench.network.nodes import Node, NodeId, Read
+from workbench.sql.expressions import text
+from workbench.sql.logical import Output
+
+_NODE, _QUERY = "node", "query"
+"""The kinds of readers."""
+
+
+@dataclass(frozen=True)
+class QueryText:
+    """How a query was written, and what it was understood to be."""
+
+    sql: str
+    dialect: str
+    logical: str
+
+
+class Catalog(Search):
+    """A catalog in a file or in memory; also a context manager that closes it.
+
+    One thread at a time may use it.
+
+    Args:
+        path: the file, made when it is not there; ``None`` for memory.
+
+    Raises:
+        CatalogError: the file is no catalog, or one of another version.
+
+    Example:
+        >>> from workbench.network.nodes import Source
+        >>> catalog = Catalog()
+        >>> catalog.put_node(Source("F"))
+        >>> catalog.query("SELECT kind, stream FROM nodes JOIN sources ON node = id")
+        (('kind', 'stream'), [('source', 'F')])
+        >>> catalog.close()
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        database = Database(path)
+        super().__init__(database, Predicates(database))
+        self._rows = NodeRows(database, self._predicates)
+        self._nodes_read: dict[NodeId, Node] = {}
+        self._plans_read: dict[str, QueryPlan] = {}
+        self._changed: set[str] = set()
+
+    def __enter__(self) -> Catalog:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """What is done inside is kept as a whole, or undone when something is raised; may be nested.
+
+        Raises:
+            CatalogError: SQLite cannot write.
+        """
+        with self._undoable(keep=True):
+            yield
+
+    @contextmanager
+    def rehearsal(self) -> Iterator[None]:
+        """What is done inside is always undone at the end."""
+        with self._undoable(keep=False):
+            yield
+
+    def put_node(self, node: Node) -> None:
+        """Add a node, or replace the one with its id, which keeps its place in the order."""
+        with self.transaction():
+            self._changed.add(node.id)
+            found = self._database.first("SELECT kind FROM nodes WHERE id = ?", node.id)
+            before = self._take_out(node.id, found[0]) if found else set()
+            if not found:
+                self._database.run(
+                    "INSERT INTO nodes SELECT ?, ?, coalesce(max(position), 0) + 1 FROM nodes", (node.id, kind_of(node))
+                )
+            self._rows.insert(node)
+            self._insert_reads(_NODE, node.id, reads_of_node(node))
+            self._predicates.sweep(before)
+            self._nodes_read[node.id] = node
+
+    def remove_node(self, id_: NodeId) -> None:
+        """Remove a node, and the predicates and expressions that only it had; nothing happens if there is none."""
+        with self.transaction():
+            found = self._database.first("SELECT kind FROM nodes WHERE id = ?", id_)
+            if found is None:
+                return
+            self._changed.add(id_)
+            before = self._take_out(id_, found[0])
+            self._database.run("DELETE FROM nodes WHERE id = ?", [id_])
+            self._database.run("DELETE FROM serves WHERE node = ?", [id_])
+            columns.forget(self._database, id_)
+            self._predicates.sweep(before)
+            self._nodes_read.pop(id_, None)
+
+    def node(self, id_: NodeId) -> Node | None:
+        """The node of an id, if there is one."""
+        if id_ not in self._nodes_read:
+            found = self._database.first("SELECT kind FROM nodes WHERE id = ?", id_)
+            if found is None:
+                return None
+            self._nodes_read[id_] = self._rows.read(id_, found[0])
+        return self._nodes_read[id_]
+
+    def put_query(self, plan: QueryPlan, written: QueryText, serves: Iterable[NodeId] = ()) -> None:
+        """Add a query, or replace the one of its name, which keeps its place in the order.
+
+        Args:
+            plan: where its answer is found.
+            written: its text.
+            serves: all nodes that work for it.
+        """
+        with self.transaction():
+            name, place = plan.name, self._database.first("SELECT position FROM queries WHERE name = ?", plan.name)
+            before = self._take_out_query(name)
+            (position,) = place or self._database.rows("SELECT coalesce(max(position), 0) + 1 FROM queries")[0]
+            wants = self._predicates.put(plan.read.wants)
+            about = (written.sql, written.dialect, written.logical)
+            self._database.insert("queries", [(name, position, plan.read.root, wants, *about)])
+            self._database.insert(
+                "query_outputs",
+                (
+                    (name, i, o.name, text(o.expression), str(o.type), expression_json(o.expression))
+                    for i, o in enumerate(plan.outputs)
+                ),
+            )
+            self._database.insert("query_nodes", ((name, i, id_) for i, id_ in enumerate(plan.nodes)))
+            self._insert_reads(_QUERY, name, [plan.read])
+            self.set_serves(name, serves)
+            self._predicates.sweep(before)
+            self._plans_read[name] = plan
+
+    def put_plan(self, plan: QueryPlan) -> None:
+        """Change the nodes that a query of the catalog reads."""
+        with self.transaction():
+            self._changed.add(plan.name)
+            self._database.run("DELETE FROM query_nodes WHERE query = ?", [plan.name])
+            self._database.insert("query_nodes", ((plan.name, i, id_) for i, id_ in enumerate(plan.nodes)))
+            self._plans_read[plan.name] = plan
+
+    def remove_query(self, name: str) -> None:
+        """Remove a query with its decisions; its nodes stay. Nothing happens if there is none."""
+        with self.transaction():
+            before = self._take_out_query(name)
+            self.set_serves(name, ())
+            self._database.run("DELETE FROM decisions WHERE query = ?", [name])
+            self._predicates.sweep(before)
+
+    def plan(self, name: str) -> QueryPlan | None:
+        """The plan of a query, if there is one."""
+        if name not in self._plans_read:
+            found = self._database.first("SELECT root, predicates FROM queries WHERE name = ?", name)
+            if found is None:
+                return None
+            outputs = self._database.rows(
+                "SELECT name, json FROM query_outputs WHERE query = ? ORDER BY position", name
+            )
+            nodes = self._database.column("SELECT node FROM query_nodes WHERE query = ? ORDER BY position", name)
+            self._plans_read[name] = QueryPlan(
+                name,
+                Read(found[0], self._predicates.predicate_set(found[1])),
+                tuple(Output(title, expression_of(stored)) for title, stored in outputs),
+                tuple(nodes),
+            )
+        return self._plans_read[name]
+
+    def query_text(self, name: str) -> QueryText | None:
+        """How a query was written, if there is one of that name."""
+        found = self._database.first("SELECT sql, dialect, logical FROM queries WHERE name = ?", name)
+        return QueryText(*found) if found else None
+
+    def set_serves(self, query: str, nodes: Iterable[NodeId]) -> None:
+        """Say which nodes work for a query."""
+        with self.transaction():
+            self._database.run("DELETE FROM serves WHERE query = ?", [query])
+            self._database.insert("serves", ((id_, query) for id_ in set(nodes)))
+
+    def serving(self, node: NodeId) -> list[str]:
+        """The queries a node works for, in the order of registration."""
+        return self._database.column(
+            "SELECT name FROM serves JOIN queries ON name = query WHERE node = ? ORDER BY position", node
+        )
+
+    def network(self) -> Network:
+        """The network of all nodes and queries, in their order."""
+        ids = self._database.column("SELECT id FROM nodes ORDER BY position")
+        names = self._database.column("SELECT name FROM queries ORDER BY position")
+        nodes = {id_: node for id_ in ids if (node := self.node(id_)) is not None}
+        return Network(nodes, {name: plan for name in names if (plan := self.plan(name)) is not None})
+
+    def put_decisions(self, query: str, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Keep the decisions of a query's registration, in place of those it had.
+
+        Args:
+            query: its name.
+            rows: what JSON can hold; ``node``, ``rule``, ``operator``, ``created``, ``cost`` and ``reason`` become
+                columns.
+        """
+        with self.transaction():
+            self._database.run("DELETE FROM decisions WHERE query = ?", [query])
+            self._database.run_many(
+                "INSERT INTO decisions VALUES (?, ?, ?, ?, ?)",
+                [
+                    (query, step, row.get("node"), row.get("rule"), json.dumps(row, allow_nan=False))
+                    for step, row in enumerate(rows, start=1)
+                ],
+            )
+
+    def decisions(self, query: str) -> list[dict[str, Any]]:
+        """The decisions of a query's registration, in order."""
+        return list(
+            map(
+                json.loads, self._database.column("SELECT decision FROM decisions WHERE query = ? ORDER BY step", query)
+            )
+        )
+
+    def refresh_columns(self, network: Network, carried: columns.Carried) -> None:
+        """Make the column maps anew (T8.1).
+
+        Args:
+            network: the network of this catalog.
+            carried: the columns of every root.
+        """
+        with self.transaction():
+            columns.refresh(self._database, network, carried)
+
+    def query(self, sql: str) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+        """A SELECT over the relations of the catalog: column names and rows.
+
+        Raises:
+            CatalogError: it does something else than reading, or SQLite does not understand it.
+        """
+        return self._database.read(sql)
+
+    def tables(self) -> list[tuple[str, tuple[str, ...], int]]:
+        """The relations: name, columns, rows."""
+        found = []
+        for name in self._database.tables:
+            columns_of = tuple(self._database.column("SELECT name FROM pragma_table_xinfo(?) ORDER BY cid", name))
+            found.append((name, columns_of, int(self._database.rows(f'SELECT count(*) FROM "{name}"')[0][0])))
+        return found
+
+    @contextmanager
+    def _undoable(self, *, keep: bool) -> Iterator[None]:
+        done = False
+        try:
+            with self._database.savepoint(keep=keep):
+                yield
+                done = keep
+        except sqlite3.Error as error:
+            done = False
+            raise CatalogError(f"the catalog cannot be used: {error}") from error
+        finally:
+            if not done:
+                self._forget(self._changed)
+            if self._database.outermost:
+                self._changed.clear()
+
+    def _forget(self, changed: Iterable[str]) -> None:
+        for id_ in changed:
+            self._nodes_read.pop(id_, None)
+            self._plans_read.pop(id_, None)
+
+    def _take_out(self, id_: NodeId, kind: str) -> set[str]:
+        """Remove what a node's rows say; ids of the PredSets they had."""
+        before = self._rows.predicate_sets(id_, kind) | self._delete_reads(_NODE, id_)
+        self._rows.delete(id_, kind)
+        return before
+
+    def _take_out_query(self, name: str) -> set[str]:
+        self._changed.add(name)
+        self._plans_read.pop(name, None)
+        before = self._delete_reads(_QUERY, name)
+        self._database.run("DELETE FROM queries WHERE name = ?", [name])
+        for table in ("query_outputs", "query_nodes"):
+            self._database.run(f"DELETE FROM {table} WHERE query = ?", [name])
+        return before
+
+    def _insert_reads(self, kind: str, reader: str, reads: Iterable[Read]) -> None:
+        rows = [(kind, reader, side, r.root, self._predicates.put(r.wants)) for side, r in enumerate(reads)]
+        self._database.insert("reads", rows)
+
+    def _delete_reads(self, kind: str, reader: str) -> set[str]:
+        """Remove the reads of a reader; ids of the PredSets it wanted."""
+        of = (reader, kind)
+        before = self._database.column("SELECT predicate_set FROM reads WHERE reader = ? AND kind = ?", *of)
+        self._database.run("DELETE FROM reads WHERE reader = ? AND kind = ?", of)
+        return set(before)

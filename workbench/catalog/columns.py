@@ -1,0 +1,102 @@
+"""Where the columns of every node come from (column indexing, T8.1, Figures 8.3 to 8.8).
+
+A column is a *simple* projection of another, or an *expression*. Each is told in two forms, as topology is: over the
+direct parent, and over the very original ancestor, a root. Which columns a node carries depends on all its readers
+(``workbench.network.projection``), so the maps are made anew when the network has changed, and not node by node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from workbench.catalog.database import Database
+from workbench.catalog.nodes import group_id
+from workbench.network.network import Network
+from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, Source
+from workbench.sql.expressions import AggregateCall, Column, Expression, column_name, text
+from workbench.sql.types import DataType
+
+Carried = Mapping[NodeId, Mapping[str, DataType]]
+Row = tuple[object, ...]
+_TABLES = ("simple_columns", "expression_columns")
+
+
+def refresh(database: Database, network: Network, carried: Carried) -> None:
+    """Replace both column maps by those of a network whose roots carry the columns given."""
+    forget(database)
+    for id_, node in network.nodes.items():
+        types = carried[network.roots[id_]]
+        database.insert("simple_columns", simple_columns(network, node, types))
+        database.insert("expression_columns", expression_columns(node, types))
+
+
+def forget(database: Database, id_: NodeId | None = None) -> None:
+    """Remove the columns of one node, or of all."""
+    for table in _TABLES:
+        database.run(f"DELETE FROM {table}" + ("" if id_ is None else " WHERE node = ?"), () if id_ is None else (id_,))
+
+
+def simple_columns(network: Network, node: Node, types: Mapping[str, DataType]) -> Iterator[Row]:
+    """Rows of the columns that are carried along as they are."""
+    match node:
+        case Source():
+            for name, type_ in types.items():
+                yield (node.id, name, 0, str(type_), None, None, None, None, None, None)
+        case Selection():
+            root = network.nodes[node.read.root]
+            for name, type_ in types.items():
+                above = _join_column(root, name) if isinstance(root, Join) else (None, None)
+                yield (node.id, name, 0, str(type_), node.parent, name, node.read.root, name, *above)
+        case Join():
+            for name, type_ in types.items():
+                side, inner = node.input_name(name)
+                above = _join_column(node, name)
+                yield (node.id, name, side, str(type_), node.parents[side], inner, *above, *above)
+        case Aggregate():
+            pass
+        case SetOperation():
+            for name, side, direct, origin in _branch_values(node, types):
+                if isinstance(origin, Column) and isinstance(direct, Column):
+                    bases = (node.direct[side][0], direct.name, node.branches[side].read.root, origin.name)
+                    yield (node.id, name, side, str(types[name]), *bases, None, None)
+
+
+def expression_columns(node: Node, types: Mapping[str, DataType]) -> Iterator[Row]:
+    """Rows of the columns that are computed: groups and statistics, and values of branches."""
+    match node:
+        case Aggregate():
+            for group in node.groups:
+                yield from _aggregate_column(node, group, text(node.direct_group(group)), group_id(group), types)
+            for statistic in sorted(node.statistics, key=text):
+                yield from _aggregate_column(node, statistic, text(node.direct_statistic(statistic)), None, types)
+        case SetOperation():
+            for name, side, direct, origin in _branch_values(node, types):
+                if not (isinstance(origin, Column) and isinstance(direct, Column)):
+                    bases = (node.direct[side][0], text(direct), node.branches[side].read.root, text(origin))
+                    yield (node.id, name, side, str(types[name]), *bases, None)
+        case _:
+            pass
+
+
+def _join_column(join: Join, name: str) -> tuple[NodeId, str]:
+    """Root and column that a join's column comes from."""
+    side, inner = join.input_name(name)
+    return join.roots[side], inner
+
+
+def _aggregate_column(
+    node: Aggregate, computed: Expression | AggregateCall, direct: str, group: str | None, types: Mapping[str, DataType]
+) -> Iterator[Row]:
+    name = column_name(computed)
+    if name in types:
+        yield (node.id, name, 0, str(computed.type), node.parent, direct, node.read.root, text(computed), group)
+
+
+def _branch_values(
+    node: SetOperation, types: Mapping[str, DataType]
+) -> Iterator[tuple[str, int, Expression, Expression]]:
+    """Column, branch, and the expression over the direct parent and over the root."""
+    for side, ((_, direct), branch) in enumerate(zip(node.direct, node.branches, strict=True)):
+        for number, (over_parent, over_root) in enumerate(zip(direct, branch.values, strict=True), start=1):
+            if f"c{number}" in types:
+                yield f"c{number}", side, over_parent, over_root

@@ -1,0 +1,172 @@
+"""The relations of the system catalog (T6.2.7, T7.1, T7.2.1, T8.1), and what is in them from the start.
+
+Ids of predicates and expressions are digests of what they say, like the ids of nodes. So an equal predicate is the same
+row wherever it is used, an id means the same in every catalog, and a catalog's content depends on the network alone.
+"""
+
+from __future__ import annotations
+
+VERSION = 1
+"""Goes up when a table changes; a file of another version is refused."""
+
+_PREDICATES = """
+-- A comparison in triple-string canonical form (T6.2.1).
+CREATE TABLE literals (
+    id TEXT PRIMARY KEY, "left" TEXT NOT NULL, operator TEXT NOT NULL, "right" TEXT, type TEXT NOT NULL,
+    left_json TEXT NOT NULL, right_json TEXT) WITHOUT ROWID;
+CREATE INDEX literals_left ON literals ("left", operator);
+CREATE TABLE or_predicates (id TEXT PRIMARY KEY, text TEXT NOT NULL, size INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE or_predicate_literals (
+    or_predicate TEXT NOT NULL, position INTEGER NOT NULL, literal TEXT NOT NULL,
+    PRIMARY KEY (or_predicate, position)) WITHOUT ROWID;
+CREATE INDEX or_predicate_literals_literal ON or_predicate_literals (literal, or_predicate);
+CREATE TABLE predicate_sets (id TEXT PRIMARY KEY, text TEXT NOT NULL, size INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE predicate_set_members (
+    predicate_set TEXT NOT NULL, position INTEGER NOT NULL, or_predicate TEXT NOT NULL,
+    PRIMARY KEY (predicate_set, position)) WITHOUT ROWID;
+CREATE INDEX predicate_set_members_member ON predicate_set_members (or_predicate, predicate_set);
+-- Between which values an ORPred lets an expression be, and between which a PredSet says it is (ranges.py).
+CREATE TABLE or_predicate_ranges (
+    subject TEXT NOT NULL, low NOT NULL, high NOT NULL, or_predicate TEXT NOT NULL,
+    PRIMARY KEY (subject, low, high, or_predicate)) WITHOUT ROWID;
+CREATE INDEX or_predicate_ranges_of ON or_predicate_ranges (or_predicate);
+CREATE TABLE predicate_set_ranges (
+    subject TEXT NOT NULL, low NOT NULL, high NOT NULL, predicate_set TEXT NOT NULL,
+    PRIMARY KEY (subject, low, high, predicate_set)) WITHOUT ROWID;
+CREATE INDEX predicate_set_ranges_of ON predicate_set_ranges (predicate_set);
+"""
+
+_NODES = """
+CREATE TABLE nodes (id TEXT PRIMARY KEY, kind TEXT NOT NULL, position INTEGER NOT NULL UNIQUE) WITHOUT ROWID;
+CREATE TABLE sources (node TEXT PRIMARY KEY, stream TEXT NOT NULL, owner TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE selection_topology (
+    node TEXT PRIMARY KEY, direct_parent TEXT NOT NULL, direct_predicates TEXT NOT NULL,
+    svoa TEXT NOT NULL, svoa_predicates TEXT NOT NULL, jvoa_left TEXT, jvoa_right TEXT) WITHOUT ROWID;
+CREATE INDEX selection_topology_direct_parent ON selection_topology (direct_parent);
+CREATE INDEX selection_topology_svoa ON selection_topology (svoa, svoa_predicates);
+CREATE INDEX selection_topology_svoa_predicates ON selection_topology (svoa_predicates);
+CREATE INDEX selection_topology_direct_predicates ON selection_topology (direct_predicates);
+CREATE TABLE join_topology (
+    node TEXT PRIMARY KEY, direct_parent_left TEXT NOT NULL, direct_parent_right TEXT NOT NULL,
+    direct_predicates TEXT NOT NULL, jvoa_left TEXT NOT NULL, jvoa_right TEXT NOT NULL, jvoa_predicates TEXT NOT NULL,
+    anchor TEXT NOT NULL, leaves_left INTEGER NOT NULL, leaves_right INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX join_topology_jvoa ON join_topology (jvoa_left, jvoa_right, jvoa_predicates);
+CREATE INDEX join_topology_jvoa_predicates ON join_topology (jvoa_predicates);
+CREATE INDEX join_topology_direct_predicates ON join_topology (direct_predicates);
+CREATE TABLE group_expressions (id TEXT PRIMARY KEY, text TEXT NOT NULL, type TEXT NOT NULL, json TEXT NOT NULL)
+    WITHOUT ROWID;
+-- The dimension set of an aggregate, and that of the aggregate it is computed from by vertical expansion.
+CREATE TABLE group_sets (
+    node TEXT NOT NULL, position INTEGER NOT NULL, expression TEXT NOT NULL, PRIMARY KEY (node, position))
+    WITHOUT ROWID;
+CREATE INDEX group_sets_expression ON group_sets (expression, node);
+CREATE TABLE finer_group_sets (
+    node TEXT NOT NULL, position INTEGER NOT NULL, expression TEXT NOT NULL, PRIMARY KEY (node, position))
+    WITHOUT ROWID;
+CREATE INDEX finer_group_sets_expression ON finer_group_sets (expression, node);
+CREATE TABLE aggregate_topology (
+    node TEXT PRIMARY KEY, direct_parent TEXT NOT NULL, origin_root TEXT NOT NULL, origin_predicates TEXT NOT NULL,
+    vertical INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX aggregate_topology_origin ON aggregate_topology (origin_root, origin_predicates);
+CREATE INDEX aggregate_topology_origin_predicates ON aggregate_topology (origin_predicates);
+CREATE TABLE aggregate_statistics (
+    node TEXT NOT NULL, name TEXT NOT NULL, text TEXT NOT NULL, type TEXT NOT NULL, json TEXT NOT NULL,
+    PRIMARY KEY (node, json)) WITHOUT ROWID;
+CREATE TABLE set_operation_nodes (node TEXT PRIMARY KEY, operator TEXT NOT NULL) WITHOUT ROWID;
+-- kind: 'veryorig' (root and predicate set) or 'direct' (a node); "expressions" give the columns c1 … cn.
+CREATE TABLE set_operation_branches (
+    node TEXT NOT NULL, kind TEXT NOT NULL, position INTEGER NOT NULL, root TEXT NOT NULL, predicates TEXT,
+    expressions TEXT NOT NULL, PRIMARY KEY (node, kind, position)) WITHOUT ROWID;
+CREATE INDEX set_operation_branches_root ON set_operation_branches (root, predicates);
+CREATE INDEX set_operation_branches_predicates ON set_operation_branches (predicates);
+"""
+
+_QUERIES = """
+CREATE TABLE queries (
+    name TEXT PRIMARY KEY, position INTEGER NOT NULL UNIQUE, root TEXT NOT NULL, predicates TEXT NOT NULL,
+    sql TEXT NOT NULL, dialect TEXT NOT NULL, logical TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX queries_predicates ON queries (predicates);
+CREATE TABLE query_outputs (
+    query TEXT NOT NULL, position INTEGER NOT NULL, name TEXT NOT NULL, text TEXT NOT NULL, type TEXT NOT NULL,
+    json TEXT NOT NULL, PRIMARY KEY (query, position)) WITHOUT ROWID;
+CREATE TABLE query_nodes (
+    query TEXT NOT NULL, position INTEGER NOT NULL, node TEXT NOT NULL, PRIMARY KEY (query, position)) WITHOUT ROWID;
+CREATE INDEX query_nodes_node ON query_nodes (node);
+CREATE TABLE serves (node TEXT NOT NULL, query TEXT NOT NULL, PRIMARY KEY (node, query)) WITHOUT ROWID;
+CREATE INDEX serves_query ON serves (query);
+-- reader: a query, or an operator with one row for each side (join) or branch (set operator).
+CREATE TABLE reads (
+    kind TEXT NOT NULL, reader TEXT NOT NULL, side INTEGER NOT NULL, root TEXT NOT NULL, predicate_set TEXT NOT NULL,
+    PRIMARY KEY (reader, kind, side)) WITHOUT ROWID;
+CREATE INDEX reads_root ON reads (root, predicate_set);
+CREATE INDEX reads_predicate_set ON reads (predicate_set);
+CREATE TABLE decisions (
+    query TEXT NOT NULL, step INTEGER NOT NULL, node TEXT, rule TEXT, decision TEXT NOT NULL,
+    operator GENERATED ALWAYS AS (json_extract(decision, '$.operator')),
+    created GENERATED ALWAYS AS (json_extract(decision, '$.created')),
+    cost GENERATED ALWAYS AS (json_extract(decision, '$.cost')),
+    reason GENERATED ALWAYS AS (json_extract(decision, '$.reason')),
+    PRIMARY KEY (query, step)) WITHOUT ROWID;
+CREATE INDEX decisions_node ON decisions (node);
+CREATE INDEX decisions_rule ON decisions (rule);
+"""
+
+_COLUMNS = """
+-- side: of a join (0, 1) or branch of a set operator. The origin is the very original ancestor: the SVOA of a
+-- selection, the JVOA of a join; join_root and join_column are the JVOA and its column for a selection below a join.
+CREATE TABLE simple_columns (
+    node TEXT NOT NULL, name TEXT NOT NULL, side INTEGER NOT NULL, type TEXT NOT NULL, direct_parent TEXT,
+    direct_column TEXT, origin_root TEXT, origin_column TEXT, join_root TEXT, join_column TEXT,
+    PRIMARY KEY (node, name, side)) WITHOUT ROWID;
+CREATE INDEX simple_columns_origin ON simple_columns (origin_root, origin_column);
+CREATE TABLE expression_columns (
+    node TEXT NOT NULL, name TEXT NOT NULL, side INTEGER NOT NULL, type TEXT NOT NULL, direct_parent TEXT NOT NULL,
+    direct_expression TEXT NOT NULL, origin_root TEXT NOT NULL, origin_expression TEXT NOT NULL,
+    group_expression TEXT, PRIMARY KEY (node, name, side)) WITHOUT ROWID;
+CREATE INDEX expression_columns_origin ON expression_columns (origin_root, origin_expression);
+CREATE TABLE aggregate_rules (
+    function TEXT NOT NULL, category TEXT NOT NULL, statistic TEXT NOT NULL, incremental TEXT, vertical TEXT,
+    reason TEXT, PRIMARY KEY (function, statistic)) WITHOUT ROWID;
+"""
+
+DDL = _PREDICATES + _NODES + _QUERIES + _COLUMNS
+
+_NO_EXTREME = "over rows that may be taken back it is computed from the values: a minimum that goes leaves no next one"
+_NO_FLOAT = "of DOUBLE only over rows that are never taken back: binary floats do not cancel"
+_NO_SQUARES = "of DOUBLE it is computed from the values: a difference of sums of squares loses its digits"
+_NEEDS_VALUES = "holistic: no statistic of bounded size gives it, so a group's values are needed"
+
+AGGREGATE_RULES: tuple[tuple[str, str, str, str | None, str | None, str | None], ...] = (
+    ("COUNT", "distributive", "count", "count(H) + count(N)", "SUM(count)", None),
+    ("SUM", "distributive", "sum", "sum(H) + sum(N)", "SUM(sum)", _NO_FLOAT),
+    ("MIN", "distributive", "min", "least(min(H), min(N))", "MIN(min)", _NO_EXTREME),
+    ("MAX", "distributive", "max", "greatest(max(H), max(N))", "MAX(max)", _NO_EXTREME),
+    *(
+        (name, "algebraic", statistic, f"{part}(H) + {part}(N)", f"SUM({part})", reason)
+        for name, statistics, reason in (
+            ("AVG", ("sum", "count"), _NO_FLOAT),
+            ("STDDEV", ("count", "sum", "sum of squares"), _NO_SQUARES),
+            ("VARIANCE", ("count", "sum", "sum of squares"), _NO_SQUARES),
+        )
+        for statistic in statistics
+        for part in (statistic.replace(" ", "_"),)
+    ),
+    *((name, "holistic", "values", None, None, _NEEDS_VALUES) for name in ("MEDIAN", "PERCENTILE", "MODE")),
+    ("COUNT DISTINCT", "holistic", "values", None, None, _NEEDS_VALUES),
+    ("SUM DISTINCT", "holistic", "values", None, None, _NEEDS_VALUES),
+    ("AVG DISTINCT", "holistic", "values", None, None, _NEEDS_VALUES),
+)
+"""Function, category, statistic it needs, and how that follows from history (H) and news (N), and from finer groups
+(Tables 4.1 and 4.2 of T4.2, T7.1.1); no rule, then why not."""
+
+PREDICATE_USES = (
+    ("selection_topology", "direct_predicates"),
+    ("selection_topology", "svoa_predicates"),
+    ("join_topology", "direct_predicates"),
+    ("join_topology", "jvoa_predicates"),
+    ("aggregate_topology", "origin_predicates"),
+    ("set_operation_branches", "predicates"),
+    ("queries", "predicates"),
+    ("reads", "predicate_set"),
+)
+"""The columns that refer to predicate sets, each with an index; a set that none refers to is removed."""

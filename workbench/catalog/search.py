@@ -1,0 +1,209 @@
+"""Look-ups while a query is folded into the network: who reads what, and which nodes have more or fewer rows.
+
+Every one starts at an index, so it costs what it finds and not what the catalog holds. A search by implication
+first finds the ORPreds that the wanted bounds may imply, wherever they are used, so it costs their number. Nodes come
+in the order in which they were added.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workbench.catalog.database import Database
+from workbench.catalog.nodes import group_id
+from workbench.catalog.predicates import Predicates, predicate_set_id
+from workbench.catalog.ranges import IMPOSSIBLE, LOWEST, Range, admitted, telling
+from workbench.network.nodes import NodeId, Read
+from workbench.sql.expressions import Expression
+from workbench.sql.implication import implies
+from workbench.sql.predicates import TRUE, PredSet
+
+FEW = 8
+"""So many PredSets are compared one by one, which is faster than the index, which knows the predicates of all nodes."""
+_LIST = "(SELECT value FROM json_each(?))"
+
+
+@dataclass(frozen=True)
+class _Scope:
+    """The nodes among which is searched: those of one relation over the same root or roots."""
+
+    table: str
+    predicates: str
+    where: str
+    roots: tuple[NodeId, ...]
+
+
+class Search:
+    """The look-ups of a catalog (Algorithm 6.3 and its counterpart, T7.1, T7.2.2)."""
+
+    def __init__(self, database: Database, predicates: Predicates) -> None:
+        self._database = database
+        self._predicates = predicates
+
+    def joins_between(self, left_root: NodeId, right_root: NodeId) -> list[NodeId]:
+        """All joins of two roots."""
+        return self._nodes(_joins(left_root, right_root))
+
+    def joins_subsuming(self, left_root: NodeId, right_root: NodeId, wants: PredSet) -> list[NodeId]:
+        """The joins of two roots that have all rows that ``wants`` asks for: it implies what they test."""
+        return self._subsuming(_joins(left_root, right_root), wants)
+
+    def joins_subsumed(self, left_root: NodeId, right_root: NodeId, wants: PredSet) -> list[NodeId]:
+        """The joins of two roots all whose rows satisfy ``wants``."""
+        return self._subsumed(_joins(left_root, right_root), wants)
+
+    def selections_subsuming(self, root: NodeId, wants: PredSet) -> list[NodeId]:
+        """The selections of a root that have all rows that ``wants`` asks for."""
+        return self._subsuming(_selections(root), wants)
+
+    def selections_subsumed(self, root: NodeId, wants: PredSet) -> list[NodeId]:
+        """The selections of a root all whose rows satisfy ``wants``."""
+        return self._subsumed(_selections(root), wants)
+
+    def selections_of(self, root: NodeId) -> list[NodeId]:
+        """All selections of a root's tree."""
+        return self._nodes(_selections(root))
+
+    def selections_below(self, parent: NodeId) -> list[NodeId]:
+        """The selections evaluated from a node."""
+        return self._ordered("SELECT node FROM selection_topology WHERE direct_parent = ?", parent)
+
+    def reads_of(self, root: NodeId, kind: str | None = None) -> list[tuple[str, PredSet]]:
+        """Who reads a root, each with the rows it wants; once for each side or branch.
+
+        Args:
+            root: the root that is read.
+            kind: ``query`` or ``node`` for readers of this kind only.
+        """
+        rows = self._database.rows(
+            "SELECT reader, predicate_set FROM reads WHERE root = ?1 AND kind = coalesce(?2, kind)"
+            " ORDER BY kind, reader, side",
+            root,
+            kind,
+        )
+        return [(reader, self._predicates.predicate_set(wants)) for reader, wants in rows]
+
+    def wanted_of(self, root: NodeId) -> list[PredSet]:
+        """The different PredSets that are read of a root."""
+        ids = self._database.column("SELECT DISTINCT predicate_set FROM reads WHERE root = ? ORDER BY 1", root)
+        return list(map(self._predicates.predicate_set, ids))
+
+    def aggregates_over(self, root: NodeId) -> list[NodeId]:
+        """The aggregates of any rows of a root."""
+        return self._ordered("SELECT node FROM aggregate_topology WHERE origin_root = ?", root)
+
+    def aggregates_of(self, read: Read) -> list[NodeId]:
+        """The aggregates of just these rows."""
+        return self._ordered(
+            "SELECT node FROM aggregate_topology WHERE origin_root = ? AND origin_predicates = ?",
+            read.root,
+            predicate_set_id(read.wants),
+        )
+
+    def aggregates_with_groups(self, read: Read, groups: Sequence[Expression]) -> list[NodeId]:
+        """The aggregates of these rows by all the groups given and maybe more: the superset dimension sets of T7.1."""
+        ids = {group_id(group) for group in groups}
+        if not ids:
+            return self.aggregates_of(read)
+        return self._ordered(
+            f"""SELECT a.node FROM aggregate_topology a CROSS JOIN group_sets g ON g.node = a.node
+            WHERE a.origin_root = ? AND a.origin_predicates = ? AND g.expression IN {_LIST}
+            GROUP BY a.node HAVING COUNT(DISTINCT g.expression) = ?""",
+            read.root,
+            predicate_set_id(read.wants),
+            json.dumps([*ids]),
+            len(ids),
+        )
+
+    def set_operations_reading(self, read: Read) -> list[NodeId]:
+        """The set operators with just these rows as a branch."""
+        return self._ordered(
+            "SELECT node FROM set_operation_branches WHERE root = ? AND predicates = ? AND kind = 'veryorig'",
+            read.root,
+            predicate_set_id(read.wants),
+        )
+
+    def _subsuming(self, scope: _Scope, wants: PredSet) -> list[NodeId]:
+        ranges = telling(wants)
+        if ranges is None:
+            return self._nodes(scope)
+        few = self._few(scope)
+        candidates = self._implied(scope, ranges) if few is None else few
+        return self._nodes(scope, [id_ for id_ in candidates if implies(wants, self._predicates.predicate_set(id_))])
+
+    def _subsumed(self, scope: _Scope, wants: PredSet) -> list[NodeId]:
+        if not wants:
+            return self._nodes(scope)
+        few = self._few(scope)
+        candidates = self._implying(scope, wants) if few is None else few
+        return self._nodes(scope, [id_ for id_ in candidates if implies(self._predicates.predicate_set(id_), wants)])
+
+    def _few(self, scope: _Scope) -> list[str] | None:
+        """The PredSets of a scope, if they are few."""
+        some = self._database.column(
+            f"SELECT DISTINCT {scope.predicates} FROM {scope.table} WHERE {scope.where} LIMIT ?", *scope.roots, FEW + 1
+        )
+        return some if len(some) <= FEW else None
+
+    def _implied(self, scope: _Scope, ranges: list[Range]) -> list[str]:
+        """The PredSets all of whose ORPreds may be implied: as many such as members (the check of Algorithm 6.3)."""
+        complete = f"""SELECT m.predicate_set FROM json_each(?) implied
+            CROSS JOIN predicate_set_members m ON m.or_predicate = implied.value
+            CROSS JOIN predicate_sets s ON s.id = m.predicate_set
+            GROUP BY m.predicate_set HAVING COUNT(*) = s.size
+            AND EXISTS (SELECT 1 FROM {scope.table} WHERE {scope.where} AND {scope.predicates} = m.predicate_set)"""
+        found = json.dumps(self._or_predicates(ranges))
+        return [*self._database.column(complete, found, *scope.roots), predicate_set_id(TRUE)]
+
+    def _or_predicates(self, ranges: list[Range]) -> list[str]:
+        """The ORPreds that let some expression have all the values of a range."""
+        found: dict[str, None] = {}
+        for about, low, high in ranges:
+            rows = self._database.column(
+                """SELECT or_predicate FROM or_predicate_ranges WHERE subject = ?1 AND low = ?4 AND high >= ?3
+                UNION ALL SELECT or_predicate FROM or_predicate_ranges
+                WHERE subject = ?1 AND low > ?4 AND low <= ?2 AND high >= ?3""",
+                about, low, high, LOWEST,
+            )  # fmt: skip
+            found.update(dict.fromkeys(rows))
+        return list(found)
+
+    def _implying(self, scope: _Scope, wants: PredSet) -> list[str]:
+        """The PredSets that say enough of some expression of every wanted ORPred, and those nothing satisfies."""
+        found = [self._stating([*admitted(predicate), IMPOSSIBLE]) for predicate in wants]
+        used = f"SELECT DISTINCT {scope.predicates} FROM {scope.table} WHERE {scope.where}"
+        candidates = json.dumps([*set.intersection(*found)])
+        return self._database.column(f"{used} AND {scope.predicates} IN {_LIST}", *scope.roots, candidates)
+
+    def _stating(self, ranges: list[Range]) -> set[str]:
+        """The PredSets that say of some expression that it is within a range."""
+        return {
+            id_
+            for about, low, high in ranges
+            for id_ in self._database.column(
+                "SELECT predicate_set FROM predicate_set_ranges WHERE subject = ? AND low >= ? AND high <= ?",
+                about,
+                low,
+                high,
+            )
+        }
+
+    def _nodes(self, scope: _Scope, ids: Sequence[str] | None = None) -> list[NodeId]:
+        """The nodes of a scope, all or those with one of some PredSets."""
+        select = f"SELECT node FROM {scope.table} WHERE {scope.where}"
+        if ids is None:
+            return self._ordered(select, *scope.roots)
+        return self._ordered(f"{select} AND {scope.predicates} IN {_LIST}", *scope.roots, json.dumps(ids))
+
+    def _ordered(self, select: str, *values: object) -> list[NodeId]:
+        return self._database.column(f"SELECT id FROM nodes WHERE id IN ({select}) ORDER BY position", *values)
+
+
+def _joins(left_root: NodeId, right_root: NodeId) -> _Scope:
+    return _Scope("join_topology", "jvoa_predicates", "jvoa_left = ? AND jvoa_right = ?", (left_root, right_root))
+
+
+def _selections(root: NodeId) -> _Scope:
+    return _Scope("selection_topology", "svoa_predicates", "svoa = ?", (root,))

@@ -1,0 +1,1 @@
+"""What is cheapest: inference, estimates, join order, conditional materialization (T5)."""

@@ -1,0 +1,206 @@
+"""What the data seen so far look like: for each column its NULLs, distinct values, common values and quantiles.
+
+The thesis estimates costs from the history, assuming that what comes will look like what came (T5.5). It runs the plans
+to be compared on the history; here a sample is summed up once, and all plans are estimated from the summary.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from workbench.sql.expressions import Value
+
+SAMPLE_ROWS = 20_000
+COMMON_VALUES = 20
+QUANTILES = 64
+_ABOVE_AVERAGE = 1.25
+_EPOCH = dt.datetime(1970, 1, 1)
+
+
+SortKey = tuple[bool, Any]
+"""What values are compared by."""
+
+
+def sort_key(value: Value) -> SortKey:
+    """Orders values as SQL does: NaN above all numbers, a date as its midnight.
+
+    Example:
+        >>> sorted([float("nan"), 2.0, float("inf")], key=sort_key)
+        [2.0, inf, nan]
+    """
+    if isinstance(value, dt.date) and not isinstance(value, dt.datetime):
+        value = dt.datetime.combine(value, dt.time())
+    nan = isinstance(value, float) and value != value
+    return nan, 0.0 if nan else value
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnStatistics:
+    """How the values of one column are distributed. All fractions are of all rows, NULLs included.
+
+    Args:
+        nulls: the fraction of NULLs.
+        distinct: how many different values there are, NULL not counted; an estimate.
+        common: the most frequent values, each with its fraction, the most frequent first.
+        quantiles: the other values, in order, cut into parts with equally many rows each; first and last are their
+            minimum and maximum.
+    """
+
+    nulls: float
+    distinct: float
+    common: tuple[tuple[Value, float], ...] = ()
+    quantiles: tuple[Value, ...] = ()
+
+    @property
+    def others(self) -> float:
+        """The fraction of rows with a value that is not among the common ones."""
+        return max(0.0, 1 - self.nulls - sum(fraction for _, fraction in self.common)) if self.quantiles else 0.0
+
+    def equal(self, value: Value) -> float:
+        """The estimated fraction of rows with this value.
+
+        Example:
+            >>> ColumnStatistics(nulls=0.25, distinct=2, common=((1, 0.5), (2, 0.25))).equal(2)
+            0.25
+        """
+        key = sort_key(value)
+        for common, fraction in self.common:
+            if sort_key(common) == key:
+                return fraction
+        if not self.quantiles or not sort_key(self.quantiles[0]) <= key <= sort_key(self.quantiles[-1]):
+            return 0.0
+        return self.others * self._at(key)
+
+    def below(self, value: Value) -> float:
+        """The estimated fraction of rows with a smaller value.
+
+        Example:
+            >>> ColumnStatistics(nulls=0.0, distinct=1000, quantiles=(0.0, 10.0, 100.0)).below(10.0)
+            0.4995
+        """
+        key = sort_key(value)
+        common = sum(fraction for other, fraction in self.common if sort_key(other) < key)
+        return common + self.others * self._others_below(key)
+
+    def _at(self, key: SortKey) -> float:
+        """The part of the other rows that have one value: an average one's, or all parts it fills."""
+        quantiles = self.quantiles
+        filled = bisect_right(quantiles, key, key=sort_key) - bisect_left(quantiles, key, key=sort_key) - 1
+        average = 1 / max(1.0, self.distinct - len(self.common))
+        return max(average, filled / max(1, len(quantiles) - 1))
+
+    def _others_below(self, key: SortKey) -> float:
+        quantiles = self.quantiles
+        upper = bisect_left(quantiles, key, key=sort_key)
+        if upper in (0, len(quantiles)):
+            return float(upper > 0)
+        inside = _between(sort_key(quantiles[upper - 1]), key, sort_key(quantiles[upper]))
+        # Scaled so that the largest value itself is not below the largest value.
+        return (upper - 1 + inside) / (len(quantiles) - 1) * (1 - self._at(sort_key(quantiles[-1])))
+
+
+@dataclass(frozen=True)
+class StreamStatistics:
+    """What a stream's rows look like: how many there are, and each column by name."""
+
+    rows: int
+    columns: Mapping[str, ColumnStatistics]
+
+
+def collect(table: pa.Table, rows: int | None = None) -> StreamStatistics:
+    """Statistics from the rows seen, or from a sample of them (history-based estimation, T5.5).
+
+    At most 20,000 rows are looked at, evenly spaced.
+
+    Args:
+        table: rows of a stream, in the types of its log.
+        rows: how many rows were seen, where the table is only some of them.
+
+    Example:
+        >>> statistics = collect(pa.table({"a": [1, 1, 1, None]}))
+        >>> statistics.rows, statistics.columns["a"]
+        (4, ColumnStatistics(nulls=0.25, distinct=1.0, common=((1, 0.75),), quantiles=()))
+    """
+    total = table.num_rows if rows is None else rows
+    if table.num_rows > SAMPLE_ROWS:
+        table = table.take(pa.array(np.arange(SAMPLE_ROWS) * table.num_rows // SAMPLE_ROWS))
+    return StreamStatistics(total, {name: _column(table[name], total) for name in table.column_names})
+
+
+def _column(sample: pa.ChunkedArray, rows: int) -> ColumnStatistics:
+    """Statistics of a column from a sample of ``rows`` rows."""
+    values, counts = _counted(sample)
+    if not len(counts):
+        return ColumnStatistics(float(len(sample) > 0), 0.0)
+    distinct = _distinct(counts, rows / len(sample))
+    common = _common(counts)
+    fractions = (counts[common] / len(sample)).tolist()
+    others = np.delete(np.arange(len(counts)), common)
+    return ColumnStatistics(
+        nulls=sample.null_count / len(sample),
+        distinct=distinct,
+        common=tuple(zip(values.take(pa.array(common)).to_pylist(), fractions, strict=True)),
+        quantiles=tuple(values.take(pa.array(others[_cuts(counts[others])])).to_pylist()),
+    )
+
+
+def _counted(sample: pa.ChunkedArray) -> tuple[pa.Array, npt.NDArray[np.int64]]:
+    """The different values in order, NaN last, and how often each is there."""
+    if pa.types.is_floating(sample.type):
+        sample = pc.add(sample, 0.0)  # -0.0 becomes 0.0, which it equals
+    counted = sample.drop_null().value_counts()
+    order = pc.sort_indices(counted.field("values"))
+    return counted.field("values").take(order), counted.field("counts").take(order).to_numpy()
+
+
+def _distinct(counts: npt.NDArray[np.int64], scale: float) -> float:
+    """How many different values ``scale`` times as many rows have.
+
+    The estimator of Haas and Stokes that PostgreSQL uses, too: values seen once tell how many were not seen.
+    """
+    seen, sampled, once = len(counts), int(counts.sum()), int((counts == 1).sum())
+    estimate = sampled * seen / (sampled - once + once / scale)
+    return float(min(max(estimate, seen), sampled * scale))
+
+
+def _common(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Where the common values are: all when they are few, else those clearly more frequent than the average."""
+    most = np.argsort(-counts, kind="stable")[:COMMON_VALUES]
+    return most if len(counts) <= COMMON_VALUES else most[counts[most] > _ABOVE_AVERAGE * counts.mean()]
+
+
+def _cuts(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Which of the values, in order, stand at evenly spaced places among all rows."""
+    places = np.linspace(0, max(0, counts.sum() - 1), min(QUANTILES, len(counts))).round()
+    return np.searchsorted(counts.cumsum(), places, side="right")
+
+
+def _between(low: SortKey, key: SortKey, high: SortKey) -> float:
+    """How far a value is on the way between two others; texts and infinities have no distance and count as half way."""
+    if key == high:
+        return 1.0
+    a, b, c = (_number(value) for _, value in (low, key, high))
+    # The difference of two finite numbers may be infinite.
+    if high[0] or not np.isfinite(c - a) or c <= a:
+        return 0.5
+    return (b - a) / (c - a)
+
+
+def _number(value: object) -> float:
+    match value:
+        case int() | float() | Decimal():
+            return float(value)
+        case dt.datetime():
+            return (value - _EPOCH).total_seconds()
+        case _:
+            return float("nan")

@@ -1,0 +1,70 @@
+"""Aggregates of aggregates: coarse groups are computed from fine ones (vertical expansion, T7.1.1).
+
+Counts, sums of exact numbers, minima and maxima of groups follow from those of finer groups; what is holistic does
+not, and a sum of DOUBLE would have another last digit. Who is computed from whom is chosen anew whenever an aggregate
+comes or goes, so an old one is rerouted to a new one that is better (T7.1.1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from workbench.network.nodes import Aggregate, NodeId, Read, over_groups
+from workbench.sharing.draft import Draft
+from workbench.sql.expressions import AggregateCall
+from workbench.sql.types import Kind
+
+VERTICAL = ("count", "sum", "min", "max")
+"""Statistics of groups that follow from those of finer groups."""
+
+
+def arrange_aggregates(draft: Draft, root: NodeId) -> None:
+    """Choose for every aggregate of the same rows as ``root``'s what it is computed from."""
+    node = draft.nodes.get(root)
+    if not isinstance(node, Aggregate):
+        return
+    family = [draft.nodes[id_] for id_ in draft.catalog.aggregates_of(node.read)]
+    aggregates = [a for a in family if isinstance(a, Aggregate)]
+    for aggregate in aggregates:
+        if aggregate.id == root or draft.options.reroute or aggregate.parent not in draft.nodes:
+            _choose(draft, aggregate, aggregates)
+
+
+def _choose(draft: Draft, aggregate: Aggregate, family: list[Aggregate]) -> None:
+    """Compute an aggregate from the smallest finer one, or from the rows when there is none."""
+    finer = [a for a in family if _serves(draft, a, aggregate)]
+    if not finer:
+        if aggregate.finer is not None:
+            draft.put(replace(aggregate, parent=aggregate.read.root, finer=None))
+            draft.touch(aggregate.id, aggregate.read.root)
+        return
+    best = min(finer, key=lambda a: (draft.estimates.rows(Read(a.id)), len(a.groups), a.id))
+    widened = replace(best, statistics=best.statistics | aggregate.statistics)
+    draft.put(widened)
+    draft.put(replace(aggregate, parent=best.id, finer=best.groups))
+    draft.touch(best.id)
+
+
+def _serves(draft: Draft, fine: Aggregate, coarse: Aggregate) -> bool:
+    """Whether coarse groups are unions of fine ones, and their statistics follow from theirs."""
+    if not draft.options.vertical_expansion or fine.id == coarse.id or not fine.groups:
+        return False
+    if not all(_follows(statistic) for statistic in coarse.statistics):
+        return False
+    return _derivable(coarse, fine) and not _derivable(fine, coarse)
+
+
+def _derivable(coarse: Aggregate, fine: Aggregate) -> bool:
+    """Whether every group expression of one is a function of those of the other."""
+    try:
+        for group in coarse.groups:
+            over_groups(group, fine.groups)
+    except KeyError:
+        return False
+    return True
+
+
+def _follows(statistic: AggregateCall) -> bool:
+    if statistic.distinct or statistic.function not in VERTICAL:
+        return False
+    return statistic.function != "sum" or statistic.type.kind is not Kind.DOUBLE

@@ -1,0 +1,153 @@
+"""The network while a query is folded into it: a working copy that is searched and changed, and then frozen.
+
+Every change goes to the catalog at once, so that what comes later in the same query is searched like the rest. The
+catalog's transaction undoes all of it if anything fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from workbench.catalog.catalog import Catalog
+from workbench.network.network import Network, QueryPlan
+from workbench.network.nodes import Aggregate, Join, Node, NodeId, Read, Selection, SetOperation, SetOperator, Source
+from workbench.optimizer.estimates import Estimates
+from workbench.options import Options
+from workbench.sql.canonical import canonical, widened
+from workbench.sql.expressions import Column
+from workbench.sql.implication import normalized
+from workbench.sql.predicates import TRUE, PredSet, map_predicates, pred_set, predicate_sources
+
+SIDE = (0, 1)
+
+
+@dataclass
+class Draft:
+    """A working copy of a network.
+
+    Attributes:
+        catalog: what is searched; written to with every change.
+        options: switches of the session.
+        estimates: sizes, from the data seen so far.
+        nodes, queries: as they are now.
+        touched: roots whose readers have changed.
+        changed: joins that test something else than before.
+        moved: nodes that are computed from other parents than before.
+    """
+
+    catalog: Catalog
+    options: Options
+    estimates: Estimates
+    nodes: dict[NodeId, Node]
+    queries: dict[str, QueryPlan]
+    touched: dict[NodeId, None] = field(default_factory=dict)
+    changed: set[NodeId] = field(default_factory=set)
+    moved: dict[NodeId, None] = field(default_factory=dict)
+
+    @staticmethod
+    def of(network: Network, catalog: Catalog, options: Options, estimates: Estimates) -> Draft:
+        """A working copy of ``network``, which must be what the catalog holds."""
+        estimates = estimates.over(nodes := dict(network.nodes))
+        return Draft(catalog, options, estimates, nodes, dict(network.queries))
+
+    def frozen(self) -> Network:
+        """The network as it is now."""
+        return Network(self.nodes, self.queries)
+
+    def put(self, node: Node) -> Node:
+        """Add a node, or give it another topology."""
+        present = self.nodes.get(node.id)
+        if present != node:
+            if present is not None and present.parents != node.parents:
+                self.moved[node.id] = None
+            self.nodes[node.id] = node
+            self.catalog.put_node(node)
+        return node
+
+    def remove(self, id_: NodeId) -> None:
+        """Take a node away; nobody may read it."""
+        del self.nodes[id_]
+        self.touched.pop(id_, None)
+        self.catalog.remove_node(id_)
+
+    def touch(self, *roots: NodeId) -> None:
+        """Remember that who reads these roots has changed."""
+        self.touched.update(dict.fromkeys(roots))
+
+    def cover(self, root: NodeId) -> PredSet:
+        """What holds for every row of a root, over its columns; only a join promises anything."""
+        node = self.nodes[root]
+        return over_join(node, node.predicates, self.options.canonicalize) if isinstance(node, Join) else TRUE
+
+    def monotone(self, root: NodeId) -> bool:
+        """Whether rows of the root are never taken back."""
+        node = self.nodes[root]
+        match node:
+            case Aggregate():
+                return False
+            case SetOperation():
+                return node.operator is SetOperator.UNION_ALL and all(self.monotone(b.read.root) for b in node.branches)
+            case Join():
+                return all(map(self.monotone, node.roots))
+            case Source() | Selection():
+                return True
+
+    def selection(self, id_: NodeId) -> Selection:
+        """A node that is a selection."""
+        node = self.nodes[id_]
+        assert isinstance(node, Selection)
+        return node
+
+    def join(self, id_: NodeId) -> Join:
+        """A node that is a join."""
+        node = self.nodes[id_]
+        assert isinstance(node, Join)
+        return node
+
+    def form(self, predicates: PredSet) -> PredSet:
+        """Predicates in the form in which they are stored and compared."""
+        return formed(predicates, self.options.canonicalize)
+
+
+@lru_cache(maxsize=100_000)
+def formed(predicates: PredSet, canonicalize: bool) -> PredSet:
+    """Canonical (T6.2.1) and without redundancy (T6.2.4); without arithmetic where that is switched off."""
+    return normalized(canonical(predicates) if canonicalize else widened(predicates))
+
+
+@lru_cache(maxsize=100_000)
+def over_join(join: Join, predicates: PredSet, canonicalize: bool) -> PredSet:
+    """Predicates over a join's roots as predicates over the join (a conversion of T6.2.6)."""
+    return formed(map_predicates(predicates, join.output), canonicalize)
+
+
+@lru_cache(maxsize=100_000)
+def side_of(predicates: PredSet, side: int) -> PredSet:
+    """The part of predicates over a join's roots that reads one side only, over that root.
+
+    Predicates that read no column at all belong to both sides.
+    """
+    own = pred_set(p for p in predicates if predicate_sources(p) <= {side})
+    return map_predicates(own, lambda c: Column(c.name, c.type))
+
+
+def reads_of(node: Node) -> Iterator[Read]:
+    """What a node reads, in its very original form; for a join what it wants of each side."""
+    match node:
+        case Source() | Selection():
+            return
+        case Join():
+            for side in SIDE:
+                yield Read(node.roots[side], side_of(node.predicates, side))
+        case Aggregate():
+            yield node.read
+        case SetOperation():
+            for branch in node.branches:
+                yield branch.read
+
+
+def renamed(predicates: PredSet, source: int) -> PredSet:
+    """Predicates over one root, as the ``source`` side of a join."""
+    return map_predicates(predicates, lambda c: Column(c.name, c.type, source))

@@ -1,0 +1,123 @@
+"""Joins of the network that can serve a pair of a query's inputs, and at what cost (T6.3).
+
+A join serves when what is wanted implies what it tests: then the rows wanted are among its rows. A join that tests too
+much can come to serve by testing less. It costs its readers a test more and nobody an answer: what every reader wants
+of it says all that holds for the rows, so the difference is tested below it (restructuring, T Figure 6.8b; the cover
+of disjoint ranges, T10.3.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from workbench.network.nodes import Join
+from workbench.network.sql_text import SIDES, or_pred_sql
+from workbench.sharing.decisions import Candidate, Rule
+from workbench.sharing.draft import Draft
+from workbench.sharing.joins import Pair
+from workbench.sql.implication import cover, difference, implies
+from workbench.sql.predicates import Operator, ORPred, PredSet, predicate_sources
+
+GROWTH = 4.0
+"""A common cover may have at most so many times the rows that the joins it replaces have together."""
+
+RANKS = {Rule.EQUAL: 0, Rule.SUBSUMES: 0, Rule.WEAKER: 1, Rule.COVER: 2}
+"""A join that serves as it is comes before one that must be changed."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A join that can serve a pair: by which rule, testing what, at what cost.
+
+    ``cost``: rows of the join if something remains to be tested on them, else 0; ``rows``: rows the next join level
+    would have to read (the *future cost* of T6.3); ``wanted``: rows of them that the query wants.
+    """
+
+    pair: Pair
+    join: Join
+    rule: Rule
+    predicates: PredSet
+    cost: float
+    rows: float
+    wanted: float
+    anchor: float
+
+    @property
+    def order(self) -> tuple[float, ...]:
+        """The better choice is smaller.
+
+        What puts most inputs together comes first: it is computed anyway, and saves the most. Then what grows from the
+        query's most selective input, so that queries that begin alike are joined alike.
+        """
+        return (-self.join.leaves, self.anchor, RANKS[self.rule], self.cost, self.rows, self.wanted, *self.pair.key)
+
+    def told(self, chosen: bool, reason: str = "") -> Candidate:
+        """The choice as an analyst reads it."""
+        return Candidate(self.join.id, self.rule.value, self.cost, chosen, reason)
+
+
+def choices(draft: Draft, pair: Pair, anchor: float) -> Iterator[Choice]:
+    """The joins that can serve a pair; ``anchor``: see ``Parts.anchor``."""
+    if not draft.options.join_sharing:
+        return
+    fitting = draft.catalog.joins_subsuming(*pair.roots, pair.wants)
+    for id_ in fitting:
+        join = draft.join(id_)
+        equal = implies(join.predicates, pair.wants)
+        yield _choice(draft, pair, join, Rule.EQUAL if equal else Rule.SUBSUMES, join.predicates, anchor)
+    if fitting or not (draft.options.reroute or draft.options.restructure):
+        return
+    if not all(map(draft.monotone, pair.roots)):
+        return  # what was told of a retractable join's rows must stay as it was told
+    if draft.options.reroute:
+        for id_ in draft.catalog.joins_subsumed(*pair.roots, pair.wants):
+            yield _choice(draft, pair, draft.join(id_), Rule.WEAKER, pair.wants, anchor)
+    if draft.options.restructure:
+        for id_ in draft.catalog.joins_between(*pair.roots):
+            join = draft.join(id_)
+            common = cover([join.predicates, pair.wants])
+            if keeps_its_keys(common, join.predicates, pair.wants) and _worth_it(draft, pair, join, common):
+                yield _choice(draft, pair, join, Rule.COVER, common, anchor)
+
+
+def near_misses(draft: Draft, pair: Pair) -> Iterator[Candidate]:
+    """Joins between the same roots that cannot serve, each with the first test that is in the way."""
+    if not draft.options.join_sharing:
+        return
+    for id_ in draft.catalog.joins_between(*pair.roots)[:3]:
+        join = draft.join(id_)
+        extra = difference(join.predicates, pair.wants)
+        if extra:
+            test = or_pred_sql(extra.or_preds[0], SIDES)
+            yield Candidate(id_, "near miss", None, False, f"it tests {test}, which this query does not")
+
+
+def keys(predicates: PredSet) -> frozenset[ORPred]:
+    """The equalities between the two sides, by which rows find each other."""
+    return frozenset(p for p in predicates if _is_key(p))
+
+
+def keeps_its_keys(common: PredSet, old: PredSet, new: PredSet) -> bool:
+    """Whether a cover still finds its pairs by equalities, all those of one of the two joins it stands for."""
+    left = keys(common)
+    return bool(left) and left in (keys(old), keys(new))
+
+
+def _is_key(p: ORPred) -> bool:
+    return len(p.literals) == 1 and p.literals[0].operator is Operator.EQ and len(predicate_sources(p)) > 1
+
+
+def _worth_it(draft: Draft, pair: Pair, join: Join, common: PredSet) -> bool:
+    """Whether one wider join costs about what two narrow ones do; where nothing is known it is taken to."""
+    if not all(map(draft.estimates.known, pair.roots)):
+        return True
+    apart = sum(draft.estimates.joined(pair.roots, p) for p in (join.predicates, pair.wants))
+    return draft.estimates.joined(pair.roots, common) <= GROWTH * max(apart, 1000.0)
+
+
+def _choice(draft: Draft, pair: Pair, join: Join, rule: Rule, predicates: PredSet, anchor: float) -> Choice:
+    rows = draft.estimates.joined(pair.roots, predicates)
+    rest = difference(pair.wants, predicates)
+    wanted = draft.estimates.joined(pair.roots, pair.wants)
+    return Choice(pair, join, rule, predicates, rows if rest else 0.0, rows, wanted, anchor)

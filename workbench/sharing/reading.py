@@ -1,0 +1,77 @@
+"""Which nodes hold what is read: the way from what is wanted of a root to the nodes of its tree."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from workbench.network.nodes import NodeId, Read, Selection
+from workbench.optimizer.transitivity import infer
+from workbench.sharing.draft import Draft
+from workbench.sql.expressions import Column
+from workbench.sql.implication import difference, implies
+from workbench.sql.predicates import ORPred, PredSet, conjunction
+
+
+@lru_cache(maxsize=50_000)
+def residual(wants: PredSet, covered: PredSet) -> PredSet:
+    """What is still to be tested of rows that satisfy ``covered``: no more than needed.
+
+    What transitivity inferred (T5.1) has filtered the inputs of a join; above it, it follows from what it was inferred
+    from.
+    """
+    rest = difference(wants, covered)
+    for p in rest:
+        others = PredSet(tuple(other for other in rest if other != p))
+        if _may_follow(p) and implies(infer(conjunction(covered, others)), PredSet((p,))):
+            rest = others
+    return rest
+
+
+def _may_follow(p: ORPred) -> bool:
+    """Whether it is a bound on a column, which is what is inferred."""
+    return all(isinstance(literal.left, Column) for literal in p.literals)
+
+
+def selection_of(read: Read) -> Selection:
+    """The selection that holds just what is read, below the root and testing everything."""
+    return Selection(read, read.root, read.wants)
+
+
+def nodes_of(draft: Draft, read: Read) -> tuple[NodeId, ...]:
+    """The nodes whose common rows are those read: one, or one for each condition."""
+    covered = draft.cover(read.root)
+    if implies(covered, read.wants):
+        return (read.root,)
+    if (one := selection_of(read).id) in draft.nodes:
+        return (one,)
+    factors = residual(read.wants, covered)
+    return tuple(sorted(selection_of(Read(read.root, PredSet((p,)))).id for p in factors))
+
+
+def node_of(draft: Draft, read: Read) -> NodeId:
+    """The node to read from: the one that holds just this, or the smallest that holds it."""
+    if implies(draft.cover(read.root), read.wants):
+        return read.root
+    one = selection_of(read)
+    return one.id if one.id in draft.nodes else best_parent(draft, one)
+
+
+def holds(draft: Draft, id_: NodeId) -> PredSet:
+    """What holds for all rows of a node, over its root's columns."""
+    node = draft.nodes[id_]
+    if isinstance(node, Selection):
+        return conjunction(node.read.wants, draft.cover(node.read.root))
+    return draft.cover(id_)
+
+
+def best_parent(draft: Draft, selection: Selection) -> NodeId:
+    """The smallest selection that subsumes this one, or the root."""
+    root, wants = selection.read.root, selection.read.wants
+    found = [
+        s
+        for id_ in draft.catalog.selections_subsuming(root, wants)
+        if id_ != selection.id and not implies((s := draft.selection(id_)).read.wants, wants)
+    ]
+    if not found:
+        return root
+    return min(found, key=lambda s: (draft.estimates.fraction(s.read), -len(s.read.wants.or_preds), s.id)).id

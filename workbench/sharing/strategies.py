@@ -1,0 +1,131 @@
+"""Which two inputs to join next, and whether in a join that is there: sharing-selection and match-plan (T6.3).
+
+*Sharing-selection* looks for joins of the network that serve any pair of the inputs, takes the cheapest, and leaves to
+the optimizer only what nothing serves. *Match-plan* orders the joins first, as if the query were alone, and then takes
+from the network what happens to be in that order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from workbench.optimizer.join_order import JoinGraph, JoinTree, Leaf, best_order, cardinality, written_order
+from workbench.optimizer.statistics import ColumnStatistics
+from workbench.sharing.decisions import Candidate
+from workbench.sharing.draft import Draft
+from workbench.sharing.join_candidates import RANKS, Choice, choices, near_misses
+from workbench.sharing.joins import Pair, Parts
+from workbench.sql.expressions import Column
+from workbench.sql.predicates import map_predicates, pred_set
+
+SLACK = 8.0
+"""A join that grows from the most selective input may have so many times the rows of the cheapest."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """The next join: of a pair, in the join of ``choice`` or in a new one."""
+
+    pair: Pair
+    choice: Choice | None
+    considered: tuple[Candidate, ...]
+
+
+def next_step(draft: Draft, parts: Parts, plan: JoinTree | None) -> Step:
+    """The next join. ``plan``: the order that was fixed beforehand (match-plan), or ``None`` (sharing-selection)."""
+    if plan is not None:
+        return _of_pair(draft, parts, [_first_pair(plan, parts)])
+    step = _of_pair(draft, parts, parts.connected())
+    if step.choice is not None:
+        return step
+    return Step(_cheapest(draft, parts), None, step.considered)
+
+
+def _cheapest(draft: Draft, parts: Parts) -> Pair:
+    """The first pair of the cheapest order; or one that grows from the most selective input, if that costs little more.
+
+    A join that begins where other queries begin is worth more to them than the last estimated row.
+    """
+    best = parts.oriented(draft, *_first_pair(planned(draft, parts), parts))[0]
+    if not draft.options.join_order:
+        return best
+    firsts = [parts.oriented(draft, a, b)[0] for a, b in parts.connected()]
+    grown = min(firsts, key=lambda pair: (parts.anchor(*pair.key), _rows(draft, pair), pair.key))
+    return grown if _rows(draft, grown) <= SLACK * max(_rows(draft, best), 1000.0) else best
+
+
+def _rows(draft: Draft, pair: Pair) -> float:
+    return draft.estimates.joined(pair.roots, pair.wants)
+
+
+def planned(draft: Draft, parts: Parts) -> JoinTree:
+    """The cheapest order to join the parts in, its leaves being inputs; that of FROM where ordering is off."""
+    firsts = {i: min(part.members) for i, part in enumerate(parts.parts)}
+    sizes = {firsts[i]: draft.estimates.rows(part.read) for i, part in enumerate(parts.parts)}
+    over_parts = map_predicates(
+        pred_set(parts.waiting),
+        lambda c: Column(c.name, c.type, firsts[parts.part_of(c.source)]),
+    )
+    graph = JoinGraph(sizes, over_parts)
+    if not draft.options.join_order:
+        return written_order(graph)
+
+    def known(column: Column) -> ColumnStatistics | None:
+        part = parts.parts[parts.part_of(column.source)]
+        inner = parts.over_root(replace(column, source=min(part.members)))
+        return draft.estimates.column(part.read.root, inner.name) if isinstance(inner, Column) else None
+
+    return best_order(graph, cardinality(graph, known))
+
+
+def _of_pair(draft: Draft, parts: Parts, pairs: Iterable[tuple[int, int]]) -> Step:
+    """The best join of the network for any of these pairs; the first pair without one when there is none."""
+    oriented = [pair for a, b in pairs for pair in parts.oriented(draft, a, b)]
+    found = sorted(
+        (choice for pair in oriented for choice in choices(draft, pair, parts.anchor(*pair.key))),
+        key=lambda choice: choice.order,
+    )
+    if not found:
+        return Step(oriented[0], None, tuple(miss for pair in oriented[:2] for miss in near_misses(draft, pair)))
+    best, *others = found
+    seen = {best.join.id}
+    told = [best.told(True)]
+    for other in others:
+        if other.join.id not in seen:
+            seen.add(other.join.id)
+            told.append(other.told(False, _why_not(best, other)))
+    return Step(best.pair, best, tuple(told))
+
+
+def _why_not(best: Choice, other: Choice) -> str:
+    if other.join.leaves != best.join.leaves:
+        return f"{best.join.id} joins more inputs"
+    if RANKS[other.rule] != RANKS[best.rule]:
+        return f"{best.join.id} serves with less change"
+    if other.cost != best.cost:
+        return f"{best.join.id} leaves fewer rows to test"
+    return f"{best.join.id} leaves fewer rows to join" if other.rows != best.rows else f"{best.join.id} is as good"
+
+
+def _first_pair(tree: JoinTree, parts: Parts) -> tuple[int, int]:
+    """The first pair of a planned order that is not joined yet, as positions of parts."""
+
+    def part(node: JoinTree) -> int | None:
+        """The part that all leaves of a subtree are in, if they are in one."""
+        if isinstance(node, Leaf):
+            return parts.part_of(node.position)
+        left, right = part(node.left), part(node.right)
+        return left if left is not None and left == right else None
+
+    def search(node: JoinTree) -> tuple[int, int] | None:
+        if isinstance(node, Leaf):
+            return None
+        left, right = part(node.left), part(node.right)
+        if left is not None and right is not None:
+            return None if left == right else (left, right)
+        return search(node.left) or search(node.right)
+
+    found = search(tree)
+    assert found is not None
+    return found
