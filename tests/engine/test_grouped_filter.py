@@ -25,6 +25,12 @@ from workbench.sql.predicates import Literal, Operator, PredSet, or_pred, pred_s
 from workbench.sql.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal
 from workbench.streams.arrow_types import to_arrow
 
+
+def each(bits: range | list[int]) -> list[frozenset[int]]:
+    """Every bit is worth keeping a row for."""
+    return [frozenset([bit]) for bit in bits]
+
+
 COMPARISONS = [Operator.EQ, Operator.NE, Operator.LT, Operator.LE, Operator.GT, Operator.GE]
 MONEY, WIDE = decimal(15, 2), decimal(38, 10)
 BIGGEST = 2**63 - 1
@@ -104,7 +110,7 @@ def lineage_on_spark(
 def check(spark: SparkSession, types: dict[str, DataType], rows: list[tuple[Value, ...]], sets: list[PredSet]) -> None:
     """Every PredSet, as one grouped filter, lets through the rows that plain Python does."""
     columns = {name: pa.array([row[i] for row in rows], to_arrow(t)) for i, (name, t) in enumerate(types.items())}
-    compiled = compile_filter(dict(enumerate(sets)), range(len(sets)), range(len(sets)))
+    compiled = compile_filter(dict(enumerate(sets)), range(len(sets)), each(range(len(sets))))
     bits = lineage_on_spark(spark, pa.table(columns), types, compiled)
     for row, lineage in zip(rows, bits, strict=True):
         values = dict(zip(types, row, strict=True))
@@ -164,7 +170,7 @@ def test_equal_expressions_are_evaluated_once() -> None:
     a = Column("a", INTEGER)
     total: Expression = Call("+", (a, Constant(1, INTEGER)), INTEGER)
     sets = {i: pred_set([or_pred([Literal(total, Operator.GT, Constant(i, INTEGER))])]) for i in range(100)}
-    compiled = compile_filter(sets, range(100), range(100))
+    compiled = compile_filter(sets, range(100), each(range(100)))
     assert len(compiled.tests) == 1
     assert len(compiled.filter.tables) == 1
 
@@ -172,7 +178,7 @@ def test_equal_expressions_are_evaluated_once() -> None:
 def test_a_row_is_kept_for_wanted_bits_only() -> None:
     a = Column("a", INTEGER)
     positive = pred_set([or_pred([Literal(a, Operator.GT, Constant(0, INTEGER))])])
-    compiled = compile_filter({0: PredSet(), 1: positive}, [0, 1], [1])
+    compiled = compile_filter({0: PredSet(), 1: positive}, [0, 1], each([1]))
     (name,) = compiled.tests
     bits = compiled.filter.lineage(pa.record_batch({name: pa.array([0, 1, None], pa.int64())}))
     assert bits[:, 0].tolist() == [0b01, 0b11, 0b01]
@@ -181,7 +187,7 @@ def test_a_row_is_kept_for_wanted_bits_only() -> None:
 
 def test_slices_of_arrow_batches_are_looked_up_at_their_offset() -> None:
     a = Column("a", MONEY)
-    compiled = compile_filter({0: pred_set([or_pred([Literal(a, Operator.GE, Constant(2, INTEGER))])])}, [0], [0])
+    compiled = compile_filter({0: pred_set([or_pred([Literal(a, Operator.GE, Constant(2, INTEGER))])])}, [0], each([0]))
     (name,) = compiled.tests
     batch = pa.record_batch({name: pa.array([D(1), D(2), None, D(3)], pa.decimal128(15, 2))})
     assert compiled.filter.lineage(batch.slice(1))[:, 0].tolist() == [1, 0, 1]

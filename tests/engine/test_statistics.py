@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.engine.statistics import additive, holistic
-from workbench.sql.expressions import AggregateCall, Column
+from workbench.sql.expressions import AggregateCall, Column, column_name
 from workbench.sql.types import DOUBLE, INTEGER, STRING, DataType, decimal
 
 MONEY = decimal(15, 2)
@@ -36,13 +36,13 @@ def call(function: str, type_: DataType, distinct: bool = False) -> AggregateCal
 def test_additive_over_rows_that_stay_and_over_rows_that_may_go(
     statistic: AggregateCall, monotone: bool, retracted: bool
 ) -> None:
-    assert (additive(statistic, monotone=True) is not None) is monotone
-    assert (additive(statistic, monotone=False) is not None) is retracted
+    assert (additive("s", statistic, monotone=True) is not None) is monotone
+    assert (additive("s", statistic, monotone=False) is not None) is retracted
 
 
 def test_a_sum_keeps_the_number_of_its_values() -> None:
     """Without it, the sum of values that were all retracted could not be told from 0."""
-    found = additive(call("sum", MONEY), monotone=False)
+    found = additive(column_name(call("sum", MONEY)), call("sum", MONEY), monotone=False)
     assert found is not None
     assert len(found.parts) == 2
     assert found.parts[0].type == decimal(38, 2)

@@ -35,7 +35,7 @@ def test_a_dry_run_shows_what_would_be_and_changes_nothing(run, session):
     run("%%argus q1\nSELECT big")
     cell = run("%%argus q2 --dry-run\nSELECT huge")
     assert "dry run, nothing was changed: 1 node new, 2 shared; the network has 3 nodes" in cell.text
-    assert "q2: 3 nodes, 2 shared, 1 new" in cell.text and "(equal computation; with q1)" in cell.text
+    assert "q2: 2 of 3 nodes shared with q1, 1 new" in cell.text and "(the same computation; with q1)" in cell.text
     assert "<svg" in cell.htmls[0]
     assert list(session.queries) == ["q1"]
 

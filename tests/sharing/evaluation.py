@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import lru_cache, reduce
+from functools import cache, lru_cache, reduce
 from statistics import median
 
 import three_valued
@@ -33,7 +33,7 @@ Bag = Counter[tuple[Value, ...]]
 # -- expressions ---------------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=None)
+@cache
 def compiled(expression: Expression) -> Callable[[Sides], Value]:
     """The expression as a function of one row of each input."""
     match expression:
@@ -49,11 +49,9 @@ def compiled(expression: Expression) -> Callable[[Sides], Value]:
 @lru_cache(maxsize=None, typed=True)
 def _called(function: str, type_: DataType, *values: Value) -> Value:
     match function, values:
-        case "coalesce", _:
-            return next((v for v in values if v is not None), None)
         case "average", (total, count):
             return None if total is None or not count else plain(float(total) / float(count))  # type: ignore[arg-type]
-        case ("+" | "-" | "*" | "/" | "neg" | "cast" | "like" | "ilike" | "abs" | "year" | "upper"), _:
+        case (("+" | "-" | "*" | "/" | "neg" | "cast" | "like" | "ilike"), _):
             return None if None in values else plain(_strict(function, type_, *values))
     given = tuple(Constant(v, INTEGER) for v in values)
     return three_valued.value(Call(function, given, BOOLEAN), {})  # type: ignore[return-value]
@@ -69,15 +67,9 @@ def _strict(function: str, type_: DataType, *values: object) -> Value:
             return bool(re.fullmatch("".join(parts.get(c, re.escape(c)) for c in str(pattern)), str(value), re.DOTALL))
         case "ilike", (value, pattern):
             return _strict("like", type_, str(value).lower(), str(pattern).lower())
-        case "abs", (value,):
-            return abs(value)  # type: ignore[arg-type]
         case "neg", (value,):
             return -value  # type: ignore[operator]
-        case "year", (dt.date() as day,):
-            return day.year
-        case "upper", (value,):
-            return str(value).upper()
-        case ("+" | "-"), (dt.date() as day, int(number)):
+        case (("+" | "-"), (dt.date() as day, int(number))):
             return day + dt.timedelta(number if function == "+" else -number)
         case "-", (dt.date() as day, dt.date() as other):
             return (day - other).days
@@ -112,7 +104,7 @@ def plain(value: Value) -> Value:
     return value
 
 
-@lru_cache(maxsize=None)
+@cache
 def _test(literal: Literal) -> Callable[[Sides], bool]:
     left = compiled(literal.left)
     match literal.operator:
@@ -219,8 +211,8 @@ def _block(block: Block, data: Data) -> Bag:
         names = [column_name(e) for e in (*groups, *statistics)]
         rows = [(dict(zip(names, values, strict=True)),) for values in grouped(rows, groups, statistics)]
     rows = [row for row in rows if satisfies(row, block.having)]
-    made = Bag(tuple(plain(compiled(o.expression)(row)) for o in block.outputs) for row in rows)
-    return Bag(made.keys()) if block.distinct else made
+    values = [tuple(plain(compiled(o.expression)(row)) for o in block.outputs) for row in rows]
+    return Bag(set(values)) if block.distinct else Bag(values)
 
 
 def _input(item: logical.Input, data: Data) -> Sequence[Row]:
@@ -239,6 +231,21 @@ class Evaluation:
 
     data: Data
     _known: dict[tuple[object, ...], tuple[list[Row], list[list[Row]]]] = field(default_factory=dict)
+    _original: dict[tuple[object, ...], Bag] = field(default_factory=dict)
+    _answers: dict[LogicalQuery, Bag] = field(default_factory=dict)
+
+    def answer(self, query: LogicalQuery) -> Bag:
+        """A query's answer, as SQL defines it."""
+        if query not in self._answers:
+            self._answers[query] = answer(query, self.data)
+        return self._answers[query]
+
+    def original(self, node: Node, rows: dict[NodeId, list[Row]]) -> Bag:
+        """What a node is to compute, by its very original form over its roots' rows."""
+        key = (node, *(id(rows[root]) for root in _roots(node)))
+        if key not in self._original:
+            self._original[key] = bag(original(node, rows))
+        return self._original[key]
 
     def nodes(self, network: Network) -> dict[NodeId, list[Row]]:
         """Every node's rows, each computed from the rows of its direct parents."""
@@ -268,15 +275,28 @@ class Evaluation:
                 return put_together(node, parents, values)
 
 
-def original(node: Node, rows: dict[NodeId, list[Row]]) -> list[Row] | None:
-    """What a node is to compute, by its very original form; ``None`` for a source."""
+def _roots(node: Node) -> list[NodeId]:
+    """The roots that a node's very original form is over."""
     match node:
         case Source():
-            return None
+            return [node.id]
+        case Join():
+            return list(node.roots)
+        case SetOperation():
+            return [branch.read.root for branch in node.branches]
+        case _:
+            return [node.read.root]
+
+
+def original(node: Node, rows: dict[NodeId, list[Row]]) -> list[Row]:
+    """What a node is to compute, by its very original form."""
+    match node:
+        case Source():
+            return rows[node.id]
         case Selection():
             return read(node.read, rows)
         case Join():
-            return joined(node, *(rows[root] for root in node.roots), node.predicates)
+            return joined(node, rows[node.left_root], rows[node.right_root], node.predicates)
         case Aggregate():
             return aggregated(node, read(node.read, rows), node.groups, _in_order(node))
         case SetOperation():

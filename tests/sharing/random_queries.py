@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 _AMOUNTS = ("-0.01", "0", "0.01", "4.99", "5", "5.01", "7")
@@ -12,9 +13,14 @@ _DAYS = tuple(f"DATE '2002-01-0{n}'" for n in range(1, 6))
 _TEXTS = ("''", "'a'", "'ab'", "'A'", "'1'")
 _COMPARISONS = ("=", "<>", "<", "<=", ">", ">=")
 _ORDERS = ("<", "<=", ">", ">=")
-_KEYS = ("{a}.dst = {b}.src", "{a}.id = {b}.code", "{a}.code = {b}.code", "{a}.code + 1 = {b}.code", "{a}.day = {b}.day")
+_KEYS = (
+    "{a}.dst = {b}.src",
+    "{a}.id = {b}.code",
+    "{a}.code = {b}.code",
+    "{a}.code + 1 = {b}.code",
+    "{a}.day = {b}.day",
+)
 _RELATIONS = (
-    *_KEYS,
     *_KEYS,
     "{a}.amount > {b}.amount",
     "{a}.amount <= 2 * {b}.amount",
@@ -31,7 +37,7 @@ _STATISTICS = (
     "AVG({t}.amount)", "SUM({t}.x)", "AVG({t}.x)", "COUNT(DISTINCT {t}.code)", "MEDIAN({t}.amount)", "MAX({t}.src)",
 )  # fmt: skip
 _SETS = ("UNION", "UNION ALL", "INTERSECT", "INTERSECT ALL", "EXCEPT", "EXCEPT ALL")
-_VALUES = (("{t}.src", "{t}.code"), ("{t}.dst", "{t}.code"), ("{t}.src", "{t}.id"), ("{t}.code", "{t}.src"))
+_VALUES = ("t.src, t.dst", "t.src, t.dst", "t.src, t.dst", "t.dst, t.src", "t.src, t.src")
 
 
 @dataclass
@@ -46,17 +52,22 @@ class Writer:
 
     def __post_init__(self) -> None:
         self.chosen = random.Random(self.seed)
-        kinds = (_compared, _compared, _between, _in_list, _null_test, _like, _sum, _moved_day, _either, _not, _product)
-        self.conditions = [self._pick(kinds) for _ in range(3)]
-        self.relations = [self._pick(_RELATIONS) for _ in range(3)]
+        self.conditions = [kind(self.chosen) for kind in self.chosen.choices(_CONDITIONS, k=2) for _ in range(3)]
+        self.keys = self.chosen.sample(_KEYS, 2)
+        self.relations = self.chosen.sample(_RELATIONS, 2)
+        self.statistics = self.chosen.sample(_STATISTICS, 4)
+        self.operators = self.chosen.choice((("UNION", "UNION ALL"), ("INTERSECT",), ("EXCEPT", "UNION"),
+                                             ("EXCEPT ALL", "UNION ALL"), _SETS))  # fmt: skip
         self.groups = self.chosen.sample(_GROUPS, 3)
-        self.branches = [self._branch() for _ in range(4)]
+        self.branches = [self._branch() for _ in range(3)]
+        # Few kinds of queries in one set, so that many of one kind meet.
+        kinds = (self._select, self._join, self._join, self._grouped, self._grouped, self._distinct, self._set,
+                 self._set, self._nested)  # fmt: skip
+        self.kinds = [self._pick(kinds) for _ in range(self.chosen.choice((1, 1, 3)))]
 
     def texts(self, number: int) -> list[str]:
         """So many queries."""
-        kinds = (self._select, self._select, self._join, self._join, self._join, self._grouped, self._grouped,
-                 self._distinct, self._set, self._set, self._nested)  # fmt: skip
-        return [self._pick(kinds)() for _ in range(number)]
+        return [self._pick(self.kinds)() for _ in range(number)]
 
     def _pick(self, choices: Sequence):  # type: ignore[type-arg, no-untyped-def]
         return self.chosen.choice(choices)
@@ -65,12 +76,11 @@ class Writer:
         return f" WHERE {' AND '.join(conditions)}" if conditions else ""
 
     def _conditions(self, alias: str, most: int = 2) -> list[str]:
-        """Up to so many of the conditions on one input, with a constant each."""
-        kinds: list[Callable[[random.Random], str]] = self.conditions
-        return [self._pick(kinds)(self.chosen).format(t=alias) for _ in range(self.chosen.randint(0, most))]
+        """Up to so many of the conditions on one input."""
+        return [self._pick(self.conditions).format(t=alias) for _ in range(self.chosen.randint(0, most))]
 
     def _stream(self) -> str:
-        return "F" if self.chosen.random() < 0.8 else "H"
+        return "F" if self.chosen.random() < 0.9 else "H"
 
     def _select(self) -> str:
         return f"SELECT t.id, t.amount, t.src FROM {self._stream()} t{self._where(self._conditions('t', 3))}"
@@ -79,11 +89,13 @@ class Writer:
         """FROM and WHERE of a join of two or three, and of one in three inputs G at the end."""
         aliases = self.chosen.sample(["a", "b", "c"], 3 if self.chosen.random() < 0.3 else 2)
         where = [c for alias in aliases for c in self._conditions(alias, 1)]
-        for one, other in zip(aliases, aliases[1:], strict=False):
+        for one, other in itertools.pairwise(aliases):
             pair = [one, other]
             self.chosen.shuffle(pair)
-            for _ in range(self.chosen.randint(1, 2)):
-                where.append(self._pick(self.relations).format(a=pair[0], b=pair[1]))
+            between = [self.keys[self.chosen.random() < 0.2]] if self.chosen.random() < 0.9 else []
+            if not between or self.chosen.random() < 0.5:
+                between.append(self._pick(self.relations))
+            where += [relation.format(a=pair[0], b=pair[1]) for relation in between]
         tables = [f"{self._stream()} {alias}" for alias in aliases]
         if self.chosen.random() < 0.2:
             tables.append("G g")
@@ -98,12 +110,15 @@ class Writer:
         return f"SELECT {alias}.id, {alias}.day, {alias}.amount * 2 AS twice{text}"
 
     def _grouped(self) -> str:
-        if self.chosen.random() < 0.3:
+        chance = self.chosen.random()
+        if chance < 0.2:
             text, alias = self._from()
+        elif chance < 0.6:
+            text, alias = " FROM F t", "t"
         else:
             text, alias = f" FROM {self._stream()} t{self._where(self._conditions('t', 1))}", "t"
         groups = [g.format(t=alias) for g in self.chosen.sample(self.groups, self.chosen.randint(0, 3))]
-        statistics = [s.format(t=alias) for s in self.chosen.sample(_STATISTICS, self.chosen.randint(1, 2))]
+        statistics = [s.format(t=alias) for s in self.chosen.sample(self.statistics, self.chosen.randint(1, 2))]
         named = [f"{e} AS o{i}" for i, e in enumerate([*groups, *statistics])]
         by = f" GROUP BY {', '.join(groups)}" if groups else ""
         having = f" HAVING COUNT(*) > {self.chosen.randint(0, 3)}" if self.chosen.random() < 0.4 else ""
@@ -115,20 +130,14 @@ class Writer:
         return f"SELECT DISTINCT {', '.join(named)} FROM {self._stream()} t{self._where(self._conditions('t', 1))}"
 
     def _branch(self) -> str:
-        alias, stream = "t", self._stream()
-        values = _VALUES[0] if self.chosen.random() < 0.6 else self._pick(_VALUES[:3])
-        selected = ", ".join(values).format(t=alias)
-        return f"SELECT {selected} FROM {stream} t{self._where(self._conditions('t', 1))}"
+        return f"{self._stream()} t{self._where(self._conditions('t', 1))}"
 
     def _set(self) -> str:
         """A chain of one operator mostly, of branches that other queries have too."""
-        number = self.chosen.randint(2, 4)
-        branches = [self._pick(self.branches) if self.chosen.random() < 0.9 else self._branch() for _ in range(number)]
-        if self.chosen.random() < 0.2:
-            branches = [b.replace("SELECT t.src, t.code", "SELECT t.code, t.src") for b in branches]
-            if len({b.split(" FROM")[0] for b in branches}) > 1:
-                branches = branches[:1] * 2
-        operator = self._pick(_SETS)
+        narrow, number = self.chosen.random() < 0.25, self.chosen.randint(2, 4)
+        values = [self._pick(_VALUES).split(", ")[0] if narrow else self._pick(_VALUES) for _ in range(number)]
+        branches = [f"SELECT {value} FROM {self._pick(self.branches)}" for value in values]
+        operator = self._pick(self.operators)
         if self.chosen.random() < 0.2:
             inner = self._pick(("UNION", "UNION ALL", operator))
             return f"{branches[0]} {operator} ({f' {inner} '.join(branches[1:])})"
@@ -137,9 +146,9 @@ class Writer:
     def _nested(self) -> str:
         """Something over groups or a set operator."""
         inner = "SELECT t.src AS k, COUNT(*) AS n, MAX(t.code) AS m FROM F t GROUP BY t.src"
-        union = f"SELECT u.src AS k, u.code AS n, u.code AS m FROM ({' UNION '.join(self.branches[:2])}) u"
         if self.chosen.random() < 0.4:
-            inner = union if "SELECT t.src, t.code" in self.branches[0] else inner
+            one, other = (f"SELECT t.src, t.code FROM {branch}" for branch in self.branches[:2])
+            inner = f"SELECT u.src AS k, u.code AS n, u.code AS m FROM ({one} {self._pick(self.operators)} {other}) u"
         more = self._where(self._conditions("t", 1))
         number = self.chosen.randint(0, 3)
         return self._pick(
@@ -179,7 +188,7 @@ def _null_test(chosen: random.Random) -> str:
 
 
 def _like(chosen: random.Random) -> str:
-    return f"{{t}}.src {chosen.choice(('', 'NOT '))}LIKE {chosen.choice(('%', 'a%', '_', 'a_'), )!r}"
+    return f"{{t}}.src {chosen.choice(('', 'NOT '))}LIKE {chosen.choice(('%', 'a%', '_', 'a_'))!r}"
 
 
 def _sum(chosen: random.Random) -> str:
@@ -207,3 +216,6 @@ def _either(chosen: random.Random) -> str:
 
 def _not(chosen: random.Random) -> str:
     return f"NOT ({_compared(chosen)} {chosen.choice(('AND', 'OR'))} {_in_list(chosen)})"
+
+
+_CONDITIONS = (_compared, _compared, _between, _in_list, _null_test, _like, _sum, _moved_day, _either, _not, _product)

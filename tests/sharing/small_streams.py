@@ -23,7 +23,15 @@ NAN = float("nan")
 """The one NaN of the data: it is equal to itself as a key of a dictionary, as NaN is in SQL."""
 
 MONEY = decimal(9, 2)
-F = (("id", INTEGER), ("code", INTEGER), ("amount", MONEY), ("day", DATE), ("src", STRING), ("dst", STRING), ("x", DOUBLE))
+F = (
+    ("id", INTEGER),
+    ("code", INTEGER),
+    ("amount", MONEY),
+    ("day", DATE),
+    ("src", STRING),
+    ("dst", STRING),
+    ("x", DOUBLE),
+)
 G = (("id", INTEGER), ("rate", DOUBLE), ("name", STRING), ("until", DATE))
 SCHEMA = Schema(streams={"F": F, "G": G, "H": F})
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from sharing.evaluation import Evaluation, answer, bag, original, read, result
-
+from sharing.evaluation import Evaluation, bag, read, result
 
 from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, Join, Selection, SetOperation
@@ -18,13 +17,12 @@ def check(network: Network, evaluation: Evaluation, queries: Mapping[str, Logica
     assert network.queries.keys() == queries.keys()
     computed = evaluation.nodes(network)
     for id_, node in network.nodes.items():
-        claimed = original(node, computed)
-        assert claimed is None or bag(claimed) == bag(computed[id_]), f"{id_} is not what it claims: {node}"
+        assert evaluation.original(node, computed) == bag(computed[id_]), f"{id_} is not what it claims: {node}"
         check_place(network, id_)
     for name, plan in network.queries.items():
         assert {network.roots[id_] for id_ in plan.nodes} == {plan.read.root}
         found = result(plan, computed)
-        assert found == answer(queries[name], evaluation.data), f"{name} is answered wrongly"
+        assert found == evaluation.answer(queries[name]), f"{name} is answered wrongly"
         kept = replace(plan, nodes=(plan.read.root,))
         assert len(read(plan.read, computed)) == found.total() <= result(kept, computed).total()
 

@@ -1,183 +1,183 @@
-"""Folding by structural identity: what is one node, what must not be, and the laws of registering and dropping."""
+"""Folding and arranging, looked at node by node: where tests end up, what nodes carry, what an explanation tells."""
 
 from __future__ import annotations
 
-import itertools
-
 import pytest
+from sharing.small_streams import data as rows
+from sharing.small_streams import query, statistics
 
 from workbench.network.network import Network
-from workbench.network.nodes import Aggregate, Join, Selection
+from workbench.network.nodes import Aggregate, Join, Selection, SetOperation, Source
 from workbench.network.projection import carried_columns
-from workbench.sharing.decisions import decisions
-from workbench.sharing.fold import fold
-from workbench.sql.bind import bind
-from workbench.sql.schema import Schema
-from workbench.sql.types import DATE, DOUBLE, INTEGER, STRING, decimal
+from workbench.options import Options
+from workbench.sharing.decisions import Explanation, Rule
+from workbench.sharing.planner import Planned, Planner
 
-SCHEMA = Schema(
-    streams={
-        "F": (
-            ("id", INTEGER),
-            ("code", INTEGER),
-            ("amount", decimal(15, 2)),
-            ("day", DATE),
-            ("src", STRING),
-            ("dst", STRING),
-        ),
-        "G": (("id", INTEGER), ("rate", DOUBLE), ("name", STRING)),
-    }
-)
-
-PATH = "SELECT a.id, b.id FROM F a, F b WHERE a.dst = b.src AND a.amount > 100"
-
-ONE_NODE = [
-    (
-        "swapped conjuncts",
-        "SELECT id FROM F WHERE code = 1 AND amount > 5",
-        "SELECT day FROM F WHERE amount > 5 AND code = 1",
-    ),
-    ("flipped comparison", "SELECT id FROM F WHERE amount > 5", "SELECT id FROM F WHERE 5 < amount"),
-    ("double negation", "SELECT id FROM F WHERE NOT (amount <= 5)", "SELECT id FROM F WHERE amount > 5"),
-    ("between", "SELECT id FROM F WHERE code BETWEEN 1 AND 3", "SELECT id FROM F WHERE code <= 3 AND code >= 1"),
-    ("in and or", "SELECT id FROM F WHERE code IN (2, 1)", "SELECT id FROM F WHERE code = 1 OR code = 2"),
-    ("other columns asked", "SELECT id FROM F WHERE code = 1", "SELECT src, dst FROM F WHERE code = 1"),
-    ("aliases swapped", PATH, "SELECT b.id, a.id FROM F b, F a WHERE b.dst = a.src AND b.amount > 100"),
-    ("join written otherwise", PATH, "SELECT y.day FROM F x JOIN F y ON y.src = x.dst WHERE 100 < x.amount"),
-    ("inputs in other order", PATH, "SELECT b.id FROM F b, F a WHERE a.dst = b.src AND a.amount > 100"),
-    (
-        "sub-query inlined",
-        "SELECT id FROM (SELECT id, amount FROM F WHERE code = 1) x WHERE amount > 5",
-        "SELECT id FROM F WHERE amount > 5 AND code = 1",
-    ),
-    (
-        "with clause",
-        "WITH big AS (SELECT * FROM F WHERE amount > 5) SELECT id FROM big",
-        "SELECT id FROM F WHERE amount > 5",
-    ),
-    (
-        "groups in other order",
-        "SELECT src, dst, COUNT(*) FROM F GROUP BY src, dst",
-        "SELECT dst, src, SUM(amount) FROM F GROUP BY dst, src",
-    ),
-    ("distinct and group by", "SELECT DISTINCT src FROM F", "SELECT src FROM F GROUP BY src"),
-    ("union in other order", "SELECT src FROM F UNION SELECT dst FROM F", "SELECT dst FROM F UNION SELECT src FROM F"),
-]
-
-TWO_NODES = [
-    ("another constant", "SELECT id FROM F WHERE amount > 5", "SELECT id FROM F WHERE amount > 6"),
-    ("number and text", "SELECT id FROM F WHERE src = '1'", "SELECT id FROM F WHERE id = 1"),
-    ("strict and not", "SELECT id FROM F WHERE amount > 5", "SELECT id FROM F WHERE amount >= 5"),
-    (
-        "condition inside OR",
-        "SELECT id FROM F WHERE code = 1 OR amount > 5",
-        "SELECT id FROM F WHERE code = 1 AND amount > 5",
-    ),
-    ("join sides that differ", PATH, "SELECT a.id FROM F a, F b WHERE a.dst = b.src AND b.amount > 100"),
-    (
-        "except is not commutative",
-        "SELECT src FROM F EXCEPT SELECT dst FROM F",
-        "SELECT dst FROM F EXCEPT SELECT src FROM F",
-    ),
-    (
-        "union and union all",
-        "SELECT src FROM F UNION SELECT dst FROM F",
-        "SELECT src FROM F UNION ALL SELECT dst FROM F",
-    ),
-    ("null test", "SELECT id FROM F WHERE src IS NULL", "SELECT id FROM F WHERE src IS NOT NULL"),
-    (
-        "columns of a set operator swapped",
-        "SELECT src, dst FROM F INTERSECT SELECT dst, src FROM F",
-        "SELECT src, dst FROM F INTERSECT SELECT src, dst FROM F",
-    ),
-    (
-        "before and after grouping",
-        "SELECT src, COUNT(*) FROM F WHERE code = 1 GROUP BY src",
-        "SELECT src, COUNT(*) FROM F GROUP BY src",
-    ),
-]
+PATH = "SELECT a.id, b.id FROM F a, F b WHERE a.dst = b.src AND a.amount > 5"
+BIG = "SELECT id FROM F WHERE amount > 5"
 
 
-def registered(*texts: str) -> Network:
-    network = Network()
+def planned(*texts: str, options: Options | None = None) -> Planned:
+    """The network after the last of some queries, and how that one came in."""
+    planner, made = Planner(options or Options()), Planned(Network(), Explanation("", ()))
     for number, text in enumerate(texts, start=1):
-        query = bind(text, "spark", SCHEMA).query
-        assert query is not None
-        network = fold(network, f"q{number}", query)
-    return network
+        made = planner.register(made.network, f"q{number}", query(text))
+    return made
 
 
-def last_nodes(*texts: str) -> set[str]:
-    return {plan.node for plan in registered(*texts).queries.values()}
+def network_of(*texts: str, options: Options | None = None) -> Network:
+    return planned(*texts, options=options).network
 
 
-@pytest.mark.parametrize(("first", "second"), [c[1:] for c in ONE_NODE], ids=[c[0] for c in ONE_NODE])
-def test_equal_computations_are_one_node(first: str, second: str) -> None:
-    assert len(last_nodes(first, second)) == 1
+def of_kind(network: Network, kind: type) -> list:  # type: ignore[type-arg]
+    return [node for node in network.nodes.values() if isinstance(node, kind)]
 
 
-@pytest.mark.parametrize(("first", "second"), [c[1:] for c in TWO_NODES], ids=[c[0] for c in TWO_NODES])
-def test_different_computations_are_two_nodes(first: str, second: str) -> None:
-    assert len(last_nodes(first, second)) == 2
-
-
-def test_registering_twice_creates_no_node() -> None:
-    for _, first, second in ONE_NODE + TWO_NODES:
-        assert registered(first, second).nodes == registered(first, second, first, second).nodes
-
-
-def test_dropping_restores_the_network() -> None:
-    texts = [first for _, first, _ in ONE_NODE + TWO_NODES]
-    before = registered(*texts)
-    query = bind("SELECT MAX(a.amount) FROM F a, G b WHERE a.id = b.id AND b.rate > 2", "spark", SCHEMA).query
-    assert query is not None
-    after = fold(before, "late", query)
-    assert len(after.nodes) > len(before.nodes)
-    assert after.without_query("late").nodes == before.nodes
-
-
-def test_the_order_of_registration_does_not_change_the_nodes() -> None:
-    texts = [PATH, "SELECT src, SUM(amount) FROM F GROUP BY src", "SELECT src, COUNT(*) FROM F GROUP BY src"]
-    all_nodes = [registered(*order).nodes for order in itertools.permutations(texts)]
-    assert all(set(nodes) == set(all_nodes[0]) for nodes in all_nodes)
+def test_a_query_reads_its_stream_and_one_selection_with_all_conditions() -> None:
+    network = network_of("SELECT id FROM F WHERE code = 1 AND amount > 5 AND src LIKE 'a%'")
+    (selection,) = of_kind(network, Selection)
+    assert len(selection.predicates.or_preds) == 3
+    assert network.queries["q1"].nodes == (selection.id,)
 
 
 def test_an_aggregate_grows_by_what_a_later_query_asks() -> None:
-    network = registered("SELECT src, SUM(amount) FROM F GROUP BY src", "SELECT src, COUNT(*) FROM F GROUP BY src")
-    (aggregate,) = (node for node in network.nodes.values() if isinstance(node, Aggregate))
+    network = network_of("SELECT src, SUM(amount) FROM F GROUP BY src", "SELECT src, COUNT(*) FROM F GROUP BY src")
+    (aggregate,) = of_kind(network, Aggregate)
     assert {statistic.function for statistic in aggregate.statistics} == {"sum", "count"}
 
 
 def test_selections_go_below_a_join_and_the_join_keeps_what_reads_both_sides() -> None:
-    network = registered(
+    network = network_of(
         "SELECT a.id FROM F a, G b WHERE a.id = b.id AND a.code = 1 AND b.rate > a.amount AND b.name = 'x'"
     )
-    (join,) = (node for node in network.nodes.values() if isinstance(node, Join))
-    assert len(join.predicates.or_preds) == 2
+    (join,) = of_kind(network, Join)
+    assert len(join.tested.or_preds) == 2
+    assert len(join.predicates.or_preds) == 4
     assert {type(network.nodes[parent]) for parent in join.parents} == {Selection}
 
 
+def test_a_selection_that_keeps_most_rows_is_tested_in_the_join() -> None:
+    text = "SELECT a.id FROM F a, G b WHERE a.id = b.id AND a.amount > -1 AND b.name = 'a'"
+    seen = statistics(rows(1, 200))
+    network = Planner(streams=seen).register(Network(), "q", query(text)).network
+    (join,) = of_kind(network, Join)
+    assert "amount" in str(join.tested) and "name" not in str(join.tested)
+    assert {type(network.nodes[parent]) for parent in join.parents} == {Source, Selection}
+
+
+def test_a_selection_moves_below_a_smaller_one_and_back() -> None:
+    planner, network = Planner(), Network()
+    for name, bound in (("wide", 1), ("narrow", 9), ("middle", 5)):
+        network = planner.register(network, name, query(f"SELECT id FROM F WHERE amount > {bound}")).network
+    of = {name: network.nodes[plan.nodes[0]] for name, plan in network.queries.items()}
+    assert of["narrow"].parents == (of["middle"].id,)
+    assert of["middle"].parents == (of["wide"].id,)
+    network = planner.drop(network, ["middle"])
+    assert network.nodes[of["narrow"].id].parents == (of["wide"].id,)
+
+
+def test_many_combinations_of_few_conditions_are_a_node_for_each_condition() -> None:
+    texts = [f"SELECT id FROM F WHERE amount > {a} AND code = {c}" for a in (1, 5) for c in (0, 1, 2)]
+    network = network_of(*texts)
+    assert len(of_kind(network, Selection)) == 5
+    assert all(len(plan.nodes) == 2 for plan in network.queries.values())
+    planner, made = Planner(), Network()
+    for number, text in enumerate(texts):
+        made = planner.register(made, f"q{number}", query(text)).network
+    few = planner.drop(made, [f"q{number}" for number in range(4)])
+    assert all(len(plan.nodes) == 1 for plan in few.queries.values())
+
+
+def test_without_reroute_each_combination_is_a_node() -> None:
+    texts = [f"SELECT id FROM F WHERE amount > {a} AND code = {c}" for a in (1, 5) for c in (0, 1, 2)]
+    network = network_of(*texts, options=Options(reroute=False))
+    assert all(len(plan.nodes) == 1 for plan in network.queries.values())
+
+
+def test_a_join_that_lost_its_readers_tests_again_what_the_rest_wants() -> None:
+    planner = Planner()
+    tight = planner.register(Network(), "tight", query(PATH + " AND b.amount > 5")).network
+    both = planner.register(tight, "loose", query(PATH)).network
+    (before,), (loose,) = of_kind(tight, Join), of_kind(both, Join)
+    assert before.id == loose.id and len(loose.predicates.or_preds) < len(before.predicates.or_preds)
+    assert of_kind(planner.drop(both, ["loose"]), Join) == [before]
+
+
+@pytest.mark.parametrize("off", ["restructure", "reroute"])
+def test_joins_stay_apart_where_changing_old_ones_is_off(off: str) -> None:
+    texts = {
+        "restructure": [
+            f"{PATH.split(' AND')[0]} AND a.amount > b.amount",
+            f"{PATH.split(' AND')[0]} AND a.day < b.day",
+        ],
+        "reroute": [PATH, PATH.split(" AND")[0]],
+    }[off]
+    assert len(of_kind(network_of(*texts), Join)) == 1
+    assert len(of_kind(network_of(*texts, options=Options(reroute=False, restructure=False)), Join)) == 2
+
+
+def test_a_retractable_join_is_not_changed() -> None:
+    groups = "SELECT a.id FROM F a, (SELECT src, COUNT(*) AS n FROM F GROUP BY src) g WHERE a.src = g.src"
+    assert len(of_kind(network_of(f"{groups} AND a.code > 2", groups), Join)) == 2
+
+
 def test_a_join_of_three_names_columns_by_leaf() -> None:
-    network = registered("SELECT c.id FROM F a, F b, F c WHERE a.dst = b.src AND b.dst = c.src AND c.amount = a.amount")
-    (query,) = network.queries.values()
-    carried = carried_columns(network)[query.node]
-    assert set(carried) == {query.outputs[0].expression.name}
-    assert [network.join_levels[node] for node in network.nodes if isinstance(network.nodes[node], Join)] == [1, 2]
+    network = network_of("SELECT c.id FROM F a, F b, F c WHERE a.dst = b.src AND b.dst = c.src AND c.amount = a.amount")
+    (plan,) = network.queries.values()
+    carried = carried_columns(network)[plan.read.root]
+    assert set(carried) == {plan.outputs[0].expression.name}  # type: ignore[union-attr]
+    assert [network.join_levels[node.id] for node in of_kind(network, Join)] == [1, 2]
 
 
 def test_a_node_carries_only_what_somebody_reads() -> None:
-    first = registered("SELECT id FROM F WHERE amount > 5")
-    both = registered("SELECT id FROM F WHERE amount > 5", "SELECT src FROM F WHERE amount > 5")
-    (source,) = (root for root in first.trees)
+    planner = Planner()
+    first = planner.register(Network(), "q1", query(BIG)).network
+    both = planner.register(first, "q2", query(BIG.replace("id", "src"))).network
+    (source,) = first.trees
     assert set(carried_columns(first)[source]) == {"id"}
     assert set(carried_columns(both)[source]) == {"id", "src"}
-    assert set(carried_columns(both.without_query("q2"))[source]) == {"id"}
+    assert set(carried_columns(planner.drop(both, ["q2"]))[source]) == {"id"}
 
 
 def test_an_explanation_tells_what_was_shared_with_whom() -> None:
-    before = registered(PATH)
-    query = bind("SELECT a.day FROM F a WHERE a.amount > 100", "spark", SCHEMA).query
-    assert query is not None
-    told = decisions(before, fold(before, "late", query), "late")
+    told = planned(PATH, "SELECT a.day FROM F a WHERE a.amount > 5").explanation
     assert [(d.created, d.shared_with) for d in told.decisions] == [(False, ("q1",)), (False, ("q1",))]
-    assert "2 shared, 0 new" in str(told)
+    assert "q1" in str(told)
+
+
+def test_an_explanation_tells_which_joins_were_considered() -> None:
+    other = "SELECT a.id FROM F a, F b WHERE a.code = b.id"
+    told = planned(PATH, f"{other} AND a.amount > 5", f"{PATH} AND b.amount > 5").explanation
+    (considered,) = [d.candidates for d in told.decisions if d.rule == Rule.SUBSUMES]
+    assert [c.chosen for c in considered] == [True]
+    assert considered[0].cost is not None and considered[0].cost > 0
+    assert told == Explanation.from_rows("q3", told.rows())
+
+
+def test_a_near_miss_is_told_once() -> None:
+    told = planned(PATH, "SELECT a.id FROM F a, F b WHERE a.code = b.id").explanation
+    (considered,) = [d.candidates for d in told.decisions if d.rule == Rule.NEW and d.candidates]
+    assert len(considered) == 1
+    assert "it tests" in considered[0].reason
+
+
+def test_a_set_operator_is_computed_from_a_smaller_one_that_comes_later_and_goes() -> None:
+    planner = Planner()
+    chain = planner.register(
+        Network(), "chain", query("SELECT src FROM F EXCEPT SELECT dst FROM F EXCEPT SELECT name FROM G")
+    ).network
+    both = planner.register(chain, "part", query("SELECT src FROM F EXCEPT SELECT dst FROM F")).network
+    part, whole = (both.queries[name].nodes[0] for name in ("part", "chain"))
+    assert part in both.nodes[whole].parents
+    assert isinstance(both.nodes[whole], SetOperation)
+    assert planner.drop(both, ["part"]) == chain
+
+
+def test_nothing_is_shared_where_sharing_is_off() -> None:
+    network = network_of(BIG, BIG, options=Options(sharing=False))
+    assert len(network.nodes) == 4
+
+
+def test_dropping_a_query_of_none_changes_nothing() -> None:
+    network = network_of(BIG)
+    assert Planner().drop(network, []) is network

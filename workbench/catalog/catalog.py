@@ -18,11 +18,11 @@ from typing import Any
 from workbench.catalog import columns
 from workbench.catalog.codec import expression_json, expression_of
 from workbench.catalog.database import CatalogError, Database
-from workbench.catalog.nodes import NodeRows, kind_of, reads_of_node
+from workbench.catalog.nodes import NodeRows, kind_of
 from workbench.catalog.predicates import Predicates
 from workbench.catalog.search import Search
 from workbench.network.network import Network, QueryPlan
-from workbench.network.nodes import Node, NodeId, Read
+from workbench.network.nodes import Node, NodeId, Read, reads
 from workbench.sql.expressions import text
 from workbench.sql.logical import Output
 
@@ -104,7 +104,7 @@ class Catalog(Search):
                     "INSERT INTO nodes SELECT ?, ?, coalesce(max(position), 0) + 1 FROM nodes", (node.id, kind_of(node))
                 )
             self._rows.insert(node)
-            self._insert_reads(_NODE, node.id, reads_of_node(node))
+            self._insert_reads(_NODE, node.id, reads(node))
             self._predicates.sweep(before)
             self._nodes_read[node.id] = node
 
@@ -158,6 +158,12 @@ class Catalog(Search):
             self.set_serves(name, serves)
             self._predicates.sweep(before)
             self._plans_read[name] = plan
+
+    def put_read(self, plan: QueryPlan) -> None:
+        """Change the root and the nodes that a query of the catalog reads."""
+        written = self.query_text(plan.name)
+        assert written is not None
+        self.put_query(plan, written)
 
     def put_plan(self, plan: QueryPlan) -> None:
         """Change the nodes that a query of the catalog reads."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from workbench.catalog.database import Database
 from workbench.catalog.nodes import group_id
 from workbench.network.network import Network
-from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, Source
+from workbench.network.nodes import Aggregate, Branch, Join, Node, NodeId, Selection, SetOperation, Source
 from workbench.sql.expressions import AggregateCall, Column, Expression, column_name, text
 from workbench.sql.types import DataType
 
@@ -27,7 +27,7 @@ def refresh(database: Database, network: Network, carried: Carried) -> None:
     for id_, node in network.nodes.items():
         types = carried[network.roots[id_]]
         database.insert("simple_columns", simple_columns(network, node, types))
-        database.insert("expression_columns", expression_columns(node, types))
+        database.insert("expression_columns", expression_columns(network, node, types))
 
 
 def forget(database: Database, id_: NodeId | None = None) -> None:
@@ -55,13 +55,13 @@ def simple_columns(network: Network, node: Node, types: Mapping[str, DataType]) 
         case Aggregate():
             pass
         case SetOperation():
-            for name, side, direct, origin in _branch_values(node, types):
+            for name, side, parent, direct, origin in _branch_values(network, node, types):
                 if isinstance(origin, Column) and isinstance(direct, Column):
-                    bases = (node.direct[side][0], direct.name, node.branches[side].read.root, origin.name)
+                    bases = (parent, direct.name, node.branches[side].read.root, origin.name)
                     yield (node.id, name, side, str(types[name]), *bases, None, None)
 
 
-def expression_columns(node: Node, types: Mapping[str, DataType]) -> Iterator[Row]:
+def expression_columns(network: Network, node: Node, types: Mapping[str, DataType]) -> Iterator[Row]:
     """Rows of the columns that are computed: groups and statistics, and values of branches."""
     match node:
         case Aggregate():
@@ -70,9 +70,9 @@ def expression_columns(node: Node, types: Mapping[str, DataType]) -> Iterator[Ro
             for statistic in sorted(node.statistics, key=text):
                 yield from _aggregate_column(node, statistic, text(node.direct_statistic(statistic)), None, types)
         case SetOperation():
-            for name, side, direct, origin in _branch_values(node, types):
+            for name, side, parent, direct, origin in _branch_values(network, node, types):
                 if not (isinstance(origin, Column) and isinstance(direct, Column)):
-                    bases = (node.direct[side][0], text(direct), node.branches[side].read.root, text(origin))
+                    bases = (parent, text(direct), node.branches[side].read.root, text(origin))
                     yield (node.id, name, side, str(types[name]), *bases, None)
         case _:
             pass
@@ -93,10 +93,25 @@ def _aggregate_column(
 
 
 def _branch_values(
-    node: SetOperation, types: Mapping[str, DataType]
-) -> Iterator[tuple[str, int, Expression, Expression]]:
-    """Column, branch, and the expression over the direct parent and over the root."""
-    for side, ((_, direct), branch) in enumerate(zip(node.direct, node.branches, strict=True)):
+    network: Network, node: SetOperation, types: Mapping[str, DataType]
+) -> Iterator[tuple[str, int, NodeId, Expression, Expression]]:
+    """Column, branch, direct parent, and the expression over it and over the root."""
+    own = [entry for entry in node.direct if entry[0] != node.base]
+    shared = next((entry for entry in node.direct if entry[0] == node.base), None)
+    for side, branch in enumerate(node.branches):
+        found = next((entry for entry in own if _reads(network, entry, branch)), shared)
+        if found is None:
+            continue
+        parent, direct = found
+        if found is not shared:
+            own.remove(found)
         for number, (over_parent, over_root) in enumerate(zip(direct, branch.values, strict=True), start=1):
             if f"c{number}" in types:
-                yield f"c{number}", side, over_parent, over_root
+                yield f"c{number}", side, parent, over_parent, over_root
+
+
+def _reads(network: Network, entry: tuple[NodeId, tuple[Expression, ...]], branch: Branch) -> bool:
+    """Whether a direct parent gives a branch its rows."""
+    node = network.nodes[entry[0]]
+    wants = node.read == branch.read if isinstance(node, Selection) else node.id == branch.read.root
+    return wants and entry[1] == branch.values

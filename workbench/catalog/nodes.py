@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -30,7 +29,6 @@ from workbench.network.nodes import (
     Source,
 )
 from workbench.sql.expressions import AggregateCall, Expression, column_name, digest, text
-from workbench.sql.predicates import PredSet, map_predicates, pred_set, predicate_sources
 
 _TABLES = {
     "source": ("sources",),
@@ -64,28 +62,6 @@ def kind_of(node: Node) -> str:
             return "aggregate"
         case SetOperation():
             return "set operator"
-
-
-def reads_of_node(node: Node) -> list[Read]:
-    """What an operator reads of each root, one after the other (its sides or branches).
-
-    A join reads on each side the rows that its predicates on that side alone let through.
-    """
-    match node:
-        case Join():
-            return [Read(root, one_sided(node.predicates, side)) for side, root in enumerate(node.roots)]
-        case Aggregate():
-            return [node.read]
-        case SetOperation():
-            return [branch.read for branch in node.branches]
-        case _:
-            return []
-
-
-def one_sided(predicates: PredSet, side: int) -> PredSet:
-    """The part of a join's predicates that reads one side only, over the columns of that side's root."""
-    mine = pred_set(p for p in predicates if predicate_sources(p) == {side})
-    return map_predicates(mine, lambda column: replace(column, source=0))
 
 
 class NodeRows:

@@ -73,7 +73,8 @@ def holistic(statistic: AggregateCall) -> str:
         return f"cast(coalesce(sum({arguments}), 0L) AS {statistic.type.spark})"
     # Of equally frequent values the smallest, so that the answer does not depend on the order of rows.
     tie = ", true" if statistic.function == "mode" else ""
-    call = f"{statistic.function}({distinct}{arguments}{tie})"
+    # COUNT(*) has no arguments; every row counts.
+    call = f"{statistic.function}({distinct}{arguments or 1}{tie})"
     return f"cast({call} AS {statistic.type.spark})"
 
 

@@ -17,10 +17,17 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from workbench.sql.expressions import AggregateCall, Call, Column, Expression, calls, column_name, digest, text
-from workbench.sql.predicates import TRUE, PredSet, predicate_expressions
+from workbench.sql.predicates import (
+    TRUE,
+    PredSet,
+    map_predicates,
+    pred_set,
+    predicate_expressions,
+    predicate_sources,
+)
 
 NodeId = str
 
@@ -273,7 +280,33 @@ class SetOperation:
         return _id("U", self.signature)
 
 
+SIDES = (0, 1)
+"""The sides of a join: left and right, the ``source`` of a column."""
+
 Node = Source | Selection | Join | Aggregate | SetOperation
+
+
+@lru_cache(maxsize=100_000)
+def side_of(predicates: PredSet, side: int) -> PredSet:
+    """The part of a join's predicates that reads one side only, over that side's root.
+
+    Predicates that read no column at all belong to both sides.
+    """
+    own = pred_set(p for p in predicates if predicate_sources(p) <= {side})
+    return map_predicates(own, lambda column: replace(column, source=0))
+
+
+def reads(node: Node) -> tuple[Read, ...]:
+    """What a node reads, in its very original form; of a join what it wants of each side."""
+    match node:
+        case Source() | Selection():
+            return ()
+        case Join():
+            return tuple(Read(node.roots[side], side_of(node.predicates, side)) for side in SIDES)
+        case Aggregate():
+            return (node.read,)
+        case SetOperation():
+            return tuple(branch.read for branch in node.branches)
 
 
 def split_leaf(name: str) -> tuple[str, int]:
@@ -296,6 +329,7 @@ def over_groups(expression: Expression, groups: tuple[Expression, ...]) -> Expre
         KeyError: it needs a column that is not a function of the groups.
 
     Example:
+        >>> from workbench.sql.types import INTEGER
         >>> day = Column("day", INTEGER)
         >>> over_groups(Call("abs", (day,), INTEGER), (day,)) == Call("abs", (day,), INTEGER)
         True

@@ -94,7 +94,9 @@ def _sql(expression: Expression | AggregateCall, sides: tuple[str, ...], outer: 
             return text(expression)
         case AggregateCall():
             inner = ", ".join(_sql(a, sides, 0) for a in expression.arguments) or "*"
-            return f"{expression.function.upper()}({'DISTINCT ' if expression.distinct else ''}{inner})"
+            # The total of counts is a sum, which is 0 and not NULL of nothing.
+            function = "SUM" if expression.function == "total" else expression.function.upper()
+            return f"{function}({'DISTINCT ' if expression.distinct else ''}{inner})"
         case Call():
             written, own = _call(expression, sides)
             return f"({written})" if own < outer else written

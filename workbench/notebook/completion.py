@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PLACEHOLDER = re.compile(r"(?:(?<![\w:]):|\{\{\s*)(\w*)$")
 WORD = re.compile(r"(?:(\w+)\.)?(\w*)$")
-AFTER_FROM = re.compile(r"\b(?:from|join)\s+(?:\w+(?:\s+\w+)?\s*,\s*)*\w*$", re.IGNORECASE)
+AFTER_FROM = re.compile(r"\b(?:from|join)\s+(?:\w+(?:\s+\w+)?\s*,\s*)*(\w*)$", re.IGNORECASE)
 
 
 def matcher(desk: Desk) -> Callable[[CompletionContext], SimpleMatcherResult]:
@@ -51,6 +51,9 @@ def _of_line(desk: Desk, text: str) -> SimpleMatcherResult:
     name, space, rest = text.lstrip().partition(" ")
     if not space:
         return _matches(COMMANDS, name)
+    if name == "catalog" and (place := AFTER_FROM.search(rest)):
+        relations = desk.current.catalog_tables() if desk.current else []
+        return _matches((relation for relation, _, _ in relations), place[1])
     return _of_arguments(desk, COMMANDS[name], rest) if name in COMMANDS else _matches((), rest)
 
 

@@ -19,6 +19,8 @@ from workbench.monospace import monospace
 if TYPE_CHECKING:
     from IPython.core.display_functions import DisplayHandle
 
+    from workbench.sharing.decisions import Explanation
+
 WIDEST = 60
 """Characters of a value shown in a table."""
 
@@ -55,6 +57,11 @@ def plain(text: str) -> Shown:
 def show(output: Shown | str) -> None:
     """Display an output of the running cell."""
     display(plain(output) if isinstance(output, str) else output)
+
+
+def explained(explanation: Explanation) -> Shown:
+    """What a query shares, and why."""
+    return Shown(str(explanation), explanation._repr_html_())
 
 
 class ProgressLine:

@@ -14,10 +14,16 @@ from workbench.network.nodes import Aggregate, Join, Node, NodeId, Read, Selecti
 from workbench.optimizer.selectivity import join_rows, selectivity
 from workbench.optimizer.statistics import ColumnStatistics, StreamStatistics
 from workbench.sql.expressions import Column, Expression
-from workbench.sql.predicates import PredSet, map_predicates, pred_set, predicate_sources
+from workbench.sql.predicates import Operator, ORPred, PredSet, map_predicates, pred_set, predicate_sources
 
 UNKNOWN_ROWS = 1000.0
 """Rows of a stream nothing is known of."""
+
+
+def is_key(predicate: ORPred) -> bool:
+    """Whether it is an equality between inputs, by which the rows of a join find each other."""
+    literals = predicate.literals
+    return len(literals) == 1 and literals[0].operator is Operator.EQ and len(predicate_sources(predicate)) > 1
 
 
 @dataclass(frozen=True)
@@ -31,7 +37,7 @@ class Estimates:
     Example:
         >>> source = Source("F")
         >>> Estimates({"f": StreamStatistics(500, {})}, {source.id: source}).rows(Read(source.id))
-        500.0
+        500
     """
 
     streams: Mapping[str, StreamStatistics]
@@ -75,13 +81,29 @@ class Estimates:
 
     def joined(self, roots: tuple[NodeId, NodeId], predicates: PredSet) -> float:
         """Estimated rows of the pairs of two roots' rows that satisfy predicates over both."""
-        sides = [pred_set(p for p in predicates if predicate_sources(p) == {side}) for side in (0, 1)]
-        between = pred_set(p for p in predicates if p not in set(sides[0]) | set(sides[1]))
-        left, right = (
-            self.rows(Read(root, map_predicates(own, lambda c: Column(c.name, c.type))))
-            for root, own in zip(roots, sides, strict=True)
-        )
+        left, right = self._sides(roots, predicates)
+        between = pred_set(p for p in predicates if len(predicate_sources(p)) != 1)
         return join_rows(left, right, between, lambda c: self.column(roots[c.source], c.name))
+
+    def examined(self, roots: tuple[NodeId, NodeId], predicates: PredSet) -> float:
+        """Estimated pairs that a join must look at: those whose keys are equal, whatever else is tested of them.
+
+        Keys are rarely independent (a ZIP code has one town): every further one counts for its root only.
+        """
+        left, right = self._sides(roots, predicates)
+        keys = sorted(
+            selectivity(PredSet((p,)), lambda c: self.column(roots[c.source], c.name)) for p in predicates if is_key(p)
+        )
+        return left * right * prod(fraction ** (0.5**place) for place, fraction in enumerate(keys))
+
+    def _sides(self, roots: tuple[NodeId, NodeId], predicates: PredSet) -> tuple[float, float]:
+        """Estimated rows of each side that satisfy what reads it alone."""
+        own = [pred_set(p for p in predicates if predicate_sources(p) == {side}) for side in (0, 1)]
+        reads = (
+            Read(root, map_predicates(p, lambda c: Column(c.name, c.type))) for root, p in zip(roots, own, strict=True)
+        )
+        left, right = map(self.rows, reads)
+        return left, right
 
     def fraction(self, read: Read) -> float:
         """Which fraction of a root's rows is read."""

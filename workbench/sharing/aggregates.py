@@ -23,26 +23,30 @@ def arrange_aggregates(draft: Draft, root: NodeId) -> None:
     node = draft.nodes.get(root)
     if not isinstance(node, Aggregate):
         return
-    family = [draft.nodes[id_] for id_ in draft.catalog.aggregates_of(node.read)]
-    aggregates = [a for a in family if isinstance(a, Aggregate)]
-    for aggregate in aggregates:
-        if aggregate.id == root or draft.options.reroute or aggregate.parent not in draft.nodes:
-            _choose(draft, aggregate, aggregates)
+    family = draft.catalog.aggregates_of(node.read)
+    for id_ in family if draft.options.reroute else [root]:
+        _choose(draft, draft.aggregate(id_), family)
 
 
-def _choose(draft: Draft, aggregate: Aggregate, family: list[Aggregate]) -> None:
+def _choose(draft: Draft, aggregate: Aggregate, family: list[NodeId]) -> None:
     """Compute an aggregate from the smallest finer one, or from the rows when there is none."""
-    finer = [a for a in family if _serves(draft, a, aggregate)]
+    finer = [a for a in map(draft.aggregate, family) if _serves(draft, a, aggregate)]
     if not finer:
         if aggregate.finer is not None:
             draft.put(replace(aggregate, parent=aggregate.read.root, finer=None))
             draft.touch(aggregate.id, aggregate.read.root)
         return
     best = min(finer, key=lambda a: (draft.estimates.rows(Read(a.id)), len(a.groups), a.id))
-    widened = replace(best, statistics=best.statistics | aggregate.statistics)
-    draft.put(widened)
     draft.put(replace(aggregate, parent=best.id, finer=best.groups))
+    _widen(draft, best, aggregate.statistics)
     draft.touch(best.id)
+
+
+def _widen(draft: Draft, aggregate: Aggregate, statistics: frozenset[AggregateCall]) -> None:
+    """Add statistics to an aggregate (horizontal expansion), and to what it is computed from in turn."""
+    draft.put(replace(aggregate, statistics=aggregate.statistics | statistics))
+    if aggregate.finer is not None and aggregate.parent in draft.nodes:
+        _widen(draft, draft.aggregate(aggregate.parent), statistics)
 
 
 def _serves(draft: Draft, fine: Aggregate, coarse: Aggregate) -> bool:

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from workbench.network.nodes import Aggregate, Join, NodeId, Read, Selection, SetOperation
+from workbench.network.nodes import SIDES, Aggregate, Join, NodeId, Read, Selection, SetOperation, reads, side_of
 from workbench.sharing.aggregates import arrange_aggregates
-from workbench.sharing.draft import SIDE, Draft, reads_of, renamed, side_of
+from workbench.sharing.draft import Draft, renamed
 from workbench.sharing.reading import best_parent, holds, node_of, nodes_of, residual, selection_of
 from workbench.sharing.set_operators import arrange_set_operators
 from workbench.sql.implication import cover, difference, implies
@@ -57,7 +57,7 @@ def _parents_first(draft: Draft) -> list[NodeId]:
 
 
 def _depth(draft: Draft, root: NodeId) -> int:
-    return max((_depth(draft, read.root) + 1 for read in reads_of(draft.nodes[root])), default=0)
+    return max((_depth(draft, read.root) + 1 for read in reads(draft.nodes[root])), default=0)
 
 
 def _keep_promises(draft: Draft, root: NodeId) -> None:
@@ -65,7 +65,7 @@ def _keep_promises(draft: Draft, root: NodeId) -> None:
     node = draft.nodes[root]
     if not isinstance(node, Join):
         return
-    promised = [renamed(draft.cover(node.roots[side]), side) for side in SIDE]
+    promised = [renamed(draft.cover(node.roots[side]), side) for side in SIDES]
     if not implies(node.predicates, kept := conjunction(*promised)):
         draft.put(replace(node, predicates=draft.form(conjunction(node.predicates, kept))))
         draft.changed.add(root)
@@ -172,7 +172,7 @@ def _connect(draft: Draft, id_: NodeId) -> None:
     node = draft.nodes[id_]
     match node:
         case Join():
-            left, right = (node_of(draft, Read(node.roots[s], side_of(node.predicates, s))) for s in SIDE)
+            left, right = (node_of(draft, Read(node.roots[s], side_of(node.predicates, s))) for s in SIDES)
             known = conjunction(*(renamed(holds(draft, end), side) for side, end in enumerate((left, right))))
             draft.put(replace(node, left=left, right=right, tested=difference(node.predicates, known)))
         case Aggregate() if node.finer is None:

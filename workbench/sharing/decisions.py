@@ -1,4 +1,4 @@
-"""What was considered, chosen and rejected when a query was registered: the record an analyst reads with ``explain``."""
+"""What was considered, chosen and rejected when a query was registered: what ``explain`` shows an analyst."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from workbench.monospace import monospace
 from workbench.network.nodes import NodeId
+from workbench.sharing.explanation_text import as_html, as_text
 
 
 class Rule(StrEnum):
@@ -34,10 +34,6 @@ class Candidate:
     chosen: bool
     reason: str
 
-    def __str__(self) -> str:
-        cost = "" if self.cost is None else f", cost {self.cost:,.0f}"
-        return f"{'chosen  ' if self.chosen else 'rejected'} {self.node}: {self.rule}{cost}{'; ' * bool(self.reason)}{self.reason}"
-
 
 @dataclass(frozen=True)
 class Decision:
@@ -45,7 +41,7 @@ class Decision:
 
     Attributes:
         node: its id.
-        operator: what it computes, in short.
+        operator: what it computes, as SQL.
         created: whether it was made for this query.
         rule: by which rule it serves (``Rule``).
         shared_with: queries that already used it.
@@ -61,15 +57,6 @@ class Decision:
     reason: str = ""
     candidates: tuple[Candidate, ...] = ()
 
-    def __str__(self) -> str:
-        if self.created:
-            line = f"{self.node}  new     {self.operator}"
-        else:
-            line = f"{self.node}  shared  {self.operator}  ({self.rule}; with {_whom(self.shared_with)})"
-        reason = f"\n      {self.reason}" if self.reason else ""
-        considered = "".join(f"\n      {candidate}" for candidate in self.candidates)
-        return line + reason + considered
-
 
 @dataclass(frozen=True)
 class Explanation:
@@ -84,12 +71,10 @@ class Explanation:
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        shared = sum(not d.created for d in self.decisions)
-        head = f"{self.query}: {len(self.decisions)} nodes, {shared} shared, {len(self.decisions) - shared} new"
-        return "\n".join([head, *(f"  {decision}" for decision in self.decisions), *(f"  · {n}" for n in self.notes)])
+        return as_text(self)
 
     def _repr_html_(self) -> str:
-        return monospace(str(self))
+        return as_html(self)
 
     def rows(self) -> list[dict[str, Any]]:
         """The decisions as plain data, as the catalog keeps them; the last row has the notes."""
@@ -123,9 +108,3 @@ class Record:
         """Something worth knowing, once."""
         if text not in self.notes:
             self.notes.append(text)
-
-
-def _whom(names: tuple[str, ...]) -> str:
-    if not names:
-        return "a node of this query"
-    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")

@@ -6,21 +6,18 @@ catalog's transaction undoes all of it if anything fails.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 from workbench.catalog.catalog import Catalog
 from workbench.network.network import Network, QueryPlan
-from workbench.network.nodes import Aggregate, Join, Node, NodeId, Read, Selection, SetOperation, SetOperator, Source
+from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, SetOperator, Source
 from workbench.optimizer.estimates import Estimates
 from workbench.options import Options
 from workbench.sql.canonical import canonical, widened
 from workbench.sql.expressions import Column
 from workbench.sql.implication import normalized
-from workbench.sql.predicates import TRUE, PredSet, map_predicates, pred_set, predicate_sources
-
-SIDE = (0, 1)
+from workbench.sql.predicates import TRUE, PredSet, map_predicates
 
 
 @dataclass
@@ -106,6 +103,12 @@ class Draft:
         assert isinstance(node, Join)
         return node
 
+    def aggregate(self, id_: NodeId) -> Aggregate:
+        """A node that is an aggregate."""
+        node = self.nodes[id_]
+        assert isinstance(node, Aggregate)
+        return node
+
     def form(self, predicates: PredSet) -> PredSet:
         """Predicates in the form in which they are stored and compared."""
         return formed(predicates, self.options.canonicalize)
@@ -121,31 +124,6 @@ def formed(predicates: PredSet, canonicalize: bool) -> PredSet:
 def over_join(join: Join, predicates: PredSet, canonicalize: bool) -> PredSet:
     """Predicates over a join's roots as predicates over the join (a conversion of T6.2.6)."""
     return formed(map_predicates(predicates, join.output), canonicalize)
-
-
-@lru_cache(maxsize=100_000)
-def side_of(predicates: PredSet, side: int) -> PredSet:
-    """The part of predicates over a join's roots that reads one side only, over that root.
-
-    Predicates that read no column at all belong to both sides.
-    """
-    own = pred_set(p for p in predicates if predicate_sources(p) <= {side})
-    return map_predicates(own, lambda c: Column(c.name, c.type))
-
-
-def reads_of(node: Node) -> Iterator[Read]:
-    """What a node reads, in its very original form; for a join what it wants of each side."""
-    match node:
-        case Source() | Selection():
-            return
-        case Join():
-            for side in SIDE:
-                yield Read(node.roots[side], side_of(node.predicates, side))
-        case Aggregate():
-            yield node.read
-        case SetOperation():
-            for branch in node.branches:
-                yield branch.read
 
 
 def renamed(predicates: PredSet, source: int) -> PredSet:

@@ -164,8 +164,28 @@ class Fold:
         self.draft.touch(join.id, *join.roots)
         self.draft.changed.add(join.id)
         self.draft.put(weaker)
+        if self.draft.options.reroute:
+            self._reroute(weaker)
         self.record.note(f"restructured: {join.id} no longer tests {_told(difference(join.predicates, predicates))}")
         return weaker
+
+    def _reroute(self, weaker: Join) -> None:
+        """Let queries that read other joins read this one, where it has come to have all their rows (T Figure 6.8a).
+
+        Other joins stay where an operator reads them: it would become another node, with all that is below it.
+        """
+        draft = self.draft
+        for id_ in draft.catalog.joins_subsumed(*weaker.roots, weaker.predicates):
+            if id_ == weaker.id or not draft.monotone(id_) or draft.catalog.reads_of(id_, "node"):
+                continue
+            for name, _ in draft.catalog.reads_of(id_, "query"):
+                plan = draft.queries[name]
+                draft.queries[name] = replace(plan, read=replace(plan.read, root=weaker.id), nodes=())
+                draft.catalog.put_read(draft.queries[name])
+            for selection in draft.catalog.selections_of(id_):
+                draft.remove(selection)
+            draft.remove(id_)
+            self.record.note(f"rerouted: what was read of {id_} is read of {weaker.id}")
 
     # -- groups and sets -----------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from workbench.catalog.catalog import Catalog, QueryText
 from workbench.network.network import Network, QueryPlan
-from workbench.network.nodes import Aggregate, NodeId, Selection, SetOperation
+from workbench.network.nodes import Aggregate, NodeId, Selection, SetOperation, reads
 from workbench.network.projection import carried_columns
 from workbench.network.sql_text import node_sql
 from workbench.optimizer.estimates import Estimates
@@ -20,7 +20,7 @@ from workbench.optimizer.statistics import StreamStatistics
 from workbench.options import Options
 from workbench.sharing.arrange import arrange, narrow
 from workbench.sharing.decisions import Decision, Explanation, Record, Rule
-from workbench.sharing.draft import Draft, reads_of
+from workbench.sharing.draft import Draft
 from workbench.sharing.fold import Fold
 from workbench.sql.logical import LogicalQuery
 
@@ -132,9 +132,11 @@ def _needed(draft: Draft, name: str) -> list[NodeId]:
 
 
 def _served_too(before: Network, draft: Draft, name: str, needed: Iterable[NodeId]) -> Network:
-    """The network as it is now; whom its nodes serve follows from before, unless old nodes have moved."""
+    """The network as it is now; whom its nodes serve follows from before, unless something was moved for others."""
     after = draft.frozen()
-    if not any(id_ in before.nodes for id_ in draft.moved) and before.nodes.keys() <= after.nodes.keys():
+    moved = any(id_ in before.nodes for id_ in draft.moved)
+    elsewhere = any(plan.nodes != after.queries[query].nodes for query, plan in before.queries.items())
+    if not moved and not elsewhere and before.nodes.keys() <= after.nodes.keys():
         served = dict(before.served)
         for id_ in needed:
             served[id_] = (*served.get(id_, ()), name)
@@ -174,11 +176,11 @@ def _release(draft: Draft) -> None:
         root = waiting.pop()
         if root not in needed:
             needed.add(root)
-            waiting.extend(read.root for read in reads_of(draft.nodes[root]))
+            waiting.extend(read.root for read in reads(draft.nodes[root]))
     dead = [id_ for id_, node in draft.nodes.items() if _root(draft, id_) not in needed]
     lost = {id_ for id_ in dead if not isinstance(draft.nodes[id_], Selection)}
     for id_ in dead:
-        draft.touch(*(read.root for read in reads_of(draft.nodes[id_]) if read.root in needed))
+        draft.touch(*(read.root for read in reads(draft.nodes[id_]) if read.root in needed))
     for id_ in reversed(dead):
         draft.remove(id_)
     # What was computed from an aggregate or set operator that is gone must be computed from something else.

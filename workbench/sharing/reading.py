@@ -8,21 +8,26 @@ from workbench.network.nodes import NodeId, Read, Selection
 from workbench.optimizer.transitivity import infer
 from workbench.sharing.draft import Draft
 from workbench.sql.expressions import Column
-from workbench.sql.implication import difference, implies
+from workbench.sql.implication import difference, implies, normalized
 from workbench.sql.predicates import ORPred, PredSet, conjunction
 
 
-@lru_cache(maxsize=50_000)
 def residual(wants: PredSet, covered: PredSet) -> PredSet:
-    """What is still to be tested of rows that satisfy ``covered``: no more than needed.
+    """What is still to be tested of rows that satisfy ``covered``."""
+    return difference(essential(wants), covered)
 
-    What transitivity inferred (T5.1) has filtered the inputs of a join; above it, it follows from what it was inferred
-    from.
+
+@lru_cache(maxsize=50_000)
+def essential(wants: PredSet) -> PredSet:
+    """The same without bounds that follow by transitivity (T5.1).
+
+    They have filtered the inputs of a join; above it they need not be tested, and would make conditions that queries
+    share look different.
     """
-    rest = difference(wants, covered)
+    rest = normalized(wants)
     for p in rest:
         others = PredSet(tuple(other for other in rest if other != p))
-        if _may_follow(p) and implies(infer(conjunction(covered, others)), PredSet((p,))):
+        if _may_follow(p) and implies(infer(others), PredSet((p,))):
             rest = others
     return rest
 

@@ -89,13 +89,12 @@ def _cost(draft: Draft, node: SetOperation, fit: _Fit) -> tuple[bool, float, str
 
 def _fit(node: SetOperation, other: SetOperation) -> _Fit | None:
     """Whether ``node`` can be computed from ``other`` and the branches it leaves over (Algorithms 7.1 and 7.2)."""
-    if len(other.branches) >= len(node.branches) and node.operator not in _EXCEPT:
-        return None
     if node.operator not in _EXCEPT:
-        if other.operator not in _INSIDE[node.operator]:
+        as_many = len(node.branches) - (other.operator is node.operator)
+        if other.operator not in _INSIDE[node.operator] or len(other.branches) > as_many:
             return None
         found = _matched(node.branches, other.branches, fewer=node.operator in _NARROWER)
-        return None if found is None or not found[0] else _Fit(other, *found, first=True)
+        return None if found is None else _Fit(other, *found, first=True)
     first, *rest = node.branches
     if other.operator is node.operator:
         if len(other.branches) >= len(node.branches):

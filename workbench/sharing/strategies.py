@@ -87,7 +87,8 @@ def _of_pair(draft: Draft, parts: Parts, pairs: Iterable[tuple[int, int]]) -> St
         key=lambda choice: choice.order,
     )
     if not found:
-        return Step(oriented[0], None, tuple(miss for pair in oriented[:2] for miss in near_misses(draft, pair)))
+        misses = {miss.node: miss for pair in reversed(oriented) for miss in near_misses(draft, pair)}
+        return Step(oriented[0], None, tuple(misses.values()))
     best, *others = found
     seen = {best.join.id}
     told = [best.told(True)]

@@ -11,7 +11,7 @@ from workbench.errors import nearest
 from workbench.network.describe import NetworkView
 from workbench.notebook.arguments import Command, MagicError, argument
 from workbench.notebook.desk import Desk
-from workbench.notebook.display import counts, plain, rows_table, show, together
+from workbench.notebook.display import counts, explained, plain, rows_table, show, together
 from workbench.notebook.drawing import picture
 from workbench.notebook.parameters import expand
 
@@ -33,8 +33,8 @@ def register(desk: Desk, arguments: argparse.Namespace) -> None:
     if arguments.dry_run:
         preview, explanation = session.preview(sql, name=arguments.name, dialect=arguments.dialect)
         change = describe_change(arguments.name, session.network, preview)
-        told = plain(f"dry run, nothing was changed: {change}\n{explanation}")
-        show(together(told, picture(preview, arguments.name)))
+        told = plain(f"dry run, nothing was changed: {change}")
+        show(together(told, explained(explanation), picture(preview, arguments.name)))
         return
     replaced = arguments.name.lower() in {name.lower() for name in session.queries}
     before = session.network
@@ -130,7 +130,8 @@ def drop(desk: Desk, arguments: argparse.Namespace) -> None:
     before = len(session.network.nodes)
     session.drop(arguments.query)
     after = len(session.network.nodes)
-    show(f"{arguments.query} dropped: {before - after:,} nodes removed, {after:,} left")
+    removed = "1 node" if before - after == 1 else f"{before - after:,} nodes"
+    show(f"{arguments.query} dropped: {removed} removed, {after:,} left")
 
 
 SOURCE = argument("source", metavar="SOURCE", completes="path", help="a Parquet or CSV file, or a DataFrame's name")

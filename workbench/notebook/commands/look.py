@@ -11,7 +11,7 @@ from workbench.network.dot import caption, short
 from workbench.notebook.arguments import Command, argument
 from workbench.notebook.commands.define import show_result
 from workbench.notebook.desk import Desk
-from workbench.notebook.display import Shown, milliseconds, rows_table, show, table, together
+from workbench.notebook.display import Shown, explained, milliseconds, rows_table, show, table, together
 from workbench.notebook.drawing import picture
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def plan(desk: Desk, arguments: argparse.Namespace) -> None:
 
 def explain(desk: Desk, arguments: argparse.Namespace) -> None:
     """What a query shares, and why."""
-    show(str(desk.session.query(arguments.query).explain()))
+    show(explained(desk.session.query(arguments.query).explain()))
 
 
 def timings(desk: Desk, arguments: argparse.Namespace) -> None:

@@ -1,0 +1,156 @@
+"""``%argus catalog`` on a real catalog, and what ``explain`` and ``--dry-run`` show of sharing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import pandas as pd
+import pytest
+from fake_session import FakeQuery, FakeSession
+from IPython.core.completer import provisionalcompleter
+
+from workbench.catalog.catalog import Catalog
+from workbench.catalog.database import CatalogError
+from workbench.notebook.arguments import MagicError
+from workbench.sharing.decisions import Explanation
+
+
+@dataclass
+class ExplainedQuery(FakeQuery):
+    explanation: Explanation = field(default_factory=lambda: Explanation("", ()))
+
+    def explain(self) -> Explanation:
+        return self.explanation
+
+
+@dataclass
+class SessionWithCatalog(FakeSession):
+    known: Catalog = field(default_factory=Catalog)
+
+    def catalog(self, sql: str) -> pd.DataFrame:
+        names, rows = self.known.query(sql)
+        return pd.DataFrame(rows, columns=list(names))
+
+    def catalog_tables(self) -> list[tuple[str, tuple[str, ...], int]]:
+        return self.known.tables()
+
+    def register(self, sql: str, name: str, dialect: str) -> FakeQuery:
+        _, explanation = self.preview(sql, name, dialect)
+        made = super().register(sql, name, dialect)
+        self.queries[name] = ExplainedQuery(**{**vars(made), "explanation": explanation})
+        return self.queries[name]
+
+
+@pytest.fixture
+def session() -> Iterator[SessionWithCatalog]:
+    session = SessionWithCatalog()
+    yield session
+    session.known.close()
+
+
+HOLISTIC = "SELECT function, incremental FROM aggregate_rules WHERE category = 'holistic' ORDER BY function"
+
+
+def test_rows_of_a_query_with_quotes_in_quotes(run):
+    cell = run(f'%argus catalog "{HOLISTIC}"')
+    assert cell.error is None
+    assert cell.text.splitlines()[0] == "6 rows"
+    assert [line.split()[-1] for line in cell.text.splitlines()[2:]] == ["NULL"] * 6
+    assert "MEDIAN" in cell.htmls[0]
+
+
+def test_a_part_of_the_rows_is_shown_and_all_are_kept(run, shell):
+    cell = run(f'%argus catalog "{HOLISTIC}" --limit 2 -o rules')
+    assert cell.text.splitlines()[0] == "2 of 6 rows"
+    assert "MEDIAN" not in cell.text
+    assert shell.user_ns["rules"]["function"].tolist()[-1] == "SUM DISTINCT"
+
+
+def test_options_may_come_first(run, shell):
+    run(f'%argus catalog --limit 2 -o rules "{HOLISTIC}"')
+    assert len(shell.user_ns["rules"]) == 6
+
+
+def test_no_rows_and_no_limit_below_zero(run):
+    assert run('%argus catalog "SELECT id, kind FROM nodes"').text == "0 rows\nid  kind"
+    assert run('%argus catalog "SELECT function FROM aggregate_rules" --limit -1').text.startswith("0 of 18 rows")
+
+
+def test_without_sql_the_relations_are_listed(run):
+    lines = run("%argus catalog").text.splitlines()
+    assert lines[0] == "system catalog"
+    assert lines[1].split() == ["relation", "rows", "columns"]
+    (rules,) = (line.split(maxsplit=2) for line in lines if line.startswith("aggregate_rules"))
+    assert rules == ["aggregate_rules", "18", "function, category, statistic, incremental, vertical, reason"]
+    assert any(line.split()[:2] == ["queries", "0"] for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("line", "error", "message", "hint"),
+    [
+        ('"DELETE FROM nodes"', CatalogError, "a catalog is only read: use SELECT", "its tables are"),
+        ('"SELECT * FROM nods"', CatalogError, "no such table: nods", "its tables are"),
+        ('"SELECT idd FROM nodes"', CatalogError, "no such column: idd", "its tables are"),
+        ('"SELEC 1"', CatalogError, 'near "SELEC": syntax error', "its tables are"),
+        ("SELECT id FROM nodes", MagicError, "the query must be in quotes", '%argus catalog "SELECT id FROM nodes"'),
+        ('"SELECT 1" --limt 3', MagicError, "--limt is not understood", "--limit"),
+    ],
+)
+def test_wrong_lines(run, line, error, message, hint):
+    cell = run(f"%argus catalog {line}")
+    assert isinstance(cell.error, error)
+    assert message in cell.error.message
+    assert hint in cell.error.hint
+
+
+def test_help_lists_it(run):
+    assert "%argus catalog" in run("%argus help").text
+    told = run("%argus help catalog").text
+    assert "--limit N" in told and "FROM nodes" in told
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("%argus cat", ["catalog"]),
+        ('%argus catalog "SELECT * FROM agg', ["aggregate_rules", "aggregate_statistics", "aggregate_topology"]),
+        ('%argus catalog "SELECT * FROM nodes n, QUERY_', ["query_nodes", "query_outputs"]),
+        ('%argus catalog "SELECT * FROM nodes JOIN ser', ["serves"]),
+        ('%argus catalog "SELECT 1" --li', ["--limit"]),
+    ],
+)
+def test_completion(shell, run, typed, expected):
+    run("%argus streams")  # the session is there
+    with provisionalcompleter():
+        assert [one.text for one in shell.Completer.completions(typed, len(typed))] == expected
+
+
+def test_completion_makes_no_session(shell):
+    typed = '%argus catalog "SELECT * FROM agg'
+    with provisionalcompleter():
+        assert not any(one.text.startswith("aggregate") for one in shell.Completer.completions(typed, len(typed)))
+
+
+def test_explain_shows_text_and_a_table(run):
+    run("%%argus big\nSELECT big")
+    run("%%argus huge\nSELECT huge")
+    cell = run("%argus explain huge")
+    assert cell.text.splitlines()[0] == "huge: 2 of 3 nodes shared with big, 1 new"
+    assert cell.htmls[0].count("<tr") == 4
+
+
+def test_a_dry_run_explains_and_changes_nothing(run, session):
+    run("%%argus big\nSELECT big")
+    cell = run("%%argus huge --dry-run\nSELECT huge")
+    assert cell.text.splitlines()[0].startswith("dry run, nothing was changed: 1 node new, 2 shared")
+    assert "huge: 2 of 3 nodes shared with big, 1 new" in cell.text.splitlines()
+    assert "<table" in cell.htmls[0]
+    assert list(session.queries) == ["big"]
+
+
+@pytest.mark.parametrize(("kept", "removed"), [("big", "1 node removed, 2 left"), ("huge", "0 nodes removed, 3 left")])
+def test_dropping_says_what_is_released(run, kept, removed):
+    run(f"%%argus kept\nSELECT {kept}")
+    run("%%argus gone\nSELECT huge")
+    assert run("%argus drop gone").text == f"gone dropped: {removed}"
