@@ -80,6 +80,27 @@ def infer(predicates: PredSet) -> PredSet:
     return pred_set([*predicates, *(t.predicate for t in strongest), *equal])
 
 
+def follows(predicate: ORPred, others: PredSet) -> bool:
+    """Whether a test of one expression is among what ``infer`` gives for other predicates, or weaker.
+
+    Example:
+        >>> from workbench.sql.expressions import Column
+        >>> from workbench.sql.types import STRING
+        >>> a, b, k = Column("x", STRING), Column("y", STRING, 1), Constant("k", STRING)
+        >>> given = [Literal(a, Operator.EQ, b), Literal(a, Operator.EQ, k)]
+        >>> follows(or_pred([Literal(b, Operator.EQ, k)]), pred_set(or_pred([x]) for x in given))
+        True
+    """
+    wanted = _test(predicate)
+    if wanted is None:
+        return False
+    links = [link for p in others if len(p.literals) == 1 for link in _links(p.literals[0])]
+    if not any(link.target == wanted.expression for link in links):
+        return False
+    given = [test for p in others if (test := _test(p)) is not None]
+    return any(_implies(test, wanted) for test in _closure(given, links))
+
+
 def _closure(given: list[_Test], links: list[_Link]) -> list[_Test]:
     """The tests, and those they give through the links, nearest first."""
     tests, waiting = list(given), deque(given)

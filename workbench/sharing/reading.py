@@ -5,11 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 
 from workbench.network.nodes import NodeId, Read, Selection
-from workbench.optimizer.transitivity import infer
+from workbench.optimizer.transitivity import follows
 from workbench.sharing.draft import Draft
-from workbench.sql.expressions import Column
 from workbench.sql.implication import difference, implies, normalized
-from workbench.sql.predicates import ORPred, PredSet, conjunction
+from workbench.sql.predicates import PredSet, conjunction
 
 
 def residual(wants: PredSet, covered: PredSet) -> PredSet:
@@ -27,14 +26,9 @@ def essential(wants: PredSet) -> PredSet:
     rest = normalized(wants)
     for p in rest:
         others = PredSet(tuple(other for other in rest if other != p))
-        if _may_follow(p) and implies(infer(others), PredSet((p,))):
+        if follows(p, others):
             rest = others
     return rest
-
-
-def _may_follow(p: ORPred) -> bool:
-    """Whether it is a bound on a column, which is what is inferred."""
-    return all(isinstance(literal.left, Column) for literal in p.literals)
 
 
 def selection_of(read: Read) -> Selection:
