@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pyarrow import parquet
 
-from workbench.experiments.query_sets import QUERY_SETS, query_set
+from workbench.experiments.query_sets import query_set
 from workbench.network.describe import NetworkView
 from workbench.network.network import Network
 from workbench.optimizer.statistics import StreamStatistics, collect
@@ -98,10 +98,16 @@ def measure(
     return grown
 
 
-def growth(name: str, options: Options) -> Growth:
-    """Register a query set into one network."""
+def growth(name: str, options: Options, known: bool = True) -> Growth:
+    """Register a query set into one network.
+
+    Args:
+        name: of ``QUERY_SETS``.
+        options: how to share.
+        known: whether anything is known of the data.
+    """
     queries, schema = query_set(name), sample_schema()
-    planner, network = Planner(options, streams=sample_statistics()), Network()
+    planner, network = Planner(options, streams=sample_statistics() if known else {}), Network()
     sizes: dict[int, int] = {}
     rules: Counter[str] = Counter()
     seconds = []
@@ -148,6 +154,3 @@ def table(name: str, grown: Mapping[str, Growth]) -> str:
         figures = [g.sizes[number] for g in grown.values()] + [*thesis.get(number, ())]
         lines.append(f"{number:>8} " + " ".join(f"{figure:>13,}" for figure in figures))
     return "\n".join(lines)
-
-
-__all__ = ["CONFIGURATIONS", "QUERY_SETS", "Growth", "growth", "measure", "table"]

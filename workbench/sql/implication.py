@@ -195,10 +195,15 @@ def normalized(p: PredSet) -> PredSet:
                 predicate
                 for about, values in known.sets.items()
                 if not (values.is_all_but_null and about in known.derived)
-                for predicate in to_or_preds(about, values)
+                for predicate in _or_preds(about, values)
             ),
         ]
     )
+
+
+@lru_cache(maxsize=_CACHED)
+def _or_preds(about: Subject, values: ValueSet) -> tuple[ORPred, ...]:
+    return tuple(to_or_preds(about, values))
 
 
 def _written(branches: Sets) -> ORPred:
@@ -263,7 +268,7 @@ def cover(sets: Sequence[PredSet]) -> PredSet:
     if not known:
         return pred_set([NEVER])
     shared = [about for about in known[0].sets if all(about in f.sets for f in known)]
-    covers = [p for about in shared for p in to_or_preds(about, _cover_of(about, [f.sets[about] for f in known]))]
+    covers = [p for about in shared for p in _or_preds(about, _cover_of(about, [f.sets[about] for f in known]))]
     candidates = {_written(branches) for f in known for branches in f.alternatives}
     return normalized(pred_set([*covers, *(c for c in candidates if all(implies_or_pred(p, c) for p in sets))]))
 

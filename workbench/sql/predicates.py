@@ -145,7 +145,8 @@ TRUE = PredSet()
 
 def or_pred(literals: Iterable[Literal]) -> ORPred:
     """A disjunction in its normal order."""
-    return ORPred(tuple(sorted(set(literals), key=str)))
+    distinct = tuple(set(literals))
+    return ORPred(distinct if len(distinct) == 1 else tuple(sorted(distinct, key=str)))
 
 
 def pred_set(or_preds: Iterable[ORPred]) -> PredSet:
