@@ -90,6 +90,9 @@ def test_overlapping_queries(spark: SparkSession, name: str) -> None:
             oracle.drop(query)
         oracle.run(1)
         oracle.check_changes()
+        nodes = oracle.session.catalog("SELECT id FROM nodes")["id"]
+        assert set(nodes) == {node.id for node in oracle.session.network.nodes}
+        assert {name for name, _, rows in oracle.session.catalog_tables() if rows} >= {"simple_columns", "decisions"}
 
 
 def hash_of(text: str) -> int:

@@ -37,7 +37,7 @@ CONFIGURATIONS: Mapping[str, Options] = {
     "AllSharing": Options(restructure=False),
     "Restructuring": Options(),
 }
-"""The configurations of T Table 10.6, and the two means that go beyond them."""
+"""The configurations of T Table 10.6, old nodes being rerouted in all of them, and then restructuring."""
 
 THESIS: Mapping[str, Mapping[int, tuple[int, int, int, int]]] = {
     "fed-manual": {
@@ -148,7 +148,7 @@ def sample_statistics() -> dict[str, StreamStatistics]:
 def table(name: str, grown: Mapping[str, Growth]) -> str:
     """The sizes as text, the thesis's beside ours where it has them."""
     thesis = THESIS.get(name, {})
-    columns = [*grown, *(f"T:{c}" for c in list(CONFIGURATIONS)[:4] if thesis)]
+    columns = [*grown, *(f"T {c}" for c in list(CONFIGURATIONS)[:4] if thesis)]
     lines = [f"{'queries':>8} " + " ".join(f"{c:>13}" for c in columns)]
     for number in next(iter(grown.values())).sizes:
         figures = [g.sizes[number] for g in grown.values()] + [*thesis.get(number, ())]

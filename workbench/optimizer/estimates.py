@@ -42,6 +42,8 @@ class Estimates:
 
     streams: Mapping[str, StreamStatistics]
     nodes: Mapping[NodeId, Node] = field(default_factory=dict)
+    found: dict[Read, float] = field(default_factory=dict, compare=False, repr=False)
+    """Rows of reads that were asked for: they depend on what the root computes, and so not on other nodes."""
 
     def over(self, nodes: Mapping[NodeId, Node]) -> Estimates:
         """The estimates for another network."""
@@ -62,6 +64,11 @@ class Estimates:
 
     def rows(self, read: Read) -> float:
         """Estimated rows of a read."""
+        if read not in self.found:
+            self.found[read] = self._rows(read)
+        return self.found[read]
+
+    def _rows(self, read: Read) -> float:
         node = self.nodes[read.root]
         match node:
             case Join():

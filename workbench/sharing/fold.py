@@ -172,20 +172,24 @@ class Fold:
     def _reroute(self, weaker: Join) -> None:
         """Let queries that read other joins read this one, where it has come to have all their rows (T Figure 6.8a).
 
-        Other joins stay where an operator reads them: it would become another node, with all that is below it.
+        What operators read stays: they would become other nodes, with all that is below them.
         """
         draft = self.draft
         for id_ in draft.catalog.joins_subsumed(*weaker.roots, weaker.predicates):
-            if id_ == weaker.id or not draft.monotone(id_) or draft.catalog.reads_of(id_, "node"):
+            answers = draft.catalog.reads_of(id_, "query")
+            if id_ == weaker.id or not answers or not draft.monotone(id_):
                 continue
-            for name, _ in draft.catalog.reads_of(id_, "query"):
+            for name, _ in answers:
                 plan = draft.queries[name]
                 draft.queries[name] = replace(plan, read=replace(plan.read, root=weaker.id), nodes=())
                 draft.catalog.put_read(draft.queries[name])
-            for selection in draft.catalog.selections_of(id_):
-                draft.remove(selection)
-            draft.remove(id_)
-            self.record.note(f"rerouted: what was read of {id_} is read of {weaker.id}")
+            draft.touch(id_)
+            if not draft.catalog.reads_of(id_):
+                for selection in draft.catalog.selections_of(id_):
+                    draft.remove(selection)
+                draft.remove(id_)
+            told = ", ".join(name for name, _ in answers[:5])
+            self.record.note(f"rerouted: {told}{', …' * (len(answers) > 5)} now read {weaker.id} instead of {id_}")
 
     # -- groups and sets -----------------------------------------------------------------------------------------
 

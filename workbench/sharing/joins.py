@@ -7,7 +7,7 @@ its rows have still to satisfy is carried along as part of what is wanted of it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from workbench.network.nodes import Join, NodeId, Read
 from workbench.sharing.draft import Draft, over_join, renamed
@@ -58,6 +58,8 @@ class Parts:
     steps: tuple[tuple[tuple[Join, int], ...], ...]
     waiting: tuple[ORPred, ...]
     written: tuple[float, ...]
+    known: dict[tuple[Part, Part], PredSet] = field(default_factory=dict, compare=False, repr=False)
+    """What is wanted of pairs that were looked at; most of them are there again after a join."""
 
     def over_root(self, column: Column) -> Expression:
         """A column of an input as an expression over the root of the part it is in."""
@@ -115,6 +117,12 @@ class Parts:
         return [p for p in self.waiting if predicate_sources(p) <= members]
 
     def _wanted(self, draft: Draft, left: int, right: int) -> PredSet:
+        pair = self.parts[left], self.parts[right]
+        if pair not in self.known:
+            self.known[pair] = self._worked_out(draft, left, right)
+        return self.known[pair]
+
+    def _worked_out(self, draft: Draft, left: int, right: int) -> PredSet:
         def over_sides(column: Column) -> Expression:
             side = 0 if column.source in self.parts[left].members else 1
             return map_columns(self.over_root(column), lambda c: replace(c, source=side))

@@ -51,6 +51,12 @@ class Planner:
     options: Options = field(default_factory=Options)
     catalog: Catalog = field(default_factory=Catalog)
     streams: Mapping[str, StreamStatistics] = field(default_factory=dict)
+    _estimated: Estimates | None = field(default=None, repr=False)
+
+    def _estimates(self) -> Estimates:
+        if self._estimated is None or self._estimated.streams is not self.streams:
+            self._estimated = Estimates(self.streams)
+        return self._estimated
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -86,7 +92,7 @@ class Planner:
             dialect: of the text.
         """
         with self.catalog.transaction():
-            draft = Draft.of(network, self.catalog, self.options, Estimates(self.streams))
+            draft = Draft.of(network, self.catalog, self.options, self._estimates())
             record = Record()
             folded = Fold(draft, name, record).query(query)
             plan = QueryPlan(name, folded.read, folded.outputs, ())
@@ -106,7 +112,7 @@ class Planner:
         if not gone:
             return network
         with self.catalog.transaction():
-            draft = Draft.of(network, self.catalog, self.options, Estimates(self.streams))
+            draft = Draft.of(network, self.catalog, self.options, self._estimates())
             for name in gone:
                 draft.touch(draft.queries.pop(name).read.root)
                 self.catalog.remove_query(name)
