@@ -59,4 +59,6 @@ def test_an_explanation_keeps_its_columns_in_an_exported_page(session) -> None:
     explanation = session.query("by_value").explain()
     html = explanation._repr_html_()
     assert "monospace" in html and "white-space:pre-wrap" in html
-    assert escape(str(explanation)) in html
+    assert escape(str(explanation).splitlines()[0]) in html
+    for decision in explanation.decisions:
+        assert escape(decision.operator) in html and decision.node in html

@@ -107,8 +107,11 @@ class Planner:
         return Planned(after, explanation)
 
     def drop(self, network: Network, names: Iterable[str]) -> Network:
-        """Take queries out, and with them exactly the nodes nobody else needs (T11.1.2)."""
-        gone = list(names)
+        """Take queries out, and with them exactly the nodes nobody else needs (T11.1.2).
+
+        Names that are not in the network are passed over: those of queries that were disabled.
+        """
+        gone = [name for name in names if name in network.queries]
         if not gone:
             return network
         with self.catalog.transaction():
