@@ -15,7 +15,8 @@ from workbench.errors import EngineError, QueryError, SqlError, nearest
 from workbench.network.describe import NetworkView
 from workbench.network.network import Network
 from workbench.network.nodes import Node
-from workbench.sharing.decisions import Decision, Explanation, Rule
+from workbench.sharing.decisions import Decision, Explanation
+from workbench.sharing.rules import Rule
 from workbench.sql.types import DATE, INTEGER, DataType, decimal
 from workbench.streams.log import SetAside
 

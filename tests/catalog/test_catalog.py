@@ -44,7 +44,8 @@ def filled(catalog: Catalog, whole: Network) -> Catalog:
         for node in whole.nodes.values():
             catalog.put_node(node)
         for query in whole.queries.values():
-            catalog.put_query(query, TEXT, whole.ancestors(query.nodes))
+            catalog.put_query(query, TEXT)
+            catalog.set_serves(query.name, whole.ancestors(query.nodes))
     return catalog
 
 
@@ -112,7 +113,7 @@ def test_what_is_added_and_removed_again_leaves_no_trace(seed):
     assert news
     for node in news:
         catalog.put_node(node)
-    catalog.put_query(replace(other.queries["a"], name="new"), TEXT, [news[0].id])
+    catalog.put_query(replace(other.queries["a"], name="new"), TEXT)
     assert dump(catalog) != before
     catalog.remove_query("new")
     for node in news:
@@ -156,7 +157,7 @@ def test_a_replaced_query_keeps_its_place_and_leaves_no_predicates():
     for node in (FED, selection(1), selection(2)):
         catalog.put_node(node)
         expected.put_node(node)
-    catalog.put_query(replace(first, read=Read(FED.id, over(99)), outputs=()), QueryText("", "", ""), [FED.id])
+    catalog.put_query(replace(first, read=Read(FED.id, over(99)), outputs=()), QueryText("", "", ""))
     for query in (second, first):
         catalog.put_query(query, TEXT)
     for query in (first, second):
@@ -182,7 +183,7 @@ def _change_everything(catalog: Catalog) -> None:
     catalog.put_node(selection(77))
     catalog.put_node(replace(selection(1), parent=selection(77).id))
     catalog.remove_node(selection(5).id)
-    catalog.put_query(plan("new", selection(77)), TEXT, [FED.id])
+    catalog.put_query(plan("new", selection(77)), TEXT)
     catalog.put_query(plan("q", selection(1)), QueryText("other", "", ""))
     catalog.remove_query("gone")
     catalog.put_decisions("q", [{"rule": "new"}])
@@ -194,7 +195,8 @@ def catalog():
     for node in (FED, selection(1), selection(5)):
         made.put_node(node)
     for name in ("q", "gone"):
-        made.put_query(plan(name, selection(5)), TEXT, [FED.id, selection(5).id])
+        made.put_query(plan(name, selection(5)), TEXT)
+        made.set_serves(name, [FED.id, selection(5).id])
     return made
 
 
@@ -247,14 +249,18 @@ def test_what_is_not_committed_is_not_in_the_file(tmp_path):
                 assert list(reading.network().nodes) == [FED.id]
 
 
-def test_who_a_node_serves_is_in_the_order_of_registration(catalog):
-    catalog.put_query(plan("a", selection(1)), TEXT, [FED.id])
-    assert catalog.serving(FED.id) == ["q", "gone", "a"]
-    assert catalog.serving(selection(5).id) == ["q", "gone"]
+def test_who_a_node_serves_can_be_looked_up(catalog):
+    def served(node):
+        _, rows = catalog.query(f"SELECT query FROM serves WHERE node = '{node.id}' ORDER BY query")
+        return [query for (query,) in rows]
+
+    catalog.put_query(plan("a", selection(1)), TEXT)
+    catalog.set_serves("a", [FED.id])
+    assert (served(FED), served(selection(5))) == (["a", "gone", "q"], ["gone", "q"])
     catalog.set_serves("gone", [selection(1).id, selection(1).id])
-    assert (catalog.serving(FED.id), catalog.serving(selection(1).id)) == (["q", "a"], ["gone"])
+    assert (served(FED), served(selection(1))) == (["a", "q"], ["gone"])
     catalog.remove_query("gone")
-    assert catalog.serving(selection(1).id) == []
+    assert served(selection(1)) == []
 
 
 def test_decisions_come_back_in_order(catalog):

@@ -125,7 +125,7 @@ def test_an_empty_catalog_has_nothing():
     read = Read(F.id, having(A, ">", 1))
     assert catalog.selections_subsuming(F.id, read.wants) == catalog.selections_subsumed(F.id, TRUE) == []
     assert catalog.joins_subsuming(F.id, F.id, NEVER) == catalog.joins_between(F.id, F.id) == []
-    assert catalog.reads_of(F.id) == catalog.wanted_of(F.id) == catalog.aggregates_over(F.id) == []
+    assert catalog.reads_of(F.id) == catalog.wanted_of(F.id) == []
     assert catalog.aggregates_of(read) == catalog.set_operations_reading(read) == []
 
 
@@ -150,24 +150,10 @@ def test_readers_aggregates_and_set_operators_of_every_root(seed):
         without_joins = [(x, p) for x, p in catalog.reads_of(read.root) if not isinstance(whole.nodes.get(x), Join)]
         assert sorted(without_joins, key=str) == sorted(mine, key=str)
         assert set(catalog.wanted_of(read.root)) == {p for _, p in catalog.reads_of(read.root)}
-        assert catalog.aggregates_over(read.root) == [i for i, n in aggregates.items() if n.read.root == read.root]
         assert catalog.aggregates_of(read) == [i for i, n in aggregates.items() if str(n.read) == str(read)]
         assert catalog.set_operations_reading(read) == [
             i for i, n in whole.nodes.items() if isinstance(n, SetOperation) and read in [b.read for b in n.branches]
         ]
-
-
-def test_aggregates_with_at_least_some_groups():
-    catalog, read = Catalog(), Read(F.id, having(A, ">", 1))
-    groupings = [(), (A,), (B,), (B, A), (A, B, Column("c", INTEGER))]
-    made = {g: Aggregate(read, g, frozenset(), F.id) for g in groupings}
-    for node in made.values():
-        catalog.put_node(node)
-        catalog.put_node(Aggregate(Read(F.id, TRUE), node.groups, frozenset(), F.id))
-    for wanted in [*groupings, (A, A)]:
-        expected = [node.id for groups, node in made.items() if set(wanted) <= set(groups)]
-        assert catalog.aggregates_with_groups(read, wanted) == expected
-    assert catalog.aggregates_with_groups(read, (Column("c", BOOLEAN),)) == []
 
 
 @pytest.mark.parametrize("find", ["selections_subsuming", "selections_subsumed"])

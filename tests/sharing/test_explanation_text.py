@@ -9,9 +9,10 @@ import pytest
 
 from workbench.network.network import Network
 from workbench.network.sql_text import node_sql
-from workbench.sharing.decisions import Candidate, Decision, Explanation, Rule
+from workbench.sharing.decisions import Candidate, Decision, Explanation
 from workbench.sharing.explanation_text import IN_WORDS, sign
 from workbench.sharing.planner import Planner
+from workbench.sharing.rules import Rule
 from workbench.sql.bind import bind
 from workbench.sql.schema import Schema
 from workbench.sql.types import DATE, INTEGER, STRING, decimal

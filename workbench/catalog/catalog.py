@@ -18,11 +18,11 @@ from typing import Any
 from workbench.catalog import columns
 from workbench.catalog.codec import expression_json, expression_of
 from workbench.catalog.database import CatalogError, Database
-from workbench.catalog.nodes import NodeRows, kind_of
+from workbench.catalog.nodes import NodeRows
 from workbench.catalog.predicates import Predicates
 from workbench.catalog.search import Search
 from workbench.network.network import Network, QueryPlan
-from workbench.network.nodes import Node, NodeId, Read, reads
+from workbench.network.nodes import Node, NodeId, Read, kind_of, reads
 from workbench.sql.expressions import text
 from workbench.sql.logical import Output
 
@@ -131,13 +131,12 @@ class Catalog(Search):
             self._nodes_read[id_] = self._rows.read(id_, found[0])
         return self._nodes_read[id_]
 
-    def put_query(self, plan: QueryPlan, written: QueryText, serves: Iterable[NodeId] = ()) -> None:
+    def put_query(self, plan: QueryPlan, written: QueryText) -> None:
         """Add a query, or replace the one of its name, which keeps its place in the order.
 
         Args:
             plan: where its answer is found.
             written: its text.
-            serves: all nodes that work for it.
         """
         with self.transaction():
             name, place = plan.name, self._database.first("SELECT position FROM queries WHERE name = ?", plan.name)
@@ -155,7 +154,6 @@ class Catalog(Search):
             )
             self._database.insert("query_nodes", ((name, i, id_) for i, id_ in enumerate(plan.nodes)))
             self._insert_reads(_QUERY, name, [plan.read])
-            self.set_serves(name, serves)
             self._predicates.sweep(before)
             self._plans_read[name] = plan
 
@@ -209,12 +207,6 @@ class Catalog(Search):
         with self.transaction():
             self._database.run("DELETE FROM serves WHERE query = ?", [query])
             self._database.insert("serves", ((id_, query) for id_ in set(nodes)))
-
-    def serving(self, node: NodeId) -> list[str]:
-        """The queries a node works for, in the order of registration."""
-        return self._database.column(
-            "SELECT name FROM serves JOIN queries ON name = query WHERE node = ? ORDER BY position", node
-        )
 
     def network(self) -> Network:
         """The network of all nodes and queries, in their order."""

@@ -49,21 +49,6 @@ _UNUSED_GROUP = """DELETE FROM group_expressions WHERE id = ?
     AND NOT EXISTS (SELECT 1 FROM finer_group_sets WHERE expression = group_expressions.id)"""
 
 
-def kind_of(node: Node) -> str:
-    """What the node is, in a word."""
-    match node:
-        case Source():
-            return "source"
-        case Selection():
-            return "selection"
-        case Join():
-            return "join"
-        case Aggregate():
-            return "aggregate"
-        case SetOperation():
-            return "set operator"
-
-
 class NodeRows:
     """Writes, reads and removes the rows of single nodes, and the expressions only they have."""
 

@@ -12,11 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from workbench.catalog.database import Database
-from workbench.catalog.nodes import group_id
 from workbench.catalog.predicates import Predicates, predicate_set_id
 from workbench.catalog.ranges import IMPOSSIBLE, LOWEST, Range, admitted, telling
 from workbench.network.nodes import NodeId, Read
-from workbench.sql.expressions import Expression
 from workbench.sql.implication import implies
 from workbench.sql.predicates import TRUE, PredSet
 
@@ -90,31 +88,12 @@ class Search:
         ids = self._database.column("SELECT DISTINCT predicate_set FROM reads WHERE root = ? ORDER BY 1", root)
         return list(map(self._predicates.predicate_set, ids))
 
-    def aggregates_over(self, root: NodeId) -> list[NodeId]:
-        """The aggregates of any rows of a root."""
-        return self._ordered("SELECT node FROM aggregate_topology WHERE origin_root = ?", root)
-
     def aggregates_of(self, read: Read) -> list[NodeId]:
         """The aggregates of just these rows."""
         return self._ordered(
             "SELECT node FROM aggregate_topology WHERE origin_root = ? AND origin_predicates = ?",
             read.root,
             predicate_set_id(read.wants),
-        )
-
-    def aggregates_with_groups(self, read: Read, groups: Sequence[Expression]) -> list[NodeId]:
-        """The aggregates of these rows by all the groups given and maybe more: the superset dimension sets of T7.1."""
-        ids = {group_id(group) for group in groups}
-        if not ids:
-            return self.aggregates_of(read)
-        return self._ordered(
-            f"""SELECT a.node FROM aggregate_topology a CROSS JOIN group_sets g ON g.node = a.node
-            WHERE a.origin_root = ? AND a.origin_predicates = ? AND g.expression IN {_LIST}
-            GROUP BY a.node HAVING COUNT(DISTINCT g.expression) = ?""",
-            read.root,
-            predicate_set_id(read.wants),
-            json.dumps([*ids]),
-            len(ids),
         )
 
     def set_operations_reading(self, read: Read) -> list[NodeId]:

@@ -9,10 +9,9 @@ from workbench.engine.node_rows import NodeRows
 from workbench.engine.shared_pass import BATCH, WEIGHT
 from workbench.network.nodes import Join
 from workbench.network.projection import Columns
+from workbench.network.sql_text import SIDE_NAMES
 from workbench.sql.expressions import Column
 from workbench.sql.spark_sql import predicates_to_spark
-
-SIDES = ("l", "r")
 
 
 def join_change(join: Join, left: NodeRows, right: NodeRows, made: Columns) -> str | None:
@@ -40,4 +39,4 @@ def _column(column: Column) -> str:
 
 
 def _on_side(side: int, name: str) -> str:
-    return f"{SIDES[side]}.`{name}`"
+    return f"{SIDE_NAMES[side]}.`{name}`"

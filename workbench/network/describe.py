@@ -13,8 +13,8 @@ from typing import Any
 from workbench.errors import QueryError, nearest
 from workbench.network.dot import to_dot
 from workbench.network.network import Network
-from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, Source
-from workbench.network.sql_text import SIDES, expression_sql, node_sql, or_pred_sql
+from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, Source, kind_of
+from workbench.network.sql_text import SIDE_NAMES, expression_sql, node_sql, or_pred_sql
 from workbench.sql.expressions import column_name, text
 
 SELECTION_WEIGHTS = (5, 4, 3, 2, 1)
@@ -141,7 +141,7 @@ class NetworkView:
         return {node.id: node for node in self.nodes}
 
     def _view(self, node: Node) -> NodeView:
-        kind = _kind(node)
+        kind = "distinct" if isinstance(node, Aggregate) and not node.statistics else kind_of(node)
         return NodeView(
             id=node.id,
             kind=kind,
@@ -155,20 +155,6 @@ class NetworkView:
         )
 
 
-def _kind(node: Node) -> str:
-    match node:
-        case Source():
-            return "source"
-        case Selection():
-            return "selection"
-        case Join():
-            return "join"
-        case Aggregate():
-            return "aggregate" if node.statistics else "distinct"
-        case SetOperation():
-            return "set operator"
-
-
 def _label(node: Node) -> Iterable[str]:
     match node:
         case Source():
@@ -176,7 +162,7 @@ def _label(node: Node) -> Iterable[str]:
         case Selection():
             return [or_pred_sql(p) for p in node.predicates]
         case Join():
-            return [or_pred_sql(p, SIDES) for p in node.tested]
+            return [or_pred_sql(p, SIDE_NAMES) for p in node.tested]
         case Aggregate():
             groups = ", ".join(map(expression_sql, node.groups))
             statistics = ", ".join(expression_sql(s) for s in sorted(node.statistics, key=text))

@@ -12,7 +12,7 @@ from functools import cached_property
 from graphlib import TopologicalSorter
 from types import MappingProxyType
 
-from workbench.network.nodes import Aggregate, Join, Node, NodeId, Read, Selection, SetOperation, Source
+from workbench.network.nodes import Join, Node, NodeId, Read, Selection, SetOperation
 from workbench.sql.expressions import Column, columns
 from workbench.sql.logical import Output
 
@@ -109,20 +109,6 @@ class Network:
         for id_, root in self.roots.items():
             trees.setdefault(root, []).append(id_)
         return {root: tuple(ids) for root, ids in trees.items()}
-
-    @cached_property
-    def leaves(self) -> Mapping[NodeId, int]:
-        """How many leaves a node's columns come from: more than one only at and below a join."""
-        leaves: dict[NodeId, int] = {}
-        for id_, node in self.nodes.items():
-            match node:
-                case Join():
-                    leaves[id_] = node.leaves
-                case Selection():
-                    leaves[id_] = leaves[node.read.root]
-                case Source() | Aggregate() | SetOperation():
-                    leaves[id_] = 1
-        return leaves
 
     def selections_to(self, id_: NodeId) -> Iterator[Selection]:
         """The selections between a node and its tree's root, the nearest to the root first."""

@@ -286,6 +286,21 @@ SIDES = (0, 1)
 Node = Source | Selection | Join | Aggregate | SetOperation
 
 
+def kind_of(node: Node) -> str:
+    """What the node is, in a word."""
+    match node:
+        case Source():
+            return "source"
+        case Selection():
+            return "selection"
+        case Join():
+            return "join"
+        case Aggregate():
+            return "aggregate"
+        case SetOperation():
+            return "set operator"
+
+
 @lru_cache(maxsize=100_000)
 def side_of(predicates: PredSet, side: int) -> PredSet:
     """The part of a join's predicates that reads one side only, over that side's root.

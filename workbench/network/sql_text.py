@@ -12,7 +12,7 @@ from workbench.network.nodes import Aggregate, Join, Node, Selection, SetOperati
 from workbench.sql.expressions import AggregateCall, Call, Column, Constant, Expression, column_name, text
 from workbench.sql.predicates import Literal, Operator, ORPred, PredSet
 
-SIDES = ("l", "r")
+SIDE_NAMES = ("l", "r")
 """What a join's statement calls its left and its right parent."""
 
 INFIX = {
@@ -46,7 +46,7 @@ def node_sql(node: Node) -> str:
         case Selection():
             return f"SELECT * FROM {node.parent} WHERE {predicates_sql(node.predicates)}"
         case Join():
-            on = f" ON {predicates_sql(node.tested, SIDES)}" if node.tested else ""
+            on = f" ON {predicates_sql(node.tested, SIDE_NAMES)}" if node.tested else ""
             return f"SELECT * FROM {node.left} l {'' if on else 'CROSS '}JOIN {node.right} r{on}"
         case Aggregate():
             return _aggregate_sql(node)
@@ -71,7 +71,7 @@ def expression_sql(expression: Expression | AggregateCall, sides: tuple[str, ...
 
     Example:
         >>> from workbench.sql.types import DATE
-        >>> expression_sql(Column("tran_date", DATE, 1), SIDES)
+        >>> expression_sql(Column("tran_date", DATE, 1), SIDE_NAMES)
         'r.tran_date'
     """
     return _sql(expression, sides, 0)

@@ -4,24 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from typing import Any
 
 from workbench.network.nodes import NodeId
 from workbench.sharing.explanation_text import as_html, as_text
-
-
-class Rule(StrEnum):
-    """How a node of the network serves a query, or why a new one was made."""
-
-    EQUAL = "equal computation"
-    SUBSUMES = "subsumes, with a residual test"
-    WEAKER = "rerouted: the old join is computed from the new, weaker one"
-    COVER = "restructured: one join with a common cover"
-    DIMENSIONS = "superset of dimensions"
-    STATISTICS = "same groups, statistics added"
-    BRANCHES = "subset of branches"
-    NEW = "new"
+from workbench.sharing.rules import Rule
 
 
 @dataclass(frozen=True)

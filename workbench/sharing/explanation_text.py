@@ -10,28 +10,13 @@ from typing import TYPE_CHECKING
 
 from workbench.monospace import monospace
 from workbench.network.dot import SYMBOLS
+from workbench.sharing.rules import IN_WORDS, NEAR_MISS
 
 if TYPE_CHECKING:
     from workbench.sharing.decisions import Candidate, Decision, Explanation
 
 NAMES = 5
 """Query names listed before *and N more*."""
-NEAR_MISS = "near miss"
-"""The rule of a candidate that could not have served."""
-
-IN_WORDS = {
-    "equal computation": "the same computation",
-    "subsumes, with a residual test": "all rows wanted are among its rows",
-    "rerouted: the old join is computed from the new, weaker one": "it now tests less, as this query does; "
-    "its other readers test the rest below it",
-    "restructured: one join with a common cover": "it now tests only what all its readers have in common; "
-    "each tests the rest below it",
-    "superset of dimensions": "its groups are unions of finer groups",
-    "same groups, statistics added": "the same groups; it now computes more statistics",
-    "subset of branches": "some of its branches are already put together",
-    "new": "",
-}
-"""Rules (``decisions.Rule``) as an analyst reads them; that a node is new is said already."""
 
 _KINDS = {"F": "source", "S": "selection", "J": "join", "G": "aggregate"}
 """The kind of a node by the first letter of its id."""

@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.network.nodes import Aggregate, Branch, Join, Read, SetOperation, SetOperator, Source
-from workbench.network.sql_text import SIDES, or_pred_sql, predicates_sql
+from workbench.network.sql_text import SIDE_NAMES, or_pred_sql, predicates_sql
 from workbench.optimizer.transitivity import infer
-from workbench.sharing.decisions import Record, Rule
+from workbench.sharing.decisions import Record
 from workbench.sharing.draft import Draft
 from workbench.sharing.joins import Pair, Parts, starting
+from workbench.sharing.rules import Rule
 from workbench.sharing.strategies import Step, next_step, planned
 from workbench.sql import logical
 from workbench.sql.canonical import canonical_expression, why_not_canonical
@@ -23,9 +24,6 @@ from workbench.sql.expressions import AggregateCall, Call, Column, Expression, c
 from workbench.sql.implication import cover, difference
 from workbench.sql.logical import Block, Grouping, LogicalQuery, Output, StreamInput
 from workbench.sql.predicates import ORPred, PredSet, conjunction, map_predicates, pred_set, predicate_sources
-
-_INPUTS = tuple(f"t{i}" for i in range(1, 1000))
-"""What an explanation calls the inputs of a query, in the order of FROM."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +81,7 @@ class Fold:
         reads, values = zip(*(self._input(item) for item in block.inputs), strict=True)
         said = self.draft.form(block.where)
         written = [self.draft.estimates.rows(read) for read in self._all_placed(reads, values, said)]
-        where = self._conditions(block.where)
+        where = self._conditions(block)
         placed = self._all_placed(reads, values, where)
         parts = starting(placed, values, [p for p in where if len(predicate_sources(p)) > 1], written)
         plan = planned(self.draft, parts) if self.draft.options.strategy == "match-plan" and len(placed) > 1 else None
@@ -98,18 +96,19 @@ class Fold:
         folded = self.query(item)
         return folded.read, folded.values
 
-    def _conditions(self, where: PredSet) -> PredSet:
+    def _conditions(self, block: Block) -> PredSet:
         """WHERE in canonical form, with what follows from it."""
-        for p in where:
+        for p in block.where:
             for literal in p.literals:
                 if self.draft.options.canonicalize and (why := why_not_canonical(literal)):
                     self.record.note(f"near miss: {why}")
-        known = self.draft.form(where)
+        known = self.draft.form(block.where)
         if not self.draft.options.transitivity:
             return known
         inferred = self.draft.form(infer(known))
+        inputs = tuple(f"t{i}" for i in range(1, len(block.inputs) + 1))
         for p in difference(inferred, known):
-            self.record.note(f"inferred: {or_pred_sql(p, _INPUTS)}")
+            self.record.note(f"inferred: {or_pred_sql(p, inputs)}")
         return inferred
 
     def _all_placed(
@@ -283,8 +282,8 @@ def _leaves(draft: Draft, root: str) -> int:
 
 def _residual(wants: PredSet, predicates: PredSet) -> str:
     rest = difference(wants, predicates)
-    return f"still to be tested: {predicates_sql(rest, SIDES)}" if rest else ""
+    return f"still to be tested: {predicates_sql(rest, SIDE_NAMES)}" if rest else ""
 
 
 def _told(predicates: PredSet) -> str:
-    return predicates_sql(predicates, SIDES) if predicates else "as much"
+    return predicates_sql(predicates, SIDE_NAMES) if predicates else "as much"

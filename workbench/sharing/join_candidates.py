@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from workbench.network.nodes import Join
-from workbench.network.sql_text import SIDES, or_pred_sql
+from workbench.network.sql_text import SIDE_NAMES, or_pred_sql
 from workbench.optimizer.estimates import is_key
-from workbench.sharing.decisions import Candidate, Rule
+from workbench.sharing.decisions import Candidate
 from workbench.sharing.draft import Draft
 from workbench.sharing.joins import Pair
+from workbench.sharing.rules import NEAR_MISS, Rule
 from workbench.sql.implication import cover, difference, implies
 from workbench.sql.predicates import ORPred, PredSet
 
@@ -58,7 +59,7 @@ class Choice:
 
     def told(self, chosen: bool, reason: str = "") -> Candidate:
         """The choice as an analyst reads it."""
-        return Candidate(self.join.id, self.rule.value, self.cost, chosen, reason)
+        return Candidate(self.join.id, self.rule, self.cost, chosen, reason)
 
 
 def choices(draft: Draft, pair: Pair, anchor: float) -> Iterator[Choice]:
@@ -93,8 +94,8 @@ def near_misses(draft: Draft, pair: Pair) -> Iterator[Candidate]:
         join = draft.join(id_)
         extra = difference(join.predicates, pair.wants)
         if extra:
-            test = or_pred_sql(extra.or_preds[0], SIDES)
-            yield Candidate(id_, "near miss", None, False, f"it tests {test}, which this query does not")
+            test = or_pred_sql(extra.or_preds[0], SIDE_NAMES)
+            yield Candidate(id_, NEAR_MISS, None, False, f"it tests {test}, which this query does not")
 
 
 def keys(predicates: PredSet) -> frozenset[ORPred]:

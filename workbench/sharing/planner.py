@@ -19,9 +19,10 @@ from workbench.optimizer.estimates import Estimates
 from workbench.optimizer.statistics import StreamStatistics
 from workbench.options import Options
 from workbench.sharing.arrange import arrange, narrow
-from workbench.sharing.decisions import Decision, Explanation, Record, Rule
+from workbench.sharing.decisions import Decision, Explanation, Record
 from workbench.sharing.draft import Draft
 from workbench.sharing.fold import Fold
+from workbench.sharing.rules import Rule
 from workbench.sql.logical import LogicalQuery
 
 
