@@ -307,7 +307,7 @@ def joined(node: Join, left: Sequence[Row], right: Sequence[Row], tested: PredSe
     """The pairs of rows that satisfy predicates, under the names of the join's columns."""
     pairs = ((a, b) for a in left for b in right if satisfies((a, b), tested))
     return [
-        {node.output_name(side, name): value for side, row in enumerate(pair) for name, value in row.items()}
+        {node.names.output_name(side, name): value for side, row in enumerate(pair) for name, value in row.items()}
         for pair in pairs
     ]
 

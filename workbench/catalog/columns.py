@@ -49,7 +49,7 @@ def simple_columns(network: Network, node: Node, types: Mapping[str, DataType]) 
                 yield (node.id, name, 0, str(type_), node.parent, name, node.read.root, name, *above)
         case Join():
             for name, type_ in types.items():
-                side, inner = node.input_name(name)
+                side, inner = node.names.input_name(name)
                 above = _join_column(node, name)
                 yield (node.id, name, side, str(type_), node.parents[side], inner, *above, *above)
         case Aggregate():
@@ -80,7 +80,7 @@ def expression_columns(network: Network, node: Node, types: Mapping[str, DataTyp
 
 def _join_column(join: Join, name: str) -> tuple[NodeId, str]:
     """Root and column that a join's column comes from."""
-    side, inner = join.input_name(name)
+    side, inner = join.names.input_name(name)
     return join.roots[side], inner
 
 

@@ -28,7 +28,7 @@ def _pairs(join: Join, left: str | None, right: str | None, made: Columns, small
     if left is None or right is None:
         return None
     hint = f"/*+ BROADCAST({small}) */ " if small else ""
-    values = [f"{_on_side(*join.input_name(name))} AS `{name}`" for name in made]
+    values = [f"{_on_side(*join.names.input_name(name))} AS `{name}`" for name in made]
     marks = [f"greatest(l.{BATCH}, r.{BATCH}) AS {BATCH}", f"l.{WEIGHT} * r.{WEIGHT} AS {WEIGHT}"]
     condition = predicates_to_spark(join.tested, _column)
     return f"SELECT {hint}{', '.join([*values, *marks])} FROM ({left}) l JOIN ({right}) r ON {condition}"

@@ -14,19 +14,20 @@ column ``amount`` of the second leaf is ``amount_2``; leaves count from 1, left 
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property, lru_cache
 
+from workbench.network.join_names import JoinNames, join_names
 from workbench.sql.expressions import AggregateCall, Call, Column, Expression, calls, column_name, digest, text
 from workbench.sql.predicates import (
     TRUE,
+    OnSide,
     PredSet,
-    map_predicates,
     pred_set,
     predicate_expressions,
     predicate_sources,
+    rename_predicates,
 )
 
 NodeId = str
@@ -160,35 +161,10 @@ class Join:
         """Digest of the signature."""
         return _id("J", self.signature)
 
-    def output_name(self, side: int, name: str) -> str:
-        """What a column of the left (0) or right (1) parent is called in this node.
-
-        Example:
-            >>> Join("F1", "F2", "", TRUE, "F1", "F2", TRUE).output_name(1, "amount")
-            'amount_2'
-        """
-        if side == 0:
-            return f"{name}_1" if self.left_leaves == 1 else name
-        if self.right_leaves == 1:
-            return f"{name}_{self.left_leaves + 1}"
-        base, leaf = split_leaf(name)
-        return f"{base}_{leaf + self.left_leaves}"
-
-    def input_name(self, name: str) -> tuple[int, str]:
-        """Side and name in the parent of a column of this node: the inverse of ``output_name``."""
-        base, leaf = split_leaf(name)
-        if leaf <= self.left_leaves:
-            return 0, (base if self.left_leaves == 1 else name)
-        return 1, (base if self.right_leaves == 1 else f"{base}_{leaf - self.left_leaves}")
-
-    def output(self, column: Column) -> Column:
-        """A column of a root, its side told by ``source``, as a column of this node."""
-        return Column(self.output_name(column.source, column.name), column.type)
-
-    def input(self, column: Column) -> Column:
-        """A column of this node as a column of a root: the inverse of ``output``."""
-        side, name = self.input_name(column.name)
-        return Column(name, column.type, side)
+    @property
+    def names(self) -> JoinNames:
+        """What the columns of its sides are called in it."""
+        return join_names(self.left_leaves, self.right_leaves)
 
 
 @dataclass(frozen=True)
@@ -308,7 +284,7 @@ def side_of(predicates: PredSet, side: int) -> PredSet:
     Predicates that read no column at all belong to both sides.
     """
     own = pred_set(p for p in predicates if predicate_sources(p) <= {side})
-    return map_predicates(own, lambda column: replace(column, source=0))
+    return rename_predicates(own, OnSide(0))
 
 
 def reads(node: Node) -> tuple[Read, ...]:
@@ -322,19 +298,6 @@ def reads(node: Node) -> tuple[Read, ...]:
             return (node.read,)
         case SetOperation():
             return tuple(branch.read for branch in node.branches)
-
-
-def split_leaf(name: str) -> tuple[str, int]:
-    """A join's column name as base name and leaf number.
-
-    Example:
-        >>> split_leaf("tran_date_2")
-        ('tran_date', 2)
-    """
-    match = re.fullmatch(r"(.*)_(\d+)", name)
-    if match is None:
-        raise ValueError(f"{name!r} is not a column of a join")
-    return match[1], int(match[2])
 
 
 def over_groups(expression: Expression, groups: tuple[Expression, ...]) -> Expression:

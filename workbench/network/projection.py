@@ -41,7 +41,7 @@ def carried_columns(network: Network) -> Mapping[NodeId, Columns]:
             case Join():
                 needed = made_columns(network, id_, carried[id_])
                 for name, type_ in needed.items():
-                    side, inner = node.input_name(name)
+                    side, inner = node.names.input_name(name)
                     demand(node.parents[side], [Column(inner, type_)])
                 for column in predicate_columns(node.tested):
                     demand(node.parents[column.source], [column])

@@ -10,11 +10,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import prod
 
-from workbench.network.nodes import Aggregate, Join, Node, NodeId, Read, Selection, SetOperation, SetOperator, Source
+from workbench.network.nodes import (
+    SIDES,
+    Aggregate,
+    Join,
+    Node,
+    NodeId,
+    Read,
+    Selection,
+    SetOperation,
+    SetOperator,
+    Source,
+    side_of,
+)
 from workbench.optimizer.selectivity import join_rows, selectivity
 from workbench.optimizer.statistics import ColumnStatistics, StreamStatistics
 from workbench.sql.expressions import Column, Expression
-from workbench.sql.predicates import Operator, ORPred, PredSet, map_predicates, pred_set, predicate_sources
+from workbench.sql.predicates import Operator, ORPred, PredSet, pred_set, predicate_sources, rename_predicates
 
 UNKNOWN_ROWS = 1000.0
 """Rows of a stream nothing is known of."""
@@ -72,7 +84,7 @@ class Estimates:
         node = self.nodes[read.root]
         match node:
             case Join():
-                return self.joined(node.roots, map_predicates(read.wants, node.input))
+                return self.joined(node.roots, rename_predicates(read.wants, node.names.input))
             case Source():
                 statistics = self._of_stream(node)
                 return UNKNOWN_ROWS if statistics is None else statistics.rows * self.fraction(read)
@@ -105,11 +117,7 @@ class Estimates:
 
     def _sides(self, roots: tuple[NodeId, NodeId], predicates: PredSet) -> tuple[float, float]:
         """Estimated rows of each side that satisfy what reads it alone."""
-        own = [pred_set(p for p in predicates if predicate_sources(p) == {side}) for side in (0, 1)]
-        reads = (
-            Read(root, map_predicates(p, lambda c: Column(c.name, c.type))) for root, p in zip(roots, own, strict=True)
-        )
-        left, right = map(self.rows, reads)
+        left, right = (self.rows(Read(roots[side], side_of(predicates, side))) for side in SIDES)
         return left, right
 
     def fraction(self, read: Read) -> float:
@@ -124,7 +132,7 @@ class Estimates:
                 statistics = self._of_stream(node)
                 return None if statistics is None else statistics.columns.get(name)
             case Join():
-                side, inner = node.input_name(name)
+                side, inner = node.names.input_name(name)
                 return self.column(node.roots[side], inner)
             case _:
                 return None

@@ -18,7 +18,7 @@ from workbench.sharing.draft import Draft, renamed
 from workbench.sharing.reading import best_parent, holds, node_of, nodes_of, residual, selection_of
 from workbench.sharing.set_operators import arrange_set_operators
 from workbench.sql.implication import cover, difference, implies
-from workbench.sql.predicates import PredSet, conjunction, map_predicates
+from workbench.sql.predicates import PredSet, conjunction, rename_predicates
 
 
 def arrange(draft: Draft) -> None:
@@ -43,7 +43,7 @@ def narrow(draft: Draft) -> None:
         node = draft.nodes[root]
         if not isinstance(node, Join) or not draft.monotone(root):
             continue
-        wanted = [map_predicates(wants, node.input) for wants in draft.catalog.wanted_of(root)]
+        wanted = [rename_predicates(wants, node.names.input) for wants in draft.catalog.wanted_of(root)]
         narrower = draft.form(cover(wanted))
         if narrower != node.predicates:
             draft.put(replace(node, predicates=narrower))

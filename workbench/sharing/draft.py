@@ -15,9 +15,8 @@ from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, Se
 from workbench.optimizer.estimates import Estimates
 from workbench.options import Options
 from workbench.sql.canonical import canonical, widened
-from workbench.sql.expressions import Column
 from workbench.sql.implication import normalized
-from workbench.sql.predicates import TRUE, PredSet, map_predicates
+from workbench.sql.predicates import TRUE, OnSide, PredSet, rename_predicates
 
 
 @dataclass
@@ -123,9 +122,9 @@ def formed(predicates: PredSet, canonicalize: bool) -> PredSet:
 @lru_cache(maxsize=100_000)
 def over_join(join: Join, predicates: PredSet, canonicalize: bool) -> PredSet:
     """Predicates over a join's roots as predicates over the join (a conversion of T6.2.6)."""
-    return formed(map_predicates(predicates, join.output), canonicalize)
+    return formed(rename_predicates(predicates, join.names.output), canonicalize)
 
 
 def renamed(predicates: PredSet, source: int) -> PredSet:
     """Predicates over one root, as the ``source`` side of a join."""
-    return map_predicates(predicates, lambda c: Column(c.name, c.type, source))
+    return rename_predicates(predicates, OnSide(source))

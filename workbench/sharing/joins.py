@@ -66,7 +66,7 @@ class Parts:
         values = self.inputs[column.source]
         value = replace(column, source=0) if values is None else values[column.name]
         for join, side in self.steps[column.source]:
-            value = map_columns(value, lambda c, j=join, s=side: j.output(replace(c, source=s)))  # type: ignore[misc]
+            value = map_columns(value, lambda c, j=join, s=side: j.names.output(replace(c, source=s)))  # type: ignore[misc]
         return value
 
     def part_of(self, position: int) -> int:

@@ -40,8 +40,7 @@ def canonical(predicates: PredSet) -> PredSet:
         >>> str(canonical(pred_set([or_pred([Literal(double, Operator.GT, Constant(10, INTEGER))])])))
         'a > 5'
     """
-    # A literal's text is part of the key: 0.0 and -0.0 are equal, and functions tell them apart.
-    clauses = [{_remembered(x, str(x)) for x in p.literals} for p in predicates]
+    clauses = [{canonical_literal(x) for x in p.literals} for p in predicates]
     needed = [clause - {NEVER} for clause in clauses if ALWAYS not in clause]
     if not all(needed):
         return pred_set([or_pred([NEVER])])
@@ -49,11 +48,6 @@ def canonical(predicates: PredSet) -> PredSet:
     compared = (x for clause in needed if len(clause) == 1 for x in clause if x.right is not None)
     known = {Literal(side, Operator.IS_NOT_NULL) for x in compared for side in x.expressions}
     return pred_set(or_pred(clause) for clause in needed if not clause & known)
-
-
-@lru_cache(maxsize=100_000)
-def _remembered(literal: Literal, _: str) -> Literal:
-    return canonical_literal(literal)
 
 
 def widened(predicates: PredSet) -> PredSet:
@@ -64,6 +58,7 @@ def widened(predicates: PredSet) -> PredSet:
     return pred_set(or_pred(map(_widened_literal, p.literals)) for p in predicates)
 
 
+@lru_cache(maxsize=100_000)
 def canonical_literal(literal: Literal) -> Literal:
     """One literal in canonical form.
 

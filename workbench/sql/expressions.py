@@ -13,7 +13,7 @@ import datetime as dt
 import hashlib
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from decimal import Decimal
 from functools import cached_property
 
@@ -40,12 +40,23 @@ class Column:
     source: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Constant:
-    """A value known when the query is registered; ``None`` is NULL."""
+    """A value known when the query is registered; ``None`` is NULL.
+
+    0.0 and -0.0 are two constants, since functions tell them apart.
+    """
 
     value: Value
     type: DataType
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Constant) or (self.type, self.value) != (other.type, other.value):
+            return False
+        return not isinstance(self.value, float) or repr(self.value) == repr(other.value)
+
+    def __hash__(self) -> int:
+        return hash((self.value, self.type))
 
 
 @dataclass(frozen=True)
@@ -118,7 +129,9 @@ def map_columns(expression: Expression, change: Callable[[Column], Expression]) 
         case Constant():
             return expression
         case Call():
-            return replace(expression, arguments=tuple(map_columns(a, change) for a in expression.arguments))
+            mapped = tuple(map_columns(a, change) for a in expression.arguments)
+            same = all(a is b for a, b in zip(mapped, expression.arguments, strict=True))
+            return expression if same else Call(expression.function, mapped, expression.type)
 
 
 def text(expression: Expression | AggregateCall) -> str:

@@ -112,6 +112,7 @@ def _closed(stated: Sets) -> Facts:
     return Facts(dict.fromkeys(derived, NOT_NULL) | sets, derived, ())
 
 
+@lru_cache(maxsize=_CACHED)
 def _parts(about: Subject) -> tuple[Subject, ...]:
     """The direct parts that are not NULL when the whole is not."""
     sides: tuple[Expression, ...] = ()
@@ -122,6 +123,7 @@ def _parts(about: Subject) -> tuple[Subject, ...]:
     return tuple(subject(side) for side in sides if not isinstance(side, Constant))
 
 
+@lru_cache(maxsize=_CACHED)
 def _all_parts(about: Subject) -> frozenset[Subject]:
     parts = _parts(about)
     return frozenset(parts).union(*map(_all_parts, parts))

@@ -194,4 +194,32 @@ def orient(literal: Literal) -> Literal:
 
 def map_predicates(predicates: PredSet, change: Callable[[Column], Expression]) -> PredSet:
     """The PredSet over other columns (the conversions of T6.2.6 are column maps)."""
-    return pred_set(or_pred(map_literal(x, change) for x in p.literals) for p in predicates)
+    return pred_set(_mapped(p, change) for p in predicates)
+
+
+@dataclass(frozen=True)
+class OnSide:
+    """The renaming that puts every column on one side of a join, or, with 0, on its own."""
+
+    source: int
+
+    def __call__(self, column: Column) -> Column:
+        """The column on that side."""
+        return Column(column.name, column.type, self.source)
+
+
+def rename_predicates(predicates: PredSet, renaming: Callable[[Column], Column]) -> PredSet:
+    """The same as ``map_predicates`` and remembered for each ORPred; equal renamings must do the same.
+
+    A query's predicates are moved from roots to joins and back all the time.
+    """
+    return pred_set(_renamed(p, renaming) for p in predicates)
+
+
+@lru_cache(maxsize=200_000)
+def _renamed(predicate: ORPred, renaming: Callable[[Column], Column]) -> ORPred:
+    return _mapped(predicate, renaming)
+
+
+def _mapped(predicate: ORPred, change: Callable[[Column], Expression]) -> ORPred:
+    return or_pred(map_literal(x, change) for x in predicate.literals)
