@@ -9,6 +9,7 @@ never read.
 
 from __future__ import annotations
 
+import gc
 import re
 import uuid
 from collections.abc import Callable, Iterable, Iterator
@@ -64,6 +65,15 @@ class Delta:
 NO_CHANGE = Delta()
 
 
+def settle() -> None:
+    """Called by what runs in a Python worker: what is loaded by now is left out of garbage collection.
+
+    PySpark collects garbage after every task, and with numpy and pyarrow loaded that takes 25 ms.
+    """
+    if not gc.get_freeze_count():
+        gc.freeze()
+
+
 def run_pass(
     rows: DataFrame, grouped: GroupedFilter, kept: Iterable[str], folder: Path, tasks: int, batch: int | None = None
 ) -> Delta:
@@ -97,6 +107,7 @@ def _writer(
     words = len(grouped.always)
 
     def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        settle()
         path = f"{folder}/{uuid.uuid4().hex}.parquet"
         counts = np.zeros(64 * words + len(grouped.combinations), dtype=np.int64)
         rows = rows_in = 0

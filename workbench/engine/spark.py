@@ -37,6 +37,8 @@ START_SETTINGS = {
     "spark.locality.wait": "0s",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
+    # Over TCP every task waits 40 ms for its Python worker: small writes, acknowledged late.
+    "spark.python.unix.domain.socket.enabled": "true",
 }
 
 

@@ -18,7 +18,8 @@ from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, SetOperator, Source
 from workbench.network.projection import Columns, carried_columns, made_columns
 from workbench.sql.expressions import text
-from workbench.sql.predicates import conjunction
+from workbench.sql.implication import normalized
+from workbench.sql.predicates import TRUE, PredSet, conjunction
 
 
 @dataclass(frozen=True)
@@ -161,13 +162,23 @@ def plan_trees(
             grouped = plan_aggregate(node, made, monotone[network.roots[node.parent]], incremental_aggregates)
         elif isinstance(node, SetOperation) and node.operator is not SetOperator.UNION_ALL:
             grouped = plan_set_operation(node)
-        selections = {bits[n]: conjunction(*(s.predicates for s in network.selections_to(n))) for n in nodes}
+        tested = _tested(network, nodes)
         wanted = frozenset(frozenset(bits[n] for n in some) for some in readings[root])
         # A group's row is retracted with its lineage, which its tested columns decide.
         kept = made if grouped is not None else carried[root]
-        compiled = compile_filter(selections, bits.values(), wanted)
+        compiled = compile_filter({bits[n]: tested[n] for n in nodes}, bits.values(), wanted)
         plans[root] = TreePlan(root, computed(node), nodes, bits, wanted, kept, made, monotone[root], compiled, grouped)
     return plans
+
+
+def _tested(network: Network, nodes: tuple[NodeId, ...]) -> dict[NodeId, PredSet]:
+    """What is tested on a root's rows for each node of its tree, parents before children."""
+    tested: dict[NodeId, PredSet] = {}
+    for id_ in nodes:
+        node = network.nodes[id_]
+        selection = isinstance(node, Selection)
+        tested[id_] = normalized(conjunction(tested[node.parent], node.predicates)) if selection else TRUE
+    return tested
 
 
 def _readings(network: Network) -> Mapping[NodeId, set[tuple[NodeId, ...]]]:

@@ -110,13 +110,6 @@ class Network:
             trees.setdefault(root, []).append(id_)
         return {root: tuple(ids) for root, ids in trees.items()}
 
-    def selections_to(self, id_: NodeId) -> Iterator[Selection]:
-        """The selections between a node and its tree's root, the nearest to the root first."""
-        node = self.nodes[id_]
-        if isinstance(node, Selection):
-            yield from self.selections_to(node.parent)
-            yield node
-
 
 def _parents_first(nodes: Mapping[NodeId, Node]) -> dict[NodeId, Node]:
     """The nodes in the order given, if parents come before children there, else in one where they do."""

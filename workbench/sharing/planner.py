@@ -128,16 +128,15 @@ class Planner:
 
 def _needed(draft: Draft, name: str) -> list[NodeId]:
     """The nodes that work for a query, in the order of evaluation."""
+    # Not recursive: selections that tighten one bound after another hang in chains as long as there are queries.
     needed: dict[NodeId, None] = {}
-
-    def visit(id_: NodeId) -> None:
-        if id_ not in needed:
-            for parent in draft.nodes[id_].parents:
-                visit(parent)
-            needed[id_] = None
-
-    for id_ in draft.queries[name].nodes:
-        visit(id_)
+    waiting = list(reversed(draft.queries[name].nodes))
+    while waiting:
+        missing = [p for p in draft.nodes[waiting[-1]].parents if p not in needed]
+        if missing:
+            waiting.extend(reversed(missing))
+        else:
+            needed[waiting.pop()] = None
     return list(needed)
 
 

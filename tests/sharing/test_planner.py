@@ -1,0 +1,51 @@
+"""The planner on networks larger than a test would register query by query."""
+
+from __future__ import annotations
+
+from workbench.catalog.catalog import Catalog
+from workbench.engine.tree import plan_trees
+from workbench.network.network import Network, QueryPlan
+from workbench.network.nodes import Node, Read, Selection, Source
+from workbench.optimizer.estimates import Estimates
+from workbench.options import Options
+from workbench.sharing.draft import Draft
+from workbench.sharing.planner import _needed
+from workbench.sql.expressions import Column, Constant
+from workbench.sql.predicates import Literal, Operator, PredSet, or_pred, pred_set
+from workbench.sql.types import INTEGER
+
+DEEP = 3_000
+"""More selections one below the other than Python lets a function call itself."""
+
+
+def chain() -> Network:
+    """Selections each of which tightens the bound of the one before, and a query on the last."""
+    source = Source("f")
+    nodes: dict[str, Node] = {source.id: source}
+    parent = source.id
+    for bound in range(DEEP):
+        selection = Selection(Read(source.id, above(bound)), parent, above(bound))
+        nodes[selection.id] = selection
+        parent = selection.id
+    return Network(nodes, {"q": QueryPlan("q", Read(source.id, above(DEEP - 1)), (), (parent,))})
+
+
+def above(bound: int) -> PredSet:
+    return pred_set([or_pred([Literal(Column("a", INTEGER), Operator.GT, Constant(bound, INTEGER))])])
+
+
+def test_selections_may_hang_in_chains_of_any_length():
+    network = chain()
+    draft = Draft.of(network, Catalog(), Options(), Estimates({}))
+    assert _needed(draft, "q") == list(network.nodes)
+    assert network.served[next(iter(network.nodes))] == ("q",)
+
+
+def test_the_filter_of_a_chain_tests_each_node_once():
+    network = chain()
+    (plan,) = plan_trees(network, {}).values()
+    (table,) = plan.filter.filter.tables
+    assert len(table.points) == DEEP
+    last = plan.bits[network.queries["q"].nodes[0]]
+    allowed = (table.bits[:-1, last // 64] >> (last % 64)) & 1
+    assert allowed.sum() == 1 and allowed[-1] == 1
