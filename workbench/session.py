@@ -367,7 +367,7 @@ class Session:
         query.check_active()
         plan = self._state.network.queries[query.name]
         tree = self._engine.trees[plan.read.root]
-        return Answers(self._spark, plan, tree, query.registered)
+        return Answers(plan, tree, query.registered)
 
 
 def _views(name: str, bound: Bound) -> dict[str, LogicalQuery]:

@@ -6,26 +6,26 @@ replace the old in one assignment.
 
 from __future__ import annotations
 
-import shutil
 import time
-import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
-from workbench.engine.compile_filter import compile_filter
 from workbench.engine.explained import explained
+from workbench.engine.frames import arriving_frame, write_frame
 from workbench.engine.grouped import as_told, grouped_change, merged_state, state_change
-from workbench.engine.join import join_change
+from workbench.engine.join import join_change, probe_of, tested_pairs
+from workbench.engine.layout import BATCH, RESERVED_NAME, WEIGHT, Layout
 from workbench.engine.node_rows import NodeRows
-from workbench.engine.relation import SMALL_ROWS, Layout, Relation, consolidate
+from workbench.engine.note import Input, Note
+from workbench.engine.relation import ROWS_A_TASK, SMALL_ROWS, Relation, consolidate
 from workbench.engine.schedule import in_order
-from workbench.engine.shared_pass import BATCH, NO_CHANGE, RESERVED_NAME, WEIGHT, Delta, run_pass
+from workbench.engine.segments import remove_segment, write_segments
+from workbench.engine.shared_pass import NO_CHANGE, Delta, passing, run_pass
 from workbench.engine.timings import BatchReport, OperatorReport
 from workbench.engine.tree import LogEntry, Tree, TreePlan, passed_rows, plan_trees
 from workbench.engine.union_all import union_change
@@ -34,15 +34,9 @@ from workbench.errors import StreamError
 from workbench.network.network import Network
 from workbench.network.nodes import Join, NodeId, SetOperation, Source
 from workbench.network.projection import Columns
-from workbench.sql.predicates import PredSet
-
-ROWS_A_TASK = 100_000
-"""A job that reads at most so many rows runs as one task."""
 
 TREES_AT_A_TIME = 8
 """At most so many local trees run at a time, and no more than there are cores."""
-
-_EVERY_ROW = compile_filter({0: PredSet()}, [0], [frozenset([0])]).filter
 
 
 class Engine:
@@ -64,6 +58,8 @@ class Engine:
         self.trees: Mapping[NodeId, Tree] = {}
         self.arrived: Mapping[str, Relation] = {}
         """All rows of every stream so far, all columns: what later queries start from."""
+        self._prepared: dict[NodeId, tuple[object, DataFrame]] = {}
+        """For a tree the plan that runs in every batch, and what it depends on."""
 
     def add_stream(self, name: str, columns: Columns, history: Iterable[pa.Table]) -> None:
         """Take in a stream's history as batch 0.
@@ -78,10 +74,9 @@ class Engine:
         layout = Layout(columns)
         folder = self._folder(f"stream-{len(self.arrived)}")
         deltas = [self._write(table, layout, folder, batch=0) for table in history]
-        relation = Relation(self.spark, layout, folder, cached=False)
-        together = Delta(tuple(f for d in deltas for f in d.files), sum(d.rows for d in deltas))
+        together = Delta(tuple(segment for delta in deltas for segment in delta.segments))
         with explained("read the history"):
-            self.arrived = {**self.arrived, name: relation.append(together)}
+            self.arrived = {**self.arrived, name: Relation(self.spark, layout, folder).append(together)}
 
     def adopt(self, network: Network, batch: int) -> None:
         """Bring the trees to what the network asks for, new nodes computed from all data so far.
@@ -109,11 +104,8 @@ class Engine:
             in_order(_parent_roots(network), bring, self._pool)
         except BaseException:
             for tree in remade.values():
-                tree.release()
+                _remove(tree.files)
             raise
-        for root, old in self.trees.items():
-            if root not in trees or root in remade:
-                old.release()
         self._replace_trees({root: trees[root] for root in plans})
 
     def run_batch(self, network: Network, batch: int, arriving: Mapping[str, pa.Table]) -> BatchReport:
@@ -135,10 +127,12 @@ class Engine:
                 trees = {root: tree.grown(*deltas[root], batch) for root, tree in self.trees.items()}
         except BaseException:
             for delta in logged.values():
-                _remove(Path(delta.files[0]))
+                _remove(segment.path for segment in delta.segments)
             raise
         self._replace_trees(trees)
-        self.arrived = arrived
+        old, self.arrived = self.arrived, arrived
+        for name, relation in old.items():
+            _remove(relation.files - arrived[name].files)
         changes = {
             name: deltas[plan.read.root][0].count(self.trees[plan.read.root].plan.counted(plan.nodes))
             for name, plan in network.queries.items()
@@ -164,20 +158,18 @@ class Engine:
         return deltas, [_report(self.trees[root].plan, deltas[root][0], seconds[root]) for root in worked]
 
     def close(self) -> None:
-        """Give back the memory Spark holds; files stay."""
+        """End its threads and views; files stay."""
         self._pool.shutdown()
         self.views.forget()
-        for tree in self.trees.values():
-            tree.release()
+        self._prepared = {}
         self.trees = {}
 
     def _replace_trees(self, trees: Mapping[NodeId, Tree]) -> None:
         """Make new trees the engine's, and remove the files only the old ones needed."""
         old, self.trees = self.trees, trees
         for root, tree in old.items():
-            kept = trees[root].files if root in trees else frozenset()
-            for file in tree.files - kept:
-                _remove(Path(file))
+            _remove(tree.files - (trees[root].files if root in trees else frozenset()))
+        self._prepared = {root: prepared for root, prepared in self._prepared.items() if root in trees}
         self.views.forget(keep=lambda role: role.split("_")[0] in trees)
 
     def _folder(self, name: str) -> Path:
@@ -190,9 +182,7 @@ class Engine:
         rows = table.num_rows
         table = table.append_column(BATCH, pa.array([batch] * rows, type=pa.int32()))
         table = table.append_column(WEIGHT, pa.array([1] * rows, type=pa.int64()))
-        path = folder / f"arrived-{uuid.uuid4().hex}.parquet"
-        pq.write_table(table.cast(layout.arrow), path, compression="zstd")
-        return Delta((str(path),), rows, rows, path.stat().st_size)
+        return Delta(write_segments(table.cast(layout.arrow), folder))
 
     def _made(
         self, network: Network, plan: TreePlan, trees: Mapping[NodeId, Tree], old: Tree | None, batch: int
@@ -203,10 +193,10 @@ class Engine:
         inputs = tuple(self._rows_of(network, p, trees, NO_CHANGE, from_nothing=True) for p in parents)
         state: Relation | None = None
         if plan.grouped is not None:
-            layout = Layout(plan.grouped.state_columns, words=1)
+            layout = Layout(plan.grouped.state_columns)
             state = Relation(self.spark, layout, folder, merge=partial(merged_state, plan.grouped))
         delta, state_delta = self._change(network, plan, inputs, None, state, batch, told=old)
-        fewer = None if plan.monotone else partial(consolidate, layout=plan.layout)
+        fewer = None if plan.monotone else partial(_fewer, plan.layout)
         relation = Relation(self.spark, plan.layout, folder, merge=fewer).append(delta)
         return Tree(plan, relation, state.append(state_delta) if state else None, _log_of(plan, delta, old, batch))
 
@@ -228,9 +218,14 @@ class Engine:
     def _arrival(self, node: Source, plan: TreePlan, delta: Delta | None, batch: int) -> Delta:
         if delta is None:
             return NO_CHANGE
-        arrived = self.arrived[node.stream]
-        view = self.views.name(f"{plan.root}_arriving", delta, lambda: arrived.delta_frame(delta))
-        return self._pass(f"SELECT * FROM {view}", plan, batch, delta.rows)
+        note = self._note(plan, batch, Input(delta.segments))
+        layout = self.arrived[node.stream].layout
+
+        def arriving() -> DataFrame:
+            view = self.views.name(f"{plan.root}_arriving", plan, lambda: arriving_frame(self.spark, note, layout))
+            return self._passing(f"SELECT * FROM {view}", plan)
+
+        return self._run_prepared(plan.root, (plan,), arriving)
 
     def _rows_of(
         self, network: Network, node: NodeId, trees: Mapping[NodeId, Tree], delta: Delta, from_nothing: bool = False
@@ -262,6 +257,10 @@ class Engine:
                 read = arrived.rows
                 rows = f"SELECT * FROM {self.views.name(f'{plan.root}_arrived', arrived, lambda: arrived.dataframe)}"
             case Join() as join:
+                if not any(i.changed_rows for i in inputs):
+                    return NO_CHANGE, NO_CHANGE
+                if (found := self._probed(join, plan, inputs, batch)) is not None:
+                    return found, NO_CHANGE
                 rows = join_change(join, inputs[0], inputs[1], plan.made)
             case SetOperation() as union if plan.grouped is None:
                 rows = union_change(union, inputs, plan.made)
@@ -269,6 +268,21 @@ class Engine:
                 assert state is not None
                 rows, state_delta = self._grouped(plan, inputs, tree, state, batch, told)
         return (NO_CHANGE if rows is None else self._pass(rows, plan, batch, read)), state_delta
+
+    def _probed(self, join: Join, plan: TreePlan, inputs: tuple[NodeRows, ...], batch: int) -> Delta | None:
+        """The change of a join whose pairs are found by key; ``None`` for one without keys."""
+        left, right = inputs
+        note = self._note(plan, batch, left.input, right.input)
+        probe = probe_of(join, left, right, plan.made, note)
+        if probe is None:
+            return None
+        tasks = self._tasks(left.changed_rows + right.changed_rows)
+
+        def joined() -> DataFrame:
+            view = self.views.name(f"{plan.root}_pairs", (plan, probe, tasks), lambda: probe.frame(self.spark, tasks))
+            return self._passing(tested_pairs(join, view, plan.made), plan)
+
+        return self._run_prepared(plan.root, (plan, probe, tasks), joined)
 
     def _grouped(
         self,
@@ -284,10 +298,8 @@ class Engine:
         change = state_change(plan.grouped, inputs)
         if change is None:
             return None, NO_CHANGE
-        columns = plan.grouped.state_columns
-        folder = self._folder(plan.root)
         tasks = self._tasks(sum(i.changed_rows for i in inputs))
-        written = run_pass(self.spark.sql(change), _EVERY_ROW, columns, folder, tasks, batch)
+        written = Delta(write_frame(self.spark.sql(change).coalesce(tasks), self._folder(plan.root)))
         if not written.rows:
             return None, NO_CHANGE
         relation = tree.relation if tree is not None else None
@@ -308,11 +320,32 @@ class Engine:
 
     def _pass(self, rows: str, plan: TreePlan, batch: int, read: int) -> Delta:
         """Run a root's rows, computed from ``read`` rows, through the tree's filter."""
-        folder = self._folder(plan.root)
-        # Rows of a grouped root all belong to this batch; others bring their own.
-        number = None if plan.grouped is None else batch
+        self._note(plan, batch)
+        return run_pass(self._passing(rows, plan, self._tasks(read)))
+
+    def _passing(self, rows: str, plan: TreePlan, tasks: int | None = None) -> DataFrame:
+        """The plan that computes a root's rows and takes them through the tree's filter."""
         ready = self.spark.sql(passed_rows(rows, plan))
-        return run_pass(ready, plan.filter.filter, plan.kept, folder, self._tasks(read), number)
+        # Rows of a grouped root all belong to the batch that runs; others bring their own.
+        now = None if plan.grouped is None else self._note_of(plan)
+        folder = str(self._folder(plan.root))
+        return passing(ready if tasks is None else ready.coalesce(tasks), plan.filter.filter, plan.stored, folder, now)
+
+    def _run_prepared(self, root: NodeId, depends_on: object, make: Callable[[], DataFrame]) -> Delta:
+        """Run a tree's plan, made when it has to be: Spark plans it once, and it reads what is new from its note."""
+        known = self._prepared.get(root)
+        if known is None or known[0] != depends_on:
+            known = self._prepared[root] = (depends_on, make())
+        return run_pass(known[1])
+
+    def _note_of(self, plan: TreePlan) -> Note:
+        return Note.of(self._folder(plan.root), "now")
+
+    def _note(self, plan: TreePlan, batch: int, *inputs: Input) -> Note:
+        """Tell the tasks of a tree's next job what they work on."""
+        note = self._note_of(plan)
+        note.write(batch, inputs)
+        return note
 
     def _tasks(self, rows: int) -> int:
         """Tasks for a job that reads so many rows: a second one costs more than it saves on few."""
@@ -335,8 +368,11 @@ def _report(plan: TreePlan, delta: Delta, seconds: float) -> OperatorReport:
     return OperatorReport(plan.root, plan.nodes, delta.rows_in, delta.rows, seconds, node_rows)
 
 
-def _remove(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)
+def _fewer(layout: Layout, rows: DataFrame, whole: bool) -> DataFrame:
+    """Rows that cancel each other are gone, also when they are a part of all."""
+    return consolidate(rows, layout)
+
+
+def _remove(files: Iterable[str]) -> None:
+    for file in files:
+        remove_segment(file)

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 
+from workbench.engine.layout import BATCH, WEIGHT, Layout
 from workbench.engine.node_rows import NodeRows
-from workbench.engine.relation import SMALL_ROWS, Layout
-from workbench.engine.shared_pass import BATCH, WEIGHT, word_column
+from workbench.engine.relation import SMALL_ROWS
 from workbench.engine.statistics import Additive, Part, additive, holistic, over_rows
 from workbench.network.nodes import Aggregate, SetOperation, SetOperator
 from workbench.network.projection import Columns
@@ -120,13 +120,17 @@ def _set_weight(operator: SetOperator, branches: int) -> str:
             raise ValueError("UNION ALL keeps nothing for a group")
 
 
-def merged_state(plan: GroupedPlan, state: DataFrame) -> DataFrame:
-    """A state with one row a group; groups that have no rows any more are gone."""
-    merges = [*_merges(plan), f"max({BATCH}) AS {BATCH}", f"1L AS {WEIGHT}", f"1L AS {word_column(0)}"]
+def merged_state(plan: GroupedPlan, state: DataFrame, whole: bool) -> DataFrame:
+    """A state with one row a group. Where it is the whole state, groups that have no rows any more are gone.
+
+    In a part of it the changes of a group's rows may cancel in number and not in sum.
+    """
+    merges = [*_merges(plan), f"max({BATCH}) AS {BATCH}", f"1L AS {WEIGHT}"]
     live = " OR ".join(f"{part.name} <> 0" for part in plan.parts if part.name.startswith(LIVE))
     columns = ", ".join(f"`{name}`" for name in state.columns)
     grouped = f"SELECT {_list(plan.keys, merges)} FROM {{state}} {_group_by(plan.keys)}"
-    return state.sparkSession.sql(f"SELECT {columns} FROM ({grouped}) WHERE {live}", state=state)
+    kept = f" WHERE {live}" if whole else ""
+    return state.sparkSession.sql(f"SELECT {columns} FROM ({grouped}){kept}", state=state)
 
 
 def state_change(plan: GroupedPlan, inputs: tuple[NodeRows, ...]) -> str | None:

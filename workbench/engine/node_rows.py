@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from workbench.engine.layout import word_column
 from workbench.engine.lineage import WORD
+from workbench.engine.note import Input
 from workbench.engine.relation import SMALL_ROWS, Relation
-from workbench.engine.shared_pass import Delta, word_column
+from workbench.engine.shared_pass import Delta
 from workbench.engine.views import Views
 from workbench.network.nodes import NodeId
 
@@ -36,6 +38,13 @@ class NodeRows:
     def small(self) -> bool:
         """Whether the change is small enough to be sent to every task of a join."""
         return self.changed_rows <= SMALL_ROWS
+
+    @property
+    def input(self) -> Input:
+        """The same as segments, with the rows of the tree's other nodes in between."""
+        if self.from_nothing:
+            return Input(self.relation.segments)
+        return Input(self.delta.segments if self.changed_rows else (), self.relation.segments)
 
     @property
     def everything(self) -> str:

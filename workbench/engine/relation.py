@@ -1,57 +1,34 @@
-"""A relation that grows batch by batch: one cached main part and a small tail (design 5).
+"""A relation that grows batch by batch: segments, few of them however many batches there were (design 5).
 
-A Spark plan must not grow with the number of batches, so the many small deltas are kept as one local table, the
-*tail*, beside the *main* part that Spark holds in memory. When the tail has grown, both become the new main part.
-Deltas too large for the driver go straight into a new main part.
+Every change adds its segments; when the newest ones are many and of about one size, they become one. So a row is
+written again a logarithmic number of times, and there are a logarithmic number of segments to look into (the
+logarithmic method of Bentley and Saxe; log-structured merge trees).
 """
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 import pyarrow as pa
-from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from workbench.engine.shared_pass import BATCH, WEIGHT, Delta, word_column
-from workbench.sql.types import DataType
-from workbench.streams.arrow_types import to_arrow
+from workbench.engine.frames import segments_frame, write_frame
+from workbench.engine.layout import BATCH, WEIGHT, Layout, conform, word_column
+from workbench.engine.segments import SEGMENT_ROWS, Segment, open_segment, write_segments
+from workbench.engine.shared_pass import Delta
+
+SEGMENTS = 6
+"""So many segments of about one size become one."""
 
 SMALL_ROWS = 20_000
-"""A delta of at most so many rows may visit the driver."""
-TAIL_DELTAS = 2
-"""The tail is merged into the main part when it has more than so many times SMALL_ROWS.
+"""So many rows are few: segments of no more are merged by the driver, and a change of no more runs as one task."""
 
-It is sent to the JVM whenever it has grown. Left to a quarter of a main part of 600,000 rows, batches took half as long
-again before a merge as after it.
-"""
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Names and types of a relation's columns: values, batch, weight, and words of lineage."""
-
-    columns: Mapping[str, DataType]
-    words: int = 0
-
-    @cached_property
-    def spark(self) -> str:
-        """The schema in Spark's DDL."""
-        values = [f"`{name}` {type_.spark}" for name, type_ in self.columns.items()]
-        lineage = [f"{word_column(w)} bigint" for w in range(self.words)]
-        return ", ".join([*values, f"{BATCH} int", f"{WEIGHT} bigint", *lineage])
-
-    @cached_property
-    def arrow(self) -> pa.Schema:
-        """The schema in Arrow."""
-        fields = [pa.field(name, to_arrow(type_)) for name, type_ in self.columns.items()]
-        fields += [pa.field(BATCH, pa.int32()), pa.field(WEIGHT, pa.int64())]
-        return pa.schema(fields + [pa.field(word_column(w), pa.int64()) for w in range(self.words)])
+ROWS_A_TASK = 100_000
+"""A job that reads at most so many rows runs as one task: a second one costs more than it saves."""
 
 
 @dataclass(frozen=True)
@@ -61,81 +38,70 @@ class Relation:
     spark: SparkSession
     layout: Layout
     folder: Path
-    main: DataFrame | None = None
-    main_rows: int = 0
-    tail: pa.Table | None = None
-    merge: Callable[[DataFrame], DataFrame] | None = None
-    """What makes rows fewer when tail and main become one, where that is possible without changing what they mean."""
-    cached: bool = True
-    """Whether Spark keeps the main part in memory: where every batch reads it."""
-    files: frozenset[str] = frozenset()
-    """Files and folders the rows came from; those of the main part must stay."""
+    segments: tuple[Segment, ...] = ()
+    merge: Callable[[DataFrame, bool], DataFrame] | None = None
+    """What makes rows fewer when segments become one, where that is possible without changing what they mean; it is
+    told whether these are all rows there are."""
 
-    @property
+    @cached_property
     def rows(self) -> int:
         """Rows held, changes that cancel each other counted too."""
-        return self.main_rows + (self.tail.num_rows if self.tail is not None else 0)
+        return sum(segment.rows for segment in self.segments)
 
     @cached_property
     def dataframe(self) -> DataFrame:
         """All rows; some may cancel others."""
-        parts = [part for part in (self.main, self._tail_frame) if part is not None]
-        if not parts:
-            return self.spark.createDataFrame([], self.layout.spark)
-        return parts[0] if len(parts) == 1 else parts[0].unionByName(parts[1])
+        return self.frame(self.layout.arrow.names)
 
-    @cached_property
-    def _tail_frame(self) -> DataFrame | None:
-        return None if self.tail is None else local_frame(self.spark, self.tail, self.layout)
+    def frame(self, names: Sequence[str]) -> DataFrame:
+        """Some columns of all rows."""
+        return segments_frame(self.spark, self.segments, self.layout, self._tasks(self.rows), names)
 
     def delta_frame(self, delta: Delta) -> DataFrame:
         """A delta's rows in this relation's layout."""
-        return delta_frame(self.spark, delta, self.layout)
+        return segments_frame(self.spark, delta.segments, self.layout, self._tasks(delta.rows))
 
     def append(self, delta: Delta) -> Relation:
         """The relation with a delta's rows."""
         if not delta.rows:
             return self
-        if delta.rows > SMALL_ROWS:
-            return self._on_files(delta) if not self.rows else self._merged([self.dataframe, self.delta_frame(delta)])
-        table = conform(delta.read(), self.layout)
-        tail = table if self.tail is None else pa.concat_tables([self.tail, table]).combine_chunks()
-        grown = replace(self, tail=tail, files=self.files | set(delta.files))
-        if tail.num_rows > TAIL_DELTAS * SMALL_ROWS:
-            return grown._merged([grown.dataframe])
-        return grown
-
-    def _on_files(self, delta: Delta) -> Relation:
-        """The first rows of a relation, used where the pass wrote them."""
-        main = self.spark.read.schema(self.layout.spark).parquet(*delta.files)
-        return replace(self, main=self._cache(main), main_rows=delta.rows, files=frozenset(delta.files))
-
-    def _cache(self, main: DataFrame) -> DataFrame:
-        return main.persist(StorageLevel.MEMORY_AND_DISK) if self.cached else main
-
-    def _merged(self, parts: list[DataFrame]) -> Relation:
-        rows = parts[0] if len(parts) == 1 else parts[0].unionByName(parts[1])
-        if self.merge is not None:
-            rows = self.merge(rows)
-        path = str(self.folder / f"main-{uuid.uuid4().hex}.parquet")
-        rows.coalesce(self.spark.sparkContext.defaultParallelism).write.parquet(path)
-        main = self._cache(self.spark.read.schema(self.layout.spark).parquet(path))
-        count = main.count()
-        self.release()
-        return replace(self, main=main, main_rows=count, tail=None, files=frozenset([path]))
+        grown = replace(self, segments=(*self.segments, *delta.segments))
+        newest = _to_merge(grown.segments)
+        return grown._merged(newest) if newest else grown
 
     def narrowed(self, layout: Layout) -> Relation:
         """The relation with fewer columns."""
-        if layout.arrow.names == self.layout.arrow.names:
-            return self
-        main = None if self.main is None else self.main.select(*[f"`{name}`" for name in layout.arrow.names])
-        tail = None if self.tail is None else self.tail.select(layout.arrow.names)
-        return replace(self, layout=layout, main=main, tail=tail)
+        return replace(self, layout=layout)
 
-    def release(self) -> None:
-        """Give back the memory Spark holds for it."""
-        if self.main is not None and self.cached:
-            self.main.unpersist()
+    @property
+    def files(self) -> frozenset[str]:
+        """The files the rows are in."""
+        return frozenset(segment.path for segment in self.segments)
+
+    def _merged(self, newest: int) -> Relation:
+        """The relation with its newest segments as one."""
+        older, merging = self.segments[:-newest], self.segments[-newest:]
+        rows = sum(segment.rows for segment in merging)
+        if self.merge is None and rows <= SMALL_ROWS:
+            together = pa.Table.from_batches([conform(open_segment(s.path), self.layout.arrow) for s in merging])
+            return replace(self, segments=(*older, *write_segments(together, self.folder)))
+        frame = segments_frame(self.spark, merging, self.layout, self._tasks(rows))
+        if self.merge is not None:
+            frame = self.merge(frame, not older)
+        return replace(self, segments=(*older, *write_frame(frame, self.folder)))
+
+    def _tasks(self, rows: int) -> int:
+        return 1 if rows <= ROWS_A_TASK else max(1, self.spark.sparkContext.defaultParallelism)
+
+
+def _to_merge(segments: Sequence[Segment]) -> int:
+    """How many of the newest segments should become one: those of which each is at most twice as large as all newer."""
+    newer = count = 0
+    for segment in reversed(segments):
+        if segment.rows > SEGMENT_ROWS or (count and segment.rows > 2 * newer):
+            break
+        newer, count = newer + segment.rows, count + 1
+    return count if count >= SEGMENTS else 0
 
 
 def consolidate(rows: DataFrame, layout: Layout) -> DataFrame:
@@ -147,32 +113,3 @@ def consolidate(rows: DataFrame, layout: Layout) -> DataFrame:
     grouped = rows.groupBy(*[F.col(f"`{name}`") for name in names])
     merged = grouped.agg(F.max(BATCH).alias(BATCH), F.sum(WEIGHT).alias(WEIGHT))
     return merged.where(f"{WEIGHT} <> 0").select(*[f"`{name}`" for name in layout.arrow.names])
-
-
-def conform(table: pa.Table, layout: Layout) -> pa.Table:
-    """A table in a layout: columns in order; those it does not have are NULL, words of lineage 0."""
-    columns = []
-    for wanted in layout.arrow:
-        if wanted.name in table.column_names:
-            columns.append(table.column(wanted.name).cast(wanted.type))
-        elif wanted.name.startswith("_bits"):
-            columns.append(pa.array([0] * table.num_rows, type=pa.int64()))
-        else:
-            columns.append(pa.nulls(table.num_rows, wanted.type))
-    return pa.Table.from_arrays(columns, schema=layout.arrow)
-
-
-def local_frame(spark: SparkSession, table: pa.Table, layout: Layout) -> DataFrame:
-    """A small table as a DataFrame that lives in the plan itself."""
-    from pyspark.sql.types import StructType
-
-    schema = StructType.fromDDL(layout.spark)
-    return spark.createDataFrame(table, schema=schema)  # type: ignore[call-overload]
-
-
-def delta_frame(spark: SparkSession, delta: Delta, layout: Layout) -> DataFrame:
-    """A delta's rows: local when small, else read where they are."""
-    if delta.rows <= SMALL_ROWS:
-        table = conform(delta.read(), layout) if delta.rows else layout.arrow.empty_table()
-        return local_frame(spark, table, layout)
-    return spark.read.schema(layout.spark).parquet(*delta.files)

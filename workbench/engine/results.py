@@ -5,16 +5,16 @@ A result is the rows with the query's bit, projected; changes are those of its l
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from workbench.engine.layout import BATCH, WEIGHT, word_column
+from workbench.engine.lineage import WORD
 from workbench.engine.node_rows import has_bit
-from workbench.engine.relation import Layout
-from workbench.engine.shared_pass import BATCH, WEIGHT
 from workbench.engine.tree import LogEntry, Tree
 from workbench.errors import QueryError
 from workbench.network.network import QueryPlan
@@ -26,14 +26,13 @@ from workbench.sql.types import Kind
 class Answers:
     """The answers of one query: its plan, its tree, and the batch after which it was registered."""
 
-    spark: SparkSession
     plan: QueryPlan
     tree: Tree
     registered: int
 
     def result(self) -> DataFrame:
         """The answer over all data so far: the query's columns, each row as often as SQL says."""
-        rows = self._projected(self.tree.relation.dataframe)
+        rows = self._projected(self.tree.relation.frame(self._needed))
         if not self.tree.plan.monotone:
             rows = self._summed(rows)
             rows = rows.where(f"{WEIGHT} > 0")
@@ -42,7 +41,7 @@ class Answers:
 
     def count(self) -> int:
         """Number of rows in the answer."""
-        rows = self.tree.relation.dataframe.where(self._belongs)
+        rows = self.tree.relation.frame([WEIGHT, *self._words]).where(self._belongs)
         return int(rows.agg(F.coalesce(F.sum(WEIGHT), F.lit(0))).collect()[0][0])
 
     def changes(self, since: int | None) -> DataFrame:
@@ -64,6 +63,15 @@ class Answers:
         return " AND ".join(has_bit(self.tree.plan.bits[node]) for node in self.plan.nodes)
 
     @property
+    def _words(self) -> list[str]:
+        return [word_column(word) for word in sorted({self.tree.plan.bits[n] // WORD for n in self.plan.nodes})]
+
+    @property
+    def _needed(self) -> list[str]:
+        """The stored columns an answer is made of."""
+        return [*sorted({column.name for column in self.plan.columns}), BATCH, WEIGHT, *self._words]
+
+    @property
     def _names(self) -> list[str]:
         # Positions, since an analyst's column may be called like one of ours.
         return [f"_{i}" for i in range(len(self.plan.outputs))]
@@ -80,14 +88,12 @@ class Answers:
 
     def _log(self) -> DataFrame:
         """All changes that count for the query's node, in the tree's layout."""
+        relation = self.tree.relation
         if self.tree.plan.monotone:
-            return self.tree.relation.dataframe
+            return relation.frame(self._needed)
         entries = [entry for entry in _entries_of(self.tree, self.registered) if entry.delta.rows]
-        layout: Layout = self.tree.plan.layout
-        if not entries:
-            return self.spark.createDataFrame([], layout.spark)
-        files = [file for entry in entries for file in entry.delta.files]
-        return self.spark.read.schema(layout.spark).parquet(*files)
+        logged = replace(relation, segments=tuple(s for entry in entries for s in entry.delta.segments))
+        return logged.frame(self._needed)
 
 
 def _entries_of(tree: Tree, registered: int) -> tuple[LogEntry, ...]:

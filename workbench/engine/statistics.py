@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workbench.engine.shared_pass import WEIGHT
+from workbench.engine.layout import WEIGHT
 from workbench.sql.expressions import AggregateCall, Column, Expression
 from workbench.sql.rendering import minus
 from workbench.sql.spark_sql import to_spark

@@ -11,13 +11,16 @@ from dataclasses import dataclass, replace
 
 from workbench.engine.compile_filter import CompiledFilter, compile_filter
 from workbench.engine.grouped import GroupedPlan, plan_aggregate, plan_set_operation
+from workbench.engine.join_keys import stored_keys
+from workbench.engine.layout import BATCH, WEIGHT, Layout
 from workbench.engine.lineage import WORD
-from workbench.engine.relation import Layout, Relation
-from workbench.engine.shared_pass import BATCH, WEIGHT, Delta
+from workbench.engine.relation import Relation
+from workbench.engine.shared_pass import Delta
+from workbench.engine.statistics import over_rows
 from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, SetOperator, Source
 from workbench.network.projection import Columns, carried_columns, made_columns
-from workbench.sql.expressions import text
+from workbench.sql.expressions import Expression, text
 from workbench.sql.implication import normalized
 from workbench.sql.predicates import TRUE, PredSet, conjunction
 
@@ -31,7 +34,7 @@ class LogEntry:
     whole: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TreePlan:
     """What a tree must do, derived from the network: the same plan means the same rows.
 
@@ -49,11 +52,18 @@ class TreePlan:
     monotone: bool
     filter: CompiledFilter
     grouped: GroupedPlan | None
+    keys: Mapping[str, Expression]
+    """Computed keys by which joins look the rows up, by the name of their column."""
 
     @property
     def layout(self) -> Layout:
         """How the tree's rows are stored."""
-        return Layout(self.kept, words=len(self.filter.filter.always))
+        return Layout(self.stored, words=len(self.filter.filter.always))
+
+    @property
+    def stored(self) -> Columns:
+        """The columns of a row."""
+        return {**self.kept, **{name: key.type for name, key in self.keys.items()}}
 
     def counted(self, nodes: tuple[NodeId, ...]) -> int:
         """Where a delta counts the rows that belong to all of these nodes: see ``Delta.counts``."""
@@ -68,7 +78,7 @@ class TreePlan:
         return (
             self.made_of == other.made_of
             and all(self.bits.get(node) == bit for node, bit in other.bits.items())
-            and set(other.kept) <= set(self.kept)
+            and set(other.stored) <= set(self.stored)
             and all(any(mine <= some for mine in self.wanted) for some in other.wanted)
             and (other.grouped is None or set(other.grouped.state_columns) <= set(self.grouped.state_columns))  # type: ignore[union-attr]
         )
@@ -110,7 +120,7 @@ class Tree:
     @property
     def files(self) -> frozenset[str]:
         """All files it still needs."""
-        logged = {file for entry in self.log for file in entry.delta.files}
+        logged = {segment.path for entry in self.log for segment in entry.delta.segments}
         kept = self.relation.files if self.state is None else self.relation.files | self.state.files
         return kept | logged
 
@@ -118,14 +128,8 @@ class Tree:
         """The tree for fewer readers: what only others read is no longer kept."""
         state = self.state
         if state is not None and plan.grouped is not None:
-            state = state.narrowed(Layout(plan.grouped.state_columns, words=1))
+            state = state.narrowed(Layout(plan.grouped.state_columns))
         return replace(self, plan=plan, relation=self.relation.narrowed(plan.layout), state=state)
-
-    def release(self) -> None:
-        """Give back the memory Spark holds for it."""
-        self.relation.release()
-        if self.state is not None:
-            self.state.release()
 
 
 def monotone_roots(network: Network) -> Mapping[NodeId, bool]:
@@ -151,6 +155,7 @@ def plan_trees(
     carried = carried_columns(network)
     monotone = monotone_roots(network)
     readings = _readings(network)
+    keys = stored_keys(network)
     plans: dict[NodeId, TreePlan] = {}
     for root, nodes in network.trees.items():
         old = previous[root].plan.bits if root in previous else {}
@@ -167,7 +172,9 @@ def plan_trees(
         # A group's row is retracted with its lineage, which its tested columns decide.
         kept = made if grouped is not None else carried[root]
         compiled = compile_filter({bits[n]: tested[n] for n in nodes}, bits.values(), wanted)
-        plans[root] = TreePlan(root, computed(node), nodes, bits, wanted, kept, made, monotone[root], compiled, grouped)
+        plans[root] = TreePlan(
+            root, computed(node), nodes, bits, wanted, kept, made, monotone[root], compiled, grouped, keys[root]
+        )
     return plans
 
 
@@ -176,8 +183,9 @@ def _tested(network: Network, nodes: tuple[NodeId, ...]) -> dict[NodeId, PredSet
     tested: dict[NodeId, PredSet] = {}
     for id_ in nodes:
         node = network.nodes[id_]
-        selection = isinstance(node, Selection)
-        tested[id_] = normalized(conjunction(tested[node.parent], node.predicates)) if selection else TRUE
+        tested[id_] = TRUE
+        if isinstance(node, Selection):
+            tested[id_] = normalized(conjunction(tested[node.parent], node.predicates))
     return tested
 
 
@@ -200,8 +208,9 @@ def _assign_bits(nodes: tuple[NodeId, ...], old: Mapping[NodeId, int]) -> dict[N
 
 
 def passed_rows(rows: str, plan: TreePlan) -> str:
-    """SQL of a root's rows with the tested expressions beside the kept columns, ready for the shared pass."""
+    """SQL of a root's rows with keys and tested expressions beside the kept columns, ready for the shared pass."""
     # Rows of a grouped root all belong to the batch that runs, which the pass knows.
     marks = [WEIGHT] if plan.grouped is not None else [BATCH, WEIGHT]
-    tests = [f"{sql} AS {name}" for name, sql in plan.filter.tests.items()]
+    computed = {name: over_rows(key) for name, key in plan.keys.items()} | dict(plan.filter.tests)
+    tests = [f"{sql} AS {name}" for name, sql in computed.items()]
     return f"SELECT {', '.join([*marks, *(f'`{name}`' for name in plan.kept), *tests])} FROM ({rows})"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from workbench.engine.layout import BATCH, WEIGHT
 from workbench.engine.node_rows import NodeRows
-from workbench.engine.shared_pass import BATCH, WEIGHT
 from workbench.engine.statistics import over_rows
 from workbench.network.nodes import SetOperation
 from workbench.network.projection import Columns

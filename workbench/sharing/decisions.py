@@ -11,6 +11,10 @@ from workbench.sharing.explanation_text import as_html, as_text
 from workbench.sharing.rules import Rule
 
 
+NAMED = 20
+"""So many of the queries that share a node are named in the catalog: all of them would be the square of their number."""
+
+
 @dataclass(frozen=True)
 class Candidate:
     """A node that could have served. ``cost``: estimated rows that remain to be tested, ``None`` where it is unfit."""
@@ -64,8 +68,14 @@ class Explanation:
         return as_html(self)
 
     def rows(self) -> list[dict[str, Any]]:
-        """The decisions as plain data, as the catalog keeps them; the last row has the notes."""
-        made = ({**vars(d), "candidates": [vars(c) for c in d.candidates]} for d in self.decisions)
+        """The decisions as plain data, as the catalog keeps them; the last row has the notes.
+
+        Of many queries that share a node the first are named.
+        """
+        made = (
+            {**vars(d), "shared_with": d.shared_with[:NAMED], "candidates": [vars(c) for c in d.candidates]}
+            for d in self.decisions
+        )
         return [*made, {"notes": list(self.notes)}]
 
     @staticmethod

@@ -26,6 +26,10 @@ from workbench.sharing.rules import Rule
 from workbench.sql.logical import LogicalQuery
 
 
+CHAIN = 20
+"""So many old selections of one local tree are explained; hundreds may hang one below the other."""
+
+
 @dataclass(frozen=True)
 class Planned:
     """A network with a query in it, and how that came about."""
@@ -155,7 +159,7 @@ def _served_too(before: Network, draft: Draft, name: str, needed: Iterable[NodeI
 
 def _explained(before: Network, draft: Draft, name: str, needed: list[NodeId], record: Record) -> Explanation:
     made = []
-    for id_ in needed:
+    for id_ in _told_of(before, draft, needed, record):
         created = id_ not in before.nodes
         rule, reason, candidates = record.chosen.get(id_, (Rule.NEW if created else Rule.EQUAL, "", ()))
         node = draft.nodes[id_]
@@ -166,6 +170,17 @@ def _explained(before: Network, draft: Draft, name: str, needed: list[NodeId], r
         shared_with = before.served.get(id_, ())
         made.append(Decision(id_, node_sql(node), created, str(rule), shared_with, reason, tuple(candidates)))
     return Explanation(name, tuple(made), (*record.notes, *_rerouted(before, draft)))
+
+
+def _told_of(before: Network, draft: Draft, needed: list[NodeId], record: Record) -> list[NodeId]:
+    """The nodes an explanation speaks of: of a long chain of old selections the last, which the query reads."""
+    passed_by = [id_ for id_ in needed if isinstance(draft.nodes[id_], Selection) and id_ in before.nodes]
+    trees: dict[NodeId, list[NodeId]] = {}
+    for id_ in passed_by:
+        if id_ not in record.chosen:
+            trees.setdefault(_root(draft, id_), []).append(id_)
+    left_out = {id_ for chain in trees.values() for id_ in chain[:-CHAIN]}
+    return [id_ for id_ in needed if id_ not in left_out]
 
 
 def _rerouted(before: Network, draft: Draft) -> Iterator[str]:

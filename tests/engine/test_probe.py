@@ -1,0 +1,135 @@
+"""What is looked up by key is what comparing every pair finds: both changes, lineage, weights, NULLs, collisions."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from workbench.engine import key_index, probe, segments
+from workbench.engine.key_index import candidates, key_hashes
+from workbench.engine.note import Input, Note
+from workbench.engine.probe import Probe, Side
+from workbench.engine.segments import Segment, open_segment, remove_segment, write_segments
+
+VALUES: dict[str, tuple[pa.DataType, list[Any]]] = {
+    "integer": (pa.int64(), [0, 1, -1, 2**63 - 1, -(2**63), 7]),
+    "decimal": (pa.decimal128(38, 2), [Decimal("0.00"), Decimal("-0.01"), Decimal("9" * 36 + ".99"), Decimal("1.00")]),
+    "text": (pa.string(), ["", "a", "A", "é", "a\x00", " a"]),
+    "date": (pa.date32(), [dt.date(1970, 1, 1), dt.date(1, 1, 1), dt.date(9999, 12, 31)]),
+    "time": (pa.timestamp("us"), [dt.datetime(1970, 1, 1), dt.datetime(2020, 2, 29, 1, 2, 3, 4)]),
+    "truth": (pa.bool_(), [True, False]),
+}
+
+
+def rows(random: Random, count: int, types: list[str], empty: float = 0.2) -> pa.Table:
+    """Rows with keys of some types, often equal, some NULL."""
+    columns = {
+        f"k{i}": pa.array([None if random.random() < empty else random.choice(VALUES[t][1]) for _ in range(count)])
+        if count
+        else pa.array([])
+        for i, t in enumerate(types)
+    }
+    typed = {name: column.cast(VALUES[types[i]][0]) for i, (name, column) in enumerate(columns.items())}
+    marks = {
+        "id": pa.array([random.randrange(1_000) for _ in range(count)], pa.int64()),
+        "_batch": pa.array([random.randrange(5) for _ in range(count)], pa.int32()),
+        "_weight": pa.array([random.choice([1, 1, -1, 2]) for _ in range(count)], pa.int64()),
+        "_bits0": pa.array([random.choice([1, 2, 3]) for _ in range(count)], pa.int64()),
+    }
+    return pa.table(typed | marks)
+
+
+def written(table: pa.Table, folder: Path, pieces: int) -> tuple[Segment, ...]:
+    size = -(-max(1, table.num_rows) // pieces)
+    parts = [table.slice(first, size) for first in range(0, table.num_rows, size)]
+    return tuple(segment for part in parts for segment in write_segments(part.combine_chunks(), folder))
+
+
+def side(types: list[str], bit: int) -> Side:
+    keys = tuple(pa.field(f"k{i}", VALUES[t][0]) for i, t in enumerate(types))
+    return Side(pa.schema([("id", pa.int64())]), (("id", "bigint"),), keys, bit)
+
+
+def expected(left: pa.Table, right: pa.Table, types: list[str]) -> list[tuple[Any, ...]]:
+    """Every pair with equal keys, by comparing all of them: rows of the left have bit 0, of the right bit 1."""
+    names = [f"k{i}" for i in range(len(types))]
+    return [
+        (a["id"], b["id"], max(a["_batch"], b["_batch"]), a["_weight"] * b["_weight"])
+        for a in left.to_pylist()
+        for b in right.to_pylist()
+        if a["_bits0"] & 1 and b["_bits0"] & 2 and all(a[n] is not None and a[n] == b[n] for n in names)
+    ]
+
+
+@pytest.mark.parametrize("types", [["integer"], ["text"], ["decimal", "date"], ["text", "text", "truth"], ["time"]])
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("tasks", [1, 3])
+def test_every_pair_is_found_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, types: list[str], seed: int, tasks: int
+) -> None:
+    monkeypatch.setattr(probe, "PAIRS", 7)
+    monkeypatch.setattr(segments, "HANDED_ON", 10)
+    random = Random(seed)
+    before = [rows(random, 60, types), rows(random, 50, types)]
+    change = [rows(random, 30, types), rows(random, random.choice([0, 20]), types)]
+    left, right = (
+        Input(written(c, tmp_path, 2) if c.num_rows else (), written(b, tmp_path, 3))
+        for c, b in zip(change, before, strict=True)
+    )
+    found = Probe(side(types, 0), side(types, 1), Note("unused"))
+    got = [
+        tuple(row.values())
+        for task in range(tasks)
+        for batch in found.pairs(left, right, task, tasks)
+        for row in batch.to_pylist()
+    ]
+    after = pa.concat_tables([before[1], change[1]])
+    wanted = expected(change[0], after, types) + expected(before[0], change[1], types)
+    assert sorted(got) == sorted(wanted) and wanted
+
+
+def test_all_keys_of_one_value_come_in_portions(tmp_path: Path) -> None:
+    table = pa.table({"k": pa.array([5] * 100, pa.int64())})
+    (segment,) = write_segments(table, tmp_path)
+    hashes, _ = key_hashes([pa.array([5, 6, 5], pa.int64())])
+    portions = list(candidates(segment.path, ("k",), hashes, at_a_time=10))
+    assert [len(asked) for asked, _ in portions] == [100, 100]
+    assert [sorted(found.tolist()) for _, found in portions] == [list(range(100))] * 2
+    assert {int(a) for asked, _ in portions for a in asked} == {0, 2}
+
+
+def test_a_collision_is_a_candidate_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spark tests the pairs afterwards, so nothing may be lost even when all hashes are equal."""
+    monkeypatch.setattr(key_index, "_one_hash", lambda column: np.zeros(len(column), dtype=np.uint64))
+    (segment,) = write_segments(pa.table({"k": pa.array([1, 2, None], pa.int64())}), tmp_path)
+    hashes, whole = key_hashes([pa.array([2, None], pa.int64())])
+    assert whole.tolist() == [True, False]
+    ((_, found),) = candidates(segment.path, ("k",), hashes[whole], at_a_time=100)
+    assert sorted(found.tolist()) == [0, 1]
+
+
+def test_nothing_of_a_removed_segment_stays(tmp_path: Path) -> None:
+    (segment,) = write_segments(pa.table({"k": pa.array([1], pa.int64())}), tmp_path)
+    list(candidates(segment.path, ("k",), np.zeros(1, dtype=np.uint64), 1))
+    assert len(list(tmp_path.iterdir())) == 2
+    opened = open_segment(segment.path)
+    remove_segment(segment.path)
+    assert not list(tmp_path.iterdir())
+    assert opened.column("k").to_pylist() == [1]
+
+
+def test_a_note_tells_what_was_written_last(tmp_path: Path) -> None:
+    note = Note.of(tmp_path, "now")
+    first, second = Segment("a", 1), Segment("b", 2)
+    note.write(3, [Input((first,), (second, first))])
+    assert note.read() == (3, (Input((first,), (second, first)),))
+    note.write(4)
+    assert note.read() == (4, ())
+    assert [file.name for file in tmp_path.iterdir()] == ["now.note"]

@@ -1,0 +1,58 @@
+"""By what the rows of a join find each other: equalities between an expression of one side and one of the other.
+
+A key that is computed is stored with the rows of its side, as Spark computes it, so that it can be looked up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from workbench.network.network import Network
+from workbench.network.nodes import Join, NodeId
+from workbench.optimizer.estimates import is_key
+from workbench.sql.expressions import Column, Expression, digest, map_columns, sources, text
+from workbench.sql.types import Kind
+
+
+def join_keys(join: Join) -> Iterator[tuple[Expression, Expression]]:
+    """What must be equal, the left side's first, each over the columns of its side.
+
+    Only where equal values look alike: of one type, and not DOUBLE, of which 0.0 and -0.0 are equal.
+    """
+    for predicate in filter(is_key, join.tested):
+        (literal,) = predicate.literals
+        assert literal.right is not None
+        ends = {sources(end): end for end in (literal.left, literal.right)}
+        left, right = ends.get(frozenset([0])), ends.get(frozenset([1]))
+        if left is None or right is None or left.type.kind is Kind.DOUBLE:
+            continue
+        if left.type.kind is right.type.kind and left.type.scale == right.type.scale:
+            yield _own(left), _own(right)
+
+
+def stored_keys(network: Network) -> Mapping[NodeId, Mapping[str, Expression]]:
+    """For every local tree the computed keys that joins look its rows up by, by the name of their column."""
+    keys: dict[NodeId, dict[str, Expression]] = {root: {} for root in network.trees}
+    for node in network.nodes.values():
+        if isinstance(node, Join):
+            for ends in join_keys(node):
+                for parent, end in zip(node.parents, ends, strict=True):
+                    if not isinstance(end, Column):
+                        keys[network.roots[parent]][key_column(end)] = end
+    return keys
+
+
+def key_column(key: Expression) -> str:
+    """The stored column that has a key's values.
+
+    Example:
+        >>> from workbench.sql.types import STRING
+        >>> key_column(Column("account", STRING))
+        'account'
+    """
+    return key.name if isinstance(key, Column) else f"_key_{digest(text(key))}"
+
+
+def _own(expression: Expression) -> Expression:
+    return map_columns(expression, lambda column: replace(column, source=0))

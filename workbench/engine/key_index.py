@@ -1,0 +1,101 @@
+"""Finding the rows of a segment by a key: the dictionary inside a SteM (CACQ 2.2; Raman, Deshpande, Hellerstein).
+
+A segment's index is its rows' keys as sorted 64-bit hashes, and where each row stands. It is made when somebody first
+looks for that key, kept in files beside the segment, and memory-mapped like it. What is found are *candidates*: equal
+hashes. Spark tests the pairs, so a collision costs time and no answer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import uuid
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+
+from workbench.engine.lineage import comparable
+from workbench.engine.segments import open_segment
+
+Hashes = npt.NDArray[np.uint64]
+Positions = npt.NDArray[np.int64]
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+def key_hashes(columns: Sequence[pa.Array]) -> tuple[Hashes, npt.NDArray[np.bool_]]:
+    """The hash of each row's key, and whether the key has no NULL: what has one equals nothing.
+
+    Columns are of a type with whole numbers or strings behind it; equal values of one type have equal hashes, in every
+    process.
+    """
+    hashes = np.zeros(len(columns[0]), dtype=np.uint64)
+    whole = np.ones(len(columns[0]), dtype=bool)
+    for column in columns:
+        hashes = _mixed(hashes * _GOLDEN + _one_hash(column))
+        if column.null_count:
+            whole &= ~np.asarray(column.is_null())
+    return hashes, whole
+
+
+def candidates(
+    segment: str, key: tuple[str, ...], wanted: Hashes, at_a_time: int
+) -> Iterator[tuple[Positions, Positions]]:
+    """Rows of a segment whose key may be one of those wanted: positions in ``wanted``, and rows, pair by pair.
+
+    About ``at_a_time`` pairs come together; more only where one key alone has more rows.
+    """
+    hashes, rows = _index(segment, key)
+    first = np.searchsorted(hashes, wanted, side="left")
+    counts = np.searchsorted(hashes, wanted, side="right") - first
+    found = np.flatnonzero(counts)
+    portion = np.cumsum(counts[found]) // at_a_time
+    for some in np.split(found, np.flatnonzero(np.diff(portion)) + 1):
+        repeats = counts[some]
+        asked = np.repeat(some, repeats)
+        within = np.arange(len(asked)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
+        yield asked, rows[first[asked] + within]
+
+
+@lru_cache(maxsize=1_024)
+def _index(segment: str, key: tuple[str, ...]) -> tuple[Hashes, Positions]:
+    name = hashlib.sha256("\x00".join(key).encode()).hexdigest()[:16]
+    file = Path(segment).with_suffix(f".{name}.npy")
+    if not file.exists():
+        _write_index(segment, key, file)
+    both = np.load(file, mmap_mode="r")
+    return both[0], both[1].view(np.int64)
+
+
+def _write_index(segment: str, key: tuple[str, ...], file: Path) -> None:
+    batch = open_segment(segment)
+    hashes, whole = key_hashes([batch.column(name) for name in key])
+    rows = np.flatnonzero(whole)
+    order = np.argsort(hashes[rows], kind="stable")
+    both = np.stack([hashes[rows][order], rows[order].astype(np.uint64)])
+    # Two tasks may do this at a time; they write the same.
+    part = file.with_suffix(f".{uuid.uuid4().hex}")
+    with part.open("wb") as out:
+        np.save(out, both)
+    os.replace(part, file)
+
+
+def _one_hash(column: pa.Array) -> Hashes:
+    if not pa.types.is_string(column.type):
+        return _mixed(comparable(column).view(np.uint64))
+    encoded = column.dictionary_encode()
+    values = np.append(encoded.dictionary.to_numpy(zero_copy_only=False), "")
+    hashes = pd.util.hash_array(values.astype(object), categorize=False)
+    return np.asarray(hashes[encoded.indices.fill_null(len(values) - 1).to_numpy(zero_copy_only=False)])
+
+
+def _mixed(x: Hashes) -> Hashes:
+    """The finalizer of splitmix64: numbers next to each other get hashes far apart."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))

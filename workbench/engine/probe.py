@@ -1,0 +1,142 @@
+"""The pairs of a join that may match: each side's change looked up among the rows of the other (CACQ 2.2, PSoup 3).
+
+    Δ(L ⋈ R)  =  ΔL ⋈ R′  ∪  L ⋈ ΔR          R′ = R after the batch
+
+A join costs what its change finds, however much has piled up: nothing of the other side is read but the rows with the
+same key. What comes out are candidates; Spark evaluates the join's predicates on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame, SparkSession
+
+from workbench.engine.frames import one_row_a_task, tasks_of
+from workbench.engine.key_index import Positions, candidates, key_hashes
+from workbench.engine.layout import BATCH, WEIGHT, word_column
+from workbench.engine.lineage import WORD
+from workbench.engine.note import Input, Note
+from workbench.engine.segments import Segment, open_segment, read_share, shares
+from workbench.engine.worker import settle
+
+PAIRS = 65_536
+"""About so many pairs are handed to Spark at a time."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a join.
+
+    Attributes:
+        schema: the columns to hand on.
+        types: their names and Spark's types.
+        keys: the columns by which rows find each other, in the order of the other side's.
+        bit: of the node that is read.
+    """
+
+    schema: pa.Schema
+    types: tuple[tuple[str, str], ...]
+    keys: tuple[pa.Field, ...]
+    bit: int
+
+    @property
+    def found(self) -> pa.Schema:
+        """The columns of rows that were found."""
+        return pa.schema([*self.schema, pa.field(BATCH, pa.int32()), pa.field(WEIGHT, pa.int64())])
+
+    @property
+    def changed(self) -> pa.Schema:
+        """The columns of rows that look for others."""
+        word = pa.field(word_column(self.bit // WORD), pa.int64())
+        return pa.schema(list({field.name: field for field in (*self.found, *self.keys, word)}.values()))
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Names of the key's columns; one may stand there twice."""
+        return tuple(field.name for field in self.keys)
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Finds the candidate pairs of two sides; what they are in a batch says the note.
+
+    Columns of the pairs: those of the left side named ``l_…``, of the right ``r_…``, and batch and weight of the pair.
+    """
+
+    left: Side
+    right: Side
+    note: Note
+
+    def frame(self, spark: SparkSession, tasks: int) -> DataFrame:
+        """The pairs as a DataFrame that is made once and run in every batch."""
+        probe = self
+
+        def pairs(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            settle()
+            _, (left, right) = probe.note.read()
+            for task in tasks_of(batches):
+                yield from probe.pairs(left, right, task, tasks)
+
+        values = [f"`{p}_{name}` {type_}" for p, s in self._sides for name, type_ in s.types]
+        schema = ", ".join([*values, f"{BATCH} int", f"{WEIGHT} bigint"])
+        return one_row_a_task(spark, tasks).mapInArrow(pairs, schema)
+
+    def pairs(self, left: Input, right: Input, task: int = 0, tasks: int = 1) -> Iterator[pa.RecordBatch]:
+        """One task's part of the candidate pairs."""
+        after = (*right.before, *right.change)
+        yield from self._half(left.change, after, changed=0, task=task, tasks=tasks)
+        yield from self._half(right.change, left.before, changed=1, task=task, tasks=tasks)
+
+    @property
+    def _sides(self) -> tuple[tuple[str, Side], tuple[str, Side]]:
+        return ("l", self.left), ("r", self.right)
+
+    def _half(
+        self, change: tuple[Segment, ...], others: tuple[Segment, ...], changed: int, task: int, tasks: int
+    ) -> Iterator[pa.RecordBatch]:
+        """The pairs of a change on one side with rows of the other."""
+        if not change or not others:
+            return
+        side, other = (self.left, self.right)[:: 1 - 2 * changed]
+        for rows in read_share(shares(change, tasks)[task], side.changed):
+            hashes, whole = key_hashes([rows.column(name) for name in side.key])
+            mine = np.flatnonzero(whole & _has(rows, side.bit))
+            if not len(mine):
+                continue
+            for segment in others:
+                batch = open_segment(segment.path)
+                for asked, found in candidates(segment.path, other.key, hashes[mine], PAIRS):
+                    own = _has_at(batch, other.bit, found)
+                    ends = (rows.take(pa.array(mine[asked[own]])), _taken(batch, other, found[own]))
+                    yield self._pairs(*ends[:: 1 - 2 * changed])
+
+    def _pairs(self, left: pa.RecordBatch, right: pa.RecordBatch) -> pa.RecordBatch:
+        ends = (left, right)
+        names = [f"{p}_{name}" for p, side in self._sides for name in side.schema.names]
+        values = [e.column(n) for e, (_, side) in zip(ends, self._sides, strict=True) for n in side.schema.names]
+        batch = pc.max_element_wise(left.column(BATCH), right.column(BATCH))
+        weight = pc.multiply(left.column(WEIGHT), right.column(WEIGHT))
+        return pa.RecordBatch.from_arrays([*values, batch, weight], names=[*names, BATCH, WEIGHT])
+
+
+def _taken(batch: pa.RecordBatch, side: Side, rows: Positions) -> pa.RecordBatch:
+    """Some rows of a segment, the columns that are needed alone."""
+    return batch.select(side.found.names).take(pa.array(rows))
+
+
+def _has(batch: pa.RecordBatch, bit: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    return _has_at(batch, bit, np.arange(batch.num_rows))
+
+
+def _has_at(batch: pa.RecordBatch, bit: int, rows: Positions) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Whether each of some rows has a bit of lineage; rows written before there was such a word have none of it."""
+    at = batch.schema.get_field_index(word_column(bit // WORD))
+    if at < 0:
+        return np.zeros(len(rows), dtype=bool)
+    words = batch.column(at).to_numpy(zero_copy_only=False).view(np.uint64)
+    return ((words[rows] >> np.uint64(bit % WORD)) & np.uint64(1)).astype(bool)

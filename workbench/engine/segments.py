@@ -1,0 +1,112 @@
+"""Segments: rows in files that are written once and memory-mapped by whoever reads them.
+
+A segment is one Arrow record batch, uncompressed, so opening it costs nothing however large it is, its columns are read
+only where they are needed, and all processes of a machine share the pages. State needs no process's memory.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+
+import pyarrow as pa
+
+from workbench.engine.layout import conform
+
+SEGMENT_ROWS = 250_000
+"""About so many rows make a segment: what a task keeps in memory before it writes."""
+
+HANDED_ON = 16_384
+"""Rows handed to Spark at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A file of rows."""
+
+    path: str
+    rows: int
+
+    @property
+    def bytes(self) -> int:
+        """The size of the file."""
+        return Path(self.path).stat().st_size
+
+
+class SegmentWriter:
+    """Writes rows to segments as they come; ``close`` gives those that were written."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._waiting: list[pa.RecordBatch] = []
+        self._written: list[Segment] = []
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Take some rows."""
+        self._waiting.append(batch)
+        if sum(b.num_rows for b in self._waiting) >= SEGMENT_ROWS:
+            self._write()
+
+    def close(self) -> list[Segment]:
+        """Write the rest."""
+        if any(batch.num_rows for batch in self._waiting):
+            self._write()
+        return self._written
+
+    def _write(self) -> None:
+        # Strings of more than 2 GiB stay several batches; each becomes a file.
+        for batch in pa.Table.from_batches(self._waiting).combine_chunks().to_batches():
+            # A random name: what a failed or repeated task wrote is never read.
+            path = f"{self._folder}/{uuid.uuid4().hex}.arrow"
+            with pa.OSFile(path, "wb") as file, pa.ipc.new_file(file, batch.schema) as writer:
+                writer.write_batch(batch)
+            self._written.append(Segment(path, batch.num_rows))
+        self._waiting = []
+
+
+def write_segments(table: pa.Table, folder: Path) -> tuple[Segment, ...]:
+    """Write a table that this process has."""
+    writer = SegmentWriter(str(folder))
+    for batch in table.to_batches():
+        writer.add(batch)
+    return tuple(writer.close())
+
+
+@lru_cache(maxsize=1_024)
+def open_segment(path: str) -> pa.RecordBatch:
+    """The rows of a segment, where they are; nothing is read yet."""
+    return pa.ipc.open_file(pa.memory_map(path)).get_batch(0)
+
+
+def remove_segment(path: str) -> None:
+    """Delete a segment and the indexes made of it. Who has it open keeps reading it."""
+    file = Path(path)
+    for index in file.parent.glob(f"{file.stem}.*"):
+        index.unlink(missing_ok=True)
+
+
+Share = list[tuple[str, int, int]]
+"""What one task reads: segments, each with its first row and the number of rows."""
+
+
+def shares(segments: Iterable[Segment], tasks: int) -> list[Share]:
+    """The rows of segments in ``tasks`` parts of about equal size."""
+    out: list[Share] = [[] for _ in range(tasks)]
+    for segment in segments:
+        cuts = [segment.rows * i // tasks for i in range(tasks + 1)]
+        for share, (start, end) in zip(out, pairwise(cuts), strict=True):
+            if end > start:
+                share.append((segment.path, start, end - start))
+    return out
+
+
+def read_share(share: Share, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """The rows of a share, some at a time."""
+    for path, start, rows in share:
+        batch = open_segment(path)
+        for first in range(start, start + rows, HANDED_ON):
+            yield conform(batch.slice(first, min(HANDED_ON, start + rows - first)), schema)
