@@ -39,7 +39,7 @@ class Options:
     strategy: str = "sharing-selection"
     transitivity: bool = True
     join_order: bool = True
-    materialize_below: float = 0.3
+    materialize_below: float = 0.8
     incremental_aggregates: bool = True
     vertical_expansion: bool = True
     reroute: bool = True

@@ -19,7 +19,7 @@ from pyspark.sql.types import StructType
 from three_valued import satisfied
 
 from workbench.engine.compile_filter import CompiledFilter, compile_filter
-from workbench.engine.lineage import Bits, count_bits, mask
+from workbench.engine.lineage import Bits, count_bits, mask, patterns
 from workbench.sql.expressions import Call, Column, Constant, Expression, Value
 from workbench.sql.predicates import Literal, Operator, PredSet, or_pred, pred_set
 from workbench.sql.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal
@@ -117,7 +117,9 @@ def check(spark: SparkSession, types: dict[str, DataType], rows: list[tuple[Valu
         found = [bool(int(lineage[bit // 64]) >> (bit % 64) & 1) for bit in range(len(sets))]
         wrong = [str(p) for p, value in zip(sets, found, strict=True) if value != satisfied(p, values)]
         assert not wrong, f"{values}: {wrong}"
-    assert int(count_bits(bits).sum()) == sum(
+    lineages, which, count = patterns(bits)
+    assert (lineages[which] == bits).all() and count.sum() == len(bits)
+    assert int(count_bits(lineages, count).sum()) == sum(
         satisfied(p, dict(zip(types, row, strict=True))) for row in rows for p in sets
     )
 
@@ -195,5 +197,8 @@ def test_slices_of_arrow_batches_are_looked_up_at_their_offset() -> None:
 
 
 def test_counting_bits_over_several_words() -> None:
-    counts = count_bits(np.array([mask([0, 63, 64], 2), mask([63, 127], 2)]))
-    assert {bit: int(n) for bit, n in enumerate(counts) if n} == {0: 1, 63: 2, 64: 1, 127: 1}
+    bits = np.array([mask([0, 63, 64], 2), mask([63, 127], 2), mask([63, 127], 2)])
+    lineages, which, rows = patterns(bits)
+    assert len(lineages) == 2 and (lineages[which] == bits).all() and sorted(rows) == [1, 2]
+    counts = count_bits(lineages, rows)
+    assert {bit: int(n) for bit, n in enumerate(counts) if n} == {0: 1, 63: 3, 64: 1, 127: 2}

@@ -1,4 +1,4 @@
-"""Small and large changes take different ways (local relations, one task, broadcast); the answers are the same."""
+"""Small and large changes take different ways (looked up by key, one task, broadcast); the answers are the same."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from oracle.harness import Feed, Oracle
 from oracle.random_streams import names, stream
 from pyspark.sql import SparkSession
 
-from workbench.engine import engine, grouped, node_rows, relation
+from workbench.engine import engine, grouped, node_rows, probe, relation, segments
 
 CASES = [
     "selection_or",
@@ -25,11 +25,19 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("small", [0, 12])
-def test_the_large_way(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, small: int) -> None:
-    for module in (relation, node_rows, grouped, engine):
-        if hasattr(module, "SMALL_ROWS"):
-            monkeypatch.setattr(module, "SMALL_ROWS", small)
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"SMALL_ROWS": 0, "ROWS_A_TASK": 0, "PAIRS_A_ROW": 0, "SEGMENTS": 2},
+        {"SMALL_ROWS": 12, "ROWS_A_TASK": 20, "PAIRS_A_ROW": 1_000_000, "PAIRS": 5, "HANDED_ON": 7, "SEGMENT_ROWS": 9},
+    ],
+    ids=["every change is large", "some are"],
+)
+def test_the_large_way(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, limits: dict[str, int]) -> None:
+    for module in (relation, node_rows, grouped, engine, probe, segments):
+        for name, value in limits.items():
+            if hasattr(module, name):
+                monkeypatch.setattr(module, name, value)
     feeds = {
         "t": Feed(stream(120, seed=20), history=40, batch=30),
         "u": Feed(stream(80, seed=21), history=0, batch=40),

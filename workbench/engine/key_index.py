@@ -62,6 +62,12 @@ def candidates(
         yield asked, rows[first[asked] + within]
 
 
+def count_candidates(segment: str, key: tuple[str, ...], wanted: Hashes) -> int:
+    """How many pairs ``candidates`` would find."""
+    hashes, _ = _index(segment, key)
+    return int((np.searchsorted(hashes, wanted, side="right") - np.searchsorted(hashes, wanted, side="left")).sum())
+
+
 @lru_cache(maxsize=1_024)
 def _index(segment: str, key: tuple[str, ...]) -> tuple[Hashes, Positions]:
     name = hashlib.sha256("\x00".join(key).encode()).hexdigest()[:16]

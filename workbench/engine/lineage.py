@@ -150,7 +150,20 @@ def mask(bits: list[int], words: int) -> Bits:
     return out
 
 
-def count_bits(bits: Bits) -> npt.NDArray[np.int64]:
-    """How many rows have each bit: shape (rows, words) in, (64 · words,) out."""
+def patterns(bits: Bits) -> tuple[Bits, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The different lineages among rows, which of them each row has, and how many rows have each.
+
+    Rows are many, and their lineages few: a few conditions that hold or do not.
+    """
+    if bits.shape[1] == 1:
+        one, which, rows = np.unique(bits[:, 0], return_inverse=True, return_counts=True)
+        return one.reshape(-1, 1), which, rows
+    whole = np.ascontiguousarray(bits).view(np.dtype((np.void, bits.dtype.itemsize * bits.shape[1])))[:, 0]
+    found, which, rows = np.unique(whole, return_inverse=True, return_counts=True)
+    return found.view(np.uint64).reshape(-1, bits.shape[1]), which, rows
+
+
+def count_bits(bits: Bits, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """How many rows have each bit, ``rows`` being how many have each lineage: (n, words) in, (64 · words,) out."""
     little = bits.astype("<u8").view(np.uint8).reshape(len(bits), -1)
-    return np.unpackbits(little, axis=1, bitorder="little").sum(axis=0, dtype=np.int64)
+    return rows @ np.unpackbits(little, axis=1, bitorder="little").astype(np.int64)

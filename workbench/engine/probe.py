@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
 from workbench.engine.frames import one_row_a_task, tasks_of
-from workbench.engine.key_index import Positions, candidates, key_hashes
+from workbench.engine.key_index import Hashes, Positions, candidates, count_candidates, key_hashes
 from workbench.engine.layout import BATCH, WEIGHT, word_column
 from workbench.engine.lineage import WORD
 from workbench.engine.note import Input, Note
@@ -88,32 +88,55 @@ class Probe:
 
     def pairs(self, left: Input, right: Input, task: int = 0, tasks: int = 1) -> Iterator[pa.RecordBatch]:
         """One task's part of the candidate pairs."""
-        after = (*right.before, *right.change)
-        yield from self._half(left.change, after, changed=0, task=task, tasks=tasks)
-        yield from self._half(right.change, left.before, changed=1, task=task, tasks=tasks)
+        for change, others, changed in _halves(left, right):
+            yield from self._half(change, others, changed, task, tasks)
 
     @property
     def _sides(self) -> tuple[tuple[str, Side], tuple[str, Side]]:
         return ("l", self.left), ("r", self.right)
 
+    def count(self, spark: SparkSession, tasks: int) -> int:
+        """How many pairs would be found, whatever node their rows belong to."""
+        probe = self
+
+        def counted(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            settle()
+            _, (left, right) = probe.note.read()
+            found = 0
+            for task in tasks_of(batches):
+                for change, others, changed in _halves(left, right):
+                    for looking in probe._looking(change, changed, task, tasks):
+                        other = probe._ends(changed)[1]
+                        found += sum(count_candidates(s.path, other.key, looking.hashes) for s in others)
+            yield pa.RecordBatch.from_pydict({"pairs": [found]})
+
+        return sum(row.pairs for row in one_row_a_task(spark, tasks).mapInArrow(counted, "pairs bigint").collect())
+
     def _half(
         self, change: tuple[Segment, ...], others: tuple[Segment, ...], changed: int, task: int, tasks: int
     ) -> Iterator[pa.RecordBatch]:
         """The pairs of a change on one side with rows of the other."""
-        if not change or not others:
-            return
-        side, other = (self.left, self.right)[:: 1 - 2 * changed]
-        for rows in read_share(shares(change, tasks)[task], side.changed):
-            hashes, whole = key_hashes([rows.column(name) for name in side.key])
-            mine = np.flatnonzero(whole & _has(rows, side.bit))
-            if not len(mine):
-                continue
+        other = self._ends(changed)[1]
+        for looking in self._looking(change, changed, task, tasks):
             for segment in others:
                 batch = open_segment(segment.path)
-                for asked, found in candidates(segment.path, other.key, hashes[mine], PAIRS):
+                for asked, found in candidates(segment.path, other.key, looking.hashes, PAIRS):
                     own = _has_at(batch, other.bit, found)
-                    ends = (rows.take(pa.array(mine[asked[own]])), _taken(batch, other, found[own]))
+                    ends = (looking.rows.take(pa.array(looking.at[asked[own]])), _taken(batch, other, found[own]))
                     yield self._pairs(*ends[:: 1 - 2 * changed])
+
+    def _looking(self, change: tuple[Segment, ...], changed: int, task: int, tasks: int) -> Iterator[_Looking]:
+        """One task's part of a change: the rows of the node that have a key."""
+        side = self._ends(changed)[0]
+        for rows in read_share(shares(change, tasks)[task], side.changed):
+            hashes, whole = key_hashes([rows.column(name) for name in side.key])
+            at = np.flatnonzero(whole & _has(rows, side.bit))
+            if len(at):
+                yield _Looking(rows, at, hashes[at])
+
+    def _ends(self, changed: int) -> tuple[Side, Side]:
+        """The side that changed, and the other."""
+        return (self.left, self.right) if changed == 0 else (self.right, self.left)
 
     def _pairs(self, left: pa.RecordBatch, right: pa.RecordBatch) -> pa.RecordBatch:
         ends = (left, right)
@@ -122,6 +145,21 @@ class Probe:
         batch = pc.max_element_wise(left.column(BATCH), right.column(BATCH))
         weight = pc.multiply(left.column(WEIGHT), right.column(WEIGHT))
         return pa.RecordBatch.from_arrays([*values, batch, weight], names=[*names, BATCH, WEIGHT])
+
+
+@dataclass(frozen=True)
+class _Looking:
+    """Rows that look for others: where they stand in ``rows``, and the hashes of their keys."""
+
+    rows: pa.RecordBatch
+    at: Positions
+    hashes: Hashes
+
+
+def _halves(left: Input, right: Input) -> Iterator[tuple[tuple[Segment, ...], tuple[Segment, ...], int]]:
+    """What changed, what it is looked up in, and the side that changed."""
+    yield left.change, (*right.before, *right.change), 0
+    yield right.change, left.before, 1
 
 
 def _taken(batch: pa.RecordBatch, side: Side, rows: Positions) -> pa.RecordBatch:

@@ -16,7 +16,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from workbench.engine.layout import BATCH, WEIGHT, word_column
-from workbench.engine.lineage import GroupedFilter, count_bits
+from workbench.engine.lineage import GroupedFilter, count_bits, patterns
 from workbench.engine.note import Note
 from workbench.engine.segments import Segment, SegmentWriter
 from workbench.engine.worker import settle
@@ -88,17 +88,22 @@ def _writer(
             rows_in += batch.num_rows
             if number is not None:
                 batch = batch.append_column(BATCH, pa.array(np.full(batch.num_rows, number, dtype=np.int32)))
-            bits = grouped.lineage(batch)
-            combined = grouped.combined(bits)
-            wanted = (bits & grouped.keep).any(axis=1) | combined.any(axis=1)
-            if not wanted.any():
+            if not batch.num_rows:
                 continue
+            bits = grouped.lineage(batch)
+            lineages, which, rows = patterns(bits)
+            combined = grouped.combined(lineages)
+            good = np.asarray((lineages & grouped.keep).any(axis=1) | combined.any(axis=1))
+            if not good.any():
+                continue
+            wanted = good[which]
             bits = bits[wanted]
+            rows = np.where(good, rows, 0)
             kept = batch.select(columns).filter(pa.array(wanted))
             lineage = [pa.array(np.ascontiguousarray(bits[:, word]).view(np.int64)) for word in range(words)]
             names = [*columns, *map(word_column, range(words))]
             writer.add(pa.RecordBatch.from_arrays([*kept.columns, *lineage], names=names))
-            counts += np.concatenate([count_bits(bits), combined.sum(axis=0, dtype=np.int64)])
+            counts += np.concatenate([count_bits(lineages, rows), rows @ combined])
         written = writer.close()
         yield _answer(Segment("", 0), rows_in, counts)
         for segment in written:

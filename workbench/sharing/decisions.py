@@ -10,9 +10,8 @@ from workbench.network.nodes import NodeId
 from workbench.sharing.explanation_text import as_html, as_text
 from workbench.sharing.rules import Rule
 
-
 NAMED = 20
-"""So many of the queries that share a node are named in the catalog: all of them would be the square of their number."""
+"""So many of the queries that share a node are named in the catalog; all would be the square of their number."""
 
 
 @dataclass(frozen=True)

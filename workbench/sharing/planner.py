@@ -25,7 +25,6 @@ from workbench.sharing.fold import Fold
 from workbench.sharing.rules import Rule
 from workbench.sql.logical import LogicalQuery
 
-
 CHAIN = 20
 """So many old selections of one local tree are explained; hundreds may hang one below the other."""
 
