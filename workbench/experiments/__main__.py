@@ -7,7 +7,7 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from workbench.experiments import full_size, network_size
+from workbench.experiments import full_size, network_size, speed
 from workbench.experiments.measure import machine
 from workbench.experiments.query_sets import QUERY_SETS
 
@@ -27,12 +27,20 @@ def main(arguments: list[str] | None = None) -> None:
     networks.add_argument("--configuration", action="append", choices=list(network_size.CONFIGURATIONS))
     registering = experiments.add_parser("register", help="time to register 1,000 queries into one network, no data")
     registering.add_argument("--set", choices=QUERY_SETS, default="fed-uniform")
+    speeds = experiments.add_parser("speed", help="time per batch of a query set, beside DuckDB, Spark and unshared")
+    speeds.add_argument("sets", nargs="+", choices=QUERY_SETS, metavar="SET", help=f"of {', '.join(QUERY_SETS)}")
+    speeds.add_argument("--history", type=int, help="rows of history; the thesis's number unless given")
+    speeds.add_argument("--queries", type=int, help="the first so many queries of the set; all unless given")
+    speeds.add_argument("--batches", type=int, default=10)
+    speeds.add_argument("--sample", type=int, default=16, help="queries the slow competitors run, 0 for none")
     chosen = parser.parse_args(arguments)
     match chosen.experiment:
         case "full-size":
             name, figures = f"full-size-{chosen.stream}-{chosen.batches}", _full_size(chosen)
         case "network-size":
             name, figures = "network-size", _network_size(chosen)
+        case "speed":
+            name, figures = f"speed-{'-'.join(chosen.sets)}", _speed(chosen)
         case _:
             name, figures = f"register-{chosen.set}", _register(chosen)
     chosen.output.mkdir(parents=True, exist_ok=True)
@@ -58,6 +66,17 @@ def _network_size(chosen: argparse.Namespace) -> dict[str, object]:
         for configuration, growth in grown.items():
             print(f"{configuration:14} {growth.rules}")
         figures[name] = {configuration: asdict(growth) for configuration, growth in grown.items()}
+    return figures
+
+
+def _speed(chosen: argparse.Namespace) -> dict[str, object]:
+    figures: dict[str, object] = {}
+    for name in chosen.sets:
+        measured = speed.measure(
+            name, history=chosen.history, queries=chosen.queries, batches=chosen.batches, sample=chosen.sample
+        )
+        print(measured)
+        figures[name] = speed.as_json(measured)
     return figures
 
 
