@@ -133,10 +133,12 @@ class Session:
     def add_function(self, name: str, function: Callable[..., Any], returns: str = "double") -> None:
         """Make a Python function callable in SQL; it must not depend on anything but its arguments.
 
-        A call that raises gives NULL and disables the queries that use the function, with the reason.
+        A call that raises gives NULL and disables the queries that use the function, with the reason. The same name
+        again gives it another meaning, from the next batch on.
         """
         returned = parse_type(returns)
         self._functions.add(name.lower(), function, returned)
+        self._engine.forget_plans()
         added = {**self._state.functions, name.lower(): UserFunction(name.lower(), returned)}
         self._state = replace(self._state, functions=added)
 

@@ -78,3 +78,16 @@ def test_a_function_that_raises_at_registration_stops_nobody(oracle: Oracle) -> 
     assert "halved raised ValueError" in late.status
     oracle.run(1)
     oracle.check_changes()
+
+
+def test_a_function_given_another_meaning_has_it_from_the_next_batch_on(oracle: Oracle) -> None:
+    """Plans that are made once must not keep the old one."""
+    session = oracle.session
+    session.add_function("chosen", lambda value: 1.0, returns="double")
+    query = session.register("SELECT id FROM t WHERE chosen(id) > 0", name="by_function")
+    (first,) = session.run(1)
+    assert first.changes["by_function"] == 20
+    session.add_function("chosen", lambda value: -1.0, returns="double")
+    (second,) = session.run(1)
+    assert second.changes["by_function"] == 0
+    assert query.count() == 50

@@ -160,6 +160,10 @@ class Engine:
         worked = [root for root in seconds if deltas[root][0].rows_in or deltas[root][1].rows]
         return deltas, [_report(self.trees[root].plan, deltas[root][0], seconds[root]) for root in worked]
 
+    def forget_plans(self) -> None:
+        """Plan every tree anew in its next batch: a function was given another meaning."""
+        self._prepared = {}
+
     def close(self) -> None:
         """End its threads and views; files stay."""
         self._pool.shutdown()

@@ -13,7 +13,6 @@ from dataclasses import asdict, dataclass
 from statistics import median
 
 import duckdb
-import pandas as pd
 import pyarrow as pa
 import sqlglot
 from duckdb.func import SPECIAL
@@ -22,6 +21,7 @@ from workbench.errors import WorkbenchError
 from workbench.experiments.measure import PeakMemory, machine
 from workbench.experiments.query_sets import GeneratedQuery, query_set
 from workbench.options import Options
+from workbench.query import Query
 from workbench.session import Session
 from workbench.streams.fed import fed
 from workbench.streams.med import med
@@ -30,6 +30,10 @@ from workbench.streams.zipcodes import zipdistance
 BATCH = 4_000
 WARM_UP = 3
 """Batches that are run before those that are measured."""
+
+
+Digest = tuple[int, int]
+"""How many rows an answer has, and a sum of hashes."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +109,7 @@ def measure(
     with PeakMemory() as peak, Session() as session:
         register, seconds, operators = _ours(session, work, table, before, chosen, batches)
         size = session.network.weighted_size()
-        got = {query.name: _digest(session.query(query.name).result()) for query in chosen}
+        got = {query.name: _digest_of(session.query(query.name)) for query in chosen}
     in_duckdb, expected = _duckdb(work, table, chosen)
     wrong = [query for query, digest in got.items() if digest != expected[query]]
     if wrong:
@@ -151,7 +155,7 @@ def _unshared(work: Work, table: pa.Table, history: int, queries: Sequence[Gener
     return median(seconds)
 
 
-def _duckdb(work: Work, table: pa.Table, queries: Iterable[GeneratedQuery]) -> tuple[float, dict[str, tuple[int, int]]]:
+def _duckdb(work: Work, table: pa.Table, queries: Iterable[GeneratedQuery]) -> tuple[float, dict[str, Digest]]:
     """Seconds to run every query once, and the digests of the answers."""
     database = duckdb.connect()
     database.execute("SET threads = 2")
@@ -161,10 +165,10 @@ def _duckdb(work: Work, table: pa.Table, queries: Iterable[GeneratedQuery]) -> t
     seconds, digests = 0.0, {}
     for query in queries:
         started = time.perf_counter()
-        answer = database.sql(query.duckdb_sql.rstrip().rstrip(";")).to_arrow_table()
+        database.execute(f"CREATE TEMP TABLE answer AS {query.duckdb_sql}")
         seconds += time.perf_counter() - started
-        names = [f"c{i}" for i in range(answer.num_columns)]
-        digests[query.name] = _digest(answer.rename_columns(names).to_pandas(date_as_object=True))
+        digests[query.name] = _digest(database, "answer")
+        database.execute("DROP TABLE answer")
     return seconds, digests
 
 
@@ -186,6 +190,13 @@ def _spark(work: Work, table: pa.Table, queries: Iterable[GeneratedQuery]) -> fl
     return seconds
 
 
+def _digest_of(query: Query) -> Digest:
+    """The digest of a query's answer, which Spark hands over as Arrow."""
+    database = duckdb.connect()
+    database.register("answer", query.answers(query).result().toArrow())
+    return _digest(database, "answer")
+
+
 def _spread(queries: Sequence[GeneratedQuery], number: int) -> list[GeneratedQuery]:
     """Some of the queries, at equal distances."""
     if number <= 0:
@@ -194,21 +205,17 @@ def _spread(queries: Sequence[GeneratedQuery], number: int) -> list[GeneratedQue
     return list(queries[::step])[:number]
 
 
-def _digest(answer: pd.DataFrame) -> tuple[int, int]:
-    """Number of rows and a sum of hashes: equal for equal bags. Floats count to nine digits."""
-    if answer.empty:
-        return 0, 0
-    rows = zip(*(_texts(answer.iloc[:, i]) for i in range(answer.shape[1])), strict=True)
-    hashes = pd.util.hash_array(
-        pd.Series(["\x00".join(row) for row in rows], dtype=object).to_numpy(), categorize=False
-    )
-    return len(answer), int(hashes.sum())
-
-
-def _texts(column: pd.Series) -> list[str]:
-    if pd.api.types.is_float_dtype(column.dtype):
-        return ["" if value != value else f"{value:.9g}" for value in column]
-    return ["" if pd.isna(value) else str(value) for value in column]
+def _digest(database: duckdb.DuckDBPyConnection, answer: str) -> Digest:
+    """Rows of a relation, and the sum of their hashes: equal for equal bags. Floats count to nine digits."""
+    columns = database.execute(f"DESCRIBE {answer}").fetchall()
+    floats = ("DOUBLE", "FLOAT")
+    texts = [f"printf('%.9g', \"{n}\")" if t in floats else f'"{n}"::VARCHAR' for n, t, *_ in columns]
+    row = ", ".join(f"coalesce({text}, '')" for text in texts)
+    found = database.execute(
+        f"SELECT count(*), coalesce(sum(hash(concat_ws(chr(31), {row}))), 0) FROM {answer}"
+    ).fetchone()
+    assert found is not None
+    return int(found[0]), int(found[1])
 
 
 def as_json(speed: Speed) -> dict[str, object]:
