@@ -8,7 +8,7 @@ from oracle.harness import Feed, Oracle
 from oracle.random_streams import names, stream
 from pyspark.sql import SparkSession
 
-from workbench.engine import engine, grouped, node_rows, probe, relation, segments
+from workbench.engine import grouped, node_rows, operators, probe, relation, segments
 
 CASES = [
     "selection_or",
@@ -34,7 +34,7 @@ CASES = [
     ids=["every change is large", "some are"],
 )
 def test_the_large_way(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, limits: dict[str, int]) -> None:
-    for module in (relation, node_rows, grouped, engine, probe, segments):
+    for module in (relation, node_rows, grouped, operators, probe, segments):
         for name, value in limits.items():
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, value)

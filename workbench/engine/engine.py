@@ -7,7 +7,7 @@ replace the old in one assignment.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -16,27 +16,19 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from workbench.engine.explained import explained
-from workbench.engine.frames import arriving_frame, write_frame
-from workbench.engine.grouped import as_told, grouped_change, merged_state, state_change
-from workbench.engine.join import join_change, probe_of, tested_pairs
+from workbench.engine.grouped import merged_state
 from workbench.engine.layout import BATCH, RESERVED_NAME, WEIGHT, Layout
-from workbench.engine.node_rows import NodeRows
-from workbench.engine.note import Input, Note
-from workbench.engine.relation import ROWS_A_TASK, SMALL_ROWS, Relation, consolidate
+from workbench.engine.operators import Operators
+from workbench.engine.relation import Relation, consolidate
 from workbench.engine.schedule import in_order
 from workbench.engine.segments import remove_segment, write_segments
-from workbench.engine.shared_pass import NO_CHANGE, Delta, passing, run_pass
+from workbench.engine.shared_pass import NO_CHANGE, Delta
 from workbench.engine.timings import BatchReport, OperatorReport
-from workbench.engine.tree import LogEntry, Tree, TreePlan, passed_rows, plan_trees
-from workbench.engine.union_all import union_change
-from workbench.engine.views import Views
+from workbench.engine.tree import LogEntry, Tree, TreePlan, plan_trees
 from workbench.errors import StreamError
 from workbench.network.network import Network
-from workbench.network.nodes import Join, NodeId, SetOperation, Source
+from workbench.network.nodes import NodeId, Source
 from workbench.network.projection import Columns
-
-PAIRS_A_ROW = 30
-"""Where many rows each find more rows than that, Spark's own join is faster: it makes pairs some ten times as fast."""
 
 TREES_AT_A_TIME = 8
 """At most so many local trees run at a time, and no more than there are cores."""
@@ -55,14 +47,12 @@ class Engine:
         self.spark = spark
         self.folder = folder
         self.incremental_aggregates = incremental_aggregates
-        self.tasks = max(1, spark.sparkContext.defaultParallelism)
-        self.views = Views(spark)
-        self._pool = ThreadPoolExecutor(min(TREES_AT_A_TIME, self.tasks), thread_name_prefix="argus-tree")
+        self.operators = Operators(spark, folder)
+        trees_at_a_time = min(TREES_AT_A_TIME, max(1, spark.sparkContext.defaultParallelism))
+        self._pool = ThreadPoolExecutor(trees_at_a_time, thread_name_prefix="argus-tree")
         self.trees: Mapping[NodeId, Tree] = {}
         self.arrived: Mapping[str, Relation] = {}
         """All rows of every stream so far, all columns: what later queries start from."""
-        self._prepared: dict[NodeId, tuple[object, DataFrame]] = {}
-        """For a tree the plan that runs in every batch, and what it depends on."""
 
     def add_stream(self, name: str, columns: Columns, history: Iterable[pa.Table]) -> None:
         """Take in a stream's history as batch 0.
@@ -75,7 +65,7 @@ class Engine:
                 message = f"stream {name}: the column name {column} is used by the workbench itself"
                 raise StreamError(message, hint="rename the column in the source")
         layout = Layout(columns)
-        folder = self._folder(f"stream-{len(self.arrived)}")
+        folder = self.operators.folder(f"stream-{len(self.arrived)}")
         deltas = [self._write(table, layout, folder, batch=0) for table in history]
         together = Delta(tuple(segment for delta in deltas for segment in delta.segments))
         with explained("read the history"):
@@ -106,8 +96,8 @@ class Engine:
         try:
             in_order(_parent_roots(network), bring, self._pool)
         except BaseException:
-            for tree in remade.values():
-                _remove(tree.files)
+            for root, tree in remade.items():
+                _remove(tree.files - (self.trees[root].files if root in self.trees else frozenset()))
             raise
         self._replace_trees({root: trees[root] for root in plans})
 
@@ -127,7 +117,8 @@ class Engine:
             deltas, operators = self._evaluate_all(network, logged, batch)
             with explained(f"keep the rows of batch {batch}"):
                 arrived = {n: r.append(logged[n]) if n in logged else r for n, r in self.arrived.items()}
-                trees = {root: tree.grown(*deltas[root], batch) for root, tree in self.trees.items()}
+                grown = self._pool.map(lambda root: self.trees[root].grown(*deltas[root], batch), self.trees)
+                trees = dict(zip(self.trees, grown, strict=True))
         except BaseException:
             for delta in logged.values():
                 _remove(segment.path for segment in delta.segments)
@@ -160,15 +151,10 @@ class Engine:
         worked = [root for root in seconds if deltas[root][0].rows_in or deltas[root][1].rows]
         return deltas, [_report(self.trees[root].plan, deltas[root][0], seconds[root]) for root in worked]
 
-    def forget_plans(self) -> None:
-        """Plan every tree anew in its next batch: a function was given another meaning."""
-        self._prepared = {}
-
     def close(self) -> None:
         """End its threads and views; files stay."""
         self._pool.shutdown()
-        self.views.forget()
-        self._prepared = {}
+        self.operators.forget()
         self.trees = {}
 
     def _replace_trees(self, trees: Mapping[NodeId, Tree]) -> None:
@@ -176,13 +162,7 @@ class Engine:
         old, self.trees = self.trees, trees
         for root, tree in old.items():
             _remove(tree.files - (trees[root].files if root in trees else frozenset()))
-        self._prepared = {root: prepared for root, prepared in self._prepared.items() if root in trees}
-        self.views.forget(keep=lambda role: role.split("_")[0] in trees)
-
-    def _folder(self, name: str) -> Path:
-        folder = self.folder / name
-        folder.mkdir(parents=True, exist_ok=True)
-        return folder
+        self.operators.forget(keep=lambda root: root in trees)
 
     def _write(self, table: pa.Table, layout: Layout, folder: Path, batch: int) -> Delta:
         """Log rows of a stream before they are evaluated."""
@@ -195,14 +175,12 @@ class Engine:
         self, network: Network, plan: TreePlan, trees: Mapping[NodeId, Tree], old: Tree | None, batch: int
     ) -> Tree:
         """A tree computed from all data so far; ``trees`` has its parents."""
-        folder = self._folder(plan.root)
-        parents = network.nodes[plan.root].parents
-        inputs = tuple(self._rows_of(network, p, trees, NO_CHANGE, from_nothing=True) for p in parents)
+        folder = self.operators.folder(plan.root)
         state: Relation | None = None
         if plan.grouped is not None:
             layout = Layout(plan.grouped.state_columns)
             state = Relation(self.spark, layout, folder, merge=partial(merged_state, plan.grouped))
-        delta, state_delta = self._change(network, plan, inputs, None, state, batch, told=old)
+        delta, state_delta = self._from_nothing(network, plan, trees, state, batch, old)
         fewer = None if plan.monotone else partial(_fewer, plan.layout)
         relation = Relation(self.spark, plan.layout, folder, merge=fewer).append(delta)
         return Tree(plan, relation, state.append(state_delta) if state else None, _log_of(plan, delta, old, batch))
@@ -216,150 +194,30 @@ class Engine:
         batch: int,
     ) -> tuple[Delta, Delta]:
         """The change of a tree in a batch, and of its state; ``deltas`` has its parents'."""
-        node = network.nodes[tree.plan.root]
+        node, operators = network.nodes[tree.plan.root], self.operators
         if isinstance(node, Source):
-            return self._arrival(node, tree.plan, logged.get(node.stream), batch), NO_CHANGE
-        inputs = tuple(self._rows_of(network, p, self.trees, deltas[network.roots[p]][0]) for p in node.parents)
-        return self._change(network, tree.plan, inputs, tree, tree.state, batch)
+            arriving = logged.get(node.stream)
+            if arriving is None:
+                return NO_CHANGE, NO_CHANGE
+            return operators.arriving(tree.plan, self.arrived[node.stream], arriving, batch), NO_CHANGE
+        inputs = tuple(operators.rows_of(network, p, self.trees, deltas[network.roots[p]][0]) for p in node.parents)
+        return operators.change(network, tree.plan, inputs, tree, tree.state, batch)
 
-    def _arrival(self, node: Source, plan: TreePlan, delta: Delta | None, batch: int) -> Delta:
-        if delta is None:
-            return NO_CHANGE
-        note = self._note(plan, batch, Input(delta.segments))
-        layout = self.arrived[node.stream].layout
-
-        def arriving() -> DataFrame:
-            view = self.views.name(f"{plan.root}_arriving", plan, lambda: arriving_frame(self.spark, note, layout))
-            return self._passing(f"SELECT * FROM {view}", plan)
-
-        return self._run_prepared(plan.root, (plan,), arriving)
-
-    def _rows_of(
-        self, network: Network, node: NodeId, trees: Mapping[NodeId, Tree], delta: Delta, from_nothing: bool = False
-    ) -> NodeRows:
-        root = network.roots[node]
-        plan = trees[root].plan
-        return NodeRows(self.views, root, trees[root].relation, delta, plan.bits[node], plan.monotone, from_nothing)
-
-    def _change(
+    def _from_nothing(
         self,
         network: Network,
         plan: TreePlan,
-        inputs: tuple[NodeRows, ...],
-        tree: Tree | None,
+        trees: Mapping[NodeId, Tree],
         state: Relation | None,
         batch: int,
-        told: Tree | None = None,
-    ) -> tuple[Delta, Delta]:
-        """The change of a tree's rows and of its state.
-
-        ``tree`` is ``None`` when it is being made; ``told`` is then the tree it replaces, if any.
-        """
-        rows: str | None
-        state_delta = NO_CHANGE
-        read = sum(i.relation.rows + i.changed_rows for i in inputs)
-        match network.nodes[plan.root]:
-            case Source(stream):
-                arrived = self.arrived[stream]
-                read = arrived.rows
-                rows = f"SELECT * FROM {self.views.name(f'{plan.root}_arrived', arrived, lambda: arrived.dataframe)}"
-            case Join() as join:
-                if not any(i.changed_rows for i in inputs):
-                    return NO_CHANGE, NO_CHANGE
-                if (found := self._probed(join, plan, inputs, batch)) is not None:
-                    return found, NO_CHANGE
-                rows = join_change(join, inputs[0], inputs[1], plan.made)
-            case SetOperation() as union if plan.grouped is None:
-                rows = union_change(union, inputs, plan.made)
-            case _:
-                assert state is not None
-                rows, state_delta = self._grouped(plan, inputs, tree, state, batch, told)
-        return (NO_CHANGE if rows is None else self._pass(rows, plan, batch, read)), state_delta
-
-    def _probed(self, join: Join, plan: TreePlan, inputs: tuple[NodeRows, ...], batch: int) -> Delta | None:
-        """The change of a join whose pairs are found by key; ``None`` where Spark had better find them."""
-        left, right = inputs
-        note = self._note(plan, batch, left.input, right.input)
-        probe = probe_of(join, left, right, plan.made, note)
-        if probe is None:
-            return None
-        changed = left.changed_rows + right.changed_rows
-        tasks = self._tasks(changed)
-        if changed > ROWS_A_TASK and probe.count(self.spark, tasks) > PAIRS_A_ROW * changed:
-            return None
-
-        def joined() -> DataFrame:
-            view = self.views.name(f"{plan.root}_pairs", (plan, probe, tasks), lambda: probe.frame(self.spark, tasks))
-            return self._passing(tested_pairs(join, view, plan.made), plan)
-
-        return self._run_prepared(plan.root, (plan, probe, tasks), joined)
-
-    def _grouped(
-        self,
-        plan: TreePlan,
-        inputs: tuple[NodeRows, ...],
-        tree: Tree | None,
-        state: Relation,
-        batch: int,
         told: Tree | None,
-    ) -> tuple[str | None, Delta]:
-        """SQL of the change of a grouped operator's rows, and the change of its state."""
-        assert plan.grouped is not None
-        change = state_change(plan.grouped, inputs)
-        if change is None:
-            return None, NO_CHANGE
-        tasks = self._tasks(sum(i.changed_rows for i in inputs))
-        written = Delta(write_frame(self.spark.sql(change).coalesce(tasks), self._folder(plan.root)))
-        if not written.rows:
-            return None, NO_CHANGE
-        relation = tree.relation if tree is not None else None
-        small = all(rows <= SMALL_ROWS for rows in (written.rows, state.rows, relation.rows if relation else 0))
-        touched = self.views.name(f"{plan.root}_touched", written, lambda: state.delta_frame(written))
-        before = stored = None
-        if relation is not None and state.rows:
-            before = self.views.name(f"{plan.root}_state", state, lambda: state.dataframe)
-        if relation is not None and relation.rows:
-            stored = self.views.name(f"{plan.root}_rows", relation, lambda: relation.dataframe)
-        rows = grouped_change(plan.grouped, inputs, touched, before, stored, plan.made, small)
-        if told is not None and told.relation.rows and (inexact := plan.grouped.inexact & set(told.plan.kept)):
-            old = self.views.name(
-                f"{plan.root}_told", told, lambda: consolidate(told.relation.dataframe, told.plan.layout)
-            )
-            rows = as_told(rows, old, plan.grouped, plan.made, inexact)
-        return rows, written
-
-    def _pass(self, rows: str, plan: TreePlan, batch: int, read: int) -> Delta:
-        """Run a root's rows, computed from ``read`` rows, through the tree's filter."""
-        self._note(plan, batch)
-        return run_pass(self._passing(rows, plan, self._tasks(read)))
-
-    def _passing(self, rows: str, plan: TreePlan, tasks: int | None = None) -> DataFrame:
-        """The plan that computes a root's rows and takes them through the tree's filter."""
-        ready = self.spark.sql(passed_rows(rows, plan))
-        # Rows of a grouped root all belong to the batch that runs; others bring their own.
-        now = None if plan.grouped is None else self._note_of(plan)
-        folder = str(self._folder(plan.root))
-        return passing(ready if tasks is None else ready.coalesce(tasks), plan.filter.filter, plan.stored, folder, now)
-
-    def _run_prepared(self, root: NodeId, depends_on: object, make: Callable[[], DataFrame]) -> Delta:
-        """Run a tree's plan, made when it has to be: Spark plans it once, and it reads what is new from its note."""
-        known = self._prepared.get(root)
-        if known is None or known[0] != depends_on:
-            known = self._prepared[root] = (depends_on, make())
-        return run_pass(known[1])
-
-    def _note_of(self, plan: TreePlan) -> Note:
-        return Note.of(self._folder(plan.root), "now")
-
-    def _note(self, plan: TreePlan, batch: int, *inputs: Input) -> Note:
-        """Tell the tasks of a tree's next job what they work on."""
-        note = self._note_of(plan)
-        note.write(batch, inputs)
-        return note
-
-    def _tasks(self, rows: int) -> int:
-        """Tasks for a job that reads so many rows: a second one costs more than it saves on few."""
-        return 1 if rows <= ROWS_A_TASK else self.tasks
+    ) -> tuple[Delta, Delta]:
+        """All rows of a tree, and all of its state, as changes of nothing."""
+        node, operators = network.nodes[plan.root], self.operators
+        if isinstance(node, Source):
+            return operators.arrived(plan, self.arrived[node.stream], batch), NO_CHANGE
+        inputs = tuple(operators.rows_of(network, p, trees, NO_CHANGE, from_nothing=True) for p in node.parents)
+        return operators.change(network, plan, inputs, None, state, batch, told)
 
 
 def _log_of(plan: TreePlan, delta: Delta, old: Tree | None, batch: int) -> tuple[LogEntry, ...]:
