@@ -31,11 +31,6 @@ class Segment:
     path: str
     rows: int
 
-    @property
-    def bytes(self) -> int:
-        """The size of the file."""
-        return Path(self.path).stat().st_size
-
 
 class SegmentWriter:
     """Writes rows to segments as they come; ``close`` gives those that were written."""
