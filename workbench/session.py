@@ -37,6 +37,9 @@ from workbench.streams.ingest import ingest
 from workbench.streams.replay import start, static
 from workbench.streams.stream import Stream
 
+LAZY, EAGER = RESULTS = ("lazy", "eager")
+"""How the answer of a windowed query is kept."""
+
 
 @dataclass(frozen=True)
 class _State:
@@ -51,7 +54,8 @@ class _State:
     @property
     def schema(self) -> Schema:
         columns = {name: stream.columns for name, stream in self.streams.items()}
-        return Schema(streams=columns, views=self.views, functions=self.functions, aggregates=self.aggregates)
+        times = {name: stream.time.lower() for name, stream in self.streams.items() if stream.time is not None}
+        return Schema(columns, self.views, self.functions, self.aggregates, times)
 
 
 class Session:
@@ -154,8 +158,15 @@ class Session:
 
     # -- queries -------------------------------------------------------------------------------------------------
 
-    def register(self, sql: str, name: str | None = None, dialect: str | None = None) -> Query:
+    def register(self, sql: str, name: str | None = None, dialect: str | None = None, results: str = LAZY) -> Query:
         """Register a continuous query; it answers over all data so far at once, then goes on.
+
+        Args:
+            sql: its text.
+            name: what it is called; a number unless given.
+            dialect: of the text; that of the session unless given.
+            results: how the answer of a windowed query is kept (PSoup 5). ``"lazy"``: without the window, which is
+                imposed when the answer is read; ``"eager"``: as it is now.
 
         A text may begin with CREATE VIEW statements. A name that exists is replaced. Registered names and views can be
         used in FROM by later queries.
@@ -166,15 +177,17 @@ class Session:
         """
         bound = bind(sql, dialect or self.dialect, self._state.schema)
         name = name or (f"q{next(self._numbers)}" if bound.query is not None else bound.views[-1][0])
-        return self._register({name: (sql, dialect or self.dialect, bound)})[name]
+        return self._register({name: (sql, dialect or self.dialect, bound)}, results)[name]
 
-    def register_many(self, queries: Mapping[str, str], dialect: str | None = None) -> dict[str, Query]:
+    def register_many(
+        self, queries: Mapping[str, str], dialect: str | None = None, results: str = LAZY
+    ) -> dict[str, Query]:
         """Register several queries together: all or none, and their nodes are computed in one go. See ``register``."""
         state, bound = self._state, {}
         for name, sql in queries.items():
             bound[name] = (sql, dialect or self.dialect, bind(sql, dialect or self.dialect, state.schema))
             state = replace(state, views={**state.views, **_views(name, bound[name][2])})
-        return self._register(bound)
+        return self._register(bound, results)
 
     def preview(self, sql: str, name: str, dialect: str | None = None) -> tuple[NetworkView, Explanation]:
         """The network as it would be with the query registered, and what would be shared; nothing changes.
@@ -301,7 +314,7 @@ class Session:
 
     def _take_in(self, stream: Stream) -> Stream:
         try:
-            self._engine.add_stream(stream.name, dict(stream.columns), stream.replay.history_tables())
+            self._engine.add_stream(stream.name, dict(stream.columns), stream.replay.history_tables(), stream.time)
         except BaseException:
             shutil.rmtree(stream.replay.log.folder, ignore_errors=True)
             raise
@@ -309,7 +322,9 @@ class Session:
         self._planner.streams = {**self._planner.streams, stream.name.lower(): stream.statistics()}
         return stream
 
-    def _register(self, bound: Mapping[str, tuple[str, str, Bound]]) -> dict[str, Query]:
+    def _register(self, bound: Mapping[str, tuple[str, str, Bound]], results: str) -> dict[str, Query]:
+        if results not in RESULTS:
+            raise QueryError(f"results cannot be kept {results}", hint=f"there are {', '.join(RESULTS)}")
         for name in bound:
             if name.lower() in {stream.lower() for stream in self._state.streams}:
                 raise QueryError(f"{name} is a stream", hint="choose another name for the query")
@@ -320,7 +335,7 @@ class Session:
             for name, (sql, dialect, parts) in bound.items():
                 new_views = _views(name, parts)
                 logical = new_views[name]
-                planned = self._planner.register(network, name, logical, sql, dialect)
+                planned = self._planner.register(network, name, logical, sql, dialect, eager=results == EAGER)
                 network = planned.network
                 views.update(new_views)
                 made[name] = Query(name, sql, dialect, logical, self.batch, planned.explanation, self._answers)
@@ -369,7 +384,7 @@ class Session:
         query.check_active()
         plan = self._state.network.queries[query.name]
         tree = self._engine.trees[plan.read.root]
-        return Answers(plan, tree, query.registered)
+        return Answers(plan, tree, query.registered, self._engine.clock)
 
 
 def _views(name: str, bound: Bound) -> dict[str, LogicalQuery]:

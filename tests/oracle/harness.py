@@ -33,13 +33,14 @@ SHOWN = 8
 class Feed:
     """Rows of a stream: the first ``history`` are there from the start, then ``batch`` with each batch.
 
-    ``static``: a table, all of it there from the start.
+    ``static``: a table, all of it there from the start. ``time``: the column with event times.
     """
 
     table: pa.Table
     history: int = 0
     batch: int = 100
     static: bool = False
+    time: str | None = None
 
 
 @dataclass(frozen=True)
@@ -108,20 +109,22 @@ class Oracle:
         if feed.static:
             self.session.add_table(name, feed.table)
         else:
-            self.session.add_stream(name, feed.table, history=feed.history, batch=feed.batch)
+            self.session.add_stream(name, feed.table, history=feed.history, batch=feed.batch, time=feed.time)
 
     # -- steps ---------------------------------------------------------------------------------------------------
 
-    def register(self, cases: Mapping[str, Case], one_by_one: bool = False, check: bool = True) -> None:
+    def register(
+        self, cases: Mapping[str, Case], one_by_one: bool = False, check: bool = True, results: str = "lazy"
+    ) -> None:
         """Register queries, together or one after the other; each answers over all data so far at once."""
         by_dialect: dict[str, dict[str, str]] = {}
         for name, case in cases.items():
             by_dialect.setdefault(case.dialect, {})[name] = case.sql
         for dialect, texts in by_dialect.items():
             if one_by_one:
-                made = {name: self.session.register(sql, name=name, dialect=dialect) for name, sql in texts.items()}
+                made = {n: self.session.register(sql, n, dialect, results) for n, sql in texts.items()}
             else:
-                made = self.session.register_many(texts, dialect=dialect)
+                made = self.session.register_many(texts, dialect, results)
             for name, query in made.items():
                 self.watched[name] = Watched(cases[name], query)
         for name in cases:

@@ -142,9 +142,9 @@ class Catalog(Search):
             name, place = plan.name, self._database.first("SELECT position FROM queries WHERE name = ?", plan.name)
             before = self._take_out_query(name)
             (position,) = place or self._database.rows("SELECT coalesce(max(position), 0) + 1 FROM queries")[0]
-            wants = self._predicates.put(plan.read.wants)
+            wants, window = map(self._predicates.put, (plan.read.wants, plan.window))
             about = (written.sql, written.dialect, written.logical)
-            self._database.insert("queries", [(name, position, plan.read.root, wants, *about)])
+            self._database.insert("queries", [(name, position, plan.read.root, wants, window, *about)])
             self._database.insert(
                 "query_outputs",
                 (
@@ -182,7 +182,7 @@ class Catalog(Search):
     def plan(self, name: str) -> QueryPlan | None:
         """The plan of a query, if there is one."""
         if name not in self._plans_read:
-            found = self._database.first("SELECT root, predicates FROM queries WHERE name = ?", name)
+            found = self._database.first("SELECT root, predicates, window FROM queries WHERE name = ?", name)
             if found is None:
                 return None
             outputs = self._database.rows(
@@ -194,6 +194,7 @@ class Catalog(Search):
                 Read(found[0], self._predicates.predicate_set(found[1])),
                 tuple(Output(title, expression_of(stored)) for title, stored in outputs),
                 tuple(nodes),
+                self._predicates.predicate_set(found[2]),
             )
         return self._plans_read[name]
 
@@ -298,6 +299,7 @@ class Catalog(Search):
         self._changed.add(name)
         self._plans_read.pop(name, None)
         before = self._delete_reads(_QUERY, name)
+        before |= set(self._database.column("SELECT window FROM queries WHERE name = ?", name))
         self._database.run("DELETE FROM queries WHERE name = ?", [name])
         for table in ("query_outputs", "query_nodes"):
             self._database.run(f"DELETE FROM {table} WHERE query = ?", [name])

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from workbench.catalog.database import Database
 from workbench.catalog.nodes import group_id
 from workbench.network.network import Network
-from workbench.network.nodes import Aggregate, Branch, Join, Node, NodeId, Selection, SetOperation, Source
+from workbench.network.nodes import Aggregate, Branch, Join, Node, NodeId, Selection, SetOperation, Source, Window
 from workbench.sql.expressions import AggregateCall, Column, Expression, column_name, text
 from workbench.sql.types import DataType
 
@@ -42,7 +42,7 @@ def simple_columns(network: Network, node: Node, types: Mapping[str, DataType]) 
         case Source():
             for name, type_ in types.items():
                 yield (node.id, name, 0, str(type_), None, None, None, None, None, None)
-        case Selection():
+        case Selection() | Window():
             root = network.nodes[node.read.root]
             for name, type_ in types.items():
                 above = _join_column(root, name) if isinstance(root, Join) else (None, None)

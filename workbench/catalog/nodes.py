@@ -27,6 +27,7 @@ from workbench.network.nodes import (
     SetOperation,
     SetOperator,
     Source,
+    Window,
 )
 from workbench.sql.expressions import AggregateCall, Expression, column_name, digest, text
 
@@ -36,12 +37,14 @@ _TABLES = {
     "join": ("join_topology",),
     "aggregate": ("aggregate_topology", "group_sets", "finer_group_sets", "aggregate_statistics"),
     "set operator": ("set_operation_nodes", "set_operation_branches"),
+    "window": ("window_topology",),
 }
 _PREDICATES_OF = {
     "selection": "SELECT direct_predicates, svoa_predicates FROM selection_topology WHERE node = ?",
     "join": "SELECT direct_predicates, jvoa_predicates FROM join_topology WHERE node = ?",
     "aggregate": "SELECT origin_predicates FROM aggregate_topology WHERE node = ?",
     "set operator": "SELECT predicates FROM set_operation_branches WHERE node = ? AND kind = 'veryorig'",
+    "window": "SELECT origin_predicates, within FROM window_topology WHERE node = ?",
 }
 _GROUPS_OF = "SELECT json FROM {0} JOIN group_expressions ON id = expression WHERE node = ? ORDER BY position"
 _UNUSED_GROUP = """DELETE FROM group_expressions WHERE id = ?
@@ -74,6 +77,9 @@ class NodeRows:
                 self._insert_aggregate(node)
             case SetOperation():
                 self._insert_set_operation(node)
+            case Window():
+                forms = (node.parent, node.read.root, put(node.read.wants), put(node.within))
+                add("window_topology", [(node.id, *forms)])
 
     def read(self, id_: NodeId, kind: str) -> Node:
         """The node that the rows say."""
@@ -91,6 +97,9 @@ class NodeRows:
                 return self._read_join(id_)
             case "aggregate":
                 return self._read_aggregate(id_)
+            case "window":
+                _, parent, root, wants, within = self._row("SELECT * FROM window_topology WHERE node = ?", id_)
+                return Window(self._read(root, wants), self._predicates.predicate_set(within), parent)
             case _:
                 return self._read_set_operation(id_)
 

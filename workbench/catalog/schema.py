@@ -6,7 +6,7 @@ row wherever it is used, an id means the same in every catalog, and a catalog's 
 
 from __future__ import annotations
 
-VERSION = 1
+VERSION = 2
 """Goes up when a table changes; a file of another version is refused."""
 
 _PREDICATES = """
@@ -73,6 +73,12 @@ CREATE TABLE aggregate_statistics (
     node TEXT NOT NULL, name TEXT NOT NULL, text TEXT NOT NULL, type TEXT NOT NULL, json TEXT NOT NULL,
     PRIMARY KEY (node, json)) WITHOUT ROWID;
 CREATE TABLE set_operation_nodes (node TEXT PRIMARY KEY, operator TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE window_topology (
+    node TEXT PRIMARY KEY, direct_parent TEXT NOT NULL, origin_root TEXT NOT NULL, origin_predicates TEXT NOT NULL,
+    within TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX window_topology_origin ON window_topology (origin_root, origin_predicates);
+CREATE INDEX window_topology_origin_predicates ON window_topology (origin_predicates);
+CREATE INDEX window_topology_within ON window_topology (within);
 -- kind: 'veryorig' (root and predicate set) or 'direct' (a node); "expressions" give the columns c1 … cn.
 CREATE TABLE set_operation_branches (
     node TEXT NOT NULL, kind TEXT NOT NULL, position INTEGER NOT NULL, root TEXT NOT NULL, predicates TEXT,
@@ -82,10 +88,12 @@ CREATE INDEX set_operation_branches_predicates ON set_operation_branches (predic
 """
 
 _QUERIES = """
+-- window: imposed on the rows when the answer is read, as in the WindowsTable of PSoup 3.2.
 CREATE TABLE queries (
     name TEXT PRIMARY KEY, position INTEGER NOT NULL UNIQUE, root TEXT NOT NULL, predicates TEXT NOT NULL,
-    sql TEXT NOT NULL, dialect TEXT NOT NULL, logical TEXT NOT NULL) WITHOUT ROWID;
+    window TEXT NOT NULL, sql TEXT NOT NULL, dialect TEXT NOT NULL, logical TEXT NOT NULL) WITHOUT ROWID;
 CREATE INDEX queries_predicates ON queries (predicates);
+CREATE INDEX queries_window ON queries (window);
 CREATE TABLE query_outputs (
     query TEXT NOT NULL, position INTEGER NOT NULL, name TEXT NOT NULL, text TEXT NOT NULL, type TEXT NOT NULL,
     json TEXT NOT NULL, PRIMARY KEY (query, position)) WITHOUT ROWID;
@@ -166,7 +174,10 @@ PREDICATE_USES = (
     ("join_topology", "jvoa_predicates"),
     ("aggregate_topology", "origin_predicates"),
     ("set_operation_branches", "predicates"),
+    ("window_topology", "origin_predicates"),
+    ("window_topology", "within"),
     ("queries", "predicates"),
+    ("queries", "window"),
     ("reads", "predicate_set"),
 )
 """The columns that refer to predicate sets, each with an index; a set that none refers to is removed."""

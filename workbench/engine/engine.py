@@ -15,6 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+from workbench.engine.clock import Clock
 from workbench.engine.explained import explained
 from workbench.engine.grouped import merged_state
 from workbench.engine.layout import BATCH, RESERVED_NAME, WEIGHT, Layout
@@ -53,9 +54,16 @@ class Engine:
         self.trees: Mapping[NodeId, Tree] = {}
         self.arrived: Mapping[str, Relation] = {}
         """All rows of every stream so far, all columns: what later queries start from."""
+        self.clock = Clock()
 
-    def add_stream(self, name: str, columns: Columns, history: Iterable[pa.Table]) -> None:
+    def add_stream(self, name: str, columns: Columns, history: Iterable[pa.Table], time: str | None = None) -> None:
         """Take in a stream's history as batch 0.
+
+        Args:
+            name: of the stream.
+            columns: names and types.
+            history: the rows that are there from the start.
+            time: the column with event times, if it has one.
 
         Raises:
             StreamError: a column has a name the engine uses itself.
@@ -66,10 +74,16 @@ class Engine:
                 raise StreamError(message, hint="rename the column in the source")
         layout = Layout(columns)
         folder = self.operators.folder(f"stream-{len(self.arrived)}")
-        deltas = [self._write(table, layout, folder, batch=0) for table in history]
+        clock, deltas = self.clock, []
+        if time is not None:
+            clock = clock.with_stream(name, time)
+        for table in history:
+            deltas.append(self._write(table, layout, folder, batch=0))
+            clock = clock.with_history({name: table})
         together = Delta(tuple(segment for delta in deltas for segment in delta.segments))
         with explained("read the history"):
             self.arrived = {**self.arrived, name: Relation(self.spark, layout, folder).append(together)}
+        self.clock = clock
 
     def adopt(self, network: Network, batch: int) -> None:
         """Bring the trees to what the network asks for, new nodes computed from all data so far.
@@ -113,8 +127,9 @@ class Engine:
             for name, table in arriving.items()
             if table.num_rows
         }
+        clock = self.clock.after(batch, arriving)
         try:
-            deltas, operators = self._evaluate_all(network, logged, batch)
+            deltas, operators = self._evaluate_all(network, logged, batch, clock)
             with explained(f"keep the rows of batch {batch}"):
                 arrived = {n: r.append(logged[n]) if n in logged else r for n, r in self.arrived.items()}
                 grown = self._pool.map(lambda root: self.trees[root].grown(*deltas[root], batch), self.trees)
@@ -124,6 +139,7 @@ class Engine:
                 _remove(segment.path for segment in delta.segments)
             raise
         self._replace_trees(trees)
+        self.clock = clock
         old, self.arrived = self.arrived, arrived
         for name, relation in old.items():
             _remove(relation.files - arrived[name].files)
@@ -136,7 +152,7 @@ class Engine:
         return BatchReport(batch, total, seconds, tuple(operators), changes, rows)
 
     def _evaluate_all(
-        self, network: Network, logged: Mapping[str, Delta], batch: int
+        self, network: Network, logged: Mapping[str, Delta], batch: int, clock: Clock
     ) -> tuple[dict[NodeId, tuple[Delta, Delta]], list[OperatorReport]]:
         """The change of every tree and of its state, and the reports of those that had work."""
         deltas: dict[NodeId, tuple[Delta, Delta]] = {}
@@ -144,7 +160,7 @@ class Engine:
         def evaluate(root: NodeId) -> float:
             begun = time.perf_counter()
             with explained(f"evaluate node {root} in batch {batch}"):
-                deltas[root] = self._evaluate(network, self.trees[root], deltas, logged, batch)
+                deltas[root] = self._evaluate(network, self.trees[root], deltas, logged, batch, clock)
             return time.perf_counter() - begun
 
         seconds = in_order(_parent_roots(network), evaluate, self._pool)
@@ -192,6 +208,7 @@ class Engine:
         deltas: Mapping[NodeId, tuple[Delta, Delta]],
         logged: Mapping[str, Delta],
         batch: int,
+        clock: Clock,
     ) -> tuple[Delta, Delta]:
         """The change of a tree in a batch, and of its state; ``deltas`` has its parents'."""
         node, operators = network.nodes[tree.plan.root], self.operators
@@ -201,7 +218,7 @@ class Engine:
                 return NO_CHANGE, NO_CHANGE
             return operators.arriving(tree.plan, self.arrived[node.stream], arriving, batch), NO_CHANGE
         inputs = tuple(operators.rows_of(network, p, self.trees, deltas[network.roots[p]][0]) for p in node.parents)
-        return operators.change(network, tree.plan, inputs, tree, tree.state, batch)
+        return operators.change(network, tree.plan, inputs, tree, tree.state, batch, clock)
 
     def _from_nothing(
         self,
@@ -217,7 +234,7 @@ class Engine:
         if isinstance(node, Source):
             return operators.arrived(plan, self.arrived[node.stream], batch), NO_CHANGE
         inputs = tuple(operators.rows_of(network, p, trees, NO_CHANGE, from_nothing=True) for p in node.parents)
-        return operators.change(network, plan, inputs, None, state, batch, told)
+        return operators.change(network, plan, inputs, None, state, batch, self.clock, told)
 
 
 def _log_of(plan: TreePlan, delta: Delta, old: Tree | None, batch: int) -> tuple[LogEntry, ...]:

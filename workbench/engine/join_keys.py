@@ -1,6 +1,6 @@
-"""By what the rows of a join find each other: equalities between an expression of one side and one of the other.
+"""By what rows are found: of a join equalities of an expression of one side with one of the other, of a window times.
 
-A key that is computed is stored with the rows of its side, as Spark computes it, so that it can be looked up.
+A key or a time that is computed is stored with the rows, as Spark computes it, so that it can be looked up.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from workbench.network.network import Network
-from workbench.network.nodes import Join, NodeId
+from workbench.network.nodes import Join, NodeId, Window
 from workbench.optimizer.estimates import is_key
 from workbench.sql.expressions import Column, Expression, digest, map_columns, sources, text
 from workbench.sql.types import Kind
+from workbench.sql.windows import times
 
 
 def join_keys(join: Join) -> Iterator[tuple[Expression, Expression]]:
@@ -32,7 +33,10 @@ def join_keys(join: Join) -> Iterator[tuple[Expression, Expression]]:
 
 
 def stored_keys(network: Network) -> Mapping[NodeId, Mapping[str, Expression]]:
-    """For every local tree the computed keys that joins look its rows up by, by the name of their column."""
+    """For every local tree what is computed of its rows to find them by: keys of joins, times of windows.
+
+    By the name of the column each is stored in.
+    """
     keys: dict[NodeId, dict[str, Expression]] = {root: {} for root in network.trees}
     for node in network.nodes.values():
         if isinstance(node, Join):
@@ -40,6 +44,11 @@ def stored_keys(network: Network) -> Mapping[NodeId, Mapping[str, Expression]]:
                 for parent, end in zip(node.parents, ends, strict=True):
                     if not isinstance(end, Column):
                         keys[network.roots[parent]][key_column(end)] = end
+    windows = [(n.parent, n.within) for n in network.nodes.values() if isinstance(n, Window)]
+    windows += [(plan.read.root, plan.window) for plan in network.queries.values()]
+    for read, window in windows:
+        computed = (time for time in times(window) if not isinstance(time, Column))
+        keys[network.roots[read]].update({key_column(time): time for time in computed})
     return keys
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import os
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from workbench.engine.segments import Segment
+from workbench.sql.windows import Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +37,10 @@ class Note:
         """The note of what has this role among all that uses a folder."""
         return Note(str(folder / f"{role}.note"))
 
-    def write(self, batch: int, inputs: Sequence[Input] = ()) -> None:
-        """Say what the next job works on."""
-        said = {"batch": batch, "inputs": [[_plain(i.change), _plain(i.before)] for i in inputs]}
+    def write(self, batch: int, inputs: Sequence[Input] = (), extents: Sequence[Mapping[str, Interval]] = ()) -> None:
+        """Say what the next job works on; of a window also where it was and is."""
+        said: dict[str, Any] = {"batch": batch, "inputs": [[_plain(i.change), _plain(i.before)] for i in inputs]}
+        said["extents"] = [{name: [i.low, i.high] for name, i in extent.items()} for extent in extents]
         part = f"{self.path}.{uuid.uuid4().hex}"
         Path(part).write_text(json.dumps(said))
         os.replace(part, self.path)
@@ -47,6 +49,11 @@ class Note:
         """The number of the batch, and the inputs."""
         said = json.loads(Path(self.path).read_text())
         return said["batch"], tuple(Input(_segments(change), _segments(before)) for change, before in said["inputs"])
+
+    def extents(self) -> tuple[Mapping[str, Interval], ...]:
+        """Where a window was, and where it is."""
+        said = json.loads(Path(self.path).read_text())["extents"]
+        return tuple({name: Interval(*ends) for name, ends in extent.items()} for extent in said)
 
 
 def _plain(segments: Sequence[Segment]) -> list[Any]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
+from workbench.engine.clock import Clock
 from workbench.engine.frames import arriving_frame, write_frame
 from workbench.engine.grouped import as_told, grouped_change, state_change
 from workbench.engine.join import join_change, probe_of, tested_pairs
@@ -21,8 +22,9 @@ from workbench.engine.shared_pass import NO_CHANGE, Delta, passing, run_pass
 from workbench.engine.tree import Tree, TreePlan, passed_rows
 from workbench.engine.union_all import union_change
 from workbench.engine.views import Views
+from workbench.engine.window import extent, passing_of
 from workbench.network.network import Network
-from workbench.network.nodes import Join, NodeId, SetOperation
+from workbench.network.nodes import Join, NodeId, SetOperation, Window
 
 PAIRS_A_ROW = 30
 """Where many rows each find more rows than that, Spark's own join is faster: it makes pairs some ten times as fast."""
@@ -92,11 +94,13 @@ class Operators:
         tree: Tree | None,
         state: Relation | None,
         batch: int,
+        clock: Clock,
         told: Tree | None = None,
     ) -> tuple[Delta, Delta]:
         """The change of a tree's rows and of its state.
 
-        ``tree`` is ``None`` when it is being made; ``told`` is then the tree it replaces, if any.
+        ``tree`` is ``None`` when it is being made; ``told`` is then the tree it replaces, if any. ``clock`` says
+        what time it is after the batch.
         """
         rows: str | None
         state_delta = NO_CHANGE
@@ -108,6 +112,8 @@ class Operators:
                 if (found := self._probed(join, plan, inputs, batch)) is not None:
                     return found, NO_CHANGE
                 rows = join_change(join, inputs[0], inputs[1], plan.made)
+            case Window() as window:
+                return self._windowed(window, plan, inputs[0], batch, clock, tree is None), NO_CHANGE
             case SetOperation() as union if plan.grouped is None:
                 rows = union_change(union, inputs, plan.made)
             case _:
@@ -132,6 +138,22 @@ class Operators:
             return self._passing(tested_pairs(join, view, plan.made), plan)
 
         return self._run_prepared(plan.root, (plan, probe, tasks), planned)
+
+    def _windowed(self, window: Window, plan: TreePlan, rows: NodeRows, batch: int, clock: Clock, new: bool) -> Delta:
+        """The change of a window's rows: those that arrive in it, and those that time lets in or out."""
+        before = extent(window.within, None if new else clock.after_batch(batch - 1))
+        after = extent(window.within, clock.now)
+        if not rows.changed_rows and before == after:
+            return NO_CHANGE
+        note = self._note_of(plan)
+        note.write(batch, [rows.input], [before, after])
+        passing = passing_of(window, rows.relation.layout, sorted(plan.made), rows.bit, note)
+
+        def planned() -> DataFrame:
+            view = self._views.name(f"{plan.root}_passing", (plan, passing), lambda: passing.frame(self._spark))
+            return self._passing(f"SELECT * FROM {view}", plan)
+
+        return self._run_prepared(plan.root, (plan, passing), planned)
 
     def _grouped(
         self,

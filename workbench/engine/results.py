@@ -5,6 +5,7 @@ A result is the rows with the query's bit, projected; changes are those of its l
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -12,10 +13,13 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from workbench.engine.clock import Clock
+from workbench.engine.imposed import changes_within, rows_within
 from workbench.engine.layout import BATCH, WEIGHT, word_column
 from workbench.engine.lineage import WORD
 from workbench.engine.node_rows import has_bit
 from workbench.engine.tree import LogEntry, Tree
+from workbench.engine.window import extent
 from workbench.errors import QueryError
 from workbench.network.network import QueryPlan
 from workbench.sql.spark_sql import to_spark
@@ -24,15 +28,16 @@ from workbench.sql.types import Kind
 
 @dataclass(frozen=True)
 class Answers:
-    """The answers of one query: its plan, its tree, and the batch after which it was registered."""
+    """The answers of one query: its plan, its tree, the batch after which it was registered, and the clock."""
 
     plan: QueryPlan
     tree: Tree
     registered: int
+    clock: Clock
 
     def result(self) -> DataFrame:
         """The answer over all data so far: the query's columns, each row as often as SQL says."""
-        rows = self._projected(self.tree.relation.frame(self._needed))
+        rows = self._projected(self._rows(self._needed))
         if not self.tree.plan.monotone:
             rows = self._summed(rows)
             rows = rows.where(f"{WEIGHT} > 0")
@@ -41,7 +46,7 @@ class Answers:
 
     def count(self) -> int:
         """Number of rows in the answer."""
-        rows = self.tree.relation.frame([WEIGHT, *self._words]).where(self._belongs)
+        rows = self._rows([WEIGHT, *self._words]).where(self._belongs)
         return int(rows.agg(F.coalesce(F.sum(WEIGHT), F.lit(0))).collect()[0][0])
 
     def changes(self, since: int | None) -> DataFrame:
@@ -49,13 +54,18 @@ class Answers:
 
         What was there at registration counts as a change of that batch.
         """
-        rows = self._projected(self._log())
+        rows = self._projected(self._log(since))
         batch = F.greatest(F.col(BATCH), F.lit(self.registered)).alias(BATCH)
         rows = rows.select(batch, WEIGHT, *self._names)
         if since is not None:
             rows = rows.where(F.col(BATCH) > since)
         summed = rows.groupBy(BATCH, *self._names).agg(F.sum(WEIGHT).alias(WEIGHT)).where(f"{WEIGHT} <> 0")
         return summed.select(BATCH, WEIGHT, *self._names)
+
+    def _rows(self, names: Sequence[str]) -> DataFrame:
+        """Some columns of the rows that are in the query's window, if it has one."""
+        relation, window = self.tree.relation, self.plan.window
+        return rows_within(relation, names, extent(window, self.clock.now)) if window else relation.frame(names)
 
     @property
     def _belongs(self) -> str:
@@ -86,9 +96,14 @@ class Answers:
     def _summed(self, rows: DataFrame) -> DataFrame:
         return rows.groupBy(*self._names).agg(F.sum(WEIGHT).alias(WEIGHT))
 
-    def _log(self) -> DataFrame:
-        """All changes that count for the query's node, in the tree's layout."""
+    def _log(self, since: int | None) -> DataFrame:
+        """All changes after a batch that count for the query's node, and maybe others, in the tree's layout."""
         relation = self.tree.relation
+        if window := self.plan.window:
+            moments = [(self.registered, self.clock.after_batch(self.registered))]
+            moments += [(batch, moment) for batch, moment in self.clock.moments if batch > self.registered]
+            extents = [(batch, extent(window, moment)) for batch, moment in moments]
+            return changes_within(relation, self._needed, extents, since)
         if self.tree.plan.monotone:
             return relation.frame(self._needed)
         entries = [entry for entry in _entries_of(self.tree, self.registered) if entry.delta.rows]

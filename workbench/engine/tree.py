@@ -18,7 +18,7 @@ from workbench.engine.relation import Relation
 from workbench.engine.shared_pass import Delta
 from workbench.engine.statistics import over_rows
 from workbench.network.network import Network
-from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, SetOperator, Source
+from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, SetOperator, Source, Window
 from workbench.network.projection import Columns, carried_columns, made_columns
 from workbench.sql.expressions import Expression, text
 from workbench.sql.implication import normalized
@@ -93,7 +93,7 @@ def computed(node: Node) -> str:
             return f"from groups by {', '.join(map(text, node.finer))}" if node.finer is not None else ""
         case SetOperation():
             return f"from {node.base}" if node.base is not None else ""
-        case Source() | Selection():
+        case Source() | Selection() | Window():
             return ""
 
 
@@ -139,7 +139,7 @@ def monotone_roots(network: Network) -> Mapping[NodeId, bool]:
         node = network.nodes[root]
         parents = [monotone[network.roots[p]] for p in node.parents]
         match node:
-            case Aggregate():
+            case Aggregate() | Window():
                 monotone[root] = False
             case SetOperation():
                 monotone[root] = node.operator is SetOperator.UNION_ALL and all(parents)

@@ -13,9 +13,10 @@ from typing import Any
 from workbench.errors import QueryError, nearest
 from workbench.network.dot import to_dot
 from workbench.network.network import Network
-from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, Source, kind_of
-from workbench.network.sql_text import SIDE_NAMES, expression_sql, node_sql, or_pred_sql
+from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, Source, Window, kind_of
+from workbench.network.sql_text import SIDE_NAMES, expression_sql, node_sql, or_pred_sql, window_sql
 from workbench.sql.expressions import column_name, text
+from workbench.sql.predicates import pred_set
 
 SELECTION_WEIGHTS = (5, 4, 3, 2, 1)
 """Weight of a selection by join level, S0 to S4 of T Table 10.7; deeper ones weigh as the last."""
@@ -30,7 +31,7 @@ class NodeView:
 
     Attributes:
         id: stable for as long as the node computes the same.
-        kind: ``source``, ``selection``, ``join``, ``aggregate``, ``set operator`` or ``distinct``.
+        kind: ``source``, ``selection``, ``join``, ``aggregate``, ``set operator``, ``distinct`` or ``window``.
         operator: the kind, but for a set operator which one: ``union``, ``except all``, ...
         join_level: 0 at a source (T9.3).
         root: id of the root of its local tree; itself when it is one.
@@ -169,6 +170,8 @@ def _label(node: Node) -> Iterable[str]:
             return [part for part in (groups, statistics) if part]
         case SetOperation():
             return [str(node.operator).upper()]
+        case Window():
+            return [window_sql(pred_set([end])) for end in node.within]
 
 
 def _spelled_out(label: str, root: Node) -> str:

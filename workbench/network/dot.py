@@ -30,6 +30,7 @@ SYMBOLS = {
     "intersect all": "∩",
     "except": "−",
     "except all": "−",
+    "window": "ω",
 }
 """The signs of relational algebra; F is a stream or table."""
 

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from workbench.network.nodes import Join, Node, NodeId, Read, Selection, SetOperation
 from workbench.sql.expressions import Column, columns
 from workbench.sql.logical import Output
+from workbench.sql.predicates import TRUE, PredSet, predicate_columns
 
 
 @dataclass(frozen=True)
@@ -23,17 +24,20 @@ class QueryPlan:
 
     ``nodes``: the rows that belong to all of these nodes, of one local tree, are those that are read. One node mostly;
     several where many queries combine a few conditions, and each condition is a node of its own (CACQ 3.2.6).
+    ``window`` is imposed on them when the answer is read (PSoup 3.3).
     """
 
     name: str
     read: Read
     outputs: tuple[Output, ...]
     nodes: tuple[NodeId, ...]
+    window: PredSet = TRUE
 
     @cached_property
     def columns(self) -> frozenset[Column]:
-        """The columns of the root that the outputs read."""
-        return frozenset(c for output in self.outputs for c in columns(output.expression))
+        """The columns of the root that the outputs and the window read."""
+        shown = frozenset(c for output in self.outputs for c in columns(output.expression))
+        return shown | predicate_columns(self.window)
 
 
 @dataclass(frozen=True)

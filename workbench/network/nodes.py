@@ -7,7 +7,7 @@ the *very original* one, over the roots of local trees, which is searched, and t
 parents, which is evaluated. Which columns a node must carry is not part of it either: that follows from who reads it
 (``projection``, T8.2).
 
-Columns of a node. A source has its stream's columns; a selection those of its root; an aggregate its group
+Columns of a node. A source has its stream's columns; a selection or window those of its root; an aggregate its group
 expressions and statistics under ``column_name``; a set operator ``c1 … cn``. A join has those of all its leaves: the
 column ``amount`` of the second leaf is ``amount_2``; leaves count from 1, left to right.
 """
@@ -29,6 +29,7 @@ from workbench.sql.predicates import (
     predicate_sources,
     rename_predicates,
 )
+from workbench.sql.windows import times
 
 NodeId = str
 
@@ -256,10 +257,42 @@ class SetOperation:
         return _id("U", self.signature)
 
 
+@dataclass(frozen=True)
+class Window:
+    """The rows read that are in a window at the current moment: as time passes rows enter and leave.
+
+    Its columns are those of the root that is read.
+
+    Attributes:
+        read: the rows it is a window on.
+        within: comparisons of times of a row with now (``workbench.sql.windows``), over the same columns.
+        parent: the node it is evaluated from.
+    """
+
+    read: Read
+    within: PredSet
+    parent: NodeId
+
+    @property
+    def parents(self) -> tuple[NodeId, ...]:
+        """Ids of the nodes it reads."""
+        return (self.parent,)
+
+    @property
+    def signature(self) -> str:
+        """What it computes, as canonical text."""
+        return f"window {self.read} within {self.within}"
+
+    @cached_property
+    def id(self) -> NodeId:
+        """Digest of the signature."""
+        return _id("W", self.signature)
+
+
 SIDES = (0, 1)
 """The sides of a join: left and right, the ``source`` of a column."""
 
-Node = Source | Selection | Join | Aggregate | SetOperation
+Node = Source | Selection | Join | Aggregate | SetOperation | Window
 
 
 def kind_of(node: Node) -> str:
@@ -275,6 +308,8 @@ def kind_of(node: Node) -> str:
             return "aggregate"
         case SetOperation():
             return "set operator"
+        case Window():
+            return "window"
 
 
 @lru_cache(maxsize=100_000)
@@ -294,7 +329,7 @@ def reads(node: Node) -> tuple[Read, ...]:
             return ()
         case Join():
             return tuple(Read(node.roots[side], side_of(node.predicates, side)) for side in SIDES)
-        case Aggregate():
+        case Aggregate() | Window():
             return (node.read,)
         case SetOperation():
             return tuple(branch.read for branch in node.branches)
@@ -351,4 +386,6 @@ def functions_called(node: Node) -> frozenset[str]:
             expressions = [*node.groups, *(a for s in node.statistics for a in s.arguments)]
         case SetOperation():
             expressions = [value for _, values in node.direct for value in values]
+        case Window():
+            expressions = list(times(node.within))
     return frozenset(name for expression in expressions for name in calls(expression))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from workbench.network.network import Network
-from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, SetOperator, Source
+from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, SetOperator, Source, Window
 from workbench.sql.expressions import Column, Expression, column_name, columns
 from workbench.sql.predicates import predicate_columns
 from workbench.sql.types import DataType
@@ -47,6 +47,9 @@ def carried_columns(network: Network) -> Mapping[NodeId, Columns]:
                     demand(node.parents[column.source], [column])
             case Aggregate():
                 demand(node.parent, _read_by_aggregate(node, made_columns(network, id_, carried[id_])))
+            case Window():
+                demand(node.parent, (Column(*item) for item in made_columns(network, id_, carried[id_]).items()))
+                demand(node.parent, predicate_columns(node.within))
             case SetOperation():
                 made = made_columns(network, id_, carried[id_])
                 for parent, values in node.direct:

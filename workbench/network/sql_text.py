@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from workbench.network.nodes import Aggregate, Join, Node, Selection, SetOperation, Source
+from workbench.network.nodes import Aggregate, Join, Node, Selection, SetOperation, Source, Window
 from workbench.sql.expressions import AggregateCall, Call, Column, Constant, Expression, column_name, text
 from workbench.sql.predicates import Literal, Operator, ORPred, PredSet
+from workbench.sql.windows import time_and_end
 
 SIDE_NAMES = ("l", "r")
 """What a join's statement calls its left and its right parent."""
@@ -53,6 +54,14 @@ def node_sql(node: Node) -> str:
         case SetOperation():
             branches = (f"SELECT {_named(values)} FROM {parent}" for parent, values in node.direct)
             return f" {node.operator.upper()} ".join(branches)
+        case Window():
+            return f"SELECT * FROM {node.parent} WHERE {window_sql(node.within)}"
+
+
+def window_sql(window: PredSet) -> str:
+    """The comparisons of a window, each with the row's time first."""
+    ends = (time_and_end(end) for end in window)
+    return " AND ".join(f"{expression_sql(time)} {operator} {expression_sql(end)}" for time, operator, end in ends)
 
 
 def predicates_sql(predicates: PredSet, sides: tuple[str, ...] = ()) -> str:

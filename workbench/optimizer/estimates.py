@@ -21,6 +21,7 @@ from workbench.network.nodes import (
     SetOperation,
     SetOperator,
     Source,
+    Window,
     side_of,
 )
 from workbench.optimizer.selectivity import join_rows, selectivity
@@ -30,6 +31,10 @@ from workbench.sql.predicates import Operator, ORPred, PredSet, pred_set, predic
 
 UNKNOWN_ROWS = 1000.0
 """Rows of a stream nothing is known of."""
+
+
+WINDOWED = 0.1
+"""The fraction of rows taken to be in a window."""
 
 
 def is_key(predicate: ORPred) -> bool:
@@ -69,7 +74,7 @@ class Estimates:
                 return self._of_stream(node) is not None
             case Join():
                 return all(map(self.known, node.roots))
-            case Aggregate() | Selection():
+            case Aggregate() | Selection() | Window():
                 return self.known(node.read.root)
             case SetOperation():
                 return all(self.known(branch.read.root) for branch in node.branches)
@@ -95,6 +100,8 @@ class Estimates:
                 sizes = [self.rows(branch.read) for branch in node.branches]
                 add = node.operator in (SetOperator.UNION, SetOperator.UNION_ALL)
                 return (sum(sizes) if add else sizes[0]) * self.fraction(read)
+            case Window():
+                return self.rows(node.read) * WINDOWED * self.fraction(read)
             case Selection():
                 raise ValueError(f"{read.root} is no root")
 
@@ -134,6 +141,8 @@ class Estimates:
             case Join():
                 side, inner = node.names.input_name(name)
                 return self.column(node.roots[side], inner)
+            case Window():
+                return self.column(node.read.root, name)
             case _:
                 return None
 

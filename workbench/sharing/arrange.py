@@ -12,7 +12,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from workbench.network.nodes import SIDES, Aggregate, Join, NodeId, Read, Selection, SetOperation, reads, side_of
+from workbench.network.nodes import (
+    SIDES,
+    Aggregate,
+    Join,
+    NodeId,
+    Read,
+    Selection,
+    SetOperation,
+    Window,
+    reads,
+    side_of,
+)
 from workbench.sharing.aggregates import arrange_aggregates
 from workbench.sharing.draft import Draft, renamed
 from workbench.sharing.reading import best_parent, holds, node_of, nodes_of, residual, selection_of
@@ -176,6 +187,8 @@ def _connect(draft: Draft, id_: NodeId) -> None:
             known = conjunction(*(renamed(holds(draft, end), side) for side, end in enumerate((left, right))))
             draft.put(replace(node, left=left, right=right, tested=difference(node.predicates, known)))
         case Aggregate() if node.finer is None:
+            draft.put(replace(node, parent=node_of(draft, node.read)))
+        case Window():
             draft.put(replace(node, parent=node_of(draft, node.read)))
         case SetOperation() if node.base is None:
             direct = tuple((node_of(draft, b.read), b.values) for b in node.branches)

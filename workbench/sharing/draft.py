@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from workbench.catalog.catalog import Catalog
 from workbench.network.network import Network, QueryPlan
-from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, SetOperator, Source
+from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, SetOperator, Source, Window
 from workbench.optimizer.estimates import Estimates
 from workbench.options import Options
 from workbench.sql.canonical import canonical, widened
@@ -81,7 +81,7 @@ class Draft:
         """Whether rows of the root are never taken back."""
         node = self.nodes[root]
         match node:
-            case Aggregate():
+            case Aggregate() | Window():
                 return False
             case SetOperation():
                 return node.operator is SetOperator.UNION_ALL and all(self.monotone(b.read.root) for b in node.branches)

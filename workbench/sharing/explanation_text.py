@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 NAMES = 5
 """Query names listed before *and N more*."""
 
-_KINDS = {"F": "source", "S": "selection", "J": "join", "G": "aggregate"}
+_KINDS = {"F": "source", "S": "selection", "J": "join", "G": "aggregate", "W": "window"}
 """The kind of a node by the first letter of its id."""
 _SET_OPERATOR = re.compile(r" FROM \w+ (UNION|INTERSECT|EXCEPT)\b")
 _COLUMNS = ("", "node", "", "computes", "why", "shared with")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from workbench.network.nodes import Aggregate, Branch, Join, Read, SetOperation, SetOperator, Source
+from workbench.network.nodes import Aggregate, Branch, Join, Read, SetOperation, SetOperator, Source, Window
 from workbench.network.sql_text import SIDE_NAMES, or_pred_sql, predicates_sql
 from workbench.optimizer.transitivity import infer
 from workbench.sharing.decisions import Record
@@ -23,15 +23,19 @@ from workbench.sql.canonical import canonical_expression, why_not_canonical
 from workbench.sql.expressions import AggregateCall, Call, Column, Expression, column_name, digest, map_columns, text
 from workbench.sql.implication import cover, difference
 from workbench.sql.logical import Block, Grouping, LogicalQuery, Output, StreamInput
-from workbench.sql.predicates import ORPred, PredSet, conjunction, map_predicates, pred_set, predicate_sources
+from workbench.sql.predicates import TRUE, ORPred, PredSet, conjunction, map_predicates, pred_set, predicate_sources
 
 
 @dataclass(frozen=True)
 class Folded:
-    """A query in the network: what it reads, and its outputs over the columns of the root that is read."""
+    """A query in the network: what it reads, and its outputs over the columns of the root that is read.
+
+    ``window`` is still to be imposed on the rows, by a node or when the answer is read.
+    """
 
     read: Read
     outputs: tuple[Output, ...]
+    window: PredSet = TRUE
 
     @property
     def values(self) -> Mapping[str, Expression]:
@@ -65,14 +69,18 @@ class Fold:
         joined = self._joined(block)
         read = joined.parts[0].read
         values: Callable[[Column], Expression] = joined.over_root
+        window = map_predicates(block.window, values)
         if block.grouping is not None:
-            read, named = self._grouped(read, values, block.grouping)
+            read, named = self._grouped(self.windowed(read, window), values, block.grouping)
             values = named.__getitem__
+            window = map_predicates(block.having_window, values)
         read = self._where(read, map_predicates(block.having, values))
         outputs = tuple(
             replace(o, expression=self._expression(map_columns(o.expression, values))) for o in block.outputs
         )
-        return self._distinct(read, outputs) if block.distinct else Folded(read, outputs)
+        if block.distinct:
+            return self._distinct(self.windowed(read, window), outputs)
+        return Folded(read, outputs, window)
 
     # -- inputs and joins ----------------------------------------------------------------------------------------
 
@@ -94,7 +102,7 @@ class Fold:
             source = self.draft.put(Source(item.stream, "" if self.draft.options.sharing else self.owner))
             return Read(source.id), None
         folded = self.query(item)
-        return folded.read, folded.values
+        return self.windowed(folded.read, folded.window), folded.values
 
     def _conditions(self, block: Block) -> PredSet:
         """WHERE in canonical form, with what follows from it."""
@@ -190,6 +198,23 @@ class Fold:
             told = ", ".join(name for name, _ in answers[:5])
             self.record.note(f"rerouted: {told}{', …' * (len(answers) > 5)} now read {weaker.id} instead of {id_}")
 
+    # -- windows -------------------------------------------------------------------------------------------------
+
+    def windowed(self, read: Read, window: PredSet) -> Read:
+        """The rows read that are in a window, as a node that keeps them.
+
+        A window on a source takes all of its rows: queries that test different things share it, with the tests below.
+        """
+        if not window:
+            return read
+        below = read.wants if isinstance(self.draft.nodes[read.root], Source) else TRUE
+        on = Read(read.root) if below else read
+        node = Window(on, window, on.root)
+        present = self.draft.nodes.get(node.id)
+        self.draft.touch(node.id, on.root)
+        self.draft.put(present if isinstance(present, Window) else node)
+        return Read(node.id, below)
+
     # -- groups and sets -----------------------------------------------------------------------------------------
 
     def _grouped(
@@ -246,9 +271,10 @@ class Fold:
 
     def _branch(self, query: LogicalQuery, around: logical.SetOperation) -> Branch:
         folded = self.query(query)
+        read = self.windowed(folded.read, folded.window)
         values = zip((o.expression for o in folded.outputs), around.types, strict=True)
         cast = (v if v.type == t else Call("cast", (v,), t) for v, t in values)
-        return Branch(folded.read, tuple(self._expression(value) for value in cast))
+        return Branch(read, tuple(self._expression(value) for value in cast))
 
     def _expression(self, expression: Expression) -> Expression:
         return canonical_expression(expression) if self.draft.options.canonicalize else expression

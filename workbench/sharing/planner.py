@@ -24,6 +24,7 @@ from workbench.sharing.draft import Draft
 from workbench.sharing.fold import Fold
 from workbench.sharing.rules import Rule
 from workbench.sql.logical import LogicalQuery
+from workbench.sql.predicates import TRUE
 
 CHAIN = 20
 """So many old selections of one local tree are explained; hundreds may hang one below the other."""
@@ -85,7 +86,9 @@ class Planner:
             for name, ids in of_query.items():
                 self.catalog.set_serves(name, ids)
 
-    def register(self, network: Network, name: str, query: LogicalQuery, sql: str = "", dialect: str = "") -> Planned:
+    def register(
+        self, network: Network, name: str, query: LogicalQuery, sql: str = "", dialect: str = "", eager: bool = False
+    ) -> Planned:
         """Fold a query into the network.
 
         Args:
@@ -94,15 +97,21 @@ class Planner:
             query: what it asks.
             sql: its text, for the catalog.
             dialect: of the text.
+            eager: whether a window that is the last thing of the query becomes a node too, which keeps the answer as it
+                is now (PSoup-C); otherwise it is imposed on the rows when the answer is read (PSoup-P).
         """
         with self.catalog.transaction():
             draft = Draft.of(network, self.catalog, self.options, self._estimates())
             record = Record()
-            folded = Fold(draft, name, record).query(query)
-            plan = QueryPlan(name, folded.read, folded.outputs, ())
+            fold = Fold(draft, name, record)
+            folded = fold.query(query)
+            read, window = folded.read, folded.window
+            if eager or not draft.monotone(read.root):
+                read, window = fold.windowed(read, window), TRUE
+            plan = QueryPlan(name, read, folded.outputs, (), window)
             draft.queries[name] = plan
             self.catalog.put_query(plan, QueryText(sql, dialect, str(query)))
-            draft.touch(folded.read.root)
+            draft.touch(read.root)
             arrange(draft)
             needed = _needed(draft, name)
             after = _served_too(network, draft, name, needed)

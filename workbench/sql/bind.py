@@ -15,9 +15,11 @@ from workbench.errors import SqlError, nearest
 from workbench.sql.block import bind_block
 from workbench.sql.caret import SourceText
 from workbench.sql.coercion import TypeClash, is_null, unify
-from workbench.sql.expressions import Column, Constant
-from workbench.sql.logical import Block, LogicalQuery, Output, SetOperation, StreamInput, output_columns
+from workbench.sql.expressions import Call, Column, Constant
+from workbench.sql.logical import Block, LogicalQuery, Output, SetOperation, StreamInput, output_columns, streams_of
+from workbench.sql.now import common_time, now_of
 from workbench.sql.parse import CreateView, parse
+from workbench.sql.scalar import is_now
 from workbench.sql.schema import Schema
 from workbench.sql.types import DataType
 
@@ -54,7 +56,7 @@ def bind(sql: str, dialect: str, schema: Schema) -> Bound:
     for statement in parse(sql, dialect):
         if isinstance(statement, CreateView):
             _check_view(statement, binder)
-            view = binder.query(statement.expression)
+            view = binder.timed(statement.expression).query(statement.expression)
             view = renamed(view, statement.columns, binder.source, statement.expression)
             views.append((statement.name, view))
             binder = binder.knowing({statement.name.lower(): view})
@@ -62,7 +64,7 @@ def bind(sql: str, dialect: str, schema: Schema) -> Bound:
             raise SqlError("there are two queries in one text", **binder.source.of(statement.expression),
                            hint="register them one by one, or make one a view")  # fmt: skip
         else:
-            query = binder.query(statement.expression)
+            query = binder.timed(statement.expression).query(statement.expression)
     if query is None and not views:
         raise SqlError("there is no query", hint="write a SELECT")
     return Bound(tuple(views), query)
@@ -84,16 +86,51 @@ def _check_view(view: CreateView, binder: QueryBinder) -> None:
 
 @dataclass(frozen=True)
 class QueryBinder:
-    """Binds queries; ``local`` holds the views and CTEs of the text, by name in lower case."""
+    """Binds queries.
+
+    Attributes:
+        local: the views and CTEs of the text, by name in lower case.
+        now: what ``now()`` means in this statement; ``None`` where no stream of it has event times.
+    """
 
     source: SourceText
     dialect: str
     schema: Schema
     local: Mapping[str, LogicalQuery] = field(default_factory=dict)
+    now: Call | None = None
 
     def knowing(self, more: Mapping[str, LogicalQuery]) -> QueryBinder:
         """The binder with more names, which hide earlier ones."""
         return replace(self, local={**self.local, **more})
+
+    def timed(self, statement: exp.Expr) -> QueryBinder:
+        """The binder for a statement, in all of which now is the largest event time of the streams it reads."""
+        streams: set[str] = set()
+        for table in statement.find_all(exp.Table):
+            query = self.local.get(table.name.lower()) or self.schema.view(table.name)
+            stream = self.schema.stream(table.name)
+            if query is not None:
+                streams |= streams_of(query)
+            elif stream is not None:
+                streams.add(stream[0])
+        types = {name: time.type for name in streams if (time := self.schema.time(name)) is not None}
+        type_ = common_time(types.values())
+        if types and type_ is None and any(map(is_now, statement.walk())):
+            told = ", ".join(f"{name} {type_}" for name, type_ in sorted(types.items()))
+            node = next(filter(is_now, statement.walk()))
+            raise self.source.error(f"now is no one time here: {told}", node, "use streams whose times compare")
+        return replace(self, now=None if type_ is None else now_of(types, type_))
+
+    def current(self, node: exp.Expr) -> Call:
+        """What now means where ``node`` asks for it.
+
+        Raises:
+            SqlError: no stream of the statement has event times.
+        """
+        if self.now is None:
+            hint = "say which column has the time: add_stream(..., time=...)"
+            raise self.source.error("there is no now: no stream of this query has a time", node, hint)
+        return self.now
 
     def query(self, node: exp.Expr) -> LogicalQuery:
         """A SELECT, a set operation, or one in parentheses."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -12,11 +12,12 @@ from workbench.errors import SqlError
 from workbench.sql.expressions import Column, Expression, columns, text
 from workbench.sql.from_clause import bind_from
 from workbench.sql.grouped import Aggregation, is_aggregate, over_groups
-from workbench.sql.logical import Block, Grouping, Output
+from workbench.sql.logical import Block, Grouping, Output, StreamInput
 from workbench.sql.normal_form import normal_form
 from workbench.sql.predicates import PredSet, conjunction
-from workbench.sql.scalar import ScalarBinder
+from workbench.sql.scalar import ScalarBinder, is_now
 from workbench.sql.scope import Scope
+from workbench.sql.windows import NoWindow, split, without_now
 
 if TYPE_CHECKING:
     from workbench.sql.bind import QueryBinder
@@ -48,20 +49,36 @@ class _SelectBinder:
             raise self.source.error("nothing is selected", self.select, "name columns after SELECT, or write *")
         self.from_ = bind_from(self.select, self.binder)
         self.scope = self.from_.scope
-        self.where = self._where()
+        self.where, self.window = self._where()
 
     def block(self) -> Block:
         grouped = self.select.args.get("group") is not None or self._has_aggregates()
         return self._grouped() if grouped else self._plain()
 
-    def _scalar(self, aggregation: Aggregation | None = None, scope: Scope | None = None) -> ScalarBinder:
-        return ScalarBinder(scope or self.scope, self.binder.schema, self.binder.dialect, aggregation)
+    def _scalar(
+        self, aggregation: Aggregation | None = None, scope: Scope | None = None, timed: bool = False
+    ) -> ScalarBinder:
+        """Binds expressions; ``timed``: of a condition, where now may stand."""
+        now = self.binder.current if timed else None
+        return ScalarBinder(scope or self.scope, self.binder.schema, self.binder.dialect, aggregation, now)
 
-    def _where(self) -> PredSet:
-        """The conditions of FROM and WHERE."""
+    def _where(self) -> tuple[PredSet, PredSet]:
+        """The conditions of FROM and WHERE, and the window they make."""
         where = self.select.args.get("where")
-        own = [normal_form(self._scalar().condition(where.this))] if where is not None else []
-        return conjunction(*self.from_.conditions, *own)
+        own = [normal_form(self._scalar(timed=True).condition(where.this))] if where is not None else []
+        plain, window = self._split(conjunction(*self.from_.conditions, *own))
+        owned: dict[Expression, frozenset[str]] = {
+            replace(time, source=i): frozenset([item.stream.lower()])
+            for i, item in enumerate(self.from_.inputs)
+            if isinstance(item, StreamInput) and (time := self.binder.schema.time(item.stream)) is not None
+        }
+        return plain, without_now(conjunction(window, *self.from_.windows), owned)
+
+    def _split(self, predicates: PredSet) -> tuple[PredSet, PredSet]:
+        try:
+            return split(predicates)
+        except NoWindow as why:
+            self.source.refuse(why.what, next(filter(is_now, self.select.walk())), why.hint)
 
     def _distinct_on(self) -> None:
         distinct = self.select.args.get("distinct")
@@ -93,12 +110,14 @@ class _SelectBinder:
         ]
         return self._made(outputs, None, PredSet())
 
-    def _made(self, outputs: list[Named], grouping: Grouping | None, having: PredSet) -> Block:
+    def _made(self, outputs: list[Named], grouping: Grouping | None, condition: PredSet) -> Block:
         named = tuple(
             Output(n, e) for n, e in zip(_unique([n for n, _ in outputs]), (e for _, e in outputs), strict=True)
         )
         distinct = self.select.args.get("distinct") is not None
-        return Block(tuple(self.from_.inputs), self.where, named, grouping, having, distinct)
+        having, having_window = self._split(condition)
+        inputs = tuple(self.from_.inputs)
+        return Block(inputs, self.where, named, grouping, having, distinct, self.window, having_window)
 
     def _name(self, node: exp.Expr | None) -> str:
         assert node is not None
@@ -127,7 +146,7 @@ class _SelectBinder:
             parts.append((pair or (self._name(node), scalar.bind(_unaliased(node))), scalar))
         aliased = {name.lower(): expression for (name, expression), _ in parts}
         scope = Scope(self.source, self.scope.items, aliased, self.scope.using)
-        scalar = self._scalar(aggregation, scope)
+        scalar = self._scalar(aggregation, scope, timed=True)
         having = self.select.args.get("having")
         return parts, scalar.condition(having.this) if having is not None else None, scalar
 

@@ -48,19 +48,23 @@ class FromClause:
     Attributes:
         inputs: streams and queries, in order.
         conditions: those of ON and USING, and of merged subqueries.
+        windows: those of merged subqueries.
         scope: what columns are called.
     """
 
     binder: QueryBinder
     inputs: list[Input] = field(default_factory=list)
     conditions: list[PredSet] = field(default_factory=list)
+    windows: list[PredSet] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.source = self.binder.source
         self.scope = Scope(self.source)
 
     def _condition(self, node: exp.Expr) -> Expression:
-        return ScalarBinder(self.scope, self.binder.schema, self.binder.dialect).condition(node)
+        return ScalarBinder(self.scope, self.binder.schema, self.binder.dialect, now=self.binder.current).condition(
+            node
+        )
 
     def _item(self, node: exp.Expr) -> None:
         match node:
@@ -93,6 +97,7 @@ class FromClause:
         if isinstance(relation, Block) and relation.grouping is None and not relation.distinct:
             self.inputs += relation.inputs
             self.conditions.append(_shifted(relation.where, offset))
+            self.windows.append(_shifted(relation.window, offset))
             values = [shift(o.expression, offset) for o in relation.outputs]
         else:
             self.inputs.append(relation)

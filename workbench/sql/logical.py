@@ -52,6 +52,8 @@ class Block:
 
     Columns in ``where`` and ``grouping`` name their input by ``source``; so do those in ``outputs`` when there is no
     grouping. A column of an input that is itself a query is called by that query's output name, folded to lower case.
+
+    ``window`` and ``having_window`` are the parts of WHERE and HAVING that compare times with now (``windows``).
     """
 
     inputs: tuple[Input, ...]
@@ -60,6 +62,8 @@ class Block:
     grouping: Grouping | None = None
     having: PredSet = TRUE
     distinct: bool = False
+    window: PredSet = TRUE
+    having_window: PredSet = TRUE
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +83,17 @@ class SetOperation:
 
 LogicalQuery = Block | SetOperation
 Input = StreamInput | Block | SetOperation
+
+
+def streams_of(query: LogicalQuery | Input) -> frozenset[str]:
+    """The streams and tables that a query reads."""
+    match query:
+        case StreamInput():
+            return frozenset([query.stream])
+        case Block():
+            return frozenset().union(*map(streams_of, query.inputs))
+        case SetOperation():
+            return frozenset().union(*map(streams_of, query.branches))
 
 
 def output_columns(query: LogicalQuery) -> tuple[tuple[str, DataType], ...]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from workbench.errors import nearest
+from workbench.errors import UnsupportedError, nearest
 from workbench.sql import calls, coercion, functions, operators, temporal
 from workbench.sql.caret import SourceText
 from workbench.sql.coercion import TypeClash
@@ -21,16 +21,18 @@ from workbench.sql.functions import call
 from workbench.sql.grouped import is_aggregate
 from workbench.sql.schema import Schema
 from workbench.sql.scope import Scope
-from workbench.sql.types import BOOLEAN, STRING
+from workbench.sql.types import BOOLEAN, DATE, STRING, TIMESTAMP
 
 if TYPE_CHECKING:
     from workbench.sql.grouped import Aggregation
 
 _SUBQUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Exists, exp.Any, exp.All)
-_UNSTEADY = {"CurrentTimestamp", "CurrentDate", "CurrentTime", "CurrentDatetime", "Rand", "Randn", "Uuid",
+_NOW = {"CurrentTimestamp", "CurrentDate"}
+_NOW_NAMES = {"now", "sysdate", "current_timestamp", "current_date"}
+_UNSTEADY = {"CurrentTime", "CurrentDatetime", "Rand", "Randn", "Uuid",
              "CurrentUser", "Localtimestamp", "Localtime", "UnixSeconds", "SessionUser"}  # fmt: skip
-_UNSTEADY_NAMES = {"now", "sysdate", "systimestamp", "rand", "random", "uuid", "current_timestamp", "current_date",
-                   "curdate", "localtimestamp", "rownum", "sys_guid", "monotonically_increasing_id"}  # fmt: skip
+_UNSTEADY_NAMES = {"systimestamp", "rand", "random", "uuid", "curdate", "localtimestamp", "rownum", "sys_guid",
+                   "monotonically_increasing_id"}  # fmt: skip
 # Flags sqlglot sets on every parse of a dialect; they describe the dialect and are dealt with where they matter.
 _FLAGS = {"safe", "typed", "coalesce", "is_nvl", "fractions_supported", "big_int", "ignore_nulls", "zone", "nested",
           "preserve_end_of_month", "charset", "sysdate", "is_left", "quoted", "date_part_boundary"}  # fmt: skip
@@ -61,10 +63,19 @@ class ScalarBinder:
         schema: the analyst's functions and aggregates.
         dialect: decides what || does with NULL, what TRUNC and formats mean.
         aggregation: takes aggregates where they are allowed, ``None`` where they are not.
+        now: gives what now means to the node that asks, where it may be asked.
     """
 
-    def __init__(self, scope: Scope, schema: Schema, dialect: str, aggregation: Aggregation | None = None) -> None:
+    def __init__(
+        self,
+        scope: Scope,
+        schema: Schema,
+        dialect: str,
+        aggregation: Aggregation | None = None,
+        now: Callable[[exp.Expr], Expression] | None = None,
+    ) -> None:
         self.scope, self.schema, self.dialect, self.aggregation = scope, schema, dialect, aggregation
+        self._now = now
         self.source: SourceText = scope.source
         self.columns: list[tuple[exp.Column, Expression]] = []
 
@@ -93,6 +104,8 @@ class ScalarBinder:
         return bound
 
     def _bind(self, node: exp.Expr) -> Expression:
+        if is_now(node) and not self._is_column(node):
+            return self.now(node)
         self._refuse_unsupported(node)
         kind = type(node).__name__
         if kind in _SIMPLE:
@@ -133,10 +146,29 @@ class ScalarBinder:
         if isinstance(node, exp.Window):
             self.source.refuse("a window function (OVER)", node, "group in a subquery and join it")
         named = isinstance(node, (exp.Anonymous, exp.Column)) and node.name.lower() in _UNSTEADY_NAMES
-        known = isinstance(node, exp.Column) and any(node.name.lower() in i.columns for i in self.scope.items)
-        if type(node).__name__ in _UNSTEADY or (named and not known):
+        if type(node).__name__ in _UNSTEADY or (named and not self._is_column(node)):
             name = node.name.upper() if named else self._called(node)
             self.source.refuse(name, node, "answers must be the same on every replay; use a constant or a column")
+
+    def now(self, node: exp.Expr) -> Expression:
+        """The query's time; CURRENT_DATE is its day.
+
+        Raises:
+            UnsupportedError: it stands where a row cannot enter or leave by the passing of time.
+            SqlError: the query reads no stream with event times.
+        """
+        name = node.name.upper() if node.name else self._called(node)
+        if self._now is None or (self.aggregation is not None and self.aggregation.inside):
+            place = self.source.of(node)
+            place = place if place["position"] is not None else self.source.word(name)
+            hint = "it stands in WHERE, ON and HAVING: t > now() - INTERVAL '5' DAY"
+            raise UnsupportedError(f"{name} outside of a condition is not supported", **place, hint=hint)
+        found = self._now(node)
+        day = name == "CURRENT_DATE" and found.type == TIMESTAMP
+        return functions.cast(found, DATE) if day else found
+
+    def _is_column(self, node: exp.Expr) -> bool:
+        return isinstance(node, exp.Column) and any(node.name.lower() in item.columns for item in self.scope.items)
 
     def parts(self, node: exp.Expr, keys: list[str]) -> list[Expression]:
         """The arguments under ``keys`` that are there, lists flattened."""
@@ -184,6 +216,13 @@ class ScalarBinder:
         known = [*self.schema.functions, *self.schema.aggregates, *functions.FUNCTIONS, *_NAMED]
         hint = nearest(name, [k for k in known if k[0].isalpha()])
         raise self.source.error(f"unknown function {node.name}", node, hint)
+
+
+def is_now(node: exp.Expr) -> bool:
+    """Whether a syntax node asks what time it is; a name may be that of a column."""
+    if isinstance(node, exp.Column):
+        return not node.table and node.name.lower() in _NOW_NAMES
+    return type(node).__name__ in _NOW or (isinstance(node, exp.Anonymous) and node.name.lower() in _NOW_NAMES)
 
 
 def _listed(value: object) -> list[exp.Expr]:

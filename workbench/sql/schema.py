@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from workbench.sql.expressions import Column
 from workbench.sql.logical import LogicalQuery
 from workbench.sql.types import DataType
 
@@ -52,6 +53,7 @@ class Schema:
         views: views and registered queries that may stand in FROM.
         functions: user-defined scalar functions.
         aggregates: user-defined aggregates.
+        times: for a stream that has event times the name of their column, in lower case.
 
     Example:
         >>> from workbench.sql.types import INTEGER
@@ -64,10 +66,18 @@ class Schema:
     views: Mapping[str, LogicalQuery] = field(default_factory=dict)
     functions: Mapping[str, UserFunction] = field(default_factory=dict)
     aggregates: Mapping[str, UserAggregate] = field(default_factory=dict)
+    times: Mapping[str, str] = field(default_factory=dict)
 
     def stream(self, name: str) -> tuple[str, tuple[tuple[str, DataType], ...]] | None:
         """The stream's own spelling of its name, and its columns."""
         return _look_up(self.streams, name)
+
+    def time(self, stream: str) -> Column | None:
+        """The event time of a stream, if it has one."""
+        found, columns = _look_up(self.times, stream), self.stream(stream)
+        if found is None or columns is None:
+            return None
+        return Column(found[1], dict(columns[1])[found[1]])
 
     def view(self, name: str) -> LogicalQuery | None:
         """The view or registered query of that name."""

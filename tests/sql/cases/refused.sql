@@ -287,7 +287,7 @@ select a from T where T.a = T.b(+)
                                ^^^;
 
 select sysdate from T;
-SYSDATE is not supported
+SYSDATE outside of a condition is not supported
 select sysdate from T
        ^^^^^^^;
 

@@ -1,0 +1,118 @@
+"""Windows of the moment: ``now()`` in WHERE, ON and HAVING, against DuckDB with the latest time of the prefix.
+
+Times arrive late, equal and NULL; windows lie before the first row and after the last, and are empty.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+import re
+
+import pyarrow as pa
+from oracle.harness import Case, Feed, Oracle
+
+DAY = dt.date(2002, 1, 1)
+NOON = dt.datetime(2002, 1, 1, 12)
+
+
+def events(rows: int, seed: int) -> pa.Table:
+    """Rows whose days go forward and whose times of day do too; some are late, some have none, some are twice."""
+    chosen = random.Random(seed)
+    days, moments, amounts, banks = [], [], [], []
+    for i in range(rows):
+        day = i // 6 - (chosen.choice([1, 4, 30]) if chosen.random() < 0.2 else 0)
+        days.append(None if chosen.random() < 0.08 else DAY + dt.timedelta(days=day))
+        moment = NOON + dt.timedelta(seconds=40 * i - (chosen.choice([60, 900]) if chosen.random() < 0.2 else 0))
+        moments.append(None if chosen.random() < 0.08 else moment)
+        amounts.append(None if chosen.random() < 0.1 else chosen.randrange(12))
+        banks.append(None if chosen.random() < 0.1 else chosen.choice("abc"))
+    table = pa.table(
+        {
+            "id": pa.array([i // 2 if i % 9 == 0 else i for i in range(rows)], pa.int64()),
+            "d": pa.array(days, pa.date32()),
+            "ts": pa.array(moments, pa.timestamp("us")),
+            "amount": pa.array(amounts, pa.int64()),
+            "bank": pa.array(banks, pa.string()),
+        }
+    )
+    return table
+
+
+F, G = events(130, 1), events(80, 2)
+FEEDS = {"f": Feed(F, 30, 20, time="d"), "g": Feed(G, 0, 15, time="ts")}
+
+
+def asked(sql: str, streams: str) -> str:
+    """The question for DuckDB: now is the latest time of the streams that are read."""
+    times = {"f": "SELECT max(d) m FROM f", "g": "SELECT max(ts) FROM g"}
+    each = " UNION ALL ".join(times[s] for s in streams)
+    return re.sub(r"now\(\)", f"(SELECT max(m) FROM ({each}) AS times(m))", sql)
+
+
+def case(sql: str, streams: str = "f") -> Case:
+    return Case(sql, asked(sql, streams))
+
+
+CASES = {
+    "last days": case("SELECT id, amount FROM f WHERE d > now() - 3"),
+    "last days, other words": case("SELECT id, amount FROM f WHERE now() - d < 3"),
+    "some of them": case("SELECT id, bank FROM f WHERE d >= now() - 5 AND amount > 6"),
+    "between": case("SELECT id FROM f WHERE d BETWEEN now() - 8 AND now() - 4"),
+    "long ago": case("SELECT id, d FROM f WHERE d < now() - 12"),
+    "today": case("SELECT id, d FROM f WHERE d = now()"),
+    "after the last": case("SELECT id FROM f WHERE d > now()"),
+    "before the first": case("SELECT id FROM f WHERE d BETWEEN now() - 400 AND now() - 300"),
+    "a month": case("SELECT id FROM f WHERE d > now() - INTERVAL '1' MONTH"),
+    "minutes": case("SELECT id, amount FROM g WHERE ts > now() - INTERVAL '7' MINUTE", "g"),
+    "minutes, other words": case("SELECT id, amount FROM g WHERE ts + INTERVAL '7' MINUTE > now()", "g"),
+    "distinct": case("SELECT DISTINCT bank FROM f WHERE d >= now() - 1"),
+    "by bank": case(
+        "SELECT bank, COUNT(*) n, SUM(amount) s, MIN(amount) a, MAX(amount) b FROM f WHERE d > now() - 4 GROUP BY bank"
+    ),
+    "whole": case("SELECT COUNT(*) n, MAX(d) last FROM f WHERE d < now() - 30"),
+    "silent banks": case("SELECT bank, MAX(d) last FROM f GROUP BY bank HAVING MAX(d) < now() - 1"),
+    "joined": case(
+        "SELECT a.id, b.id other FROM f a JOIN f b ON a.bank = b.bank AND a.d = b.d"
+        " WHERE a.d > now() - 3 AND a.amount > b.amount"
+    ),
+    "one side": case("SELECT a.id, b.amount FROM f a JOIN f b ON a.id = b.id WHERE a.d > now() - 2"),
+    "two streams": case(
+        "SELECT f.id, g.amount FROM f JOIN g ON f.id = g.id"
+        " WHERE f.d > now() - INTERVAL '30' DAY AND g.ts > now() - INTERVAL '30' DAY",
+        "fg",
+    ),
+    "two tests": case("SELECT id FROM f WHERE d > now() - 6 AND CAST(ts AS DATE) > now() - 20"),
+    "union": case("SELECT bank, d FROM f WHERE d > now() - 2 UNION SELECT bank, d FROM f WHERE amount = 3"),
+    "except": case("SELECT bank FROM f WHERE d > now() - 5 EXCEPT ALL SELECT bank FROM f WHERE d > now() - 2"),
+    "view of a window": case(
+        "SELECT bank, COUNT(*) n FROM (SELECT bank, d FROM f WHERE d > now() - 9) v WHERE d < now() - 3 GROUP BY bank"
+    ),
+    "window above groups": case(
+        "SELECT COUNT(*) n FROM (SELECT bank, MIN(d) first FROM f GROUP BY bank) v WHERE first > now() - 40"
+    ),
+}  # fmt: skip
+
+GROUPED = ("distinct", "by bank", "whole", "silent banks", "union", "except", "view of a window", "window above groups")
+EAGER = ("last days", "between", "long ago", "minutes", "joined", "two tests")
+"""Queries that end in a window, which is kept up here and imposed when it is read in the others."""
+
+
+def test_rows_in_windows(spark: object) -> None:
+    with Oracle(spark, FEEDS) as oracle:
+        oracle.register({name: case for name, case in CASES.items() if name not in GROUPED}, check=False)
+        oracle.register({f"{name}, eager": CASES[name] for name in EAGER}, check=False, results="eager")
+        oracle.run(2, check=False)
+        oracle.register({"late": CASES["between"], "joined late": CASES["joined"]}, check=False)
+        oracle.run(3, check=False)
+        oracle.check_changes()
+        oracle.check_results(["last days", "last days, eager", "joined"])
+        oracle.check_changes(["last days"], since=True)
+
+
+def test_groups_of_rows_in_windows(spark: object) -> None:
+    with Oracle(spark, FEEDS) as oracle:
+        oracle.register({name: CASES[name] for name in GROUPED}, check=False)
+        oracle.run(3, check=False)
+        oracle.check_changes()
+        oracle.check_results(["by bank", "silent banks"])

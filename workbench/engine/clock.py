@@ -1,0 +1,65 @@
+"""The clock: how late it is on every stream, after every batch (design 3.6).
+
+Time passes only when rows arrive: the time of a stream is the largest event time it has brought.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from workbench.sql.expressions import Value
+from workbench.sql.now import Moment, as_number
+
+
+@dataclass(frozen=True)
+class Clock:
+    """The moments after all batches so far. Immutable: a batch makes a later clock, and counts when it has succeeded.
+
+    Attributes:
+        times: for a stream that has event times their column; names in lower case.
+        moments: one for each batch, and first that after the history.
+    """
+
+    times: Mapping[str, str] = field(default_factory=dict)
+    moments: tuple[tuple[int, Moment], ...] = ((0, {}),)
+
+    @property
+    def now(self) -> Moment:
+        """What time it is."""
+        return self.moments[-1][1]
+
+    def after_batch(self, batch: int) -> Moment:
+        """What time it was after a batch."""
+        return next((moment for number, moment in reversed(self.moments) if number <= batch), {})
+
+    def with_stream(self, name: str, time: str) -> Clock:
+        """The clock with another stream, of which nothing has arrived yet."""
+        return replace(self, times={**self.times, name.lower(): time.lower()})
+
+    def with_history(self, history: Mapping[str, pa.Table]) -> Clock:
+        """The clock with rows that were there from the start."""
+        return replace(self, moments=tuple((batch, self._later(moment, history)) for batch, moment in self.moments))
+
+    def after(self, batch: int, arriving: Mapping[str, pa.Table]) -> Clock:
+        """The clock after a batch."""
+        return replace(self, moments=(*self.moments, (batch, self._later(self.now, arriving))))
+
+    def _later(self, moment: Moment, arriving: Mapping[str, pa.Table]) -> Moment:
+        """A moment after rows have arrived; rows without a time do not make it later."""
+        latest = dict(moment)
+        for name, table in arriving.items():
+            time = self.times.get(name.lower())
+            found = None if time is None else pc.max(table.column(time)).as_py()
+            if found is not None:
+                latest[name.lower()] = max((v for v in (moment.get(name.lower()), found) if v is not None), key=_order)
+        return latest
+
+
+def _order(time: Value) -> int:
+    number = as_number(time)
+    assert number is not None
+    return number

@@ -1,0 +1,71 @@
+"""Finding the rows of a segment by their time: PSoup keeps its results sorted by time for that (PSoup 3.3, 4.3).
+
+A segment's index is the times of its rows in order, and where each row stands. Like that by keys (``key_index``) it is
+made when somebody first looks, and kept in a file beside the segment that is memory-mapped. So the rows that a window
+lets in or out are found at a cost that follows their number, and not that of the rows there are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import uuid
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from workbench.engine.segments import open_segment
+from workbench.sql.windows import Interval
+
+Times = npt.NDArray[np.int64]
+Positions = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+def times_of(column: pa.Array) -> tuple[Times, Mask]:
+    """The times of rows as whole numbers (``as_number``), and which rows have one."""
+    known = np.asarray(column.is_valid())
+    if pa.types.is_date(column.type):
+        column = column.cast(pa.int32())
+    numbers = column.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+    return numbers, known
+
+
+def rows_within(segment: str, column: str, intervals: Iterable[Interval]) -> Positions:
+    """The rows of a segment whose time is in one of some intervals that have nothing in common."""
+    times, rows = _index(segment, column)
+    parts = [
+        rows[np.searchsorted(times, i.low, side="left") : np.searchsorted(times, i.high, side="right")]
+        for i in intervals
+    ]
+    return np.concatenate([np.empty(0, dtype=np.int64), *parts])
+
+
+def inside(times: Times, known: Mask, interval: Interval) -> Mask:
+    """Which times are in an interval."""
+    return np.asarray(known & (times >= interval.low) & (times <= interval.high))
+
+
+@lru_cache(maxsize=1_024)
+def _index(segment: str, column: str) -> tuple[Times, Positions]:
+    name = hashlib.sha256(column.encode()).hexdigest()[:16]
+    file = Path(segment).with_suffix(f".{name}.time.npy")
+    if not file.exists():
+        _write_index(segment, column, file)
+    both = np.load(file, mmap_mode="r")
+    return both[0], both[1]
+
+
+def _write_index(segment: str, column: str, file: Path) -> None:
+    times, known = times_of(open_segment(segment).column(column))
+    rows = np.flatnonzero(known)
+    order = np.argsort(times[rows], kind="stable")
+    # Two tasks may do this at a time; they write the same.
+    part = file.with_suffix(f".{uuid.uuid4().hex}")
+    with part.open("wb") as out:
+        np.save(out, np.stack([times[rows][order], rows[order]]))
+    os.replace(part, file)
