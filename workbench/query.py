@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from workbench.engine.clock import Clock
 from workbench.engine.explained import explained
 from workbench.engine.results import to_pandas
 from workbench.errors import QueryError
+from workbench.instants import listed
 from workbench.sharing.decisions import Explanation
 from workbench.sql.logical import LogicalQuery, output_columns
+from workbench.sql.stream_windows import StreamWindow
 from workbench.sql.types import DataType
 
 if TYPE_CHECKING:
@@ -21,6 +25,8 @@ if TYPE_CHECKING:
     from workbench.engine.results import Answers
 
 ACTIVE = "active"
+LAZY, EAGER, OFF = RESULTS = ("lazy", "eager", "off")
+"""How the answer of a windowed query is kept (PSoup 5): without its window, as it is now, or not at all."""
 
 
 @dataclass
@@ -31,6 +37,8 @@ class Query:
         name, sql, dialect: as registered.
         logical: what the text asks, bound to the streams.
         registered: the batch after which it was registered.
+        results: how its answer is kept: ``"lazy"``, ``"eager"`` or ``"off"``.
+        windows_on: its windows, if it has any.
         status: ``"active"``, or why it no longer runs.
 
     Example:
@@ -44,7 +52,10 @@ class Query:
     logical: LogicalQuery
     registered: int
     explanation: Explanation
-    answers: Callable[[Query], Answers] = field(repr=False)
+    answers: Callable[[Query, object | None], AbstractContextManager[Answers]] = field(repr=False)
+    results: str
+    windows_on: tuple[StreamWindow, ...] = ()
+    clock: Callable[[], Clock] = field(default=Clock, repr=False)
     status: str = ACTIVE
 
     @property
@@ -52,14 +63,28 @@ class Query:
         """Names and types of the result's columns."""
         return output_columns(self.logical)
 
-    def result(self) -> pd.DataFrame:
+    def result(self, at: object | None = None) -> pd.DataFrame:
         """The answer over all data so far, in no particular order.
+
+        Args:
+            at: the set of one instant of a windowed query, instead of the latest; ``windows()`` lists the instants.
+
+        Raises:
+            QueryError: the query was dropped or disabled, or has no such instant.
+            EngineError: Spark could not read it.
+        """
+        return self._fetched("result", lambda answers: answers.result(), at=at)
+
+    def windows(self) -> pd.DataFrame:
+        """The instants of a windowed query so far, and where its windows were: ``instant, stream, begin, end``.
+
+        Each instant has a set of rows, ``result(at=instant)`` (TelegraphCQ 4.1.1). An end that is open is NULL.
 
         Raises:
             QueryError: the query was dropped or disabled.
-            EngineError: Spark could not read it.
         """
-        return self._fetched("result", lambda answers: answers.result())
+        self.check_active()
+        return listed(self.windows_on, self.clock(), self.registered)
 
     def head(self, limit: int = 10) -> pd.DataFrame:
         """At most ``limit`` rows of the answer, whichever are found first; the others are not fetched.
@@ -74,8 +99,8 @@ class Query:
 
     def count(self) -> int:
         """Number of rows of the answer, without fetching them."""
-        with explained(f"count the rows of {self.name}"):
-            return self._answers().count()
+        with explained(f"count the rows of {self.name}"), self.answers(self, None) as answers:
+            return answers.count()
 
     def changes(self, since: int | None = None) -> pd.DataFrame:
         """The changes: columns ``batch`` and ``weight``, then the query's; they accumulate to ``result()``.
@@ -84,9 +109,12 @@ class Query:
             since: only batches after this one; ``None``: all, the first being the answer at registration.
 
         Raises:
-            QueryError: the query was dropped or disabled.
+            QueryError: the query was dropped or disabled, or nothing is kept of it.
             EngineError: Spark could not read it.
         """
+        if self.results == OFF:
+            hint = 'register it with results="lazy" or "eager"'
+            raise QueryError(f"{self.name} is computed when it is asked, and has no changes", hint=hint)
         frame = self._fetched("changes", lambda answers: answers.changes(since), first=("batch", "weight"))
         return frame.sort_values("batch", kind="stable", ignore_index=True)
 
@@ -103,12 +131,12 @@ class Query:
         if self.status != ACTIVE:
             raise QueryError(f"query {self.name} does not run: {self.status}", hint="register it again under any name")
 
-    def _fetched(self, what: str, rows: Callable[[Answers], DataFrame], first: tuple[str, ...] = ()) -> pd.DataFrame:
-        answers = self._answers()
-        with explained(f"read the {what} of {self.name}"):
-            frame = to_pandas(rows(answers), answers.plan, first)
-        self._answers()  # functions of SELECT are called as rows are read; one that raised has disabled the query
-        return frame
-
-    def _answers(self) -> Answers:
-        return self.answers(self)
+    def _fetched(
+        self,
+        what: str,
+        rows: Callable[[Answers], DataFrame],
+        first: tuple[str, ...] = (),
+        at: object | None = None,
+    ) -> pd.DataFrame:
+        with self.answers(self, at) as answers, explained(f"read the {what} of {self.name}"):
+            return to_pandas(rows(answers), answers.plan, first)

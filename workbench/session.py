@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType, TracebackType
@@ -21,13 +22,14 @@ from workbench.engine.results import Answers
 from workbench.engine.spark import engine_session, local_spark
 from workbench.engine.timings import BatchReport
 from workbench.errors import QueryError, SqlError, StreamError, nearest
+from workbench.instants import moment_at, windows_of
 from workbench.network.describe import NetworkView
 from workbench.network.network import Network, QueryPlan
-from workbench.network.nodes import functions_called
+from workbench.network.nodes import Window, functions_called
 from workbench.options import Options
-from workbench.query import Query
+from workbench.query import EAGER, LAZY, OFF, RESULTS, Query
 from workbench.sharing.decisions import Explanation
-from workbench.sharing.planner import Planner
+from workbench.sharing.planner import Planned, Planner
 from workbench.sql.bind import Bound, bind
 from workbench.sql.expressions import calls
 from workbench.sql.logical import LogicalQuery
@@ -36,9 +38,6 @@ from workbench.sql.type_names import parse_type
 from workbench.streams.ingest import ingest
 from workbench.streams.replay import start, static
 from workbench.streams.stream import Stream
-
-LAZY, EAGER = RESULTS = ("lazy", "eager")
-"""How the answer of a windowed query is kept."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,8 @@ class _State:
     def schema(self) -> Schema:
         columns = {name: stream.columns for name, stream in self.streams.items()}
         times = {name: stream.time.lower() for name, stream in self.streams.items() if stream.time is not None}
-        return Schema(columns, self.views, self.functions, self.aggregates, times)
+        tables = frozenset(name for name, stream in self.streams.items() if stream.table)
+        return Schema(columns, self.views, self.functions, self.aggregates, times, tables)
 
 
 class Session:
@@ -165,8 +165,8 @@ class Session:
             sql: its text.
             name: what it is called; a number unless given.
             dialect: of the text; that of the session unless given.
-            results: how the answer of a windowed query is kept (PSoup 5). ``"lazy"``: without the window, which is
-                imposed when the answer is read; ``"eager"``: as it is now.
+            results: how the answer is kept (PSoup 5). ``"lazy"``: without the window it ends in, which is imposed when
+                the answer is read; ``"eager"``: as it is now; ``"off"``: not at all, it is computed when it is asked.
 
         A text may begin with CREATE VIEW statements. A name that exists is replaced. Registered names and views can be
         used in FROM by later queries.
@@ -175,7 +175,7 @@ class Session:
             SqlError, UnsupportedError: the text is not accepted; nothing has changed.
             EngineError: Spark could not evaluate it; nothing has changed.
         """
-        bound = bind(sql, dialect or self.dialect, self._state.schema)
+        bound = self._bound(sql, dialect, self._state)
         name = name or (f"q{next(self._numbers)}" if bound.query is not None else bound.views[-1][0])
         return self._register({name: (sql, dialect or self.dialect, bound)}, results)[name]
 
@@ -185,7 +185,7 @@ class Session:
         """Register several queries together: all or none, and their nodes are computed in one go. See ``register``."""
         state, bound = self._state, {}
         for name, sql in queries.items():
-            bound[name] = (sql, dialect or self.dialect, bind(sql, dialect or self.dialect, state.schema))
+            bound[name] = (sql, dialect or self.dialect, self._bound(sql, dialect, state))
             state = replace(state, views={**state.views, **_views(name, bound[name][2])})
         return self._register(bound, results)
 
@@ -195,7 +195,7 @@ class Session:
         Raises:
             SqlError, UnsupportedError: the text is not accepted.
         """
-        bound = bind(sql, dialect or self.dialect, self._state.schema)
+        bound = self._bound(sql, dialect, self._state)
         with self._planner.rehearsal():
             network = self._planner.drop(self._state.network, self._same_names([name]))
             planned = self._planner.register(network, name, _views(name, bound)[name])
@@ -322,6 +322,9 @@ class Session:
         self._planner.streams = {**self._planner.streams, stream.name.lower(): stream.statistics()}
         return stream
 
+    def _bound(self, sql: str, dialect: str | None, state: _State) -> Bound:
+        return bind(sql, dialect or self.dialect, replace(state.schema, moment=self._engine.clock.now))
+
     def _register(self, bound: Mapping[str, tuple[str, str, Bound]], results: str) -> dict[str, Query]:
         if results not in RESULTS:
             raise QueryError(f"results cannot be kept {results}", hint=f"there are {', '.join(RESULTS)}")
@@ -335,16 +338,25 @@ class Session:
             for name, (sql, dialect, parts) in bound.items():
                 new_views = _views(name, parts)
                 logical = new_views[name]
-                planned = self._planner.register(network, name, logical, sql, dialect, eager=results == EAGER)
+                planned = self._planned(network, name, logical, sql, dialect, results)
                 network = planned.network
                 views.update(new_views)
-                made[name] = Query(name, sql, dialect, logical, self.batch, planned.explanation, self._answers)
+                about = (name, sql, dialect, logical, self.batch, planned.explanation, self._answers, results)
+                made[name] = Query(*about, windows_of(logical, parts.windows), lambda: self._engine.clock)
             self._adopt(network, views)
         for name in self._same_names(made):
             self._queries.pop(name).status = "replaced"
         self._queries.update(made)
         self._disable_failing()
         return made
+
+    def _planned(
+        self, network: Network, name: str, logical: LogicalQuery, sql: str, dialect: str, results: str
+    ) -> Planned:
+        """The network with a query, unless nothing is to be kept of it."""
+        if results == OFF:
+            return Planned(network, Explanation(name, (), ("computed when it is asked; nothing is kept",)))
+        return self._planner.register(network, name, logical, sql, dialect, eager=results == EAGER)
 
     def _same_names(self, names: Iterable[str]) -> list[str]:
         """Registered queries that queries of these names replace: names differ by more than case."""
@@ -379,12 +391,33 @@ class Session:
         in_nodes = (functions_called(network.nodes[node]) for node in network.ancestors(plan.nodes))
         return frozenset().union(*in_nodes, *(calls(output.expression) for output in plan.outputs))
 
-    def _answers(self, query: Query) -> Answers:
+    @contextmanager
+    def _answers(self, query: Query, at: object | None) -> Iterator[Answers]:
+        """The answers of a query for as long as they are read; ``at``: those of one instant."""
         self._disable_failing()
         query.check_active()
-        plan = self._state.network.queries[query.name]
-        tree = self._engine.trees[plan.read.root]
-        return Answers(plan, tree, query.registered, self._engine.clock)
+        clock = self._engine.clock
+        if at is not None:
+            clock = clock.standing(moment_at(query.windows_on, clock, at, query.name))
+        plan = self._state.network.queries.get(query.name)
+        kept = plan is not None and (at is None or not self._moves(plan))
+        if plan is not None and kept:
+            yield Answers(plan, self._engine.trees[plan.read.root], query.registered, clock)
+        else:
+            network = Planner(self.options, Catalog(), self._planner.streams).register(
+                Network(), query.name, query.logical
+            ).network  # fmt: skip
+            plan = network.queries[query.name]
+            with self._engine.aside(network, clock, self.batch) as trees:
+                yield Answers(plan, trees[plan.read.root], self.batch, clock)
+        # Functions of SELECT are called as rows are read; one that raised has disabled the query.
+        self._disable_failing()
+        query.check_active()
+
+    def _moves(self, plan: QueryPlan) -> bool:
+        """Whether a query's rows are kept as they are now, and not for every moment."""
+        network = self._state.network
+        return any(isinstance(network.nodes[node], Window) for node in network.ancestors(plan.nodes))
 
 
 def _views(name: str, bound: Bound) -> dict[str, LogicalQuery]:

@@ -165,7 +165,11 @@ class Oracle:
 
     def _ask_duckdb(self, name: str) -> None:
         watched = self.watched[name]
-        watched.expected[self.batch] = rows(self.duck.execute(watched.case.asked).fetchall())
+        watched.expected[self.batch] = self.answer(watched.case.asked)
+
+    def answer(self, question: str) -> list[Row]:
+        """DuckDB's answer to a question over the same rows."""
+        return rows(self.duck.execute(question).fetchall())
 
     # -- checks --------------------------------------------------------------------------------------------------
 
@@ -199,9 +203,15 @@ class Oracle:
         last = _by_batch(name, self.watched[name].query.changes(since=self.batch - 1))
         assert last == {batch: delta for batch, delta in deltas.items() if batch >= self.batch}, name
 
-    def _compare(self, name: str, batch: int, found: Iterable[Row], what: str) -> None:
+    def compare(self, name: str, found: pd.DataFrame, question: str) -> None:
+        """Rows that a query gave are DuckDB's answer to a question over the same rows."""
+        self._compare(name, self.batch, frame_rows(found), "rows", self.answer(question))
+
+    def _compare(
+        self, name: str, batch: int, found: Iterable[Row], what: str, expected: list[Row] | None = None
+    ) -> None:
         watched = self.watched[name]
-        missing, too_many = difference(found, watched.expected[batch])
+        missing, too_many = difference(found, watched.expected[batch] if expected is None else expected)
         if missing or too_many:
             lines = [f"{what} of {name} after batch {batch} (registered after {watched.query.registered})"]
             lines += [f"{watched.case.sql}", f"missing: {len(missing)}", *_shown(missing)]

@@ -40,13 +40,13 @@ def test_event_time_never_goes_back(stream: str) -> None:
     assert times[0] < times[-1]
 
 
-@pytest.mark.parametrize("stream", STREAMS)
+@pytest.mark.parametrize("stream", KEYS)
 def test_keys_count_from_one(stream: str) -> None:
     keys = GENERATORS[stream](rows=500, seed=1).column(KEYS[stream]).to_pylist()
     assert keys == list(range(1, 501))
 
 
-@pytest.mark.parametrize(("stream", "least"), [("fed", 6), ("med", 200), ("visits", 1)])
+@pytest.mark.parametrize(("stream", "least"), [("fed", 6), ("med", 200), ("visits", 1), ("prices", 1)])
 def test_the_least_size(stream: str, least: int) -> None:
     assert GENERATORS[stream](rows=least).num_rows == least
     for too_few in (least - 1, 0, -1):

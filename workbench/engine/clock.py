@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.sql.expressions import Value
-from workbench.sql.now import Moment, as_number
+from workbench.sql.now import Moment, as_number, rows_of
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,15 @@ class Clock:
         """What time it is."""
         return self.moments[-1][1]
 
+    def rows(self, stream: str) -> int:
+        """How many rows a stream has brought."""
+        rows = self.now.get(rows_of(stream))
+        return rows if isinstance(rows, int) else 0
+
+    def standing(self, moment: Moment) -> Clock:
+        """A clock that stands at a moment."""
+        return replace(self, moments=((self.moments[-1][0], moment),))
+
     def after_batch(self, batch: int) -> Moment:
         """What time it was after a batch."""
         return next((moment for number, moment in reversed(self.moments) if number <= batch), {})
@@ -49,9 +58,11 @@ class Clock:
         return replace(self, moments=(*self.moments, (batch, self._later(self.now, arriving))))
 
     def _later(self, moment: Moment, arriving: Mapping[str, pa.Table]) -> Moment:
-        """A moment after rows have arrived; rows without a time do not make it later."""
+        """A moment after rows have arrived; those without an event time count as rows only."""
         latest = dict(moment)
         for name, table in arriving.items():
+            rows = latest.get(rows_of(name))
+            latest[rows_of(name)] = table.num_rows + (rows if isinstance(rows, int) else 0)
             time = self.times.get(name.lower())
             found = None if time is None else pc.max(table.column(time)).as_py()
             if found is not None:

@@ -6,12 +6,16 @@ replace the old in one assignment.
 
 from __future__ import annotations
 
+import shutil
 import time
-from collections.abc import Iterable, Mapping
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
@@ -30,6 +34,7 @@ from workbench.errors import StreamError
 from workbench.network.network import Network
 from workbench.network.nodes import NodeId, Source
 from workbench.network.projection import Columns
+from workbench.sql.now import ROW
 
 TREES_AT_A_TIME = 8
 """At most so many local trees run at a time, and no more than there are cores."""
@@ -72,18 +77,40 @@ class Engine:
             if RESERVED_NAME.fullmatch(column):
                 message = f"stream {name}: the column name {column} is used by the workbench itself"
                 raise StreamError(message, hint="rename the column in the source")
-        layout = Layout(columns)
+        layout = Layout({**columns, ROW.name: ROW.type})
         folder = self.operators.folder(f"stream-{len(self.arrived)}")
         clock, deltas = self.clock, []
         if time is not None:
             clock = clock.with_stream(name, time)
         for table in history:
-            deltas.append(self._write(table, layout, folder, batch=0))
+            deltas.append(self._write(table, layout, folder, 0, clock.rows(name)))
             clock = clock.with_history({name: table})
         together = Delta(tuple(segment for delta in deltas for segment in delta.segments))
         with explained("read the history"):
             self.arrived = {**self.arrived, name: Relation(self.spark, layout, folder).append(together)}
         self.clock = clock
+
+    @contextmanager
+    def aside(self, network: Network, clock: Clock, batch: int) -> Iterator[Mapping[NodeId, Tree]]:
+        """The trees of another network over all rows that have arrived, for as long as they are looked at.
+
+        Args:
+            network: what to compute.
+            clock: what time it is for it.
+            batch: the last batch that was run.
+
+        Raises:
+            EngineError: Spark could not evaluate a node.
+        """
+        folder = self.folder / f"aside-{uuid.uuid4().hex}"
+        other = Engine(self.spark, folder, self.incremental_aggregates)
+        other.arrived, other.clock = self.arrived, clock
+        try:
+            other.adopt(network, batch)
+            yield other.trees
+        finally:
+            other.close()
+            shutil.rmtree(folder, ignore_errors=True)
 
     def adopt(self, network: Network, batch: int) -> None:
         """Bring the trees to what the network asks for, new nodes computed from all data so far.
@@ -123,7 +150,7 @@ class Engine:
         """
         started = time.perf_counter()
         logged = {
-            name: self._write(table, self.arrived[name].layout, self.arrived[name].folder, batch)
+            name: self._write(table, *self._place_of(name), batch, self.clock.rows(name))
             for name, table in arriving.items()
             if table.num_rows
         }
@@ -180,9 +207,13 @@ class Engine:
             _remove(tree.files - (trees[root].files if root in trees else frozenset()))
         self.operators.forget(keep=lambda root: root in trees)
 
-    def _write(self, table: pa.Table, layout: Layout, folder: Path, batch: int) -> Delta:
-        """Log rows of a stream before they are evaluated."""
+    def _place_of(self, stream: str) -> tuple[Layout, Path]:
+        return self.arrived[stream].layout, self.arrived[stream].folder
+
+    def _write(self, table: pa.Table, layout: Layout, folder: Path, batch: int, before: int) -> Delta:
+        """Log rows of a stream before they are evaluated, numbered after those that were there before."""
         rows = table.num_rows
+        table = table.append_column(ROW.name, pa.array(np.arange(before + 1, before + rows + 1)))
         table = table.append_column(BATCH, pa.array([batch] * rows, type=pa.int32()))
         table = table.append_column(WEIGHT, pa.array([1] * rows, type=pa.int64()))
         return Delta(write_segments(table.cast(layout.arrow), folder))

@@ -53,7 +53,7 @@ def _serves(draft: Draft, fine: Aggregate, coarse: Aggregate) -> bool:
     """Whether coarse groups are unions of fine ones, and their statistics follow from theirs."""
     if not draft.options.vertical_expansion or fine.id == coarse.id or not fine.groups:
         return False
-    if not all(_follows(statistic) for statistic in coarse.statistics):
+    if not all(follows(statistic) for statistic in coarse.statistics):
         return False
     return _derivable(coarse, fine) and not _derivable(fine, coarse)
 
@@ -68,7 +68,8 @@ def _derivable(coarse: Aggregate, fine: Aggregate) -> bool:
     return True
 
 
-def _follows(statistic: AggregateCall) -> bool:
+def follows(statistic: AggregateCall) -> bool:
+    """Whether a statistic of groups follows from that of finer groups."""
     if statistic.distinct or statistic.function not in VERTICAL:
         return False
     return statistic.function != "sum" or statistic.type.kind is not Kind.DOUBLE

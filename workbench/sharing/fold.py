@@ -10,13 +10,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from workbench.network.nodes import Aggregate, Branch, Join, Read, SetOperation, SetOperator, Source, Window
+from workbench.network.nodes import (
+    Aggregate,
+    Branch,
+    Join,
+    Read,
+    SetOperation,
+    SetOperator,
+    Source,
+    Window,
+    of_parts,
+    over_groups,
+)
 from workbench.network.sql_text import SIDE_NAMES, or_pred_sql, predicates_sql
 from workbench.optimizer.transitivity import infer
 from workbench.sharing.decisions import Record
 from workbench.sharing.draft import Draft
 from workbench.sharing.joins import Pair, Parts, starting
 from workbench.sharing.rules import Rule
+from workbench.sharing.slices import of_slices, worth_slicing
 from workbench.sharing.strategies import Step, next_step, planned
 from workbench.sql import logical
 from workbench.sql.canonical import canonical_expression, why_not_canonical
@@ -24,6 +36,7 @@ from workbench.sql.expressions import AggregateCall, Call, Column, Expression, c
 from workbench.sql.implication import cover, difference
 from workbench.sql.logical import Block, Grouping, LogicalQuery, Output, StreamInput
 from workbench.sql.predicates import TRUE, ORPred, PredSet, conjunction, map_predicates, pred_set, predicate_sources
+from workbench.sql.windows import times
 
 
 @dataclass(frozen=True)
@@ -71,7 +84,7 @@ class Fold:
         values: Callable[[Column], Expression] = joined.over_root
         window = map_predicates(block.window, values)
         if block.grouping is not None:
-            read, named = self._grouped(self.windowed(read, window), values, block.grouping)
+            read, named = self._grouped(read, values, block.grouping, window)
             values = named.__getitem__
             window = map_predicates(block.having_window, values)
         read = self._where(read, map_predicates(block.having, values))
@@ -218,7 +231,7 @@ class Fold:
     # -- groups and sets -----------------------------------------------------------------------------------------
 
     def _grouped(
-        self, read: Read, values: Callable[[Column], Expression], grouping: Grouping
+        self, read: Read, values: Callable[[Column], Expression], grouping: Grouping, window: PredSet
     ) -> tuple[Read, Mapping[Column, Expression]]:
         """An aggregate; what the query calls its columns is mapped to what the node calls them."""
 
@@ -230,6 +243,14 @@ class Fold:
 
         groups = {g: over_root(g) for g in grouping.groups}
         statistics = {s: statistic_over_root(s) for s in grouping.statistics}
+        if worth_slicing(self.draft, read, groups.values(), statistics.values(), window):
+            # Groups of slices of time are shared whatever the window is, and a batch moves slices instead of rows.
+            slices = self._aggregate(read, {*groups.values(), *times(window)}, statistics.values())
+            read = self.windowed(Read(slices.id), of_slices(window, slices))
+            groups = {asked: over_groups(made, slices.groups) for asked, made in groups.items()}
+            statistics = {asked: of_parts(made) for asked, made in statistics.items()}
+        else:
+            read = self.windowed(read, window)
         aggregate = self._aggregate(read, groups.values(), statistics.values())
         named: dict[Column, Expression] = {}
         for asked, made in (*groups.items(), *statistics.items()):

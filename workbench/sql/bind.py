@@ -18,18 +18,20 @@ from workbench.sql.coercion import TypeClash, is_null, unify
 from workbench.sql.expressions import Call, Column, Constant
 from workbench.sql.logical import Block, LogicalQuery, Output, SetOperation, StreamInput, output_columns, streams_of
 from workbench.sql.now import common_time, now_of
-from workbench.sql.parse import CreateView, parse
+from workbench.sql.parse import CreateView, Statement, parse
 from workbench.sql.scalar import is_now
 from workbench.sql.schema import Schema
+from workbench.sql.stream_windows import StreamWindow, StreamWindows
 from workbench.sql.types import DataType
 
 
 @dataclass(frozen=True)
 class Bound:
-    """The statements of a text: views in order, and the one query if there is one."""
+    """The statements of a text: views in order, the one query if there is one, and the windows of its clause."""
 
     views: tuple[tuple[str, LogicalQuery], ...]
     query: LogicalQuery | None
+    windows: tuple[StreamWindow, ...] = ()
 
 
 def bind(sql: str, dialect: str, schema: Schema) -> Bound:
@@ -53,10 +55,11 @@ def bind(sql: str, dialect: str, schema: Schema) -> Bound:
     binder = QueryBinder(SourceText(sql), dialect.lower(), schema)
     views: list[tuple[str, LogicalQuery]] = []
     query: LogicalQuery | None = None
+    windows: tuple[StreamWindow, ...] = ()
     for statement in parse(sql, dialect):
         if isinstance(statement, CreateView):
             _check_view(statement, binder)
-            view = binder.timed(statement.expression).query(statement.expression)
+            view = binder.statement(statement)[0]
             view = renamed(view, statement.columns, binder.source, statement.expression)
             views.append((statement.name, view))
             binder = binder.knowing({statement.name.lower(): view})
@@ -64,10 +67,10 @@ def bind(sql: str, dialect: str, schema: Schema) -> Bound:
             raise SqlError("there are two queries in one text", **binder.source.of(statement.expression),
                            hint="register them one by one, or make one a view")  # fmt: skip
         else:
-            query = binder.timed(statement.expression).query(statement.expression)
+            query, windows = binder.statement(statement)
     if query is None and not views:
         raise SqlError("there is no query", hint="write a SELECT")
-    return Bound(tuple(views), query)
+    return Bound(tuple(views), query, windows)
 
 
 def _check_view(view: CreateView, binder: QueryBinder) -> None:
@@ -91,6 +94,8 @@ class QueryBinder:
     Attributes:
         local: the views and CTEs of the text, by name in lower case.
         now: what ``now()`` means in this statement; ``None`` where no stream of it has event times.
+        streams: the streams this statement reads.
+        windows: its window clause, if it has one.
     """
 
     source: SourceText
@@ -98,12 +103,24 @@ class QueryBinder:
     schema: Schema
     local: Mapping[str, LogicalQuery] = field(default_factory=dict)
     now: Call | None = None
+    streams: frozenset[str] = frozenset()
+    windows: StreamWindows | None = None
 
     def knowing(self, more: Mapping[str, LogicalQuery]) -> QueryBinder:
         """The binder with more names, which hide earlier ones."""
         return replace(self, local={**self.local, **more})
 
-    def timed(self, statement: exp.Expr) -> QueryBinder:
+    def statement(self, statement: Statement) -> tuple[LogicalQuery, tuple[StreamWindow, ...]]:
+        """A query or view with its window clause."""
+        binder = self._timed(statement.expression)
+        if statement.clause is None:
+            return binder.query(statement.expression), ()
+        windows = StreamWindows(statement.clause, binder)
+        found = replace(binder, windows=windows).query(statement.expression)
+        windows.check()
+        return found, tuple(windows.declared)
+
+    def _timed(self, statement: exp.Expr) -> QueryBinder:
         """The binder for a statement, in all of which now is the largest event time of the streams it reads."""
         streams: set[str] = set()
         for table in statement.find_all(exp.Table):
@@ -119,7 +136,8 @@ class QueryBinder:
             told = ", ".join(f"{name} {type_}" for name, type_ in sorted(types.items()))
             node = next(filter(is_now, statement.walk()))
             raise self.source.error(f"now is no one time here: {told}", node, "use streams whose times compare")
-        return replace(self, now=None if type_ is None else now_of(types, type_))
+        grow = frozenset(streams - self.schema.tables)
+        return replace(self, now=None if type_ is None else now_of(types, type_), streams=grow)
 
     def current(self, node: exp.Expr) -> Call:
         """What now means where ``node`` asks for it.

@@ -14,6 +14,7 @@ from workbench.sql.from_clause import bind_from
 from workbench.sql.grouped import Aggregation, is_aggregate, over_groups
 from workbench.sql.logical import Block, Grouping, Output, StreamInput
 from workbench.sql.normal_form import normal_form
+from workbench.sql.now import ROW, rows_of
 from workbench.sql.predicates import PredSet, conjunction
 from workbench.sql.scalar import ScalarBinder, is_now
 from workbench.sql.scope import Scope
@@ -66,13 +67,16 @@ class _SelectBinder:
         """The conditions of FROM and WHERE, and the window they make."""
         where = self.select.args.get("where")
         own = [normal_form(self._scalar(timed=True).condition(where.this))] if where is not None else []
+        if self.binder.windows is not None:
+            own.append(self.binder.windows.on(self.from_))
         plain, window = self._split(conjunction(*self.from_.conditions, *own))
-        owned: dict[Expression, frozenset[str]] = {
-            replace(time, source=i): frozenset([item.stream.lower()])
-            for i, item in enumerate(self.from_.inputs)
-            if isinstance(item, StreamInput) and (time := self.binder.schema.time(item.stream)) is not None
-        }
-        return plain, without_now(conjunction(window, *self.from_.windows), owned)
+        owned: dict[Expression, frozenset[str]] = {}
+        for i, item in enumerate(self.from_.inputs):
+            if isinstance(item, StreamInput):
+                owned[replace(ROW, source=i)] = frozenset([rows_of(item.stream)])
+                if (time := self.binder.schema.time(item.stream)) is not None:
+                    owned[replace(time, source=i)] = frozenset([item.stream.lower()])
+        return plain, without_now(conjunction(window, *self.from_.windows), owned, plain)
 
     def _split(self, predicates: PredSet) -> tuple[PredSet, PredSet]:
         try:

@@ -108,7 +108,9 @@ class FromClause:
             if len(given) != len(names):
                 raise self.source.error(f"{alias} has {len(names)} columns, not {len(given)}", node)
             names = [part.name.lower() for part in given]
-        self.scope.add(Item(alias, dict(zip(names, values, strict=True))), node)
+        item = Item(alias, dict(zip(names, values, strict=True)))
+        item.inputs, item.named = range(offset, len(self.inputs)), isinstance(node, exp.Table)
+        self.scope.add(item, node)
 
     def _join(self, join: exp.Join) -> None:
         side, kind, method = (str(join.args.get(k) or "") for k in ("side", "kind", "method"))

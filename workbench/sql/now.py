@@ -1,25 +1,35 @@
-"""``now``, and what is computed from it: constants of one moment, which the passing of time changes.
+"""``now`` as an expression, and times as numbers.
 
 The ``now`` of a query is the largest event time seen so far on the streams it reads (design 3.6), so a replay gives the
-same answers every time, and other queries and other streams do not change it. As an expression it is a call that names
-these streams; what it is worth at a *moment*, the times of all streams, is worked out here in plain Python.
+same answers every time, and other queries and other streams do not change it. It is a call that names these streams; a
+loop of windows (TelegraphCQ 4.1.1) is a call too, whose value is the *instant* the loop has come to. What they are
+worth at a moment is worked out in ``moments``.
 """
 
 from __future__ import annotations
 
-import calendar
 import datetime as dt
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
-from workbench.sql.expressions import Call, Constant, Expression, Value, columns, walk
-from workbench.sql.types import DATE, STRING, TIMESTAMP, DataType, Kind
+from workbench.sql.expressions import Call, Column, Constant, Expression, Value, walk
+from workbench.sql.types import DATE, INTEGER, STRING, TIMESTAMP, DataType, Kind
 
-NOW = "now"
+NOW, INSTANT, VARIABLE = "now", "instant", "loop variable"
+"""The calls: the time of some streams, the instant a loop has come to, and inside a loop its variable."""
+
 Moment = Mapping[str, Value]
-"""What time it is: for every stream, by its name in lower case, the largest event time seen; none before the first."""
+"""What time it is: for every stream, by its name in lower case, the largest event time seen, and for ``rows_of`` it the
+number of its rows; none before the first. Under ``INSTANT`` it may say where loops stand."""
 
-MIDNIGHT = dt.time()
+
+ROW = Column("_row", INTEGER)
+"""The number of a row in its stream, from 1: the logical time of a stream without event times."""
+
+
+def rows_of(stream: str) -> str:
+    """What the number of a stream's rows is called, which is the time of a stream without event times."""
+    return f"{stream.lower()} rows"
 
 
 def now_of(streams: Iterable[str], type_: DataType) -> Call:
@@ -35,113 +45,40 @@ def now_of(streams: Iterable[str], type_: DataType) -> Call:
 
 def reads_now(expression: Expression) -> bool:
     """Whether an expression changes as time passes."""
-    return any(isinstance(part, Call) and part.function == NOW for part in walk(expression))
+    return any(isinstance(part, Call) and part.function in (NOW, INSTANT) for part in walk(expression))
 
 
-def computable(expression: Expression) -> bool:
-    """Whether ``value_at`` can work an expression out: it reads no column, and calls only what is known there."""
-    if columns(expression):
-        return False
-    return all(part.function in _KNOWN for part in walk(expression) if isinstance(part, Call))
+def variable(type_: DataType) -> Call:
+    """The variable of a loop."""
+    return Call(VARIABLE, (), type_)
 
 
-def value_at(expression: Expression, moment: Moment) -> Value:
-    """What a ``computable`` expression is worth at a moment; NULL where a date leaves its range.
+def instant(start: Expression, condition: Expression, change: Expression, now: Expression) -> Call:
+    """The instant a loop has come to.
 
-    Example:
-        >>> week_ago = Call("-", (now_of(["fed"], DATE), Constant(7, INTEGER)), DATE)
-        >>> value_at(week_ago, {"fed": dt.date(2002, 11, 20)})
-        datetime.date(2002, 11, 13)
+    Args:
+        start: the first value of the variable.
+        condition: over the variable: whether there is an instant.
+        change: over the variable: its next value.
+        now: the clock it follows.
     """
-    if isinstance(expression, Constant):
-        return expression.value
-    assert isinstance(expression, Call)
-    if expression.function == NOW:
-        return _now(expression, moment)
-    values = [value_at(argument, moment) for argument in expression.arguments]
-    if None in values:
-        return None
-    try:
-        return _KNOWN[expression.function](expression.type, *values)  # type: ignore[operator]
-    except (OverflowError, ValueError):
-        return None
+    return Call(INSTANT, (start, condition, change, now), start.type)
 
 
-def _now(expression: Call, moment: Moment) -> Value:
-    names = (str(a.value) for a in expression.arguments if isinstance(a, Constant))
-    seen = [_cast(expression.type, value) for name in names if (value := moment.get(name)) is not None]
-    return max(seen, default=None)  # type: ignore[type-var]
+def at_instant(expression: Expression, loop: Call) -> Expression:
+    """An expression over the variable of a loop as one over the instant it has come to."""
+    match expression:
+        case Call(function) if function == VARIABLE:
+            return loop
+        case Call(function, arguments, type_):
+            return Call(function, tuple(at_instant(a, loop) for a in arguments), type_)
+    return expression
 
 
-def _cast(type_: DataType, value: Value) -> Value:
-    match value, type_.kind:
-        case dt.datetime(), Kind.DATE:
-            return value.date()
-        case dt.datetime(), Kind.TIMESTAMP:
-            return value
-        case dt.date(), Kind.TIMESTAMP:
-            return dt.datetime.combine(value, MIDNIGHT)
-        case ((int() | Decimal()), Kind.INTEGER):
-            return int(value)
-    return value
+def loop_of(expression: Expression) -> Call | None:
+    """The loop that an end of a window moves by, if it does."""
+    return next((part for part in walk(expression) if isinstance(part, Call) and part.function == INSTANT), None)
 
-
-def _plus(sign: int) -> object:
-    def moved(type_: DataType, left: Value, right: Value) -> Value:
-        if isinstance(left, dt.date) and isinstance(right, dt.date):
-            return (left - right).days
-        if isinstance(left, dt.date):
-            return left + dt.timedelta(days=sign * int(right))  # type: ignore[arg-type]
-        return left + sign * right  # type: ignore[operator]
-
-    return moved
-
-
-def _add_months(type_: DataType, moment: Value, months: Value) -> Value:
-    """The same day of another month, or its last; a timestamp keeps its time of day."""
-    assert isinstance(moment, dt.date) and isinstance(months, int)
-    years, month = divmod(moment.year * 12 + moment.month - 1 + months, 12)
-    return moment.replace(year=years, month=month + 1, day=min(moment.day, calendar.monthrange(years, month + 1)[1]))
-
-
-def _truncated(type_: DataType, moment: Value, unit: Value) -> Value:
-    assert isinstance(moment, dt.date)
-    day = moment.date() if isinstance(moment, dt.datetime) else moment
-    match unit:
-        case "YEAR":
-            day = day.replace(month=1, day=1)
-        case "QUARTER":
-            day = day.replace(month=3 * ((day.month - 1) // 3) + 1, day=1)
-        case "MONTH":
-            day = day.replace(day=1)
-        case "WEEK":
-            day -= dt.timedelta(days=day.weekday())
-        case "HOUR" | "MINUTE" | "SECOND" if isinstance(moment, dt.datetime):
-            finer = ("minute", "second")[("HOUR", "MINUTE", "SECOND").index(str(unit)) :]
-            return moment.replace(microsecond=0, **dict.fromkeys(finer, 0))  # type: ignore[arg-type]
-    return dt.datetime.combine(day, MIDNIGHT) if type_.kind is Kind.TIMESTAMP else day
-
-
-def _last_day(type_: DataType, moment: Value) -> Value:
-    assert isinstance(moment, dt.date)
-    return moment.replace(day=calendar.monthrange(moment.year, moment.month)[1])
-
-
-_KNOWN: Mapping[str, object] = {
-    NOW: None,
-    "cast": _cast,
-    "+": _plus(1),
-    "-": _plus(-1),
-    "*": lambda type_, left, right: left * right,
-    "neg": lambda type_, value: -value,
-    "add_seconds": lambda type_, moment, seconds: moment + dt.timedelta(seconds=int(seconds)),
-    "add_months": _add_months,
-    "add_months_to_timestamp": _add_months,
-    "trunc_date": _truncated,
-    "trunc_timestamp": _truncated,
-    "last_day": _last_day,
-}
-"""What may be done with now, and how it is computed at a moment."""
 
 _TIMES = (Kind.DATE, Kind.TIMESTAMP, Kind.INTEGER)
 _EPOCH = dt.datetime(1970, 1, 1)

@@ -6,7 +6,8 @@ No optimizer of sqlglot is used: several of its rewrites are not exact under NUL
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import sqlglot
@@ -18,13 +19,15 @@ from workbench.errors import SqlError, UnsupportedError, nearest
 from workbench.sql.caret import SourceText
 from workbench.sql.dialects import refuse_dialect
 from workbench.sql.syntax import refuse_extra_arguments, refuse_gaps, syntax_error
+from workbench.sql.window_clause import Clause, cut
 
 
 @dataclass(frozen=True)
 class Select:
-    """A query: a SELECT, a set operation of them, or one in parentheses."""
+    """A query: a SELECT, a set operation of them, or one in parentheses; and its window clause, if it has one."""
 
     expression: exp.Expr
+    clause: Clause | None = None
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,7 @@ class CreateView:
     columns: tuple[str, ...]
     expression: exp.Expr
     replace: bool = False
+    clause: Clause | None = None
 
 
 Statement = Select | CreateView
@@ -62,6 +66,7 @@ def parse(sql: str, dialect: str) -> tuple[Statement, ...]:
     dialect = dialect.lower()
     refuse_dialect(dialect)
     try:
+        sql, clauses = cut(sql)
         sql = _doubled_quotes(sql, dialect)
         refuse_extra_arguments(sql, dialect)
         trees = sqlglot.parse(sql, dialect=dialect)
@@ -71,7 +76,22 @@ def parse(sql: str, dialect: str) -> tuple[Statement, ...]:
         raise SqlError("syntax error: a quote or comment is not closed", sql=sql, position=_unclosed(sql)) from None
     refuse_gaps(sql, dialect)
     source = SourceText(sql)
-    return tuple(_statement(tree, source) for tree in trees if tree is not None and not isinstance(tree, exp.Semicolon))
+    statements = [_statement(t, source) for t in trees if t is not None and not isinstance(t, exp.Semicolon)]
+    return tuple(_with_clauses(statements, clauses, sql, dialect))
+
+
+def _with_clauses(
+    statements: list[Statement], clauses: Sequence[Clause], sql: str, dialect: str
+) -> Iterator[Statement]:
+    """The statements, each with the window clause that stands at its end."""
+    ends = [token.start for token in sqlglot.tokenize(sql, dialect=dialect) if token.token_type is TokenType.SEMICOLON]
+    filled = [i for i, (start, end) in enumerate(pairwise([0, *ends, len(sql)])) if sql[start:end].strip("; \n\t\r")]
+    of_part = {sum(end < clause.at for end in ends): clause for clause in clauses}
+    if len(of_part) < len(clauses):
+        twice = max(clause.at for clause in clauses)
+        raise SqlError("a statement has one window clause", sql=sql, position=twice, hint="leave one of them out")
+    for part, statement in zip(filled, statements, strict=False):
+        yield replace(statement, clause=of_part.get(part))
 
 
 def _statement(tree: exp.Expr, source: SourceText) -> Statement:

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from workbench.sql.expressions import Column
 from workbench.sql.logical import LogicalQuery
+from workbench.sql.now import Moment
 from workbench.sql.types import DataType
 
 T = TypeVar("T")
@@ -54,6 +55,8 @@ class Schema:
         functions: user-defined scalar functions.
         aggregates: user-defined aggregates.
         times: for a stream that has event times the name of their column, in lower case.
+        tables: which of the streams are tables, which do not grow.
+        moment: what time it is.
 
     Example:
         >>> from workbench.sql.types import INTEGER
@@ -67,6 +70,8 @@ class Schema:
     functions: Mapping[str, UserFunction] = field(default_factory=dict)
     aggregates: Mapping[str, UserAggregate] = field(default_factory=dict)
     times: Mapping[str, str] = field(default_factory=dict)
+    tables: frozenset[str] = frozenset()
+    moment: Moment = field(default_factory=dict)
 
     def stream(self, name: str) -> tuple[str, tuple[tuple[str, DataType], ...]] | None:
         """The stream's own spelling of its name, and its columns."""

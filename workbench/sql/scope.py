@@ -20,6 +20,10 @@ class Item:
     columns: Mapping[str, Expression]
     merged: set[str] = field(default_factory=set)
     """Columns that USING made one with those of an earlier item: bare names and ``*`` skip them."""
+    inputs: range = range(0)
+    """The inputs of the block that it stands for."""
+    named: bool = False
+    """Whether it is a stream, view or query by name, and no subquery."""
 
 
 @dataclass

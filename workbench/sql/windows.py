@@ -14,7 +14,8 @@ from fractions import Fraction
 from workbench.sql.exact_arithmetic import days
 from workbench.sql.expressions import Call, Column, Constant, Expression, columns, text
 from workbench.sql.linear import LinearForm, expression_of, linear
-from workbench.sql.now import Moment, as_number, computable, is_time, reads_now, value_at
+from workbench.sql.moments import computable, value_at
+from workbench.sql.now import Moment, as_number, is_time, reads_now
 from workbench.sql.predicates import FLIPPED, Literal, Operator, ORPred, PredSet, or_pred, pred_set
 from workbench.sql.types import DATE, INTEGER, DataType, Kind
 
@@ -106,13 +107,15 @@ def intervals(window: PredSet, moment: Moment) -> Mapping[Expression, Interval]:
     return found
 
 
-def without_now(window: PredSet, owned: Mapping[Expression, frozenset[str]]) -> PredSet:
+def without_now(window: PredSet, owned: Mapping[Expression, frozenset[str]], plain: PredSet) -> PredSet:
     """A window without an end that says only that an event is not later than the latest event.
 
     Args:
         window: of a SELECT.
         owned: the event times of its streams, each with the name of the stream in a set.
+        plain: what else it tests.
     """
+    tested = {p.literals[0].left for p in plain if len(p.literals) == 1 and p.literals[0].right is not None}
     ends = {end: time_and_end(end) for end in window}
     kept = [
         end
@@ -120,7 +123,7 @@ def without_now(window: PredSet, owned: Mapping[Expression, frozenset[str]]) -> 
         if not (
             operator is Operator.LE
             and _is_latest(bound, owned.get(time, frozenset()))
-            and any(other != end and t == time for other, (t, _, _) in ends.items())
+            and (time in tested or any(other != end and t == time for other, (t, _, _) in ends.items()))
         )
     ]
     return pred_set(kept)

@@ -17,9 +17,12 @@ from pyarrow import csv, parquet
 from workbench.errors import StreamError, WorkbenchError
 from workbench.streams.fed import fed
 from workbench.streams.med import med
+from workbench.streams.prices import prices
 from workbench.streams.visits import visits
 
-GENERATORS: Mapping[str, Callable[..., pa.Table]] = MappingProxyType({"fed": fed, "med": med, "visits": visits})
+GENERATORS: Mapping[str, Callable[..., pa.Table]] = MappingProxyType(
+    {"fed": fed, "med": med, "prices": prices, "visits": visits}
+)
 """Every generator takes ``rows`` and ``seed`` and has a default for both."""
 
 _DESCRIPTION = "Write an example stream to a file."

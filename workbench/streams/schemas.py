@@ -1,4 +1,5 @@
-"""The columns of the example streams: FED, MED and the imaginary patient visits (thesis, Appendix A and B.12-B.13).
+"""The columns of the example streams: FED, MED and the imaginary patient visits (thesis, Appendix A and B.12-B.13), and
+the closing prices of stocks that TelegraphCQ's examples are about.
 
 Oracle's ``NUMBER(10)`` ids are ``int64``, small numbers ``int32``, ``CHAR`` and ``VARCHAR2`` are strings, ``DATE`` is a
 day (``date32``), and money is exact: ``DECIMAL(15,2)``. Column names are in lower case.
@@ -77,10 +78,23 @@ VISITS = pa.schema(
 )
 """Visits of patients, one row each; event time ``visit_date``, which has a time of day."""
 
-STREAM_NAMES: Mapping[str, str] = MappingProxyType({"fed": "FedWireTrans", "med": "MHDCFY01A", "visits": "Med"})
-"""The name by which the queries of Appendix B call each stream."""
+PRICES = pa.schema(
+    [
+        pa.field("timestamp", pa.int64(), nullable=False),
+        pa.field("stocksymbol", pa.string()),
+        ("closingprice", pa.float64()),
+    ]
+)
+"""Closing prices of stocks, one row a symbol and trading day; event time ``timestamp``, the number of the day."""
 
-SCHEMAS: Mapping[str, pa.Schema] = MappingProxyType({"fed": FED, "med": MED, "visits": VISITS})
+STREAM_NAMES: Mapping[str, str] = MappingProxyType(
+    {"fed": "FedWireTrans", "med": "MHDCFY01A", "visits": "Med", "prices": "ClosingStockPrices"}
+)
+"""The name by which the papers' queries call each stream: those of Appendix B, and TelegraphCQ's."""
 
-TIME_COLUMNS: Mapping[str, str] = MappingProxyType({"fed": "tran_date", "med": "adate", "visits": "visit_date"})
+SCHEMAS: Mapping[str, pa.Schema] = MappingProxyType({"fed": FED, "med": MED, "visits": VISITS, "prices": PRICES})
+
+TIME_COLUMNS: Mapping[str, str] = MappingProxyType(
+    {"fed": "tran_date", "med": "adate", "visits": "visit_date", "prices": "timestamp"}
+)
 """The column of event time; no generated row is earlier than the row before it."""
