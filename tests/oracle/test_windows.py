@@ -116,3 +116,46 @@ def test_groups_of_rows_in_windows(spark: object) -> None:
         oracle.run(3, check=False)
         oracle.check_changes()
         oracle.check_results(["by bank", "silent banks"])
+
+
+def bucketed(size: int, slide: int) -> str:
+    """The rows of g, once for each window of these minutes that they are in, for DuckDB."""
+    start = f"time_bucket(INTERVAL '{slide} minutes', ts, TIMESTAMP '1970-01-01') - k * INTERVAL '{slide} minutes'"
+    return (
+        f"(SELECT *, s + INTERVAL '{size} minutes' e FROM (SELECT *, {start} s FROM g, range({-(-size // slide)}) r(k)"
+        f" WHERE ts IS NOT NULL) WHERE s + INTERVAL '{size} minutes' > ts)"
+    )
+
+
+STRETCHES = {
+    "tumbling": Case(
+        "SELECT window.start, window.end, bank, COUNT(*) n FROM g GROUP BY window(ts, '10 minutes'), bank",
+        f"SELECT s, e, bank, COUNT(*) FROM {bucketed(10, 10)} GROUP BY s, e, bank",
+    ),
+    "finer": Case(
+        "SELECT window(ts, '5 minutes').start s, MAX(amount) m, SUM(amount) t FROM g GROUP BY window(ts, '5 minutes')",
+        f"SELECT s, MAX(amount), SUM(amount) FROM {bucketed(5, 5)} GROUP BY s",
+    ),
+    "sliding": Case(
+        "SELECT window.start s, MAX(amount) m, COUNT(*) n FROM g GROUP BY window(ts, '15 minutes', '5 minutes')",
+        f"SELECT s, MAX(amount), COUNT(*) FROM {bucketed(15, 5)} GROUP BY s",
+    ),
+    "uneven": Case(
+        "SELECT window.start s, MEDIAN(amount) m FROM g GROUP BY window(ts, '12 minutes', '5 minutes')"
+        " HAVING COUNT(*) > 2",
+        f"SELECT s, MEDIAN(amount) FROM {bucketed(12, 5)} GROUP BY s HAVING COUNT(*) > 2",
+    ),
+    "of late": Case(
+        "SELECT window.end e, AVG(amount) a FROM g WHERE ts > now() - INTERVAL '20' MINUTE"
+        " GROUP BY window(ts, '6 minutes', '4 minutes')",
+        asked(f"SELECT e, AVG(amount) FROM {bucketed(6, 4)} WHERE ts > now() - INTERVAL '20' MINUTE GROUP BY e", "g"),
+    ),
+}
+
+
+def test_groups_by_stretches_of_time(spark: object) -> None:
+    with Oracle(spark, {"g": Feed(G, 20, 20, time="ts")}) as oracle:
+        oracle.register(STRETCHES, check=False)
+        oracle.run(3, check=False)
+        oracle.check_changes()
+        oracle.check_results(["sliding"])

@@ -14,12 +14,23 @@ column ``amount`` of the second leaf is ``amount_2``; leaves count from 1, left 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property, lru_cache
 
 from workbench.network.join_names import JoinNames, join_names
-from workbench.sql.expressions import AggregateCall, Call, Column, Expression, calls, column_name, digest, text
+from workbench.sql.expressions import (
+    AggregateCall,
+    Call,
+    Column,
+    Constant,
+    Expression,
+    calls,
+    column_name,
+    digest,
+    text,
+)
 from workbench.sql.predicates import (
     TRUE,
     OnSide,
@@ -352,10 +363,23 @@ def over_groups(expression: Expression, groups: tuple[Expression, ...]) -> Expre
     match expression:
         case Column():
             raise KeyError(expression.name)
+        case Call("window_start" | "window_starts" as name, (time, *lengths)):
+            # A window of an hour is made of slices of five minutes.
+            finer = next((g for g in groups if _is_slice(g, time, lengths)), None)
+            start = over_groups(time, groups) if finer is None else Column(column_name(finer), finer.type)
+            return Call(name, (start, *lengths), expression.type)
         case Call():
             return replace(expression, arguments=tuple(over_groups(a, groups) for a in expression.arguments))
         case _:
             return expression
+
+
+def _is_slice(group: Expression, time: Expression, lengths: Sequence[Expression]) -> bool:
+    """Whether windows of some lengths on a time are unions of the windows that are a group."""
+    match group:
+        case Call("window_start", (own, Constant(int() as size))) if own == time:
+            return all(isinstance(n, Constant) and isinstance(n.value, int) and n.value % size == 0 for n in lengths)
+    return False
 
 
 def of_parts(statistic: AggregateCall) -> AggregateCall:

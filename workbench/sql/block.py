@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from workbench.errors import SqlError
-from workbench.sql.expressions import Column, Expression, columns, text
+from workbench.sql.expressions import Call, Column, Expression, columns, text
 from workbench.sql.from_clause import bind_from
+from workbench.sql.functions import call
 from workbench.sql.grouped import Aggregation, is_aggregate, over_groups
 from workbench.sql.logical import Block, Grouping, Output, StreamInput
 from workbench.sql.normal_form import normal_form
-from workbench.sql.now import ROW, rows_of
+from workbench.sql.now import ROW, SLIDING, TUMBLING, rows_of
 from workbench.sql.predicates import PredSet, conjunction
 from workbench.sql.scalar import ScalarBinder, is_now
-from workbench.sql.scope import Scope
+from workbench.sql.scope import Item, Scope
+from workbench.sql.time_windows import part_of_window
 from workbench.sql.windows import NoWindow, split, without_now
 
 if TYPE_CHECKING:
@@ -156,6 +158,7 @@ class _SelectBinder:
 
     def _grouped(self) -> Block:
         groups = self._groups()
+        self._name_window(groups)
         aggregation = Aggregation()
         parts, condition, having_scalar = self._grouped_parts(aggregation)
         outputs = [(name, over_groups(e, groups, self._not_grouped(scalar))) for (name, e), scalar in parts]
@@ -165,6 +168,18 @@ class _SelectBinder:
         statistics = tuple(aggregation.statistics[key] for key in sorted(aggregation.statistics))
         return self._made(outputs, Grouping(groups, statistics), having)
 
+    def _name_window(self, groups: tuple[Expression, ...]) -> None:
+        """What ``window.start`` and ``window.end`` mean where a window is a group; rows without a time are in none."""
+        starts = [g for g in groups if isinstance(g, Call) and g.function in (TUMBLING, SLIDING)]
+        if len(starts) > 1:
+            self.source.refuse("GROUP BY two windows", self.select.args["group"], "write a query for each of them")
+        for start in starts:
+            parts = {name: part for name in ("start", "end") if (part := part_of_window(start, name)) is not None}
+            if not any(item.alias.lower() == "window" for item in self.scope.items):
+                self.scope.items.append(Item("window", parts, set(parts)))
+            timed = normal_form(call("not", call("is_null", start.arguments[0])))
+            self.where = conjunction(self.where, timed)
+
     def _groups(self) -> tuple[Expression, ...]:
         """The GROUP BY expressions, each once, in the order of their text, which means the same groups."""
         group = self.select.args.get("group")
@@ -173,7 +188,7 @@ class _SelectBinder:
         self.source.refuse_others(group, {"expressions"}, "GROUP BY")
         aliases = {n.alias.lower(): n.this for n in self.select.expressions if isinstance(n, exp.Alias)}
         scope = Scope(self.source, self.scope.items, _Aliases(self._scalar(), aliases), self.scope.using)
-        scalar = self._scalar(scope=scope)
+        scalar = ScalarBinder(scope, self.binder.schema, self.binder.dialect, grouped=True)
         bound: dict[str, Expression] = {}
         for node in group.expressions:
             if isinstance(node, (exp.Rollup, exp.Cube, exp.GroupingSets)):

@@ -18,6 +18,9 @@ from workbench.sql.types import DATE, INTEGER, STRING, TIMESTAMP, DataType, Kind
 NOW, INSTANT, VARIABLE = "now", "instant", "loop variable"
 """The calls: the time of some streams, the instant a loop has come to, and inside a loop its variable."""
 
+TUMBLING, SLIDING = "window_start", "window_starts"
+"""The calls that give the start of the window, or of all windows, that a time is in."""
+
 Moment = Mapping[str, Value]
 """What time it is: for every stream, by its name in lower case, the largest event time seen, and for ``rows_of`` it the
 number of its rows; none before the first. Under ``INSTANT`` it may say where loops stand."""

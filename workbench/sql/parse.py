@@ -19,6 +19,7 @@ from workbench.errors import SqlError, UnsupportedError, nearest
 from workbench.sql.caret import SourceText
 from workbench.sql.dialects import refuse_dialect
 from workbench.sql.syntax import refuse_extra_arguments, refuse_gaps, syntax_error
+from workbench.sql.time_windows import WINDOW
 from workbench.sql.window_clause import Clause, cut
 
 
@@ -42,6 +43,9 @@ class CreateView:
 
 
 Statement = Select | CreateView
+
+_CLOSED = re.compile(r"'(?:[^'\\]|\\.|'')*'|\"[^\"]*\"|`[^`]*`|--[^\n]*|/\*.*?\*/", re.S)
+"""What is quoted or commented out."""
 
 
 def parse(sql: str, dialect: str) -> tuple[Statement, ...]:
@@ -67,7 +71,7 @@ def parse(sql: str, dialect: str) -> tuple[Statement, ...]:
     refuse_dialect(dialect)
     try:
         sql, clauses = cut(sql)
-        sql = _doubled_quotes(sql, dialect)
+        sql = _doubled_quotes(_window_calls(sql), dialect)
         refuse_extra_arguments(sql, dialect)
         trees = sqlglot.parse(sql, dialect=dialect)
     except ParseError as error:
@@ -121,6 +125,14 @@ def _create_view(tree: exp.Create, source: SourceText) -> CreateView:
     return CreateView(named.name, columns, tree.expression, bool(tree.args.get("replace")))
 
 
+def _window_calls(sql: str) -> str:
+    """The text with ``window(…)`` under a name that is no key word, of the same length."""
+    quiet = _CLOSED.sub(lambda m: " " * len(m[0]), sql)
+    for call in re.finditer(r"\bwindow(?=\s*\()", quiet, re.I):
+        sql = sql[: call.start()] + WINDOW + sql[call.end() :]
+    return sql
+
+
 def _doubled_quotes(sql: str, dialect: str) -> str:
     """The text with a quote that is doubled inside a text written with a backslash, which has the same length.
 
@@ -137,7 +149,6 @@ def _doubled_quotes(sql: str, dialect: str) -> str:
 
 def _unclosed(sql: str) -> int | None:
     """Where the quote or comment that never ends begins."""
-    closed = re.compile(r"'(?:[^'\\]|\\.|'')*'|\"[^\"]*\"|`[^`]*`|--[^\n]*|/\*.*?\*/", re.S)
-    rest = closed.sub(lambda m: " " * len(m[0]), sql)
+    rest = _CLOSED.sub(lambda m: " " * len(m[0]), sql)
     match = re.search(r"['\"`]|/\*", rest)
     return match.start() if match else None

@@ -21,6 +21,7 @@ from workbench.sql.functions import call
 from workbench.sql.grouped import is_aggregate
 from workbench.sql.schema import Schema
 from workbench.sql.scope import Scope
+from workbench.sql.time_windows import bind_window, is_window, part_of_window
 from workbench.sql.types import BOOLEAN, DATE, STRING, TIMESTAMP
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ class ScalarBinder:
         dialect: decides what || does with NULL, what TRUNC and formats mean.
         aggregation: takes aggregates where they are allowed, ``None`` where they are not.
         now: gives what now means to the node that asks, where it may be asked.
+        grouped: whether ``window(…)`` may stand here, which is a group.
     """
 
     def __init__(
@@ -73,9 +75,10 @@ class ScalarBinder:
         dialect: str,
         aggregation: Aggregation | None = None,
         now: Callable[[exp.Expr], Expression] | None = None,
+        grouped: bool = False,
     ) -> None:
         self.scope, self.schema, self.dialect, self.aggregation = scope, schema, dialect, aggregation
-        self._now = now
+        self._now, self._grouped = now, grouped or aggregation is not None
         self.source: SourceText = scope.source
         self.columns: list[tuple[exp.Column, Expression]] = []
 
@@ -175,6 +178,14 @@ class ScalarBinder:
         found = [part for key in keys for part in _listed(node.args.get(key))]
         return [self.bind(part) for part in found]
 
+    def part(self, node: exp.Dot) -> Expression:
+        """``window(…).start`` and ``.end``."""
+        if is_window(node.this):
+            found = part_of_window(self.bind(node.this), node.expression.name)
+            if found is not None:
+                return found
+        self.source.refuse("a part of a value, by a dot", node)
+
     def column(self, node: exp.Column) -> Expression:
         """What a column name means, remembered for errors that name it later."""
         resolved = self.scope.resolve(node)
@@ -205,6 +216,12 @@ class ScalarBinder:
 
     def _anonymous(self, node: exp.Anonymous) -> Expression:
         name, arguments = node.name.lower(), node.expressions
+        if is_window(node):
+            if not self._grouped:
+                self.source.refuse("window(...) outside of GROUP BY", node, "group by it, and select window.start")
+            return bind_window(self, node)
+        if name == "session_window":
+            self.source.refuse("session_window", node, "GROUP BY window(t, '5 minutes') has windows of one length")
         self.source.refuse_others(node, {"this", "expressions", *_FLAGS}, name)
         user = self.schema.function(name)
         if user is not None:
@@ -243,6 +260,7 @@ _SIMPLE: dict[str, tuple[str, ...]] = {
 _HANDLERS: dict[str, tuple[str, Callable[[ScalarBinder, Any], Expression]]] = {
     "Paren": ("this", lambda b, n: b.bind(n.this)),
     "Column": ("this table join_mark db catalog", lambda b, n: b.column(n)),
+    "Dot": ("this expression", lambda b, n: b.part(n)),
     "Literal": ("this is_string", lambda b, n: b.literal(n)),
     "RawString": ("this", lambda b, n: b.text(n.this)),
     "National": ("this", lambda b, n: b.text(n.this)),

@@ -1,0 +1,101 @@
+"""Spark's ``window(time, size[, slide])`` in GROUP BY: rows of each stretch of time are a group.
+
+Windows begin at whole multiples of the slide since 1970. Where they do not overlap, the window of a row is a value of
+it, its start. Where they do, a row belongs to several groups, and the start is a group expression of several values;
+then groups of slices, which do not overlap, are kept, and windows are put together from them (``sharing.slices``).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from workbench.sql import coercion
+from workbench.sql.expressions import Call, Constant, Expression
+from workbench.sql.functions import call
+from workbench.sql.now import SLIDING, TUMBLING
+from workbench.sql.types import INTEGER, TIMESTAMP, Kind
+
+if TYPE_CHECKING:
+    from workbench.sql.scalar import ScalarBinder
+
+_UNITS = {"second": 1, "minute": 60, "hour": 3_600, "day": 86_400, "week": 604_800}
+_PART = re.compile(r"(\d+)\s+([a-z]+?)s?(?:\s+|$)", re.I)
+
+
+WINDOW = "wind_w"
+"""What ``window`` is called on its way through the parser, for which it is the key word of another clause."""
+
+
+def is_window(node: exp.Expr) -> bool:
+    """Whether a syntax node is ``window(…)``."""
+    return isinstance(node, exp.Anonymous) and node.name.lower() == WINDOW
+
+
+def bind_window(b: ScalarBinder, node: exp.Anonymous) -> Expression:
+    """The start of the window, or windows, of a row.
+
+    Raises:
+        SqlError: arguments are missing or wrong.
+    """
+    parts = node.expressions
+    if not 2 <= len(parts) <= 3:
+        raise b.source.error(f"window takes a time, a size and a slide, not {len(parts)} arguments", node)
+    time = coercion.moment(b.bind(parts[0]))
+    if time.type.kind not in (Kind.DATE, Kind.TIMESTAMP):
+        raise b.source.error(f"window needs a date or a timestamp, not {time.type}", parts[0])
+    size, *rest = (_seconds(b, part) for part in parts[1:])
+    slide = rest[0] if rest else size
+    if slide > size:
+        hint = "WindowIs in a for loop may hop over rows"
+        raise b.source.error("the slide of a window is not longer than its size", parts[2], hint)
+    return window_start(coercion.coerce(time, TIMESTAMP), size, slide)
+
+
+def window_start(time: Expression, size: int, slide: int) -> Call:
+    """The start of the windows of a time, in seconds."""
+    if size == slide:
+        return Call(TUMBLING, (time, Constant(size, INTEGER)), TIMESTAMP)
+    return Call(SLIDING, (time, Constant(size, INTEGER), Constant(slide, INTEGER)), TIMESTAMP)
+
+
+def part_of_window(start: Expression, name: str) -> Expression | None:
+    """``start`` or ``end`` of a window."""
+    match start, name.lower():
+        case _, "start":
+            return start
+        case Call(_, (_, Constant() as size, *_)), "end":
+            return call("add_seconds", start, size)
+    return None
+
+
+def slice_of(group: Expression) -> Expression:
+    """A group expression of one value from which that of several follows: the slice of time; others are as they are.
+
+    Example:
+        >>> from workbench.sql.expressions import Column, text
+        >>> text(slice_of(window_start(Column("ts", TIMESTAMP), 3_600, 900)))
+        'window_start(ts, 900)'
+    """
+    match group:
+        case Call("window_starts", (time, Constant(int() as size), Constant(int() as slide))):
+            return window_start(time, common := math.gcd(size, slide), common)
+    return group
+
+
+def _seconds(b: ScalarBinder, node: exp.Expr) -> int:
+    """A length of time, written as ``'1 hour 30 minutes'``."""
+    text = node.name if isinstance(node, exp.Literal) and node.is_string else ""
+    parts = _PART.findall(text.strip())
+    whole = "".join(m[0] for m in _PART.finditer(text.strip()))
+    if not parts or whole != text.strip() or any(unit.lower() not in _UNITS for _, unit in parts):
+        raise b.source.error(
+            "a length of time is needed", node, "write '5 minutes', in seconds, minutes, hours, days or weeks"
+        )
+    seconds = sum(int(count) * _UNITS[unit.lower()] for count, unit in parts)
+    if not seconds:
+        raise b.source.error("a window of no length", node, "write '5 minutes'")
+    return seconds
