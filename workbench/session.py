@@ -138,7 +138,7 @@ class Session:
         """
         returned = parse_type(returns)
         self._functions.add(name.lower(), function, returned)
-        self._engine.operators.forget_plans()
+        self._engine.runner.forget_plans()
         added = {**self._state.functions, name.lower(): UserFunction(name.lower(), returned)}
         self._state = replace(self._state, functions=added)
 

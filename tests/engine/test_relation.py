@@ -9,7 +9,8 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from workbench.engine import relation as relation_module
-from workbench.engine.grouped import merged_state, plan_aggregate
+from workbench.engine.grouped_plan import plan_aggregate
+from workbench.engine.grouped_sql import merged_state
 from workbench.engine.layout import Layout, conform
 from workbench.engine.relation import Relation, consolidate
 from workbench.engine.segments import open_segment, write_segments
@@ -57,7 +58,7 @@ def batches(count: int, size: int) -> list[list[Row]]:
 def test_rows_are_the_same_wherever_they_are_kept(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, segments: int, small: int
 ) -> None:
-    monkeypatch.setattr(relation_module, "SEGMENTS", segments)
+    monkeypatch.setattr(relation_module, "RUNS", segments)
     monkeypatch.setattr(relation_module, "SMALL_ROWS", small)
     relation = Relation(spark, LAYOUT, tmp_path)
     before: list[tuple[Relation, list[Row]]] = []
@@ -89,7 +90,7 @@ def test_merging_keeps_the_sum_of_weights(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small: int
 ) -> None:
     monkeypatch.setattr(relation_module, "SMALL_ROWS", small)
-    monkeypatch.setattr(relation_module, "SEGMENTS", 2)
+    monkeypatch.setattr(relation_module, "RUNS", 2)
     relation = Relation(spark, LAYOUT, tmp_path, merge=fewer)
     weights: dict[tuple[object, ...], int] = {}
     for rows in batches(4, 6):

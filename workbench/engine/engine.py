@@ -16,10 +16,12 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from workbench.engine.explained import explained
-from workbench.engine.grouped import merged_state
+from workbench.engine.grouped_sql import merged_state
 from workbench.engine.layout import BATCH, RESERVED_NAME, WEIGHT, Layout
-from workbench.engine.operators import Operators
+from workbench.engine.node_rows import NodeRows
+from workbench.engine.operators import arrived, arriving, change
 from workbench.engine.relation import Relation, consolidate
+from workbench.engine.runner import Runner, Work
 from workbench.engine.schedule import in_order
 from workbench.engine.segments import remove_segment, write_segments
 from workbench.engine.shared_pass import NO_CHANGE, Delta
@@ -47,7 +49,7 @@ class Engine:
         self.spark = spark
         self.folder = folder
         self.incremental_aggregates = incremental_aggregates
-        self.operators = Operators(spark, folder)
+        self.runner = Runner(spark, folder)
         trees_at_a_time = min(TREES_AT_A_TIME, max(1, spark.sparkContext.defaultParallelism))
         self._pool = ThreadPoolExecutor(trees_at_a_time, thread_name_prefix="argus-tree")
         self.trees: Mapping[NodeId, Tree] = {}
@@ -65,7 +67,7 @@ class Engine:
                 message = f"stream {name}: the column name {column} is used by the workbench itself"
                 raise StreamError(message, hint="rename the column in the source")
         layout = Layout(columns)
-        folder = self.operators.folder(f"stream-{len(self.arrived)}")
+        folder = self.runner.folder(f"stream-{len(self.arrived)}")
         deltas = [self._write(table, layout, folder, batch=0) for table in history]
         together = Delta(tuple(segment for delta in deltas for segment in delta.segments))
         with explained("read the history"):
@@ -154,7 +156,7 @@ class Engine:
     def close(self) -> None:
         """End its threads and views; files stay."""
         self._pool.shutdown()
-        self.operators.forget()
+        self.runner.forget()
         self.trees = {}
 
     def _replace_trees(self, trees: Mapping[NodeId, Tree]) -> None:
@@ -162,7 +164,7 @@ class Engine:
         old, self.trees = self.trees, trees
         for root, tree in old.items():
             _remove(tree.files - (trees[root].files if root in trees else frozenset()))
-        self.operators.forget(keep=lambda root: root in trees)
+        self.runner.forget(keep=lambda root: root in trees)
 
     def _write(self, table: pa.Table, layout: Layout, folder: Path, batch: int) -> Delta:
         """Log rows of a stream before they are evaluated."""
@@ -175,15 +177,15 @@ class Engine:
         self, network: Network, plan: TreePlan, trees: Mapping[NodeId, Tree], old: Tree | None, batch: int
     ) -> Tree:
         """A tree computed from all data so far; ``trees`` has its parents."""
-        folder = self.operators.folder(plan.root)
+        delta, state_delta = self._from_nothing(network, plan, trees, batch, old)
+        folder = self.runner.folder(plan.root)
         state: Relation | None = None
         if plan.grouped is not None:
             layout = Layout(plan.grouped.state_columns)
-            state = Relation(self.spark, layout, folder, merge=partial(merged_state, plan.grouped))
-        delta, state_delta = self._from_nothing(network, plan, trees, state, batch, old)
+            state = Relation(self.spark, layout, folder, merge=partial(merged_state, plan.grouped)).append(state_delta)
         fewer = None if plan.monotone else partial(_fewer, plan.layout)
         relation = Relation(self.spark, plan.layout, folder, merge=fewer).append(delta)
-        return Tree(plan, relation, state.append(state_delta) if state else None, _log_of(plan, delta, old, batch))
+        return Tree(plan, relation, state, _log_of(plan, delta, old, batch))
 
     def _evaluate(
         self,
@@ -194,30 +196,37 @@ class Engine:
         batch: int,
     ) -> tuple[Delta, Delta]:
         """The change of a tree in a batch, and of its state; ``deltas`` has its parents'."""
-        node, operators = network.nodes[tree.plan.root], self.operators
+        node = network.nodes[tree.plan.root]
         if isinstance(node, Source):
-            arriving = logged.get(node.stream)
-            if arriving is None:
+            logged_rows = logged.get(node.stream)
+            if logged_rows is None:
                 return NO_CHANGE, NO_CHANGE
-            return operators.arriving(tree.plan, self.arrived[node.stream], arriving, batch), NO_CHANGE
-        inputs = tuple(operators.rows_of(network, p, self.trees, deltas[network.roots[p]][0]) for p in node.parents)
-        return operators.change(network, tree.plan, inputs, tree, tree.state, batch)
+            return arriving(self.runner, tree.plan, self.arrived[node.stream], logged_rows, batch), NO_CHANGE
+        inputs = tuple(self._rows_of(network, p, self.trees, deltas[network.roots[p]][0]) for p in node.parents)
+        return change(self.runner, Work(node, tree.plan, inputs, batch, tree))
+
+    def _rows_of(
+        self, network: Network, node: NodeId, trees: Mapping[NodeId, Tree], delta: Delta, from_nothing: bool = False
+    ) -> NodeRows:
+        """What an operator sees of a node."""
+        root = network.roots[node]
+        plan = trees[root].plan
+        return NodeRows(self.runner.views, root, trees[root].relation, delta, plan.bits[node], from_nothing)
 
     def _from_nothing(
         self,
         network: Network,
         plan: TreePlan,
         trees: Mapping[NodeId, Tree],
-        state: Relation | None,
         batch: int,
         told: Tree | None,
     ) -> tuple[Delta, Delta]:
         """All rows of a tree, and all of its state, as changes of nothing."""
-        node, operators = network.nodes[plan.root], self.operators
+        node = network.nodes[plan.root]
         if isinstance(node, Source):
-            return operators.arrived(plan, self.arrived[node.stream], batch), NO_CHANGE
-        inputs = tuple(operators.rows_of(network, p, trees, NO_CHANGE, from_nothing=True) for p in node.parents)
-        return operators.change(network, plan, inputs, None, state, batch, told)
+            return arrived(self.runner, plan, self.arrived[node.stream]), NO_CHANGE
+        inputs = tuple(self._rows_of(network, p, trees, NO_CHANGE, from_nothing=True) for p in node.parents)
+        return change(self.runner, Work(node, plan, inputs, batch, told=told))
 
 
 def _log_of(plan: TreePlan, delta: Delta, old: Tree | None, batch: int) -> tuple[LogEntry, ...]:

@@ -5,10 +5,9 @@ A key that is computed is stored with the rows of its side, as Spark computes it
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
-from workbench.network.network import Network
 from workbench.network.nodes import Join, NodeId
 from workbench.optimizer.estimates import is_key
 from workbench.sql.expressions import Column, Expression, digest, map_columns, sources, text
@@ -31,16 +30,10 @@ def join_keys(join: Join) -> Iterator[tuple[Expression, Expression]]:
             yield _own(left), _own(right)
 
 
-def stored_keys(network: Network) -> Mapping[NodeId, Mapping[str, Expression]]:
-    """For every local tree the computed keys that joins look its rows up by, by the name of their column."""
-    keys: dict[NodeId, dict[str, Expression]] = {root: {} for root in network.trees}
-    for node in network.nodes.values():
-        if isinstance(node, Join):
-            for ends in join_keys(node):
-                for parent, end in zip(node.parents, ends, strict=True):
-                    if not isinstance(end, Column):
-                        keys[network.roots[parent]][key_column(end)] = end
-    return keys
+def looked_up(join: Join) -> Iterator[tuple[NodeId, Expression]]:
+    """By what a join looks up the rows of its parents."""
+    for ends in join_keys(join):
+        yield from zip(join.parents, ends, strict=True)
 
 
 def key_column(key: Expression) -> str:

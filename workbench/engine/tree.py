@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from workbench.engine.compile_filter import CompiledFilter, compile_filter
-from workbench.engine.grouped import GroupedPlan, plan_aggregate, plan_set_operation
-from workbench.engine.join_keys import stored_keys
+from workbench.engine.grouped_plan import GroupedPlan, plan_aggregate, plan_set_operation
+from workbench.engine.join_keys import key_column, looked_up
 from workbench.engine.layout import BATCH, WEIGHT, Layout
 from workbench.engine.lineage import WORD
 from workbench.engine.relation import Relation
@@ -20,7 +20,7 @@ from workbench.engine.statistics import over_rows
 from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, SetOperator, Source
 from workbench.network.projection import Columns, carried_columns, made_columns
-from workbench.sql.expressions import Expression, text
+from workbench.sql.expressions import Column, Expression, text
 from workbench.sql.implication import normalized
 from workbench.sql.predicates import TRUE, PredSet, conjunction
 
@@ -53,7 +53,7 @@ class TreePlan:
     filter: CompiledFilter
     grouped: GroupedPlan | None
     keys: Mapping[str, Expression]
-    """Computed keys by which joins look the rows up, by the name of their column."""
+    """Computed keys by which the rows are looked up, by the name of their column."""
 
     @property
     def layout(self) -> Layout:
@@ -155,27 +155,58 @@ def plan_trees(
     carried = carried_columns(network)
     monotone = monotone_roots(network)
     readings = _readings(network)
-    keys = stored_keys(network)
+    made = {root: made_columns(network, root, carried[root]) for root in network.trees}
+    grouped = _grouped_plans(network, made, monotone, incremental_aggregates)
+    keys = _stored_keys(network, grouped)
     plans: dict[NodeId, TreePlan] = {}
     for root, nodes in network.trees.items():
         old = previous[root].plan.bits if root in previous else {}
         bits = _assign_bits(nodes, old)
-        made = made_columns(network, root, carried[root])
-        node = network.nodes[root]
-        grouped: GroupedPlan | None = None
-        if isinstance(node, Aggregate):
-            grouped = plan_aggregate(node, made, monotone[network.roots[node.parent]], incremental_aggregates)
-        elif isinstance(node, SetOperation) and node.operator is not SetOperator.UNION_ALL:
-            grouped = plan_set_operation(node)
         tested = _tested(network, nodes)
         wanted = frozenset(frozenset(bits[n] for n in some) for some in readings[root])
         # A group's row is retracted with its lineage, which its tested columns decide.
-        kept = made if grouped is not None else carried[root]
+        kept = made[root] if root in grouped else carried[root]
         compiled = compile_filter({bits[n]: tested[n] for n in nodes}, bits.values(), wanted)
         plans[root] = TreePlan(
-            root, computed(node), nodes, bits, wanted, kept, made, monotone[root], compiled, grouped, keys[root]
+            root=root,
+            made_of=computed(network.nodes[root]),
+            nodes=nodes,
+            bits=bits,
+            wanted=wanted,
+            kept=kept,
+            made=made[root],
+            monotone=monotone[root],
+            filter=compiled,
+            grouped=grouped.get(root),
+            keys=keys[root],
         )
     return plans
+
+
+def _grouped_plans(
+    network: Network, made: Mapping[NodeId, Columns], monotone: Mapping[NodeId, bool], incremental_aggregates: bool
+) -> dict[NodeId, GroupedPlan]:
+    """The plans of the trees whose root keeps groups."""
+    plans: dict[NodeId, GroupedPlan] = {}
+    for root in network.trees:
+        match network.nodes[root]:
+            case Aggregate() as node:
+                over = monotone[network.roots[node.parent]]
+                plans[root] = plan_aggregate(node, made[root], over, incremental_aggregates)
+            case SetOperation() as node if node.operator is not SetOperator.UNION_ALL:
+                plans[root] = plan_set_operation(node)
+    return plans
+
+
+def _stored_keys(network: Network, grouped: Mapping[NodeId, GroupedPlan]) -> Mapping[NodeId, Mapping[str, Expression]]:
+    """For every local tree the computed keys that its rows are looked up by, by the name of their column."""
+    wanted = [by for node in network.nodes.values() if isinstance(node, Join) for by in looked_up(node)]
+    wanted += [(network.nodes[root].parents[0], key) for root, plan in grouped.items() for key in plan.row_keys]
+    keys: dict[NodeId, dict[str, Expression]] = {root: {} for root in network.trees}
+    for parent, key in wanted:
+        if not isinstance(key, Column):
+            keys[network.roots[parent]][key_column(key)] = key
+    return keys
 
 
 def _tested(network: Network, nodes: tuple[NodeId, ...]) -> dict[NodeId, PredSet]:
