@@ -149,17 +149,22 @@ def monotone_roots(network: Network) -> Mapping[NodeId, bool]:
 
 
 def plan_trees(
-    network: Network, previous: Mapping[NodeId, Tree], incremental_aggregates: bool = True
+    network: Network, bits_before: Mapping[NodeId, Mapping[NodeId, int]], incremental_aggregates: bool = True
 ) -> dict[NodeId, TreePlan]:
-    """The plan of every tree, parents before children. Nodes that were there keep their bits."""
+    """The plan of every tree, parents before children. Nodes that were there keep their bits.
+
+    Args:
+        network: what is to run.
+        bits_before: for every tree that ran, the bit of each of its nodes.
+        incremental_aggregates: see ``Options``.
+    """
     carried = carried_columns(network)
     monotone = monotone_roots(network)
     readings = _readings(network)
     keys = stored_keys(network)
     plans: dict[NodeId, TreePlan] = {}
     for root, nodes in network.trees.items():
-        old = previous[root].plan.bits if root in previous else {}
-        bits = _assign_bits(nodes, old)
+        bits = _assign_bits(nodes, bits_before.get(root, {}))
         made = made_columns(network, root, carried[root])
         node = network.nodes[root]
         grouped: GroupedPlan | None = None
