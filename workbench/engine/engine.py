@@ -1,7 +1,7 @@
 """The engine: keeps a tree for every local tree of the network, and takes them through batches.
 
-Nothing here changes until a whole batch, or a whole registration, has succeeded: trees are immutable, and the new ones
-replace the old in one assignment.
+Nothing here changes until a whole batch, or a whole registration, has succeeded: what the engine holds is one immutable
+value, replaced in one assignment. Files that only the old one needed stay until the session has committed the new one.
 """
 
 from __future__ import annotations
@@ -9,21 +9,23 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
+from workbench.engine.discarded import Discarded
+from workbench.engine.durable import force_to_disk
 from workbench.engine.explained import explained
-from workbench.engine.grouped_sql import merged_state
+from workbench.engine.held import Held, empty_tree, unknown_files
 from workbench.engine.layout import BATCH, RESERVED_NAME, WEIGHT, Layout
 from workbench.engine.node_rows import NodeRows
 from workbench.engine.operators import arrived, arriving, change
-from workbench.engine.relation import Relation, consolidate
+from workbench.engine.relation import Relation
 from workbench.engine.runner import Runner, Work
 from workbench.engine.schedule import in_order
-from workbench.engine.segments import remove_segment, write_segments
+from workbench.engine.segments import write_segments
 from workbench.engine.shared_pass import NO_CHANGE, Delta
 from workbench.engine.timings import BatchReport, OperatorReport
 from workbench.engine.tree import LogEntry, Tree, TreePlan, plan_trees
@@ -42,22 +44,51 @@ class Engine:
     Args:
         spark: the Spark session to use.
         folder: where rows are kept; every worker must reach it.
+        discarded: takes files that nobody needs any more.
+        durable: whether rows must survive that the machine loses its power.
         incremental_aggregates: see ``Options``.
     """
 
-    def __init__(self, spark: SparkSession, folder: Path, incremental_aggregates: bool = True) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        folder: Path,
+        discarded: Discarded,
+        durable: bool = True,
+        incremental_aggregates: bool = True,
+    ) -> None:
         self.spark = spark
         self.folder = folder
         self.incremental_aggregates = incremental_aggregates
+        self._discarded = discarded
+        self._durable = durable
         self.runner = Runner(spark, folder)
         trees_at_a_time = min(TREES_AT_A_TIME, max(1, spark.sparkContext.defaultParallelism))
         self._pool = ThreadPoolExecutor(trees_at_a_time, thread_name_prefix="argus-tree")
-        self.trees: Mapping[NodeId, Tree] = {}
-        self.arrived: Mapping[str, Relation] = {}
-        """All rows of every stream so far, all columns: what later queries start from."""
+        self.held = Held()
+        """All rows there are; ``arrived`` is what later queries start from."""
 
-    def add_stream(self, name: str, columns: Columns, history: Iterable[pa.Table]) -> None:
-        """Take in a stream's history as batch 0.
+    @property
+    def trees(self) -> Mapping[NodeId, Tree]:
+        """The trees by the ids of their roots."""
+        return self.held.trees
+
+    def hold(self, held: Held) -> None:
+        """Go on from rows that are there."""
+        self.held = held
+        self.runner.forget()
+
+    def undo(self, before: Held) -> None:
+        """Go back to what was held; files that came since, also those of operators that failed on the way, go."""
+        self.hold(before)
+        self._discarded.add(unknown_files(self.folder, before.files))
+
+    def settle(self, before: Held) -> None:
+        """What is held now is committed: files that only ``before`` needed go."""
+        self._discarded.add(before.files_beyond(self.held))
+
+    def add_stream(self, name: str, columns: Columns, rows: Iterable[tuple[int, pa.Table]]) -> None:
+        """Take in the rows that a stream has brought so far, each with the batch that brought them.
 
         Raises:
             StreamError: a column has a name the engine uses itself.
@@ -67,11 +98,12 @@ class Engine:
                 message = f"stream {name}: the column name {column} is used by the workbench itself"
                 raise StreamError(message, hint="rename the column in the source")
         layout = Layout(columns)
-        folder = self.runner.folder(f"stream-{len(self.arrived)}")
-        deltas = [self._write(table, layout, folder, batch=0) for table in history]
-        together = Delta(tuple(segment for delta in deltas for segment in delta.segments))
+        folder = self.runner.folder(f"stream-{len(self.held.arrived)}")
         with explained("read the history"):
-            self.arrived = {**self.arrived, name: Relation(self.spark, layout, folder).append(together)}
+            deltas = [self._write(table, layout, folder, batch) for batch, table in rows]
+            together = Delta(tuple(segment for delta in deltas for segment in delta.segments))
+            relation = Relation(self.spark, layout, folder).append(together)
+        self._replace(replace(self.held, arrived={**self.held.arrived, name: relation}))
 
     def adopt(self, network: Network, batch: int) -> None:
         """Bring the trees to what the network asks for, new nodes computed from all data so far.
@@ -83,9 +115,8 @@ class Engine:
         Raises:
             EngineError: Spark could not evaluate a node; nothing has changed then.
         """
-        plans = plan_trees(network, self.trees, self.incremental_aggregates)
+        plans = self.plans(network, {root: tree.plan.bits for root, tree in self.trees.items()})
         trees: dict[NodeId, Tree] = {}
-        remade: dict[NodeId, Tree] = {}
 
         def bring(root: NodeId) -> None:
             plan, old = plans[root], self.trees.get(root)
@@ -93,15 +124,10 @@ class Engine:
                 trees[root] = old.narrowed(plan)
                 return
             with explained(f"initialize node {root}"):
-                trees[root] = remade[root] = self._made(network, plan, trees, old, batch)
+                trees[root] = self._made(network, plan, trees, old, batch)
 
-        try:
-            in_order(_parent_roots(network), bring, self._pool)
-        except BaseException:
-            for root, tree in remade.items():
-                _remove(tree.files - (self.trees[root].files if root in self.trees else frozenset()))
-            raise
-        self._replace_trees({root: trees[root] for root in plans})
+        in_order(_parent_roots(network), bring, self._pool)
+        self._replace(Held({root: trees[root] for root in plans}, self.held.arrived))
 
     def run_batch(self, network: Network, batch: int, arriving: Mapping[str, pa.Table]) -> BatchReport:
         """Evaluate the network for rows that arrive.
@@ -110,25 +136,18 @@ class Engine:
             EngineError: Spark could not evaluate an operator; no tree has changed then.
         """
         started = time.perf_counter()
-        logged = {
-            name: self._write(table, self.arrived[name].layout, self.arrived[name].folder, batch)
-            for name, table in arriving.items()
-            if table.num_rows
-        }
-        try:
-            deltas, operators = self._evaluate_all(network, logged, batch)
-            with explained(f"keep the rows of batch {batch}"):
-                arrived = {n: r.append(logged[n]) if n in logged else r for n, r in self.arrived.items()}
-                grown = self._pool.map(lambda root: self.trees[root].grown(*deltas[root], batch), self.trees)
-                trees = dict(zip(self.trees, grown, strict=True))
-        except BaseException:
-            for delta in logged.values():
-                _remove(segment.path for segment in delta.segments)
-            raise
-        self._replace_trees(trees)
-        old, self.arrived = self.arrived, arrived
-        for name, relation in old.items():
-            _remove(relation.files - arrived[name].files)
+        with explained(f"write down the rows of batch {batch}"):
+            logged = {
+                name: self._write(table, self.held.arrived[name].layout, self.held.arrived[name].folder, batch)
+                for name, table in arriving.items()
+                if table.num_rows
+            }
+        deltas, operators = self._evaluate_all(network, logged, batch)
+        with explained(f"keep the rows of batch {batch}"):
+            arrived = {n: r.append(logged[n]) if n in logged else r for n, r in self.held.arrived.items()}
+            grown = self._pool.map(lambda root: self.trees[root].grown(*deltas[root], batch), self.trees)
+            trees = dict(zip(self.trees, grown, strict=True))
+        self._replace(Held(trees, arrived))
         changes = {
             name: deltas[plan.read.root][0].count(self.trees[plan.read.root].plan.counted(plan.nodes))
             for name, plan in network.queries.items()
@@ -157,14 +176,18 @@ class Engine:
         """End its threads and views; files stay."""
         self._pool.shutdown()
         self.runner.forget()
-        self.trees = {}
+        self.held = Held()
 
-    def _replace_trees(self, trees: Mapping[NodeId, Tree]) -> None:
-        """Make new trees the engine's, and remove the files only the old ones needed."""
-        old, self.trees = self.trees, trees
-        for root, tree in old.items():
-            _remove(tree.files - (trees[root].files if root in trees else frozenset()))
-        self.runner.forget(keep=lambda root: root in trees)
+    def plans(self, network: Network, bits_before: Mapping[NodeId, Mapping[NodeId, int]]) -> dict[NodeId, TreePlan]:
+        """What every tree of a network must do; see ``plan_trees``."""
+        return plan_trees(network, bits_before, self.incremental_aggregates)
+
+    def _replace(self, held: Held) -> None:
+        if self._durable:
+            with explained("write the rows to the disk"):
+                force_to_disk(held.files_beyond(self.held))
+        self.held = held
+        self.runner.forget(keep=lambda root: root in held.trees)
 
     def _write(self, table: pa.Table, layout: Layout, folder: Path, batch: int) -> Delta:
         """Log rows of a stream before they are evaluated."""
@@ -178,14 +201,10 @@ class Engine:
     ) -> Tree:
         """A tree computed from all data so far; ``trees`` has its parents."""
         delta, state_delta = self._from_nothing(network, plan, trees, batch, old)
-        folder = self.runner.folder(plan.root)
-        state: Relation | None = None
-        if plan.grouped is not None:
-            layout = Layout(plan.grouped.state_columns)
-            state = Relation(self.spark, layout, folder, merge=partial(merged_state, plan.grouped)).append(state_delta)
-        fewer = None if plan.monotone else partial(_fewer, plan.layout)
-        relation = Relation(self.spark, plan.layout, folder, merge=fewer).append(delta)
-        return Tree(plan, relation, state, _log_of(plan, delta, old, batch))
+        empty = empty_tree(self.spark, plan, self.runner.folder(plan.root))
+        state = empty.state.append(state_delta) if empty.state is not None else None
+        log = _log_of(plan, delta, old, batch)
+        return replace(empty, relation=empty.relation.append(delta), state=state, log=log)
 
     def _evaluate(
         self,
@@ -201,7 +220,7 @@ class Engine:
             logged_rows = logged.get(node.stream)
             if logged_rows is None:
                 return NO_CHANGE, NO_CHANGE
-            return arriving(self.runner, tree.plan, self.arrived[node.stream], logged_rows, batch), NO_CHANGE
+            return arriving(self.runner, tree.plan, self.held.arrived[node.stream], logged_rows, batch), NO_CHANGE
         inputs = tuple(self._rows_of(network, p, self.trees, deltas[network.roots[p]][0]) for p in node.parents)
         return change(self.runner, Work(node, tree.plan, inputs, batch, tree))
 
@@ -224,7 +243,7 @@ class Engine:
         """All rows of a tree, and all of its state, as changes of nothing."""
         node = network.nodes[plan.root]
         if isinstance(node, Source):
-            return arrived(self.runner, plan, self.arrived[node.stream]), NO_CHANGE
+            return arrived(self.runner, plan, self.held.arrived[node.stream]), NO_CHANGE
         inputs = tuple(self._rows_of(network, p, trees, NO_CHANGE, from_nothing=True) for p in node.parents)
         return change(self.runner, Work(node, plan, inputs, batch, told=told))
 
@@ -243,13 +262,3 @@ def _parent_roots(network: Network) -> dict[NodeId, list[NodeId]]:
 def _report(plan: TreePlan, delta: Delta, seconds: float) -> OperatorReport:
     node_rows = {node: delta.count(bit) for node, bit in plan.bits.items()}
     return OperatorReport(plan.root, plan.nodes, delta.rows_in, delta.rows, seconds, node_rows)
-
-
-def _fewer(layout: Layout, rows: DataFrame, whole: bool) -> DataFrame:
-    """Rows that cancel each other are gone, also when they are a part of all."""
-    return consolidate(rows, layout)
-
-
-def _remove(files: Iterable[str]) -> None:
-    for file in files:
-        remove_segment(file)

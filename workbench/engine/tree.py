@@ -149,9 +149,15 @@ def monotone_roots(network: Network) -> Mapping[NodeId, bool]:
 
 
 def plan_trees(
-    network: Network, previous: Mapping[NodeId, Tree], incremental_aggregates: bool = True
+    network: Network, bits_before: Mapping[NodeId, Mapping[NodeId, int]], incremental_aggregates: bool = True
 ) -> dict[NodeId, TreePlan]:
-    """The plan of every tree, parents before children. Nodes that were there keep their bits."""
+    """The plan of every tree, parents before children. Nodes that were there keep their bits.
+
+    Args:
+        network: what is to run.
+        bits_before: for every tree that ran, the bit of each of its nodes.
+        incremental_aggregates: see ``Options``.
+    """
     carried = carried_columns(network)
     monotone = monotone_roots(network)
     readings = _readings(network)
@@ -160,8 +166,7 @@ def plan_trees(
     keys = _stored_keys(network, grouped)
     plans: dict[NodeId, TreePlan] = {}
     for root, nodes in network.trees.items():
-        old = previous[root].plan.bits if root in previous else {}
-        bits = _assign_bits(nodes, old)
+        bits = _assign_bits(nodes, bits_before.get(root, {}))
         tested = _tested(network, nodes)
         wanted = frozenset(frozenset(bits[n] for n in some) for some in readings[root])
         # A group's row is retracted with its lineage, which its tested columns decide.
