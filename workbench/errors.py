@@ -83,6 +83,10 @@ class QueryError(WorkbenchError):
     """A query name is unknown or cannot be used, or the query was disabled."""
 
 
+class SessionError(WorkbenchError):
+    """A session's folder cannot be opened, or the session may only be read."""
+
+
 class EngineError(WorkbenchError):
     """Spark could not evaluate a batch or initialize nodes."""
 

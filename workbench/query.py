@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from workbench.engine.clock import Clock
 from workbench.engine.explained import explained
 from workbench.engine.results import to_pandas
 from workbench.errors import QueryError
@@ -53,9 +52,9 @@ class Query:
     registered: int
     explanation: Explanation
     answers: Callable[[Query, object | None], AbstractContextManager[Answers]] = field(repr=False)
+    """Its answers as they were committed last, or those of one instant; what they are read from stays meanwhile."""
     results: str
     windows_on: tuple[StreamWindow, ...] = ()
-    clock: Callable[[], Clock] = field(default=Clock, repr=False)
     status: str = ACTIVE
 
     @property
@@ -84,7 +83,8 @@ class Query:
             QueryError: the query was dropped or disabled.
         """
         self.check_active()
-        return listed(self.windows_on, self.clock(), self.registered)
+        with self.answers(self, None) as answers:
+            return listed(self.windows_on, answers.clock, self.registered)
 
     def head(self, limit: int = 10) -> pd.DataFrame:
         """At most ``limit`` rows of the answer, whichever are found first; the others are not fetched.
@@ -99,7 +99,7 @@ class Query:
 
     def count(self) -> int:
         """Number of rows of the answer, without fetching them."""
-        with explained(f"count the rows of {self.name}"), self.answers(self, None) as answers:
+        with self.answers(self, None) as answers, explained(f"count the rows of {self.name}"):
             return answers.count()
 
     def changes(self, since: int | None = None) -> pd.DataFrame:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any
@@ -28,44 +26,36 @@ from workbench.network.network import Network, QueryPlan
 from workbench.network.nodes import Window, functions_called
 from workbench.options import Options
 from workbench.query import EAGER, LAZY, OFF, RESULTS, Query
+from workbench.recovery.functions import stored_function
+from workbench.recovery.home import Home
+from workbench.recovery.save import save
+from workbench.recovery.store import Change, Store
 from workbench.sharing.decisions import Explanation
 from workbench.sharing.planner import Planned, Planner
 from workbench.sql.bind import Bound, bind
 from workbench.sql.expressions import calls
 from workbench.sql.logical import LogicalQuery
-from workbench.sql.schema import Schema, UserAggregate, UserFunction
+from workbench.sql.schema import UserAggregate, UserFunction
 from workbench.sql.type_names import parse_type
+from workbench.state import State
 from workbench.streams.ingest import ingest
 from workbench.streams.replay import start, static
 from workbench.streams.stream import Stream
 
 
-@dataclass(frozen=True)
-class _State:
-    """Everything that changes, replaced as a whole: an operation that fails leaves it as it was."""
-
-    network: Network = field(default_factory=Network)
-    streams: Mapping[str, Stream] = field(default_factory=dict)
-    views: Mapping[str, LogicalQuery] = field(default_factory=dict)
-    functions: Mapping[str, UserFunction] = field(default_factory=dict)
-    aggregates: Mapping[str, UserAggregate] = field(default_factory=dict)
-
-    @property
-    def schema(self) -> Schema:
-        columns = {name: stream.columns for name, stream in self.streams.items()}
-        times = {name: stream.time.lower() for name, stream in self.streams.items() if stream.time is not None}
-        tables = frozenset(name for name, stream in self.streams.items() if stream.table)
-        return Schema(columns, self.views, self.functions, self.aggregates, times, tables)
-
-
 class Session:
     """Continuous queries over streams, in one shared network.
+
+    Whatever changes it is committed to its folder, as a whole or not at all; ``Session.open`` goes on from there.
 
     Args:
         spark: the Spark to use; ``None`` starts a quiet local one.
         path: folder for the session's data, which every Spark worker must reach; ``None`` is a temporary one.
         dialect: SQL dialect of queries that name none.
         options: switches, see ``Options``.
+
+    Raises:
+        SessionError: there is a session in the folder already, or it cannot be written to.
 
     Example:
         >>> with Session() as s:  # doctest: +SKIP
@@ -82,23 +72,74 @@ class Session:
         dialect: str = "spark",
         options: Options | None = None,
     ) -> None:
+        home, options = Home.new(path), options or Options()
+        self._wire(home, spark, home.catalog(), dialect, options)
+        self._store.begin(dialect, asdict(options))
+
+    @classmethod
+    def open(cls, path: str | Path, spark: SparkSession | None = None, repair: bool = False) -> Session:
+        """Go on with the session of a folder from its last commit: queries, results, changes, reports are as they were.
+
+        While another process has it open, and where the folder cannot be written to, the session is read-only (see
+        ``read_only``): it shows what was committed last, also while the other goes on.
+
+        Args:
+            path: the folder.
+            spark: the Spark to use; ``None`` starts a quiet local one.
+            repair: compute anew what is damaged. Without it a session with damage is read-only, and queries that need
+                what is damaged say so.
+
+        Raises:
+            SessionError: there is no session in the folder.
+            CatalogError: its catalog is damaged, or was written by another version.
+
+        Example:
+            >>> with Session.open("fraud") as s:  # doctest: +SKIP
+            ...     s.run(3)
+            ...     s.query("big").changes(since=s.batch - 3)
+        """
+        session = cls.__new__(cls)
+        home = Home.found(path)
+        try:
+            catalog = home.catalog()
+            dialect, options = catalog.session.made()
+            session._wire(home, spark, catalog, dialect, Options(**options))
+            session._store.open(repair)
+        except BaseException:
+            home.close()
+            raise
+        return session
+
+    def _wire(self, home: Home, spark: SparkSession | None, catalog: Catalog, dialect: str, options: Options) -> None:
         self.dialect = dialect
-        self.options = options or Options()
+        self.options = options
         self.spark = spark or local_spark()
-        self._temporary = path is None
-        self.path = Path(tempfile.mkdtemp(prefix="argus-") if path is None else path).resolve()
-        self.path.mkdir(parents=True, exist_ok=True)
+        self.path = home.path
         self._spark = engine_session(self.spark)
-        self._engine = Engine(self._spark, self.path / "state", self.options.incremental_aggregates)
-        # A session of another process is not continued yet, so its catalog is not either.
-        (self.path / "catalog.sqlite").unlink(missing_ok=True)
-        self._planner = Planner(self.options, Catalog(self.path / "catalog.sqlite"))
+        self._engine = Engine(
+            self._spark, home.state, home.discarded, not home.temporary, self.options.incremental_aggregates
+        )
+        self._planner = Planner(self.options, catalog)
         self._functions = UserFunctions(self._spark)
-        self._state = _State()
-        self._queries: dict[str, Query] = {}
-        self._numbers = itertools.count(1)
-        self.reports: list[BatchReport] = []
+        self._store = Store(home, self._planner, self._engine, self._functions, self._answers)
         self.last_error: BaseException | None = None
+
+    @property
+    def _state(self) -> State:
+        return self._store.state
+
+    @property
+    def read_only(self) -> str | None:
+        """Why this session may only be read; ``None`` when it may be changed."""
+        return self._store.home.read_only
+
+    def save(self, path: str | Path) -> Path:
+        """Copy the session as it is to another folder, to be opened there; this one goes on where it is.
+
+        Raises:
+            SessionError: there is a session in that folder, or it cannot be written to.
+        """
+        return save(self._store.home, self._planner.catalog, self._state, path)
 
     # -- streams, tables, functions ------------------------------------------------------------------------------
 
@@ -124,27 +165,34 @@ class Session:
         Raises:
             StreamError: the source cannot be read, a column's type is not supported, or the name is taken.
         """
-        self._check_new_stream(name)
-        log = ingest(name, source, self._log_folder(name), columns=columns, time=time)
-        return self._take_in(Stream(start(log, history, batch), time))
+        with self._new_stream(name) as (folder, change):
+            log = ingest(name, source, folder, columns=columns, time=time)
+            return self._take_in(change, Stream(start(log, history, batch), time))
 
     def add_table(self, name: str, source: object, columns: Mapping[str, str] | None = None) -> Stream:
         """Add a static table: all of its rows are there from the start. Arguments and errors as ``add_stream``."""
-        self._check_new_stream(name)
-        log = ingest(name, source, self._log_folder(name), columns=columns)
-        return self._take_in(Stream(static(log), table=True))
+        with self._new_stream(name) as (folder, change):
+            log = ingest(name, source, folder, columns=columns)
+            return self._take_in(change, Stream(static(log), table=True))
 
     def add_function(self, name: str, function: Callable[..., Any], returns: str = "double") -> None:
         """Make a Python function callable in SQL; it must not depend on anything but its arguments.
 
         A call that raises gives NULL and disables the queries that use the function, with the reason. The same name
-        again gives it another meaning, from the next batch on.
+        again gives it another meaning, from the next batch on. It is kept with the session, as bytes that hold its
+        code; what it imports must be there when the session is opened again.
+
+        Raises:
+            SessionError: the function cannot be kept.
         """
-        returned = parse_type(returns)
-        self._functions.add(name.lower(), function, returned)
-        self._engine.operators.forget_plans()
-        added = {**self._state.functions, name.lower(): UserFunction(name.lower(), returned)}
-        self._state = replace(self._state, functions=added)
+        key, returned = name.lower(), parse_type(returns)
+        stored = stored_function(key, function)
+        with self._store.changing() as change:
+            functions = {**change.state.functions, key: UserFunction(key, returned)}
+            stored_functions = {**change.state.stored_functions, key: stored}
+            change.state = replace(change.state, functions=functions, stored_functions=stored_functions)
+        self._functions.add(key, function, returned)
+        self._engine.runner.forget_plans()
 
     def add_aggregate(self, name: str, parameters: tuple[str, ...], statistics: Mapping[str, str], rule: str) -> None:
         """Add an algebraic aggregate by its basic statistics and the rule over them (T4.2, Tables 4.1 and 4.2).
@@ -153,8 +201,9 @@ class Session:
             >>> statistics = {"n": "COUNT(x)", "q": "SUM(x*x)"}
             >>> session.add_aggregate("rms", ("x",), statistics, "SQRT(q / n)")  # doctest: +SKIP
         """
-        added = {**self._state.aggregates, name.lower(): UserAggregate(name.lower(), parameters, statistics, rule)}
-        self._state = replace(self._state, aggregates=added)
+        with self._store.changing() as change:
+            added = UserAggregate(name.lower(), parameters, statistics, rule)
+            change.state = replace(change.state, aggregates={**change.state.aggregates, added.name: added})
 
     # -- queries -------------------------------------------------------------------------------------------------
 
@@ -175,9 +224,11 @@ class Session:
             SqlError, UnsupportedError: the text is not accepted; nothing has changed.
             EngineError: Spark could not evaluate it; nothing has changed.
         """
-        bound = self._bound(sql, dialect, self._state)
-        name = name or (f"q{next(self._numbers)}" if bound.query is not None else bound.views[-1][0])
-        return self._register({name: (sql, dialect or self.dialect, bound)}, results)[name]
+        state = self._state
+        bound = self._bound(sql, dialect, state)
+        named = state.named + (name is None and bound.query is not None)
+        name = name or (f"q{named}" if bound.query is not None else bound.views[-1][0])
+        return self._register({name: (sql, dialect or self.dialect, bound)}, named, results)[name]
 
     def register_many(
         self, queries: Mapping[str, str], dialect: str | None = None, results: str = LAZY
@@ -187,7 +238,7 @@ class Session:
         for name, sql in queries.items():
             bound[name] = (sql, dialect or self.dialect, self._bound(sql, dialect, state))
             state = replace(state, views={**state.views, **_views(name, bound[name][2])})
-        return self._register(bound, results)
+        return self._register(bound, self._state.named, results)
 
     def preview(self, sql: str, name: str, dialect: str | None = None) -> tuple[NetworkView, Explanation]:
         """The network as it would be with the query registered, and what would be shared; nothing changes.
@@ -207,12 +258,15 @@ class Session:
         Raises:
             QueryError: there is no such query.
         """
-        query = self.query(name)
-        views = {key: view for key, view in self._state.views.items() if key.lower() != query.name.lower()}
-        with self._planner.transaction():
-            self._adopt(self._planner.drop(self._state.network, [query.name]), views)
-        query.status = "dropped"
-        del self._queries[query.name]
+        gone = self.query(name).name
+        with self._store.changing() as change:
+            state = change.state
+            views = {key: view for key, view in state.views.items() if key.lower() != gone.lower()}
+            network = self._planner.drop(state.network, [gone])
+            queries = {key: query for key, query in state.queries.items() if key != gone}
+            disabled = {key: reason for key, reason in state.disabled.items() if key != gone}
+            self._engine.adopt(network, state.batch)
+            change.state = replace(state, network=network, views=views, queries=queries, disabled=disabled)
 
     def query(self, name: str) -> Query:
         """The query of that name.
@@ -220,15 +274,16 @@ class Session:
         Raises:
             QueryError: there is none; the hint has the nearest.
         """
-        for key, query in self._queries.items():
+        queries = self._state.queries
+        for key, query in queries.items():
             if key.lower() == name.lower():
                 return query
-        raise QueryError(f"there is no query {name}", hint=nearest(name, self._queries))
+        raise QueryError(f"there is no query {name}", hint=nearest(name, queries))
 
     @property
     def queries(self) -> Mapping[str, Query]:
         """Registered queries by name, in the order of registration."""
-        return MappingProxyType(self._queries)
+        return MappingProxyType(dict(self._state.queries))
 
     @property
     def streams(self) -> Mapping[str, Stream]:
@@ -243,7 +298,13 @@ class Session:
     @property
     def network(self) -> NetworkView:
         """The shared query network as it is now."""
-        return NetworkView(self._state.network, self.reports)
+        state = self._state
+        return NetworkView(state.network, state.reports)
+
+    @property
+    def reports(self) -> list[BatchReport]:
+        """The reports of all batches."""
+        return list(self._state.reports)
 
     def catalog(self, sql: str) -> pd.DataFrame:
         """Rows of the system catalog, which holds all that is known of the network (T3.6).
@@ -269,10 +330,13 @@ class Session:
         """Let batches arrive: each takes the next rows of every stream. Fewer reports than asked at the streams' end.
 
         Raises:
-            EngineError: Spark could not evaluate a batch; it has not arrived then, and running again tries it again.
+            EngineError, CatalogError: a batch could not be evaluated or kept; it has not arrived then, and running
+                again tries it again.
+            SessionError: the session is read-only.
         """
         if batches < 0:
             raise QueryError(f"cannot run {batches} batches", hint="give a number of batches, 0 or more")
+        self._store.home.check_writable()
         reports = []
         for _ in range(batches):
             if all(stream.replay.finished for stream in self._state.streams.values()):
@@ -286,16 +350,14 @@ class Session:
     @property
     def batch(self) -> int:
         """Number of the last batch that was run; 0 before the first."""
-        return self.reports[-1].batch if self.reports else 0
+        return self._state.batch
 
     def close(self) -> None:
         """End the session; a temporary folder is removed. Spark goes on, for other sessions of this process."""
         self._engine.close()
-        self._planner.catalog.close()
-        for query in self._queries.values():
+        for query in self._state.queries.values():
             query.status = "the session is closed"
-        if self._temporary:
-            shutil.rmtree(self.path, ignore_errors=True)
+        self._store.close()
 
     def __enter__(self) -> Session:
         return self
@@ -305,48 +367,58 @@ class Session:
 
     # -- wiring --------------------------------------------------------------------------------------------------
 
-    def _check_new_stream(self, name: str) -> None:
-        if name.lower() in {existing.lower() for existing in (*self._state.streams, *self._state.views)}:
-            raise StreamError(f"there is already a stream, view or query called {name}", hint="choose another name")
+    @contextmanager
+    def _new_stream(self, name: str) -> Iterator[tuple[Path, Change]]:
+        """A change that adds a stream, and the folder for its log, which goes when the change fails."""
+        with self._store.changing() as change:
+            state = change.state
+            if name.lower() in {existing.lower() for existing in (*state.streams, *state.views)}:
+                message = f"there is already a stream, view or query called {name}"
+                raise StreamError(message, hint="choose another name")
+            readable = "".join(c if c.isalnum() else "_" for c in name)
+            folder = self._store.home.streams / f"{len(state.streams)}-{readable}"
+            try:
+                yield folder, change
+            except BaseException:
+                shutil.rmtree(folder, ignore_errors=True)
+                raise
 
-    def _log_folder(self, name: str) -> Path:
-        return self.path / "streams" / f"{len(self._state.streams)}-{''.join(c if c.isalnum() else '_' for c in name)}"
-
-    def _take_in(self, stream: Stream) -> Stream:
-        try:
-            self._engine.add_stream(stream.name, dict(stream.columns), stream.replay.history_tables(), stream.time)
-        except BaseException:
-            shutil.rmtree(stream.replay.log.folder, ignore_errors=True)
-            raise
-        self._state = replace(self._state, streams={**self._state.streams, stream.name: stream})
+    def _take_in(self, change: Change, stream: Stream) -> Stream:
+        history = ((0, table) for table in stream.replay.history_tables())
+        self._engine.add_stream(stream.name, dict(stream.columns), history, stream.time)
         self._planner.streams = {**self._planner.streams, stream.name.lower(): stream.statistics()}
+        change.state = replace(change.state, streams={**change.state.streams, stream.name: stream})
         return stream
 
-    def _bound(self, sql: str, dialect: str | None, state: _State) -> Bound:
-        return bind(sql, dialect or self.dialect, replace(state.schema, moment=self._engine.clock.now))
+    def _bound(self, sql: str, dialect: str | None, state: State) -> Bound:
+        return bind(sql, dialect or self.dialect, state.schema)
 
-    def _register(self, bound: Mapping[str, tuple[str, str, Bound]], results: str) -> dict[str, Query]:
+    def _register(self, bound: Mapping[str, tuple[str, str, Bound]], named: int, results: str) -> dict[str, Query]:
         if results not in RESULTS:
             raise QueryError(f"results cannot be kept {results}", hint=f"there are {', '.join(RESULTS)}")
-        for name in bound:
-            if name.lower() in {stream.lower() for stream in self._state.streams}:
-                raise QueryError(f"{name} is a stream", hint="choose another name for the query")
-        views = dict(self._state.views)
         made: dict[str, Query] = {}
-        with self._planner.transaction():
-            network = self._planner.drop(self._state.network, self._same_names(bound))
+        with self._store.changing() as change:
+            state = change.state
+            for name in bound:
+                if name.lower() in {stream.lower() for stream in state.streams}:
+                    raise QueryError(f"{name} is a stream", hint="choose another name for the query")
+            views = dict(state.views)
+            replaced = self._same_names(bound)
+            network = self._planner.drop(state.network, replaced)
             for name, (sql, dialect, parts) in bound.items():
                 new_views = _views(name, parts)
                 logical = new_views[name]
                 planned = self._planned(network, name, logical, sql, dialect, results)
                 network = planned.network
                 views.update(new_views)
-                about = (name, sql, dialect, logical, self.batch, planned.explanation, self._answers, results)
-                made[name] = Query(*about, windows_of(logical, parts.windows), lambda: self._engine.clock)
-            self._adopt(network, views)
-        for name in self._same_names(made):
-            self._queries.pop(name).status = "replaced"
-        self._queries.update(made)
+                about = (name, sql, dialect, logical, state.batch, planned.explanation, self._answers, results)
+                made[name] = Query(*about, windows_of(logical, parts.windows))
+            self._engine.adopt(network, state.batch)
+            kept = {name: query for name, query in state.queries.items() if name not in replaced}
+            disabled = {name: reason for name, reason in state.disabled.items() if name not in replaced}
+            change.state = replace(
+                state, network=network, views=views, queries={**kept, **made}, disabled=disabled, named=named
+            )
         self._disable_failing()
         return made
 
@@ -361,30 +433,39 @@ class Session:
     def _same_names(self, names: Iterable[str]) -> list[str]:
         """Registered queries that queries of these names replace: names differ by more than case."""
         folded = {name.lower() for name in names}
-        return [name for name in self._queries if name.lower() in folded]
-
-    def _adopt(self, network: Network, views: Mapping[str, LogicalQuery]) -> None:
-        """Make the engine run a network, then make it the session's."""
-        self._engine.adopt(network, self.batch)
-        self._state = replace(self._state, network=network, views=views)
+        return [name for name in self._state.queries if name.lower() in folded]
 
     def _run_one(self) -> BatchReport:
-        steps = {name: stream.replay.next() for name, stream in self._state.streams.items() if not stream.table}
-        arriving = {name: table for name, (_, table) in steps.items()}
-        report = self._engine.run_batch(self._state.network, self.batch + 1, arriving)
-        moved = {name: replace(self._state.streams[name], replay=after) for name, (after, _) in steps.items()}
-        self._state = replace(self._state, streams={**self._state.streams, **moved})
-        self.reports.append(report)
+        with self._store.changing() as change:
+            state = change.state
+            steps = {name: stream.replay.next() for name, stream in state.streams.items() if not stream.table}
+            arriving = {name: table for name, (_, table) in steps.items()}
+            report = self._engine.run_batch(state.network, state.batch + 1, arriving)
+            moved = {name: replace(state.streams[name], replay=after) for name, (after, _) in steps.items()}
+            change.state = replace(state, streams={**state.streams, **moved}, reports=(*state.reports, report))
         self._disable_failing()
         return report
 
     def _disable_failing(self) -> None:
         """Disable the queries whose functions raised, and nothing else (design 3.4)."""
-        for function, problem in self._functions.new_problems().items():
-            for name in [n for n, plan in self._state.network.queries.items() if function in self._functions_of(plan)]:
-                self._queries[name].status = f"function {function} raised {problem}"
-                with self._planner.transaction():
-                    self._adopt(self._planner.drop(self._state.network, [name]), self._state.views)
+        if problems := self._functions.new_problems():
+            self._disable(problems)
+
+    def _disable(self, problems: Mapping[str, str]) -> None:
+        network, reasons = self._state.network, dict[str, str]()
+        for function, problem in problems.items():
+            for name in [n for n, plan in network.queries.items() if function in self._functions_of(plan)]:
+                reasons[name] = f"function {function} raised {problem}"
+        if self.read_only is not None:
+            self._store.disable(reasons)
+            return
+        with self._store.changing() as change:
+            state = change.state
+            network = self._planner.drop(state.network, reasons)
+            for name in reasons:  # of a query that does not run it is still of interest how it was shared
+                self._planner.catalog.put_decisions(name, state.queries[name].explanation.rows())
+            self._engine.adopt(network, state.batch)
+            change.state = replace(state, network=network, disabled={**state.disabled, **reasons})
 
     def _functions_of(self, plan: QueryPlan) -> frozenset[str]:
         network = self._state.network
@@ -395,29 +476,30 @@ class Session:
     def _answers(self, query: Query, at: object | None) -> Iterator[Answers]:
         """The answers of a query for as long as they are read; ``at``: those of one instant."""
         self._disable_failing()
-        query.check_active()
-        clock = self._engine.clock
-        if at is not None:
-            clock = clock.standing(moment_at(query.windows_on, clock, at, query.name))
-        plan = self._state.network.queries.get(query.name)
-        kept = plan is not None and (at is None or not self._moves(plan))
-        if plan is not None and kept:
-            yield Answers(plan, self._engine.trees[plan.read.root], query.registered, clock)
-        else:
-            network = Planner(self.options, Catalog(), self._planner.streams).register(
-                Network(), query.name, query.logical
-            ).network  # fmt: skip
-            plan = network.queries[query.name]
-            with self._engine.aside(network, clock, self.batch) as trees:
-                yield Answers(plan, trees[plan.read.root], self.batch, clock)
+        with self._store.home.discarded.kept():
+            state = self._state
+            query.check_active()
+            clock = state.held.clock
+            if at is not None:
+                clock = clock.standing(moment_at(query.windows_on, clock, at, query.name))
+            plan = state.network.queries.get(query.name)
+            if plan is not None and (at is None or not _moves(state.network, plan)):
+                yield Answers(plan, state.held.trees[plan.read.root], query.registered, clock)
+            else:
+                alone = Planner(self.options, Catalog(), self._planner.streams)
+                network = alone.register(Network(), query.name, query.logical).network
+                alone.catalog.close()
+                plan = network.queries[query.name]
+                with self._engine.aside(network, clock, state.batch) as trees:
+                    yield Answers(plan, trees[plan.read.root], state.batch, clock)
         # Functions of SELECT are called as rows are read; one that raised has disabled the query.
         self._disable_failing()
         query.check_active()
 
-    def _moves(self, plan: QueryPlan) -> bool:
-        """Whether a query's rows are kept as they are now, and not for every moment."""
-        network = self._state.network
-        return any(isinstance(network.nodes[node], Window) for node in network.ancestors(plan.nodes))
+
+def _moves(network: Network, plan: QueryPlan) -> bool:
+    """Whether a query's rows are kept as they are now, and not for every moment."""
+    return any(isinstance(network.nodes[node], Window) for node in network.ancestors(plan.nodes))
 
 
 def _views(name: str, bound: Bound) -> dict[str, LogicalQuery]:

@@ -14,8 +14,9 @@ import pytest
 
 from workbench.engine import key_index, probe, segments
 from workbench.engine.key_index import candidates, key_hashes
+from workbench.engine.leaf import Leaf
 from workbench.engine.note import Input, Note
-from workbench.engine.probe import Probe, Side
+from workbench.engine.probe import Probe
 from workbench.engine.segments import Segment, open_segment, remove_segment, write_segments
 
 VALUES: dict[str, tuple[pa.DataType, list[Any]]] = {
@@ -52,9 +53,9 @@ def written(table: pa.Table, folder: Path, pieces: int) -> tuple[Segment, ...]:
     return tuple(segment for part in parts for segment in write_segments(part.combine_chunks(), folder))
 
 
-def side(types: list[str], bit: int) -> Side:
+def side(types: list[str], bit: int) -> Leaf:
     keys = tuple(pa.field(f"k{i}", VALUES[t][0]) for i, t in enumerate(types))
-    return Side(pa.schema([("id", pa.int64())]), (("id", "bigint"),), keys, bit)
+    return Leaf(pa.schema([("id", pa.int64())]), (("id", "bigint"),), keys, bit)
 
 
 def expected(left: pa.Table, right: pa.Table, types: list[str]) -> list[tuple[Any, ...]]:

@@ -9,7 +9,9 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from workbench.engine import relation as relation_module
-from workbench.engine.grouped import merged_state, plan_aggregate
+from workbench.engine import segments as segments_module
+from workbench.engine.grouped_plan import plan_aggregate
+from workbench.engine.grouped_sql import merged_state
 from workbench.engine.layout import Layout, conform
 from workbench.engine.relation import Relation, consolidate
 from workbench.engine.segments import open_segment, write_segments
@@ -57,7 +59,7 @@ def batches(count: int, size: int) -> list[list[Row]]:
 def test_rows_are_the_same_wherever_they_are_kept(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, segments: int, small: int
 ) -> None:
-    monkeypatch.setattr(relation_module, "SEGMENTS", segments)
+    monkeypatch.setattr(relation_module, "RUNS", segments)
     monkeypatch.setattr(relation_module, "SMALL_ROWS", small)
     relation = Relation(spark, LAYOUT, tmp_path)
     before: list[tuple[Relation, list[Row]]] = []
@@ -89,7 +91,7 @@ def test_merging_keeps_the_sum_of_weights(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small: int
 ) -> None:
     monkeypatch.setattr(relation_module, "SMALL_ROWS", small)
-    monkeypatch.setattr(relation_module, "SEGMENTS", 2)
+    monkeypatch.setattr(relation_module, "RUNS", 2)
     relation = Relation(spark, LAYOUT, tmp_path, merge=fewer)
     weights: dict[tuple[object, ...], int] = {}
     for rows in batches(4, 6):
@@ -100,6 +102,20 @@ def test_merging_keeps_the_sum_of_weights(
     for a, s, _, weight, bits in rows_of(relation):
         summed[a, s, bits] = summed.get((a, s, bits), 0) + weight  # type: ignore[operator]
     assert {row: w for row, w in summed.items() if w} == {row: w for row, w in weights.items() if w}
+
+
+def test_rows_that_cancel_go_however_many_there_are(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same 40 rows change again and again, and a run has several segments."""
+    monkeypatch.setattr(segments_module, "SEGMENT_ROWS", 10)
+    monkeypatch.setattr(relation_module, "SEGMENT_ROWS", 10)
+    monkeypatch.setattr(relation_module, "RUNS", 2)
+    relation = Relation(spark, LAYOUT, tmp_path, merge=fewer)
+    for batch in range(9):
+        old: list[Row] = [(n, "a", batch - 1, -1, 1) for n in range(40)] if batch else []
+        relation = relation.append(delta(tmp_path, old + [(n, "a", batch, 1, 1) for n in range(40)]))
+        assert relation.rows <= 3 * 40
 
 
 @pytest.mark.parametrize("whole", [True, False])

@@ -8,7 +8,7 @@ from oracle.harness import Feed, Oracle
 from oracle.random_streams import names, stream
 from pyspark.sql import SparkSession
 
-from workbench.engine import grouped, node_rows, operators, probe, relation, segments
+from workbench.engine import join, lookup, node_rows, probe, relation, segments
 
 CASES = [
     "selection_or",
@@ -28,13 +28,21 @@ CASES = [
 @pytest.mark.parametrize(
     "limits",
     [
-        {"SMALL_ROWS": 0, "ROWS_A_TASK": 0, "PAIRS_A_ROW": 0, "SEGMENTS": 2},
-        {"SMALL_ROWS": 12, "ROWS_A_TASK": 20, "PAIRS_A_ROW": 1_000_000, "PAIRS": 5, "HANDED_ON": 7, "SEGMENT_ROWS": 9},
+        {"SMALL_ROWS": 0, "ROWS_A_TASK": 0, "PAIRS_A_ROW": 0, "RUNS": 2},
+        {
+            "SMALL_ROWS": 12,
+            "ROWS_A_TASK": 20,
+            "PAIRS_A_ROW": 1_000_000,
+            "PAIRS": 5,
+            "ROWS": 4,
+            "HANDED_ON": 7,
+            "SEGMENT_ROWS": 9,
+        },
     ],
     ids=["every change is large", "some are"],
 )
 def test_the_large_way(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, limits: dict[str, int]) -> None:
-    for module in (relation, node_rows, grouped, operators, probe, segments):
+    for module in (relation, node_rows, join, lookup, probe, segments):
         for name, value in limits.items():
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, value)

@@ -21,6 +21,7 @@ from workbench.catalog.database import CatalogError, Database
 from workbench.catalog.nodes import NodeRows
 from workbench.catalog.predicates import Predicates
 from workbench.catalog.search import Search
+from workbench.catalog.session_rows import SessionRows
 from workbench.network.network import Network, QueryPlan
 from workbench.network.nodes import Node, NodeId, Read, kind_of, reads
 from workbench.sql.expressions import text
@@ -46,6 +47,8 @@ class Catalog(Search):
 
     Args:
         path: the file, made when it is not there; ``None`` for memory.
+        durable: whether what is committed must survive that the machine loses its power.
+        copied: whether to work on a copy in memory of what was committed last; the file stays as it is.
 
     Raises:
         CatalogError: the file is no catalog, or one of another version.
@@ -59,9 +62,11 @@ class Catalog(Search):
         >>> catalog.close()
     """
 
-    def __init__(self, path: Path | None = None) -> None:
-        database = Database(path)
+    def __init__(self, path: Path | None = None, *, durable: bool = True, copied: bool = False) -> None:
+        database = Database.copied(path) if copied and path is not None else Database(path, durable)
         super().__init__(database, Predicates(database))
+        self.session = SessionRows(database)
+        """What a session consists of beside its network."""
         self._rows = NodeRows(database, self._predicates)
         self._nodes_read: dict[NodeId, Node] = {}
         self._plans_read: dict[str, QueryPlan] = {}
@@ -76,6 +81,17 @@ class Catalog(Search):
     def close(self) -> None:
         """Close the file."""
         self._database.close()
+
+    def copy_to(self, path: Path) -> None:
+        """Write the catalog to a new file.
+
+        Raises:
+            CatalogError: SQLite cannot write it.
+        """
+        try:
+            self._database.copy_to(path)
+        except sqlite3.Error as error:
+            raise CatalogError(f"{path} cannot be written: {error}") from error
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

@@ -87,7 +87,7 @@ def _tree(expression: Expression) -> dict[str, object]:
             tree: dict[str, object] = {"column": name, "type": str(type_)}
             return {**tree, "source": source} if source else tree
         case Constant(value, type_):
-            return {"constant": _value_tree(value), "type": str(type_)}
+            return {"constant": plain_value(value), "type": str(type_)}
         case Call(function, arguments, type_):
             return {"call": function, "arguments": [_tree(a) for a in arguments], "type": str(type_)}
 
@@ -97,11 +97,11 @@ def _expression(tree: dict[str, Any]) -> Expression:
     if "column" in tree:
         return Column(tree["column"], type_, tree.get("source", 0))
     if "constant" in tree:
-        return Constant(_value(tree["constant"]), type_)
+        return Constant(value_of(tree["constant"]), type_)
     return Call(tree["call"], tuple(map(_expression, tree["arguments"])), type_)
 
 
-def _value_tree(value: Value) -> object:
+def plain_value(value: Value) -> object:
     """What JSON has stays as it is; the rest says its Python type, which the SQL type alone would not tell."""
     match value:
         case Decimal():
@@ -116,7 +116,8 @@ def _value_tree(value: Value) -> object:
             return value
 
 
-def _value(tree: Any) -> Value:
+def value_of(tree: Any) -> Value:
+    """The inverse of ``plain_value``."""
     match tree:
         case {"decimal": digits}:
             return Decimal(digits)

@@ -1,4 +1,8 @@
-"""The SQLite database of a catalog: opening it, savepoints that nest, and statements of the analyst that only read."""
+"""The SQLite database of a catalog: opening or copying it, savepoints that nest, and statements that only read.
+
+A commit is written to SQLite's log and forced to the disk, so that what is removed after it was really replaced. A
+catalog that nobody will open again does without.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +29,13 @@ class Database:
 
     Args:
         path: the file, made when it is not there; ``None`` for memory.
+        durable: whether a commit must survive that the machine loses its power.
 
     Raises:
         CatalogError: the file is no catalog, or one of another version.
     """
 
-    def __init__(self, path: Path | None = None) -> None:
+    def __init__(self, path: Path | None = None, durable: bool = True) -> None:
         try:
             # A session may run batches in another thread than it was made in; it never uses two at a time.
             self._connection = sqlite3.connect(
@@ -39,18 +44,43 @@ class Database:
         except sqlite3.Error as error:
             raise CatalogError(f"{path} cannot be opened: {error}") from error
         try:
-            self._prepare(path)
+            self._prepare(path, durable)
         except sqlite3.Error as error:
             self.close()
-            raise CatalogError(f"{path} is not a catalog of the workbench: {error}") from error
+            raise CatalogError(f"{path} is not a catalog of the workbench, or is damaged: {error}") from error
         except CatalogError:
             self.close()
             raise
         self._depth = 0
 
+    @staticmethod
+    def copied(path: Path) -> Database:
+        """A catalog's last commit, copied into memory: what others commit meanwhile does not change it.
+
+        Raises:
+            CatalogError: the file is no catalog, or one of another version.
+        """
+        source, copy = reading(path), Database()
+        try:
+            source.backup(copy._connection)
+            copy._check(path)
+        except sqlite3.Error as error:
+            copy.close()
+            raise CatalogError(f"{path} is not a catalog of the workbench, or is damaged: {error}") from error
+        except CatalogError:
+            copy.close()
+            raise
+        finally:
+            source.close()
+        return copy
+
     def close(self) -> None:
         """Close the file."""
         self._connection.close()
+
+    def copy_to(self, path: Path) -> None:
+        """Write what is there to a new file."""
+        self._connection.execute("VACUUM INTO ?", (str(path),))
 
     def run(self, sql: str, values: Iterable[object] = ()) -> int:
         """Execute a statement that changes something; how many rows it changed."""
@@ -97,9 +127,18 @@ class Database:
             raise
         finally:
             self._depth -= 1
+            self._end(name, keep)
+
+    def _end(self, name: str, keep: bool) -> None:
+        try:
             if not keep:
                 self.run(f"ROLLBACK TO {name}")
             self.run(f"RELEASE {name}")
+        except sqlite3.Error:
+            # On a full disk a commit fails and stays open, or SQLite has undone everything by itself.
+            if self.outermost and self._connection.in_transaction:
+                self.run("ROLLBACK")
+            raise
 
     @property
     def tables(self) -> list[str]:
@@ -132,22 +171,46 @@ class Database:
             self._connection.set_authorizer(None)
         return names, rows
 
-    def _prepare(self, path: Path | None) -> None:
-        (version,) = self.column("PRAGMA user_version")
-        if version == 0 and not self.tables:
+    def _prepare(self, path: Path | None, durable: bool) -> None:
+        if not self.column("PRAGMA user_version")[0] and not self.tables:
             self._create()
-        elif version == 0:
+        self._check(path)
+        self.run("PRAGMA journal_mode = WAL")
+        self.run(f"PRAGMA synchronous = {'FULL' if durable else 'OFF'}")
+
+    def _check(self, path: Path | None) -> None:
+        (version,) = self.column("PRAGMA user_version")
+        if version == 0:
             raise CatalogError(f"{path} is not a catalog of the workbench")
-        elif version != VERSION:
+        if version != VERSION:
             raise CatalogError(
                 f"{path} has catalog version {version}, and this workbench reads version {VERSION}",
                 hint="open it with the workbench that wrote it, or start with an empty folder",
             )
-        self.run("PRAGMA journal_mode = WAL")
-        self.run("PRAGMA synchronous = NORMAL")
 
     def _create(self) -> None:
         self._connection.executescript(f"BEGIN IMMEDIATE; {DDL}")
         self.insert("aggregate_rules", AGGREGATE_RULES)
         self.run(f"PRAGMA user_version = {VERSION}")
         self.run("COMMIT")
+
+
+def reading(path: Path) -> sqlite3.Connection:
+    """A connection that only reads a catalog that others may be writing.
+
+    Raises:
+        CatalogError: there is no such file.
+    """
+    # SQLite keeps a log and an index of it beside a database that is in use. Where it can neither find nor make them,
+    # nobody writes, and the file is read as it is.
+    error: sqlite3.Error | None = None
+    for mode in ("mode=ro", "immutable=1"):
+        try:
+            connection = sqlite3.connect(
+                f"{path.absolute().as_uri()}?{mode}", uri=True, isolation_level=None, check_same_thread=False
+            )
+            connection.execute("SELECT 1 FROM sqlite_master")
+            return connection
+        except sqlite3.Error as problem:
+            error = problem
+    raise CatalogError(f"{path} cannot be read: {error}") from error

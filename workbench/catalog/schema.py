@@ -7,7 +7,7 @@ row wherever it is used, an id means the same in every catalog, and a catalog's 
 from __future__ import annotations
 
 VERSION = 2
-"""Goes up when a table changes; a file of another version is refused."""
+"""Goes up when a table changes; a file of another version is refused. From 2 on it has all of a session."""
 
 _PREDICATES = """
 -- A comparison in triple-string canonical form (T6.2.1).
@@ -137,7 +137,46 @@ CREATE TABLE aggregate_rules (
     reason TEXT, PRIMARY KEY (function, statistic)) WITHOUT ROWID;
 """
 
-DDL = _PREDICATES + _NODES + _QUERIES + _COLUMNS
+_SESSION = """
+-- How the session was made, and the number of its last commit.
+CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+-- Streams and tables; "arrived" rows of the log in "folder" have arrived, the first "history" of them as batch 0.
+CREATE TABLE streams (
+    name TEXT PRIMARY KEY, position INTEGER NOT NULL UNIQUE, folder TEXT NOT NULL, is_table INTEGER NOT NULL,
+    time TEXT, history INTEGER NOT NULL, batch INTEGER NOT NULL, arrived INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE user_functions (
+    name TEXT PRIMARY KEY, position INTEGER NOT NULL UNIQUE, returns TEXT NOT NULL, python TEXT NOT NULL,
+    pickled BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE user_aggregates (
+    name TEXT PRIMARY KEY, position INTEGER NOT NULL UNIQUE, parameters TEXT NOT NULL, statistics TEXT NOT NULL,
+    rule TEXT NOT NULL) WITHOUT ROWID;
+-- What a name in FROM stands for, as it was bound when the view or query was registered.
+CREATE TABLE views (name TEXT PRIMARY KEY, position INTEGER NOT NULL UNIQUE, logical TEXT NOT NULL) WITHOUT ROWID;
+-- Queries as an analyst holds them, those that were disabled too; "queries" has the plans of those that run.
+CREATE TABLE registrations (
+    name TEXT PRIMARY KEY, position INTEGER NOT NULL UNIQUE, sql TEXT NOT NULL, dialect TEXT NOT NULL,
+    registered INTEGER NOT NULL, status TEXT NOT NULL, logical TEXT NOT NULL, results TEXT NOT NULL,
+    windows TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE batches (
+    batch INTEGER PRIMARY KEY, rows INTEGER NOT NULL, seconds REAL NOT NULL, arrived TEXT NOT NULL,
+    changes TEXT NOT NULL);
+CREATE TABLE operator_timings (
+    batch INTEGER NOT NULL, position INTEGER NOT NULL, operator TEXT NOT NULL, rows_in INTEGER NOT NULL,
+    rows_out INTEGER NOT NULL, seconds REAL NOT NULL, node_rows TEXT NOT NULL, PRIMARY KEY (batch, position))
+    WITHOUT ROWID;
+-- The manifest: the files that the last commit speaks of. Whatever else lies in the folder is nobody's.
+CREATE TABLE lineage_bits (
+    tree TEXT NOT NULL, node TEXT NOT NULL, bit INTEGER NOT NULL, PRIMARY KEY (tree, node)) WITHOUT ROWID;
+CREATE TABLE log_entries (
+    tree TEXT NOT NULL, entry INTEGER NOT NULL, batch INTEGER NOT NULL, whole INTEGER NOT NULL,
+    PRIMARY KEY (tree, entry)) WITHOUT ROWID;
+-- part: 'arrived' (the owner is a stream), or of a tree 'rows', 'state' or 'log'; "run": what was written together.
+CREATE TABLE segments (
+    owner TEXT NOT NULL, part TEXT NOT NULL, run INTEGER NOT NULL, position INTEGER NOT NULL, file TEXT NOT NULL,
+    rows INTEGER NOT NULL, bytes INTEGER NOT NULL, PRIMARY KEY (owner, part, run, position)) WITHOUT ROWID;
+"""
+
+DDL = _PREDICATES + _NODES + _QUERIES + _COLUMNS + _SESSION
 
 _NO_EXTREME = "over rows that may be taken back it is computed from the values: a minimum that goes leaves no next one"
 _NO_FLOAT = "of DOUBLE only over rows that are never taken back: binary floats do not cancel"

@@ -5,14 +5,20 @@ Time passes only when rows arrive: the time of a stream is the largest event tim
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from workbench.engine.layout import BATCH
+from workbench.engine.segments import open_segment
 from workbench.sql.expressions import Value
 from workbench.sql.now import Moment, as_number, rows_of
+
+if TYPE_CHECKING:
+    from workbench.engine.relation import Relation
 
 
 @dataclass(frozen=True)
@@ -49,9 +55,10 @@ class Clock:
         """The clock with another stream, of which nothing has arrived yet."""
         return replace(self, times={**self.times, name.lower(): time.lower()})
 
-    def with_history(self, history: Mapping[str, pa.Table]) -> Clock:
-        """The clock with rows that were there from the start."""
-        return replace(self, moments=tuple((batch, self._later(moment, history)) for batch, moment in self.moments))
+    def with_rows(self, batch: int, brought: Mapping[str, pa.Table]) -> Clock:
+        """The clock with rows of an earlier batch."""
+        later = ((b, self._later(moment, brought) if b >= batch else moment) for b, moment in self.moments)
+        return replace(self, moments=tuple(later))
 
     def after(self, batch: int, arriving: Mapping[str, pa.Table]) -> Clock:
         """The clock after a batch."""
@@ -68,6 +75,32 @@ class Clock:
             if found is not None:
                 latest[name.lower()] = max((v for v in (moment.get(name.lower()), found) if v is not None), key=_order)
         return latest
+
+
+def clock_of(arrived: Mapping[str, Relation], times: Mapping[str, str | None], batches: Iterable[int]) -> Clock:
+    """The clock that streams came to, by the rows they have brought, each with its batch.
+
+    Args:
+        arrived: the rows of every stream.
+        times: the column with event times of every stream, if it has one.
+        batches: all batches that were run.
+    """
+    clock = Clock({n.lower(): t.lower() for n, t in times.items() if t is not None})
+    brought: dict[int, list[tuple[str, pa.Table]]] = {}
+    for name, relation in arrived.items():
+        columns = [BATCH] if (time := clock.times.get(name.lower())) is None else [BATCH, time]
+        rows = [pa.Table.from_batches([open_segment(s.path).select(columns)]) for s in relation.segments]
+        for table in rows:
+            for batch in pc.unique(table.column(BATCH)).to_pylist():
+                of_batch = table.filter(pc.equal(table.column(BATCH), batch))
+                brought.setdefault(batch, []).append((name, of_batch))
+    moment: Moment = {}
+    moments = []
+    for batch in (0, *batches):
+        for name, table in brought.get(batch, ()):
+            moment = clock._later(moment, {name: table})
+        moments.append((batch, moment))
+    return replace(clock, moments=tuple(moments))
 
 
 def _order(time: Value) -> int:

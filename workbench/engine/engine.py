@@ -1,32 +1,35 @@
 """The engine: keeps a tree for every local tree of the network, and takes them through batches.
 
-Nothing here changes until a whole batch, or a whole registration, has succeeded: trees are immutable, and the new ones
-replace the old in one assignment.
+Nothing here changes until a whole batch, or a whole registration, has succeeded: what the engine holds is one immutable
+value, replaced in one assignment. Files that only the old one needed stay until the session has committed the new one.
 """
 
 from __future__ import annotations
 
-import shutil
 import time
-import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from workbench.engine.clock import Clock
+from workbench.engine.discarded import Discarded
+from workbench.engine.durable import force_to_disk
 from workbench.engine.explained import explained
-from workbench.engine.grouped import merged_state
+from workbench.engine.held import Held, empty_tree, unknown_files
 from workbench.engine.layout import BATCH, RESERVED_NAME, WEIGHT, Layout
-from workbench.engine.operators import Operators
-from workbench.engine.relation import Relation, consolidate
+from workbench.engine.node_rows import NodeRows
+from workbench.engine.operators import arrived, arriving, change
+from workbench.engine.relation import Relation
+from workbench.engine.runner import Runner, Work
 from workbench.engine.schedule import in_order
-from workbench.engine.segments import remove_segment, write_segments
+from workbench.engine.segments import write_segments
 from workbench.engine.shared_pass import NO_CHANGE, Delta
 from workbench.engine.timings import BatchReport, OperatorReport
 from workbench.engine.tree import LogEntry, Tree, TreePlan, plan_trees
@@ -46,28 +49,58 @@ class Engine:
     Args:
         spark: the Spark session to use.
         folder: where rows are kept; every worker must reach it.
+        discarded: takes files that nobody needs any more.
+        durable: whether rows must survive that the machine loses its power.
         incremental_aggregates: see ``Options``.
     """
 
-    def __init__(self, spark: SparkSession, folder: Path, incremental_aggregates: bool = True) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        folder: Path,
+        discarded: Discarded,
+        durable: bool = True,
+        incremental_aggregates: bool = True,
+    ) -> None:
         self.spark = spark
         self.folder = folder
         self.incremental_aggregates = incremental_aggregates
-        self.operators = Operators(spark, folder)
+        self._discarded = discarded
+        self._durable = durable
+        self.runner = Runner(spark, folder)
         trees_at_a_time = min(TREES_AT_A_TIME, max(1, spark.sparkContext.defaultParallelism))
         self._pool = ThreadPoolExecutor(trees_at_a_time, thread_name_prefix="argus-tree")
-        self.trees: Mapping[NodeId, Tree] = {}
-        self.arrived: Mapping[str, Relation] = {}
-        """All rows of every stream so far, all columns: what later queries start from."""
-        self.clock = Clock()
+        self.held = Held()
+        """All rows there are; ``arrived`` is what later queries start from."""
 
-    def add_stream(self, name: str, columns: Columns, history: Iterable[pa.Table], time: str | None = None) -> None:
-        """Take in a stream's history as batch 0.
+    @property
+    def trees(self) -> Mapping[NodeId, Tree]:
+        """The trees by the ids of their roots."""
+        return self.held.trees
+
+    def hold(self, held: Held) -> None:
+        """Go on from rows that are there."""
+        self.held = held
+        self.runner.forget()
+
+    def undo(self, before: Held) -> None:
+        """Go back to what was held; files that came since, also those of operators that failed on the way, go."""
+        self.hold(before)
+        self._discarded.add(unknown_files(self.folder, before.files))
+
+    def settle(self, before: Held) -> None:
+        """What is held now is committed: files that only ``before`` needed go."""
+        self._discarded.add(before.files_beyond(self.held))
+
+    def add_stream(
+        self, name: str, columns: Columns, rows: Iterable[tuple[int, pa.Table]], time: str | None = None
+    ) -> None:
+        """Take in the rows that a stream has brought so far, each with the batch that brought them.
 
         Args:
             name: of the stream.
             columns: names and types.
-            history: the rows that are there from the start.
+            rows: the rows that are there from the start, each table with the batch that brought it.
             time: the column with event times, if it has one.
 
         Raises:
@@ -78,17 +111,16 @@ class Engine:
                 message = f"stream {name}: the column name {column} is used by the workbench itself"
                 raise StreamError(message, hint="rename the column in the source")
         layout = Layout({**columns, ROW.name: ROW.type})
-        folder = self.operators.folder(f"stream-{len(self.arrived)}")
-        clock, deltas = self.clock, []
-        if time is not None:
-            clock = clock.with_stream(name, time)
-        for table in history:
-            deltas.append(self._write(table, layout, folder, 0, clock.rows(name)))
-            clock = clock.with_history({name: table})
-        together = Delta(tuple(segment for delta in deltas for segment in delta.segments))
+        folder = self.runner.folder(f"stream-{len(self.held.arrived)}")
+        clock = self.held.clock if time is None else self.held.clock.with_stream(name, time)
+        deltas = []
         with explained("read the history"):
-            self.arrived = {**self.arrived, name: Relation(self.spark, layout, folder).append(together)}
-        self.clock = clock
+            for batch, table in rows:
+                deltas.append(self._write(table, layout, folder, batch, clock.rows(name)))
+                clock = clock.with_rows(batch, {name: table})
+            together = Delta(tuple(segment for delta in deltas for segment in delta.segments))
+            relation = Relation(self.spark, layout, folder).append(together)
+        self._replace(Held(self.trees, {**self.held.arrived, name: relation}, clock))
 
     @contextmanager
     def aside(self, network: Network, clock: Clock, batch: int) -> Iterator[Mapping[NodeId, Tree]]:
@@ -102,15 +134,14 @@ class Engine:
         Raises:
             EngineError: Spark could not evaluate a node.
         """
-        folder = self.folder / f"aside-{uuid.uuid4().hex}"
-        other = Engine(self.spark, folder, self.incremental_aggregates)
-        other.arrived, other.clock = self.arrived, clock
-        try:
-            other.adopt(network, batch)
-            yield other.trees
-        finally:
-            other.close()
-            shutil.rmtree(folder, ignore_errors=True)
+        with TemporaryDirectory(prefix="argus-aside-") as folder:
+            other = Engine(self.spark, Path(folder), self._discarded, False, self.incremental_aggregates)
+            other.held = Held({}, self.held.arrived, clock)
+            try:
+                other.adopt(network, batch)
+                yield other.trees
+            finally:
+                other.close()
 
     def adopt(self, network: Network, batch: int) -> None:
         """Bring the trees to what the network asks for, new nodes computed from all data so far.
@@ -122,9 +153,8 @@ class Engine:
         Raises:
             EngineError: Spark could not evaluate a node; nothing has changed then.
         """
-        plans = plan_trees(network, self.trees, self.incremental_aggregates)
+        plans = self.plans(network, {root: tree.plan.bits for root, tree in self.trees.items()})
         trees: dict[NodeId, Tree] = {}
-        remade: dict[NodeId, Tree] = {}
 
         def bring(root: NodeId) -> None:
             plan, old = plans[root], self.trees.get(root)
@@ -132,15 +162,10 @@ class Engine:
                 trees[root] = old.narrowed(plan)
                 return
             with explained(f"initialize node {root}"):
-                trees[root] = remade[root] = self._made(network, plan, trees, old, batch)
+                trees[root] = self._made(network, plan, trees, old, batch)
 
-        try:
-            in_order(_parent_roots(network), bring, self._pool)
-        except BaseException:
-            for root, tree in remade.items():
-                _remove(tree.files - (self.trees[root].files if root in self.trees else frozenset()))
-            raise
-        self._replace_trees({root: trees[root] for root in plans})
+        in_order(_parent_roots(network), bring, self._pool)
+        self._replace(Held({root: trees[root] for root in plans}, self.held.arrived, self.held.clock))
 
     def run_batch(self, network: Network, batch: int, arriving: Mapping[str, pa.Table]) -> BatchReport:
         """Evaluate the network for rows that arrive.
@@ -149,27 +174,19 @@ class Engine:
             EngineError: Spark could not evaluate an operator; no tree has changed then.
         """
         started = time.perf_counter()
-        logged = {
-            name: self._write(table, *self._place_of(name), batch, self.clock.rows(name))
-            for name, table in arriving.items()
-            if table.num_rows
-        }
-        clock = self.clock.after(batch, arriving)
-        try:
-            deltas, operators = self._evaluate_all(network, logged, batch, clock)
-            with explained(f"keep the rows of batch {batch}"):
-                arrived = {n: r.append(logged[n]) if n in logged else r for n, r in self.arrived.items()}
-                grown = self._pool.map(lambda root: self.trees[root].grown(*deltas[root], batch), self.trees)
-                trees = dict(zip(self.trees, grown, strict=True))
-        except BaseException:
-            for delta in logged.values():
-                _remove(segment.path for segment in delta.segments)
-            raise
-        self._replace_trees(trees)
-        self.clock = clock
-        old, self.arrived = self.arrived, arrived
-        for name, relation in old.items():
-            _remove(relation.files - arrived[name].files)
+        clock = self.held.clock.after(batch, arriving)
+        with explained(f"write down the rows of batch {batch}"):
+            logged = {
+                name: self._write(table, *self._place_of(name), batch, self.held.clock.rows(name))
+                for name, table in arriving.items()
+                if table.num_rows
+            }
+        deltas, operators = self._evaluate_all(network, logged, batch, clock)
+        with explained(f"keep the rows of batch {batch}"):
+            arrived = {n: r.append(logged[n]) if n in logged else r for n, r in self.held.arrived.items()}
+            grown = self._pool.map(lambda root: self.trees[root].grown(*deltas[root], batch), self.trees)
+            trees = dict(zip(self.trees, grown, strict=True))
+        self._replace(Held(trees, arrived, clock))
         changes = {
             name: deltas[plan.read.root][0].count(self.trees[plan.read.root].plan.counted(plan.nodes))
             for name, plan in network.queries.items()
@@ -197,18 +214,22 @@ class Engine:
     def close(self) -> None:
         """End its threads and views; files stay."""
         self._pool.shutdown()
-        self.operators.forget()
-        self.trees = {}
+        self.runner.forget()
+        self.held = Held()
 
-    def _replace_trees(self, trees: Mapping[NodeId, Tree]) -> None:
-        """Make new trees the engine's, and remove the files only the old ones needed."""
-        old, self.trees = self.trees, trees
-        for root, tree in old.items():
-            _remove(tree.files - (trees[root].files if root in trees else frozenset()))
-        self.operators.forget(keep=lambda root: root in trees)
+    def plans(self, network: Network, bits_before: Mapping[NodeId, Mapping[NodeId, int]]) -> dict[NodeId, TreePlan]:
+        """What every tree of a network must do; see ``plan_trees``."""
+        return plan_trees(network, bits_before, self.incremental_aggregates)
+
+    def _replace(self, held: Held) -> None:
+        if self._durable:
+            with explained("write the rows to the disk"):
+                force_to_disk(held.files_beyond(self.held))
+        self.held = held
+        self.runner.forget(keep=lambda root: root in held.trees)
 
     def _place_of(self, stream: str) -> tuple[Layout, Path]:
-        return self.arrived[stream].layout, self.arrived[stream].folder
+        return self.held.arrived[stream].layout, self.held.arrived[stream].folder
 
     def _write(self, table: pa.Table, layout: Layout, folder: Path, batch: int, before: int) -> Delta:
         """Log rows of a stream before they are evaluated, numbered after those that were there before."""
@@ -222,15 +243,11 @@ class Engine:
         self, network: Network, plan: TreePlan, trees: Mapping[NodeId, Tree], old: Tree | None, batch: int
     ) -> Tree:
         """A tree computed from all data so far; ``trees`` has its parents."""
-        folder = self.operators.folder(plan.root)
-        state: Relation | None = None
-        if plan.grouped is not None:
-            layout = Layout(plan.grouped.state_columns)
-            state = Relation(self.spark, layout, folder, merge=partial(merged_state, plan.grouped))
-        delta, state_delta = self._from_nothing(network, plan, trees, state, batch, old)
-        fewer = None if plan.monotone else partial(_fewer, plan.layout)
-        relation = Relation(self.spark, plan.layout, folder, merge=fewer).append(delta)
-        return Tree(plan, relation, state.append(state_delta) if state else None, _log_of(plan, delta, old, batch))
+        delta, state_delta = self._from_nothing(network, plan, trees, batch, old)
+        empty = empty_tree(self.spark, plan, self.runner.folder(plan.root))
+        state = empty.state.append(state_delta) if empty.state is not None else None
+        log = _log_of(plan, delta, old, batch)
+        return replace(empty, relation=empty.relation.append(delta), state=state, log=log)
 
     def _evaluate(
         self,
@@ -242,30 +259,37 @@ class Engine:
         clock: Clock,
     ) -> tuple[Delta, Delta]:
         """The change of a tree in a batch, and of its state; ``deltas`` has its parents'."""
-        node, operators = network.nodes[tree.plan.root], self.operators
+        node = network.nodes[tree.plan.root]
         if isinstance(node, Source):
-            arriving = logged.get(node.stream)
-            if arriving is None:
+            logged_rows = logged.get(node.stream)
+            if logged_rows is None:
                 return NO_CHANGE, NO_CHANGE
-            return operators.arriving(tree.plan, self.arrived[node.stream], arriving, batch), NO_CHANGE
-        inputs = tuple(operators.rows_of(network, p, self.trees, deltas[network.roots[p]][0]) for p in node.parents)
-        return operators.change(network, tree.plan, inputs, tree, tree.state, batch, clock)
+            return arriving(self.runner, tree.plan, self.held.arrived[node.stream], logged_rows, batch), NO_CHANGE
+        inputs = tuple(self._rows_of(network, p, self.trees, deltas[network.roots[p]][0]) for p in node.parents)
+        return change(self.runner, Work(node, tree.plan, inputs, batch, clock, tree))
+
+    def _rows_of(
+        self, network: Network, node: NodeId, trees: Mapping[NodeId, Tree], delta: Delta, from_nothing: bool = False
+    ) -> NodeRows:
+        """What an operator sees of a node."""
+        root = network.roots[node]
+        plan = trees[root].plan
+        return NodeRows(self.runner.views, root, trees[root].relation, delta, plan.bits[node], from_nothing)
 
     def _from_nothing(
         self,
         network: Network,
         plan: TreePlan,
         trees: Mapping[NodeId, Tree],
-        state: Relation | None,
         batch: int,
         told: Tree | None,
     ) -> tuple[Delta, Delta]:
         """All rows of a tree, and all of its state, as changes of nothing."""
-        node, operators = network.nodes[plan.root], self.operators
+        node = network.nodes[plan.root]
         if isinstance(node, Source):
-            return operators.arrived(plan, self.arrived[node.stream], batch), NO_CHANGE
-        inputs = tuple(operators.rows_of(network, p, trees, NO_CHANGE, from_nothing=True) for p in node.parents)
-        return operators.change(network, plan, inputs, None, state, batch, self.clock, told)
+            return arrived(self.runner, plan, self.held.arrived[node.stream]), NO_CHANGE
+        inputs = tuple(self._rows_of(network, p, trees, NO_CHANGE, from_nothing=True) for p in node.parents)
+        return change(self.runner, Work(node, plan, inputs, batch, self.held.clock, told=told))
 
 
 def _log_of(plan: TreePlan, delta: Delta, old: Tree | None, batch: int) -> tuple[LogEntry, ...]:
@@ -282,13 +306,3 @@ def _parent_roots(network: Network) -> dict[NodeId, list[NodeId]]:
 def _report(plan: TreePlan, delta: Delta, seconds: float) -> OperatorReport:
     node_rows = {node: delta.count(bit) for node, bit in plan.bits.items()}
     return OperatorReport(plan.root, plan.nodes, delta.rows_in, delta.rows, seconds, node_rows)
-
-
-def _fewer(layout: Layout, rows: DataFrame, whole: bool) -> DataFrame:
-    """Rows that cancel each other are gone, also when they are a part of all."""
-    return consolidate(rows, layout)
-
-
-def _remove(files: Iterable[str]) -> None:
-    for file in files:
-        remove_segment(file)

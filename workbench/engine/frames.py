@@ -9,24 +9,17 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from workbench.engine.layout import Layout, only
+from workbench.engine.leaf import Leaf
 from workbench.engine.note import Note
 from workbench.engine.segments import Segment, SegmentWriter, read_share, shares
 from workbench.engine.worker import settle
 
 
 def segments_frame(
-    spark: SparkSession, segments: Sequence[Segment], layout: Layout, tasks: int, names: Sequence[str] | None = None
+    spark: SparkSession, segments: Sequence[Segment], layout: Layout, names: Sequence[str], tasks: int
 ) -> DataFrame:
-    """Segments as a DataFrame.
-
-    Args:
-        spark: the session.
-        segments: what to read.
-        layout: the columns.
-        tasks: how many tasks read them.
-        names: the columns to read; all unless given.
-    """
-    schema = layout.arrow if names is None else only(layout.arrow, names)
+    """Some columns of segments as a DataFrame, read by so many tasks."""
+    schema = only(layout.arrow, names)
     parts = shares(segments, tasks)
 
     def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -34,19 +27,22 @@ def segments_frame(
         for task in tasks_of(batches):
             yield from read_share(parts[task], schema)
 
-    return one_row_a_task(spark, tasks).mapInArrow(read, layout.spark if names is None else layout.ddl(names))
+    return one_row_a_task(spark, tasks).mapInArrow(read, layout.ddl(names))
 
 
-def arriving_frame(spark: SparkSession, note: Note, layout: Layout) -> DataFrame:
-    """The change that a note speaks of, in one task."""
+def changed_frame(spark: SparkSession, note: Note, position: int, leaf: Leaf, tasks: int) -> DataFrame:
+    """A node's rows in the change of one of the inputs that a note speaks of.
+
+    It is made once, and has in every batch what the note says then.
+    """
 
     def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         settle()
-        _, (arriving,) = note.read()
-        for _ in tasks_of(batches):
-            yield from read_share(shares(arriving.change, 1)[0], layout.arrow)
+        change = note.read()[1][position].change
+        for task in tasks_of(batches):
+            yield from map(leaf.own, read_share(shares(change, tasks)[task], leaf.changed))
 
-    return one_row_a_task(spark, 1).mapInArrow(read, layout.spark)
+    return one_row_a_task(spark, tasks).mapInArrow(read, leaf.spark)
 
 
 def one_row_a_task(spark: SparkSession, tasks: int) -> DataFrame:
@@ -60,11 +56,11 @@ def tasks_of(batches: Iterable[pa.RecordBatch]) -> Iterator[int]:
         yield from batch.column(0).to_pylist()
 
 
-def write_frame(rows: DataFrame, folder: Path) -> tuple[Segment, ...]:
-    """Write a DataFrame, each task its rows."""
+def writing(rows: DataFrame, folder: Path) -> DataFrame:
+    """The plan that writes a DataFrame's rows, each task its own; ``write`` runs it."""
     place = str(folder)
 
-    def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def written(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         settle()
         writer = SegmentWriter(place)
         for batch in batches:
@@ -72,4 +68,9 @@ def write_frame(rows: DataFrame, folder: Path) -> tuple[Segment, ...]:
         for segment in writer.close():
             yield pa.RecordBatch.from_pydict({"path": [segment.path], "rows": [segment.rows]})
 
-    return tuple(Segment(a.path, a.rows) for a in rows.mapInArrow(write, "path string, rows bigint").collect())
+    return rows.mapInArrow(written, "path string, rows bigint")
+
+
+def write(plan: DataFrame) -> tuple[Segment, ...]:
+    """Run a plan of ``writing``."""
+    return tuple(Segment(answer.path, answer.rows) for answer in plan.collect())

@@ -5,15 +5,13 @@ A key or a time that is computed is stored with the rows, as Spark computes it, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
-from workbench.network.network import Network
-from workbench.network.nodes import Join, NodeId, Window
+from workbench.network.nodes import Join, NodeId
 from workbench.optimizer.estimates import is_key
 from workbench.sql.expressions import Column, Expression, digest, map_columns, sources, text
 from workbench.sql.types import Kind
-from workbench.sql.windows import times
 
 
 def join_keys(join: Join) -> Iterator[tuple[Expression, Expression]]:
@@ -32,24 +30,10 @@ def join_keys(join: Join) -> Iterator[tuple[Expression, Expression]]:
             yield _own(left), _own(right)
 
 
-def stored_keys(network: Network) -> Mapping[NodeId, Mapping[str, Expression]]:
-    """For every local tree what is computed of its rows to find them by: keys of joins, times of windows.
-
-    By the name of the column each is stored in.
-    """
-    keys: dict[NodeId, dict[str, Expression]] = {root: {} for root in network.trees}
-    for node in network.nodes.values():
-        if isinstance(node, Join):
-            for ends in join_keys(node):
-                for parent, end in zip(node.parents, ends, strict=True):
-                    if not isinstance(end, Column):
-                        keys[network.roots[parent]][key_column(end)] = end
-    windows = [(n.parent, n.within) for n in network.nodes.values() if isinstance(n, Window)]
-    windows += [(plan.read.root, plan.window) for plan in network.queries.values()]
-    for read, window in windows:
-        computed = (time for time in times(window) if not isinstance(time, Column))
-        keys[network.roots[read]].update({key_column(time): time for time in computed})
-    return keys
+def looked_up(join: Join) -> Iterator[tuple[NodeId, Expression]]:
+    """By what a join looks up the rows of its parents."""
+    for ends in join_keys(join):
+        yield from zip(join.parents, ends, strict=True)
 
 
 def key_column(key: Expression) -> str:

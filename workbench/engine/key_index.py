@@ -2,7 +2,7 @@
 
 A segment's index is its rows' keys as sorted 64-bit hashes, and where each row stands. It is made when somebody first
 looks for that key, kept in files beside the segment, and memory-mapped like it. What is found are *candidates*: equal
-hashes. Spark tests the pairs, so a collision costs time and no answer.
+hashes. Spark tests the pairs of a join, and groups the rows of a group, so a collision costs time and no answer.
 """
 
 from __future__ import annotations
@@ -28,29 +28,36 @@ Positions = npt.NDArray[np.int64]
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
-def key_hashes(columns: Sequence[pa.Array]) -> tuple[Hashes, npt.NDArray[np.bool_]]:
-    """The hash of each row's key, and whether the key has no NULL: what has one equals nothing.
+def key_hashes(columns: Sequence[pa.Array], nulls: bool = False) -> tuple[Hashes, npt.NDArray[np.bool_]]:
+    """The hash of each row's key, and which rows have a key.
 
-    Columns are of a type with whole numbers or strings behind it; equal values of one type have equal hashes, in every
-    process.
+    Values of one type that are equal have equal hashes, in every process; 0.0 equals -0.0 and NaN equals NaN, as Spark
+    groups them.
+
+    Args:
+        columns: the key's, at least one.
+        nulls: whether NULL is a value like others, as in GROUP BY; if not, a row with one has no key, as in a join.
     """
     hashes = np.zeros(len(columns[0]), dtype=np.uint64)
     whole = np.ones(len(columns[0]), dtype=bool)
     for column in columns:
-        hashes = _mixed(hashes * _GOLDEN + _one_hash(column))
+        one = _one_hash(column)
         if column.null_count:
-            whole &= ~np.asarray(column.is_null())
+            missing = np.asarray(column.is_null())
+            one = np.where(missing, _GOLDEN, one)
+            whole &= nulls | ~missing
+        hashes = _mixed(hashes * _GOLDEN + one)
     return hashes, whole
 
 
 def candidates(
-    segment: str, key: tuple[str, ...], wanted: Hashes, at_a_time: int
+    segment: str, key: tuple[str, ...], wanted: Hashes, at_a_time: int, nulls: bool = False
 ) -> Iterator[tuple[Positions, Positions]]:
     """Rows of a segment whose key may be one of those wanted: positions in ``wanted``, and rows, pair by pair.
 
-    About ``at_a_time`` pairs come together; more only where one key alone has more rows.
+    About ``at_a_time`` pairs come together; more only where one key alone has more rows. ``nulls``: see ``key_hashes``.
     """
-    hashes, rows = _index(segment, key)
+    hashes, rows = _index(segment, key, nulls)
     first = np.searchsorted(hashes, wanted, side="left")
     counts = np.searchsorted(hashes, wanted, side="right") - first
     found = np.flatnonzero(counts)
@@ -64,23 +71,23 @@ def candidates(
 
 def count_candidates(segment: str, key: tuple[str, ...], wanted: Hashes) -> int:
     """How many pairs ``candidates`` would find."""
-    hashes, _ = _index(segment, key)
+    hashes, _ = _index(segment, key, nulls=False)
     return int((np.searchsorted(hashes, wanted, side="right") - np.searchsorted(hashes, wanted, side="left")).sum())
 
 
 @lru_cache(maxsize=1_024)
-def _index(segment: str, key: tuple[str, ...]) -> tuple[Hashes, Positions]:
-    name = hashlib.sha256("\x00".join(key).encode()).hexdigest()[:16]
+def _index(segment: str, key: tuple[str, ...], nulls: bool) -> tuple[Hashes, Positions]:
+    name = hashlib.sha256("\x00".join((*key, str(nulls))).encode()).hexdigest()[:16]
     file = Path(segment).with_suffix(f".{name}.npy")
     if not file.exists():
-        _write_index(segment, key, file)
+        _write_index(segment, key, nulls, file)
     both = np.load(file, mmap_mode="r")
     return both[0], both[1].view(np.int64)
 
 
-def _write_index(segment: str, key: tuple[str, ...], file: Path) -> None:
+def _write_index(segment: str, key: tuple[str, ...], nulls: bool, file: Path) -> None:
     batch = open_segment(segment)
-    hashes, whole = key_hashes([batch.column(name) for name in key])
+    hashes, whole = key_hashes([batch.column(name) for name in key], nulls)
     rows = np.flatnonzero(whole)
     order = np.argsort(hashes[rows], kind="stable")
     both = np.stack([hashes[rows][order], rows[order].astype(np.uint64)])
@@ -93,7 +100,10 @@ def _write_index(segment: str, key: tuple[str, ...], file: Path) -> None:
 
 def _one_hash(column: pa.Array) -> Hashes:
     if not pa.types.is_string(column.type):
-        return _mixed(comparable(column).view(np.uint64))
+        numbers = comparable(column)
+        if pa.types.is_floating(column.type):
+            numbers = np.where(np.isnan(numbers), np.nan, np.add(numbers, 0.0))
+        return _mixed(numbers.view(np.uint64))
     encoded = column.dictionary_encode()
     values = np.append(encoded.dictionary.to_numpy(zero_copy_only=False), "")
     hashes = pd.util.hash_array(values.astype(object), categorize=False)

@@ -33,19 +33,14 @@ class Layout:
     columns: Mapping[str, DataType]
     words: int = 0
 
-    def ddl(self, names: Sequence[str]) -> str:
-        """The schema of some of the columns in Spark's DDL, in the order of ``names``."""
-        return ", ".join(f"`{name}` {type_}" for name, type_ in self.types(names))
-
     def types(self, names: Sequence[str]) -> tuple[tuple[str, str], ...]:
         """Some of the columns, each with Spark's name of its type."""
         known = {name: type_.spark for name, type_ in self.columns.items()} | {BATCH: "int"}
         return tuple((name, known.get(name, "bigint")) for name in names)
 
-    @property
-    def spark(self) -> str:
-        """The whole schema in Spark's DDL."""
-        return self.ddl(self.arrow.names)
+    def ddl(self, names: Sequence[str]) -> str:
+        """The schema of some of the columns in Spark's DDL, in the order of ``names``."""
+        return ", ".join(f"`{name}` {type_}" for name, type_ in self.types(names))
 
     @cached_property
     def arrow(self) -> pa.Schema:

@@ -26,7 +26,6 @@ class NodeRows:
     relation: Relation
     delta: Delta
     bit: int
-    monotone: bool
     from_nothing: bool = False
 
     @property

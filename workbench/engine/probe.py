@@ -18,8 +18,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from workbench.engine.frames import one_row_a_task, tasks_of
 from workbench.engine.key_index import Hashes, Positions, candidates, count_candidates, key_hashes
-from workbench.engine.layout import BATCH, WEIGHT, word_column
-from workbench.engine.lineage import WORD
+from workbench.engine.layout import BATCH, WEIGHT
+from workbench.engine.leaf import Leaf
 from workbench.engine.note import Input, Note
 from workbench.engine.segments import Segment, open_segment, read_share, shares
 from workbench.engine.worker import settle
@@ -29,47 +29,14 @@ PAIRS = 65_536
 
 
 @dataclass(frozen=True)
-class Side:
-    """One side of a join.
-
-    Attributes:
-        schema: the columns to hand on.
-        types: their names and Spark's types.
-        keys: the columns by which rows find each other, in the order of the other side's.
-        bit: of the node that is read.
-    """
-
-    schema: pa.Schema
-    types: tuple[tuple[str, str], ...]
-    keys: tuple[pa.Field, ...]
-    bit: int
-
-    @property
-    def found(self) -> pa.Schema:
-        """The columns of rows that were found."""
-        return pa.schema([*self.schema, pa.field(BATCH, pa.int32()), pa.field(WEIGHT, pa.int64())])
-
-    @property
-    def changed(self) -> pa.Schema:
-        """The columns of rows that look for others."""
-        word = pa.field(word_column(self.bit // WORD), pa.int64())
-        return pa.schema(list({field.name: field for field in (*self.found, *self.keys, word)}.values()))
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """Names of the key's columns; one may stand there twice."""
-        return tuple(field.name for field in self.keys)
-
-
-@dataclass(frozen=True)
 class Probe:
     """Finds the candidate pairs of two sides; what they are in a batch says the note.
 
     Columns of the pairs: those of the left side named ``l_…``, of the right ``r_…``, and batch and weight of the pair.
     """
 
-    left: Side
-    right: Side
+    left: Leaf
+    right: Leaf
     note: Note
 
     def frame(self, spark: SparkSession, tasks: int) -> DataFrame:
@@ -92,7 +59,7 @@ class Probe:
             yield from self._half(change, others, changed, task, tasks)
 
     @property
-    def _sides(self) -> tuple[tuple[str, Side], tuple[str, Side]]:
+    def _sides(self) -> tuple[tuple[str, Leaf], tuple[str, Leaf]]:
         return ("l", self.left), ("r", self.right)
 
     def count(self, spark: SparkSession, tasks: int) -> int:
@@ -121,7 +88,7 @@ class Probe:
             for segment in others:
                 batch = open_segment(segment.path)
                 for asked, found in candidates(segment.path, other.key, looking.hashes, PAIRS):
-                    own = _has_at(batch, other.bit, found)
+                    own = other.has(batch, found)
                     ends = (looking.rows.take(pa.array(looking.at[asked[own]])), _taken(batch, other, found[own]))
                     yield self._pairs(*ends[:: 1 - 2 * changed])
 
@@ -130,11 +97,11 @@ class Probe:
         side = self._ends(changed)[0]
         for rows in read_share(shares(change, tasks)[task], side.changed):
             hashes, whole = key_hashes([rows.column(name) for name in side.key])
-            at = np.flatnonzero(whole & _has(rows, side.bit))
+            at = np.flatnonzero(whole & side.has(rows, np.arange(rows.num_rows)))
             if len(at):
                 yield _Looking(rows, at, hashes[at])
 
-    def _ends(self, changed: int) -> tuple[Side, Side]:
+    def _ends(self, changed: int) -> tuple[Leaf, Leaf]:
         """The side that changed, and the other."""
         return (self.left, self.right) if changed == 0 else (self.right, self.left)
 
@@ -162,19 +129,6 @@ def _halves(left: Input, right: Input) -> Iterator[tuple[tuple[Segment, ...], tu
     yield right.change, left.before, 1
 
 
-def _taken(batch: pa.RecordBatch, side: Side, rows: Positions) -> pa.RecordBatch:
+def _taken(batch: pa.RecordBatch, side: Leaf, rows: Positions) -> pa.RecordBatch:
     """Some rows of a segment, the columns that are needed alone."""
     return batch.select(side.found.names).take(pa.array(rows))
-
-
-def _has(batch: pa.RecordBatch, bit: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    return _has_at(batch, bit, np.arange(batch.num_rows))
-
-
-def _has_at(batch: pa.RecordBatch, bit: int, rows: Positions) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Whether each of some rows has a bit of lineage; rows written before there was such a word have none of it."""
-    at = batch.schema.get_field_index(word_column(bit // WORD))
-    if at < 0:
-        return np.zeros(len(rows), dtype=bool)
-    words = batch.column(at).to_numpy(zero_copy_only=False).view(np.uint64)
-    return ((words[rows] >> np.uint64(bit % WORD)) & np.uint64(1)).astype(bool)

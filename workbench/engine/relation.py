@@ -1,8 +1,8 @@
-"""A relation that grows batch by batch: segments, few of them however many batches there were (design 5).
+"""A relation that grows batch by batch: runs of segments, few of them however many batches there were (design 5).
 
-Every change adds its segments; when the newest ones are many and of about one size, they become one. So a row is
-written again a logarithmic number of times, and there are a logarithmic number of segments to look into (the
-logarithmic method of Bentley and Saxe; log-structured merge trees).
+Every change adds a run; when the newest ones are many and of about one size, they become one. So a row is written
+again a logarithmic number of times, and there are a logarithmic number of runs to look into (the logarithmic method
+of Bentley and Saxe; log-structured merge trees).
 """
 
 from __future__ import annotations
@@ -16,19 +16,23 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from workbench.engine.frames import segments_frame, write_frame
+from workbench.engine.frames import segments_frame, write, writing
 from workbench.engine.layout import BATCH, WEIGHT, Layout, conform, word_column
 from workbench.engine.segments import SEGMENT_ROWS, Segment, open_segment, write_segments
 from workbench.engine.shared_pass import Delta
 
-SEGMENTS = 6
-"""So many segments of about one size become one."""
+RUNS = 6
+"""So many runs of about one size become one."""
 
 SMALL_ROWS = 20_000
-"""So many rows are few: segments of no more are merged by the driver, and a change of no more runs as one task."""
+"""So many rows are few: what has no more is merged by the driver, and sent to every task of a join."""
 
 ROWS_A_TASK = 100_000
 """A job that reads at most so many rows runs as one task: a second one costs more than it saves."""
+
+
+Run = tuple[Segment, ...]
+"""Segments written together: what one change or one merge brought."""
 
 
 @dataclass(frozen=True)
@@ -38,35 +42,41 @@ class Relation:
     spark: SparkSession
     layout: Layout
     folder: Path
-    segments: tuple[Segment, ...] = ()
+    runs: tuple[Run, ...] = ()
     merge: Callable[[DataFrame, bool], DataFrame] | None = None
-    """What makes rows fewer when segments become one, where that is possible without changing what they mean; it is
-    told whether these are all rows there are."""
+    """What makes rows fewer when runs become one, where that is possible without changing what they mean; it is told
+    whether these are all rows there are."""
+
+    @cached_property
+    def segments(self) -> Run:
+        """The files the rows are in, oldest first."""
+        return tuple(segment for run in self.runs for segment in run)
 
     @cached_property
     def rows(self) -> int:
         """Rows held, changes that cancel each other counted too."""
-        return sum(segment.rows for segment in self.segments)
+        return _rows(self.segments)
 
     @cached_property
     def dataframe(self) -> DataFrame:
         """All rows; some may cancel others."""
         return self.frame(self.layout.arrow.names)
 
-    def frame(self, names: Sequence[str]) -> DataFrame:
-        """Some columns of all rows."""
-        return segments_frame(self.spark, self.segments, self.layout, self._tasks(self.rows), names)
+    def frame(self, names: Sequence[str], segments: Run | None = None) -> DataFrame:
+        """Some columns of all rows, or of those of some segments."""
+        chosen = self.segments if segments is None else segments
+        return segments_frame(self.spark, chosen, self.layout, names, tasks_for(_rows(chosen), self.spark))
 
     def delta_frame(self, delta: Delta) -> DataFrame:
         """A delta's rows in this relation's layout."""
-        return segments_frame(self.spark, delta.segments, self.layout, self._tasks(delta.rows))
+        return self.frame(self.layout.arrow.names, delta.segments)
 
     def append(self, delta: Delta) -> Relation:
         """The relation with a delta's rows."""
         if not delta.rows:
             return self
-        grown = replace(self, segments=(*self.segments, *delta.segments))
-        newest = _to_merge(grown.segments)
+        grown = replace(self, runs=(*self.runs, delta.segments))
+        newest = _to_merge(grown.runs, at_most=SEGMENT_ROWS if self.merge is None else None)
         return grown._merged(newest) if newest else grown
 
     def narrowed(self, layout: Layout) -> Relation:
@@ -75,33 +85,41 @@ class Relation:
 
     @property
     def files(self) -> frozenset[str]:
-        """The files the rows are in."""
+        """Paths of the segments."""
         return frozenset(segment.path for segment in self.segments)
 
     def _merged(self, newest: int) -> Relation:
-        """The relation with its newest segments as one."""
-        older, merging = self.segments[:-newest], self.segments[-newest:]
-        rows = sum(segment.rows for segment in merging)
-        if self.merge is None and rows <= SMALL_ROWS:
+        """The relation with its newest runs as one."""
+        older, merging = self.runs[:-newest], sum(self.runs[-newest:], start=())
+        if self.merge is None and _rows(merging) <= SMALL_ROWS:
             together = pa.Table.from_batches([conform(open_segment(s.path), self.layout.arrow) for s in merging])
-            return replace(self, segments=(*older, *write_segments(together, self.folder)))
-        frame = segments_frame(self.spark, merging, self.layout, self._tasks(rows))
+            return replace(self, runs=(*older, write_segments(together, self.folder)))
+        frame = self.frame(self.layout.arrow.names, merging)
         if self.merge is not None:
             frame = self.merge(frame, not older)
-        return replace(self, segments=(*older, *write_frame(frame, self.folder)))
-
-    def _tasks(self, rows: int) -> int:
-        return 1 if rows <= ROWS_A_TASK else max(1, self.spark.sparkContext.defaultParallelism)
+        return replace(self, runs=(*older, write(writing(frame, self.folder))))
 
 
-def _to_merge(segments: Sequence[Segment]) -> int:
-    """How many of the newest segments should become one: those of which each is at most twice as large as all newer."""
+def tasks_for(rows: int, spark: SparkSession) -> int:
+    """Tasks for a job that reads so many rows: a second one costs more than it saves on few."""
+    return 1 if rows <= ROWS_A_TASK else max(1, spark.sparkContext.defaultParallelism)
+
+
+def _rows(segments: Run) -> int:
+    return sum(segment.rows for segment in segments)
+
+
+def _to_merge(runs: Sequence[Run], at_most: int | None) -> int:
+    """How many of the newest runs should become one: those of which each is at most twice as large as all newer.
+
+    ``at_most``: runs of more rows stay as they are. Rows that merging does not make fewer gain nothing beyond that.
+    """
     newer = count = 0
-    for segment in reversed(segments):
-        if segment.rows > SEGMENT_ROWS or (count and segment.rows > 2 * newer):
+    for rows in map(_rows, reversed(runs)):
+        if (at_most is not None and rows > at_most) or (count and rows > 2 * newer):
             break
-        newer, count = newer + segment.rows, count + 1
-    return count if count >= SEGMENTS else 0
+        newer, count = newer + rows, count + 1
+    return count if count >= RUNS else 0
 
 
 def consolidate(rows: DataFrame, layout: Layout) -> DataFrame:

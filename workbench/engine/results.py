@@ -6,7 +6,7 @@ A result is the rows with the query's bit, projected; changes are those of its l
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pandas as pd
 import pyarrow as pa
@@ -107,8 +107,7 @@ class Answers:
         if self.tree.plan.monotone:
             return relation.frame(self._needed)
         entries = [entry for entry in _entries_of(self.tree, self.registered) if entry.delta.rows]
-        logged = replace(relation, segments=tuple(s for entry in entries for s in entry.delta.segments))
-        return logged.frame(self._needed)
+        return relation.frame(self._needed, tuple(s for entry in entries for s in entry.delta.segments))
 
 
 def _entries_of(tree: Tree, registered: int) -> tuple[LogEntry, ...]:

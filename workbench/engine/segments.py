@@ -57,8 +57,12 @@ class SegmentWriter:
         for batch in pa.Table.from_batches(self._waiting).combine_chunks().to_batches():
             # A random name: what a failed or repeated task wrote is never read.
             path = f"{self._folder}/{uuid.uuid4().hex}.arrow"
-            with pa.OSFile(path, "wb") as file, pa.ipc.new_file(file, batch.schema) as writer:
-                writer.write_batch(batch)
+            try:
+                with pa.OSFile(path, "wb") as file, pa.ipc.new_file(file, batch.schema) as writer:
+                    writer.write_batch(batch)
+            except BaseException:
+                Path(path).unlink(missing_ok=True)  # on a full disk every byte counts
+                raise
             self._written.append(Segment(path, batch.num_rows))
         self._waiting = []
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from workbench.engine.compile_filter import CompiledFilter, compile_filter
-from workbench.engine.grouped import GroupedPlan, plan_aggregate, plan_set_operation
-from workbench.engine.join_keys import stored_keys
+from workbench.engine.grouped_plan import GroupedPlan, plan_aggregate, plan_set_operation
+from workbench.engine.join_keys import key_column, looked_up
 from workbench.engine.layout import BATCH, WEIGHT, Layout
 from workbench.engine.lineage import WORD
 from workbench.engine.relation import Relation
@@ -20,9 +20,10 @@ from workbench.engine.statistics import over_rows
 from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, SetOperator, Source, Window
 from workbench.network.projection import Columns, carried_columns, made_columns
-from workbench.sql.expressions import Expression, text
+from workbench.sql.expressions import Column, Expression, text
 from workbench.sql.implication import normalized
 from workbench.sql.predicates import TRUE, PredSet, conjunction
+from workbench.sql.windows import times
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class TreePlan:
     filter: CompiledFilter
     grouped: GroupedPlan | None
     keys: Mapping[str, Expression]
-    """Computed keys by which joins look the rows up, by the name of their column."""
+    """Computed keys by which the rows are looked up, by the name of their column."""
 
     @property
     def layout(self) -> Layout:
@@ -149,33 +150,75 @@ def monotone_roots(network: Network) -> Mapping[NodeId, bool]:
 
 
 def plan_trees(
-    network: Network, previous: Mapping[NodeId, Tree], incremental_aggregates: bool = True
+    network: Network, bits_before: Mapping[NodeId, Mapping[NodeId, int]], incremental_aggregates: bool = True
 ) -> dict[NodeId, TreePlan]:
-    """The plan of every tree, parents before children. Nodes that were there keep their bits."""
+    """The plan of every tree, parents before children. Nodes that were there keep their bits.
+
+    Args:
+        network: what is to run.
+        bits_before: for every tree that ran, the bit of each of its nodes.
+        incremental_aggregates: see ``Options``.
+    """
     carried = carried_columns(network)
     monotone = monotone_roots(network)
     readings = _readings(network)
-    keys = stored_keys(network)
+    made = {root: made_columns(network, root, carried[root]) for root in network.trees}
+    grouped = _grouped_plans(network, made, monotone, incremental_aggregates)
+    keys = _stored_keys(network, grouped)
     plans: dict[NodeId, TreePlan] = {}
     for root, nodes in network.trees.items():
-        old = previous[root].plan.bits if root in previous else {}
-        bits = _assign_bits(nodes, old)
-        made = made_columns(network, root, carried[root])
-        node = network.nodes[root]
-        grouped: GroupedPlan | None = None
-        if isinstance(node, Aggregate):
-            grouped = plan_aggregate(node, made, monotone[network.roots[node.parent]], incremental_aggregates)
-        elif isinstance(node, SetOperation) and node.operator is not SetOperator.UNION_ALL:
-            grouped = plan_set_operation(node)
+        bits = _assign_bits(nodes, bits_before.get(root, {}))
         tested = _tested(network, nodes)
         wanted = frozenset(frozenset(bits[n] for n in some) for some in readings[root])
         # A group's row is retracted with its lineage, which its tested columns decide.
-        kept = made if grouped is not None else carried[root]
+        kept = made[root] if root in grouped else carried[root]
         compiled = compile_filter({bits[n]: tested[n] for n in nodes}, bits.values(), wanted)
         plans[root] = TreePlan(
-            root, computed(node), nodes, bits, wanted, kept, made, monotone[root], compiled, grouped, keys[root]
+            root=root,
+            made_of=computed(network.nodes[root]),
+            nodes=nodes,
+            bits=bits,
+            wanted=wanted,
+            kept=kept,
+            made=made[root],
+            monotone=monotone[root],
+            filter=compiled,
+            grouped=grouped.get(root),
+            keys=keys[root],
         )
     return plans
+
+
+def _grouped_plans(
+    network: Network, made: Mapping[NodeId, Columns], monotone: Mapping[NodeId, bool], incremental_aggregates: bool
+) -> dict[NodeId, GroupedPlan]:
+    """The plans of the trees whose root keeps groups."""
+    plans: dict[NodeId, GroupedPlan] = {}
+    for root in network.trees:
+        match network.nodes[root]:
+            case Aggregate() as node:
+                over = monotone[network.roots[node.parent]]
+                plans[root] = plan_aggregate(node, made[root], over, incremental_aggregates)
+            case SetOperation() as node if node.operator is not SetOperator.UNION_ALL:
+                plans[root] = plan_set_operation(node)
+    return plans
+
+
+def _stored_keys(network: Network, grouped: Mapping[NodeId, GroupedPlan]) -> Mapping[NodeId, Mapping[str, Expression]]:
+    """For every local tree what is computed of its rows to look them up by: keys, and times of windows.
+
+    By the name of the column each is stored in.
+    """
+    wanted = [by for node in network.nodes.values() if isinstance(node, Join) for by in looked_up(node)]
+    windows = [(node.parent, node.within) for node in network.nodes.values() if isinstance(node, Window)]
+    windows += [(plan.read.root, plan.window) for plan in network.queries.values()]
+    wanted += [(read, time) for read, window in windows for time in times(window)]
+    wanted += [(network.nodes[root].parents[0], key) for root, plan in grouped.items() for key in plan.row_keys]
+    keys: dict[NodeId, dict[str, Expression]] = {root: {} for root in network.trees}
+    for parent, key in wanted:
+        if not isinstance(key, Column):
+            keys[network.roots[parent]][key_column(key)] = key
+    return keys
 
 
 def _tested(network: Network, nodes: tuple[NodeId, ...]) -> dict[NodeId, PredSet]:

@@ -27,11 +27,14 @@ class Views:
 
     def name(self, role: str, owner: object, rows: Callable[[], DataFrame]) -> str:
         """The view of a role, bound to ``rows()`` unless it is already bound to the same ``owner``."""
-        name = f"{self._prefix}_{role}"
         with self._locks[role]:
-            if self._bound.get(role) is not owner:
-                rows().createOrReplaceTempView(name)
-                self._bound[role] = owner
+            return f"{self._prefix}_{role}" if self._bound.get(role) is owner else self.bind(role, rows(), owner)
+
+    def bind(self, role: str, rows: DataFrame, owner: object = None) -> str:
+        """The view of a role, bound to ``rows`` whatever it was bound to; texts planned before keep what they had."""
+        name = f"{self._prefix}_{role}"
+        rows.createOrReplaceTempView(name)
+        self._bound[role] = owner or rows
         return name
 
     def forget(self, keep: Callable[[str], bool] = lambda role: False) -> None:

@@ -21,7 +21,9 @@ from workbench.engine.join_keys import key_column
 from workbench.engine.layout import BATCH, WEIGHT, Layout, conform, only, word_column
 from workbench.engine.lineage import WORD
 from workbench.engine.note import Note
+from workbench.engine.runner import Runner, Work
 from workbench.engine.segments import HANDED_ON, Segment, open_segment, read_share
+from workbench.engine.shared_pass import NO_CHANGE, Delta
 from workbench.engine.time_index import Mask, inside, rows_within, times_of
 from workbench.engine.worker import settle
 from workbench.network.nodes import Window
@@ -99,6 +101,24 @@ class Passing:
         values = [kept.column(name) for name in self.schema.names]
         marks = [pa.array(np.full(len(at), batch, dtype=np.int32)), pa.array(weights)]
         yield pa.RecordBatch.from_arrays([*values, *marks], names=[*self.schema.names, BATCH, WEIGHT])
+
+
+def window_delta(runner: Runner, work: Work, window: Window) -> Delta:
+    """The change of a window's rows: those that arrive in it, and those that time lets in or out."""
+    (rows,), plan = work.inputs, work.plan
+    before = extent(window.within, None if work.tree is None else work.clock.after_batch(work.batch - 1))
+    after = extent(window.within, work.clock.now)
+    if not rows.changed_rows and before == after:
+        return NO_CHANGE
+    note = runner.note(plan)
+    note.write(work.batch, work.notes, [before, after])
+    passing = passing_of(window, rows.relation.layout, sorted(plan.made), rows.bit, note)
+
+    def planned() -> DataFrame:
+        view = runner.bind(plan, "passing", passing.frame(runner.spark))
+        return runner.passing(f"SELECT * FROM {view}", plan)
+
+    return runner.run(runner.prepared(plan, "rows", (plan, passing), planned))
 
 
 def passing_of(window: Window, layout: Layout, names: Sequence[str], bit: int, note: Note) -> Passing:

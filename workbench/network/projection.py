@@ -46,14 +46,14 @@ def carried_columns(network: Network) -> Mapping[NodeId, Columns]:
                 for column in predicate_columns(node.tested):
                     demand(node.parents[column.source], [column])
             case Aggregate():
-                demand(node.parent, _read_by_aggregate(node, made_columns(network, id_, carried[id_])))
+                demand(node.parent, read_by_aggregate(node, made_columns(network, id_, carried[id_])))
             case Window():
                 demand(node.parent, (Column(*item) for item in made_columns(network, id_, carried[id_]).items()))
                 demand(node.parent, predicate_columns(node.within))
             case SetOperation():
                 made = made_columns(network, id_, carried[id_])
                 for parent, values in node.direct:
-                    demand(parent, _columns_of(v for i, v in enumerate(values, start=1) if f"c{i}" in made))
+                    demand(parent, columns_of(v for i, v in enumerate(values, start=1) if f"c{i}" in made))
     return {root: dict(sorted(wanted.items())) for root, wanted in carried.items()}
 
 
@@ -79,13 +79,15 @@ def identifying_columns(node: Node) -> tuple[Column, ...]:
             return ()
 
 
-def _read_by_aggregate(node: Aggregate, made: Columns) -> Iterable[Column]:
-    yield from _columns_of(map(node.direct_group, node.groups))
+def read_by_aggregate(node: Aggregate, made: Columns) -> Iterable[Column]:
+    """The columns of its parent that an aggregate reads to make those columns."""
+    yield from columns_of(map(node.direct_group, node.groups))
     for statistic in node.statistics:
         if column_name(statistic) in made:
-            yield from _columns_of(node.direct_statistic(statistic).arguments)
+            yield from columns_of(node.direct_statistic(statistic).arguments)
 
 
-def _columns_of(expressions: Iterable[Expression]) -> Iterable[Column]:
+def columns_of(expressions: Iterable[Expression]) -> Iterable[Column]:
+    """The columns that stand in expressions."""
     for expression in expressions:
         yield from columns(expression)

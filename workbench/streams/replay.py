@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -43,10 +43,26 @@ class Replay:
         stop = min(self.log.rows, self.position + size)
         return replace(self, position=stop), self.log.read(self.position, stop)
 
+    def rewound(self) -> Replay:
+        """The replay before its first batch."""
+        return replace(self, position=self.history)
+
     def history_tables(self) -> Iterator[pa.Table]:
         """The history in order, in tables of at most 65,536 rows."""
         for start in range(0, self.history, ROW_GROUP_ROWS):
             yield self.log.read(start, min(self.history, start + ROW_GROUP_ROWS))
+
+    def arrivals(self, batches: Mapping[int, int]) -> Iterator[tuple[int, pa.Table]]:
+        """All rows that have arrived, each with its batch.
+
+        Args:
+            batches: how many rows each batch after the history brought.
+        """
+        yield from ((0, table) for table in self.history_tables())
+        start = self.history
+        for batch, rows in batches.items():
+            yield batch, self.log.read(start, start + rows)
+            start += rows
 
 
 def start(log: StreamLog, history: int | None = None, batch: int | None = None) -> Replay:

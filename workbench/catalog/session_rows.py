@@ -1,0 +1,329 @@
+"""What a session consists of beside its network, as rows of the catalog, and back (design 5, *Commits*).
+
+Streams and how far they have arrived, functions, views, registered queries, reports of batches, and the manifest: the
+files that hold the rows of every tree. Planning does not look at any of this.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.catalog.codec import type_of
+from workbench.catalog.database import Database
+from workbench.catalog.logical_codec import logical_json, logical_of, windows_json, windows_of
+from workbench.sql.logical import LogicalQuery
+from workbench.sql.schema import UserAggregate, UserFunction
+from workbench.sql.stream_windows import StreamWindow
+
+
+@dataclass(frozen=True, slots=True)
+class StreamRow:
+    """A stream or table, and how many rows of its log have arrived."""
+
+    name: str
+    folder: str
+    is_table: bool
+    time: str | None
+    history: int
+    batch: int
+    arrived: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFunction:
+    """A Python function as bytes, and the version of Python that wrote them."""
+
+    python: str
+    pickled: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """A query as it was registered, and what became of it."""
+
+    name: str
+    sql: str
+    dialect: str
+    registered: int
+    status: str
+    logical: LogicalQuery
+    results: str
+    windows: tuple[StreamWindow, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorRow:
+    """One shared operator in one batch; rows by node, in the order of the nodes."""
+
+    operator: str
+    rows_in: int
+    rows_out: int
+    seconds: float
+    node_rows: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class BatchRow:
+    """The report of one batch."""
+
+    batch: int
+    rows: int
+    seconds: float
+    arrived: Mapping[str, int]
+    changes: Mapping[str, int]
+    operators: tuple[OperatorRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """A file of rows, its path seen from the session's folder."""
+
+    file: str
+    rows: int
+    bytes: int
+
+
+Run = tuple[FileRow, ...]
+"""Files that were written together."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogRow:
+    """One entry of a tree's log of changes."""
+
+    batch: int
+    whole: bool
+    files: Run
+
+
+@dataclass(frozen=True, slots=True)
+class TreeRows:
+    """A tree: the bit of every node, and where its rows, its state and its log are."""
+
+    bits: Mapping[str, int]
+    rows: tuple[Run, ...]
+    state: tuple[Run, ...]
+    log: tuple[LogRow, ...]
+
+    @property
+    def files(self) -> Iterable[FileRow]:
+        """All its files."""
+        runs = (*self.rows, *self.state, *(entry.files for entry in self.log))
+        return (file for run in runs for file in run)
+
+
+class SessionRows:
+    """Reads and writes them; writing belongs inside a transaction of the catalog."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    # -- settings ------------------------------------------------------------------------------------------------
+
+    def put_made(self, dialect: str, options: Mapping[str, object]) -> None:
+        """Say how the session was made."""
+        self._put_setting("dialect", dialect)
+        self._put_setting("options", dict(options))
+
+    def made(self) -> tuple[str, dict[str, Any]]:
+        """The dialect and the options with which the session was made."""
+        return self._setting("dialect", "spark"), self._setting("options", {})
+
+    def put_commit(self, named: int) -> None:
+        """Count a commit, and say how many queries the session has named."""
+        self._put_setting("commits", self.commits + 1)
+        self._put_setting("named", named)
+
+    @property
+    def commits(self) -> int:
+        """How often the session was committed."""
+        return int(self._setting("commits", 0))
+
+    @property
+    def named(self) -> int:
+        """How many queries got their name from the session."""
+        return int(self._setting("named", 0))
+
+    def _put_setting(self, name: str, value: object) -> None:
+        self._database.run("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, json.dumps(value)))
+
+    def _setting(self, name: str, default: Any) -> Any:
+        found = self._database.first("SELECT value FROM settings WHERE name = ?", name)
+        return json.loads(found[0]) if found else default
+
+    # -- streams, functions, aggregates --------------------------------------------------------------------------
+
+    def put_stream(self, row: StreamRow) -> None:
+        """Add a stream, or say how far it has come."""
+        about = (row.folder, int(row.is_table), row.time, row.history, row.batch, row.arrived)
+        self._put("streams", row.name, about)
+
+    def streams(self) -> list[StreamRow]:
+        """All streams and tables, in the order in which they were added."""
+        rows = self._database.rows(
+            "SELECT name, folder, is_table, time, history, batch, arrived FROM streams ORDER BY position"
+        )
+        return [StreamRow(name, folder, bool(table), *rest) for name, folder, table, *rest in rows]
+
+    def put_function(self, function: UserFunction, stored: StoredFunction) -> None:
+        """Add a function of the analyst, or replace it."""
+        self._put("user_functions", function.name, (str(function.returns), stored.python, stored.pickled))
+
+    def functions(self) -> list[tuple[UserFunction, StoredFunction]]:
+        """The analyst's functions, each with what Python makes it of."""
+        rows = self._database.rows("SELECT name, returns, python, pickled FROM user_functions ORDER BY position")
+        return [(UserFunction(name, type_of(returns)), StoredFunction(*stored)) for name, returns, *stored in rows]
+
+    def put_aggregate(self, aggregate: UserAggregate) -> None:
+        """Add an aggregate of the analyst, or replace it."""
+        about = (json.dumps(aggregate.parameters), json.dumps(dict(aggregate.statistics)), aggregate.rule)
+        self._put("user_aggregates", aggregate.name, about)
+
+    def aggregates(self) -> list[UserAggregate]:
+        """The analyst's aggregates."""
+        rows = self._database.rows("SELECT name, parameters, statistics, rule FROM user_aggregates ORDER BY position")
+        return [UserAggregate(n, tuple(json.loads(p)), json.loads(s), rule) for n, p, s, rule in rows]
+
+    # -- views and queries ---------------------------------------------------------------------------------------
+
+    def put_view(self, name: str, query: LogicalQuery) -> None:
+        """Say what a name in FROM stands for."""
+        self._put("views", name, (logical_json(query),))
+
+    def remove_view(self, name: str) -> None:
+        """Forget a name."""
+        self._database.run("DELETE FROM views WHERE name = ?", [name])
+
+    def views(self) -> dict[str, LogicalQuery]:
+        """All views and queries that can stand in FROM."""
+        rows = self._database.rows("SELECT name, logical FROM views ORDER BY position")
+        return {name: logical_of(stored) for name, stored in rows}
+
+    def put_registration(self, row: Registration) -> None:
+        """Add a query, or say what became of it."""
+        about = (row.sql, row.dialect, row.registered, row.status, logical_json(row.logical), row.results)
+        self._put("registrations", row.name, (*about, windows_json(row.windows)))
+
+    def remove_registration(self, name: str) -> None:
+        """Forget a query."""
+        self._database.run("DELETE FROM registrations WHERE name = ?", [name])
+
+    def registrations(self) -> list[Registration]:
+        """All registered queries, in the order of registration."""
+        rows = self._database.rows(
+            "SELECT name, sql, dialect, registered, status, logical, results, windows FROM registrations"
+            " ORDER BY position"
+        )
+        return [
+            Registration(name, sql, dialect, at, status, logical_of(query), kept, windows_of(on))
+            for name, sql, dialect, at, status, query, kept, on in rows
+        ]
+
+    # -- batches -------------------------------------------------------------------------------------------------
+
+    def put_batch(self, row: BatchRow) -> None:
+        """Keep the report of a batch."""
+        told = (json.dumps(dict(row.arrived)), json.dumps(dict(row.changes)))
+        self._database.insert("batches", [(row.batch, row.rows, row.seconds, *told)])
+        self._database.insert(
+            "operator_timings",
+            (
+                (row.batch, i, o.operator, o.rows_in, o.rows_out, o.seconds, json.dumps(dict(o.node_rows)))
+                for i, o in enumerate(row.operators)
+            ),
+        )
+
+    def remove_batches(self, after: int) -> None:
+        """Forget the reports of later batches."""
+        for table in ("batches", "operator_timings"):
+            self._database.run(f"DELETE FROM {table} WHERE batch > ?", [after])
+
+    def batches(self) -> list[BatchRow]:
+        """The reports of all batches, in order."""
+        operators: dict[int, list[OperatorRow]] = {}
+        for batch, name, rows_in, rows_out, seconds, node_rows in self._database.rows(
+            "SELECT batch, operator, rows_in, rows_out, seconds, node_rows FROM operator_timings"
+            " ORDER BY batch, position"
+        ):
+            operators.setdefault(batch, []).append(OperatorRow(name, rows_in, rows_out, seconds, json.loads(node_rows)))
+        found = self._database.rows("SELECT batch, rows, seconds, arrived, changes FROM batches ORDER BY batch")
+        return [
+            BatchRow(b, rows, seconds, json.loads(arrived), json.loads(changes), tuple(operators.get(b, ())))
+            for b, rows, seconds, arrived, changes in found
+        ]
+
+    # -- the manifest --------------------------------------------------------------------------------------------
+
+    def put_bits(self, tree: str, bits: Mapping[str, int]) -> None:
+        """Say which bit each node of a tree has."""
+        self._database.run("DELETE FROM lineage_bits WHERE tree = ?", [tree])
+        self._database.insert("lineage_bits", ((tree, node, bit) for node, bit in bits.items()))
+
+    def put_runs(self, owner: str, part: str, runs: Sequence[Run]) -> None:
+        """Say which files hold a part of what an owner has."""
+        self._database.run("DELETE FROM segments WHERE owner = ? AND part = ?", (owner, part))
+        self._database.insert("segments", _file_rows(owner, part, runs, first=0))
+
+    def put_log(self, tree: str, entries: Sequence[LogRow], first: int) -> None:
+        """Say what a tree's log is from its entry ``first`` on."""
+        self._database.run("DELETE FROM log_entries WHERE tree = ? AND entry >= ?", (tree, first))
+        self._database.run("DELETE FROM segments WHERE owner = ? AND part = 'log' AND run >= ?", (tree, first))
+        self._database.insert(
+            "log_entries", ((tree, i, entry.batch, int(entry.whole)) for i, entry in enumerate(entries, first))
+        )
+        self._database.insert("segments", _file_rows(tree, "log", [entry.files for entry in entries], first))
+
+    def remove_tree(self, tree: str) -> None:
+        """Forget a tree."""
+        for table, column in (("lineage_bits", "tree"), ("log_entries", "tree"), ("segments", "owner")):
+            self._database.run(f"DELETE FROM {table} WHERE {column} = ?", [tree])
+
+    def trees(self) -> dict[str, TreeRows]:
+        """All trees by their root."""
+        bits: dict[str, dict[str, int]] = {}
+        for tree, node, bit in self._database.rows("SELECT tree, node, bit FROM lineage_bits"):
+            bits.setdefault(tree, {})[node] = bit
+        logs: dict[str, list[tuple[int, int]]] = {}
+        for tree, batch, whole in self._database.rows(
+            "SELECT tree, batch, whole FROM log_entries ORDER BY tree, entry"
+        ):
+            logs.setdefault(tree, []).append((batch, whole))
+        files = self._files()
+        found = {}
+        for tree, of_nodes in bits.items():
+            rows, state, logged = (files.get((tree, part), {}) for part in ("rows", "state", "log"))
+            log = tuple(LogRow(b, bool(w), logged.get(i, ())) for i, (b, w) in enumerate(logs.get(tree, ())))
+            found[tree] = TreeRows(of_nodes, tuple(rows.values()), tuple(state.values()), log)
+        return found
+
+    def arrived(self) -> dict[str, tuple[Run, ...]]:
+        """For every stream the files of the rows that have arrived."""
+        found = {owner: tuple(runs.values()) for (owner, part), runs in self._files().items() if part == "arrived"}
+        return {row.name: found.get(row.name, ()) for row in self.streams()}
+
+    def _files(self) -> dict[tuple[str, str], dict[int, Run]]:
+        found: dict[tuple[str, str], dict[int, Run]] = {}
+        for owner, part, run, *about in self._database.rows(
+            "SELECT owner, part, run, file, rows, bytes FROM segments ORDER BY owner, part, run, position"
+        ):
+            runs = found.setdefault((owner, part), {})
+            runs[run] = (*runs.get(run, ()), FileRow(*about))
+        return found
+
+    def _put(self, table: str, name: str, about: tuple[object, ...]) -> None:
+        """Add a row, or replace the one of its name, which keeps its place."""
+        place = self._database.first(f"SELECT position FROM {table} WHERE name = ?", name)
+        (position,) = place or self._database.rows(f"SELECT coalesce(max(position), 0) + 1 FROM {table}")[0]
+        self._database.run(f"DELETE FROM {table} WHERE name = ?", [name])
+        self._database.insert(table, [(name, position, *about)])
+
+
+def _file_rows(owner: str, part: str, runs: Sequence[Run], first: int) -> Iterable[tuple[object, ...]]:
+    return (
+        (owner, part, number, position, file.file, file.rows, file.bytes)
+        for number, run in enumerate(runs, first)
+        for position, file in enumerate(run)
+    )

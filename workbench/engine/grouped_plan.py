@@ -1,0 +1,125 @@
+"""What an operator keeps for each group of rows: aggregates, DISTINCT, and set operators except UNION ALL.
+
+All are one scheme (``grouped``). A set operator groups by all its columns and counts each branch's rows; how often a
+row comes out follows from the counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from workbench.engine.layout import WEIGHT
+from workbench.engine.statistics import Additive, Part, additive, holistic, over_rows
+from workbench.network.nodes import Aggregate, SetOperation, SetOperator
+from workbench.network.projection import Columns, columns_of, read_by_aggregate
+from workbench.sql.expressions import Column, Expression, column_name
+from workbench.sql.types import INTEGER, DataType, Kind
+
+LIVE = "_rows"
+"""Part: how many rows a group has."""
+
+
+@dataclass(frozen=True)
+class Branch:
+    """One input: the columns that are read of it, and the SQL of each key over them."""
+
+    columns: tuple[str, ...]
+    keys: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class GroupedPlan:
+    """How a grouped operator runs.
+
+    ``keys``: group columns and types. ``parts``: stored columns of the state. ``finals``: output columns as SQL over
+    merged parts. ``weight``: how often a group's row comes out, as SQL over merged parts. ``holistic``: output columns
+    as Spark aggregates over the touched groups' rows. ``row_keys``: where there are such, the groups over the parent's
+    columns, by which its rows are looked up.
+    """
+
+    keys: Mapping[str, DataType]
+    branches: tuple[Branch, ...]
+    parts: tuple[Part, ...]
+    finals: Mapping[str, str]
+    weight: str
+    holistic: Mapping[str, str]
+    row_keys: tuple[Expression, ...] = ()
+    inexact: frozenset[str] = frozenset()
+    """Output columns of type DOUBLE, whose value depends on the order of the rows they were computed from."""
+
+    @property
+    def state_columns(self) -> Columns:
+        """Columns of the state: keys and parts."""
+        return {**self.keys, **{part.name: part.type for part in self.parts}}
+
+
+def plan_aggregate(node: Aggregate, made: Columns, monotone: bool, incremental: bool = True) -> GroupedPlan:
+    """The plan of an aggregate node for the statistics somebody reads.
+
+    Args:
+        node: the aggregate.
+        made: the columns its rows must have.
+        monotone: whether the parent retracts nothing.
+        incremental: whether additive statistics are kept in parts; if not, all are computed anew from the rows of the
+            touched groups (``Options.incremental_aggregates``).
+    """
+    keys = {column_name(group): group.type for group in node.groups}
+    sql = {column_name(group): over_rows(node.direct_group(group)) for group in node.groups}
+    parts = {LIVE: Part(LIVE, INTEGER, f"sum({WEIGHT})", f"sum({LIVE})")}
+    finals: dict[str, str] = {}
+    from_rows: dict[str, str] = {}
+    inexact: set[str] = set()
+    for statistic in sorted(node.statistics, key=column_name):
+        name = column_name(statistic)
+        if name not in made:
+            continue
+        if statistic.type.kind is Kind.DOUBLE:
+            inexact.add(name)
+        direct = node.direct_statistic(statistic)
+        match additive(name, direct, monotone) if incremental else None:
+            case Additive(own, final):
+                parts.update((part.name, part) for part in own)
+                finals[name] = final
+            case None:
+                from_rows[name] = holistic(direct)
+    # Without groups there is one row, also over no input.
+    weight = f"if(coalesce({LIVE}, 0L) > 0, 1L, 0L)" if keys else "1L"
+    branch = Branch(_names(read_by_aggregate(node, made)), sql)
+    row_keys = tuple(map(node.direct_group, node.groups)) if from_rows else ()
+    return GroupedPlan(keys, (branch,), tuple(parts.values()), finals, weight, from_rows, row_keys, frozenset(inexact))
+
+
+def plan_set_operation(node: SetOperation) -> GroupedPlan:
+    """The plan of a set operator other than UNION ALL."""
+    keys = {f"c{i}": value.type for i, value in enumerate(node.branches[0].values, start=1)}
+    branches = tuple(
+        Branch(_names(columns_of(values)), {f"c{i}": over_rows(value) for i, value in enumerate(values, start=1)})
+        for _, values in node.direct
+    )
+    parts = tuple(
+        Part(f"_rows{i}", INTEGER, f"sum(if(_branch = {i}, {WEIGHT}, 0L))", f"sum(_rows{i})")
+        for i in range(len(branches))
+    )
+    return GroupedPlan(keys, branches, parts, {}, _set_weight(node.operator, len(branches)), {})
+
+
+def _set_weight(operator: SetOperator, branches: int) -> str:
+    first, *others = counts = [f"_rows{i}" for i in range(branches)]
+    match operator:
+        case SetOperator.UNION:
+            return f"if({' + '.join(counts)} > 0, 1L, 0L)"
+        case SetOperator.INTERSECT:
+            return f"if(least({', '.join(counts)}) > 0, 1L, 0L)"
+        case SetOperator.INTERSECT_ALL:
+            return f"least({', '.join(counts)})"
+        case SetOperator.EXCEPT:
+            return f"if({first} > 0 AND {' + '.join(others)} = 0, 1L, 0L)"
+        case SetOperator.EXCEPT_ALL:
+            return f"greatest({first} - ({' + '.join(others)}), 0L)"
+        case SetOperator.UNION_ALL:
+            raise ValueError("UNION ALL keeps nothing for a group")
+
+
+def _names(read: Iterable[Column]) -> tuple[str, ...]:
+    return tuple(sorted({column.name for column in read}))

@@ -1,0 +1,62 @@
+"""All rows an engine holds, as one immutable value: what a commit keeps and an undone step goes back to."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+
+from workbench.engine.clock import Clock
+from workbench.engine.grouped_sql import merged_state
+from workbench.engine.layout import Layout
+from workbench.engine.relation import Relation, consolidate
+from workbench.engine.tree import Tree, TreePlan
+from workbench.network.nodes import NodeId
+
+
+@dataclass(frozen=True)
+class Held:
+    """The tree of every local tree of a network, all rows that every stream has brought, and how late it is."""
+
+    trees: Mapping[NodeId, Tree] = field(default_factory=dict)
+    arrived: Mapping[str, Relation] = field(default_factory=dict)
+    clock: Clock = field(default_factory=Clock)
+
+    @property
+    def files(self) -> frozenset[str]:
+        """All files that are needed."""
+        return self.files_beyond(Held())
+
+    def files_beyond(self, other: Held) -> frozenset[str]:
+        """The files that are in this and not in the other. Trees of different roots have no file in common."""
+        files: set[str] = set()
+        for root, tree in self.trees.items():
+            if (old := other.trees.get(root)) is not tree:
+                files |= tree.files - (old.files if old is not None else frozenset())
+        for name, relation in self.arrived.items():
+            if (before := other.arrived.get(name)) is not relation:
+                files |= relation.files - (before.files if before is not None else frozenset())
+        return frozenset(files)
+
+
+def empty_tree(spark: SparkSession, plan: TreePlan, folder: Path) -> Tree:
+    """A tree without rows."""
+    fewer = None if plan.monotone else partial(_fewer, plan.layout)
+    state: Relation | None = None
+    if plan.grouped is not None:
+        layout = Layout(plan.grouped.state_columns)
+        state = Relation(spark, layout, folder, merge=partial(merged_state, plan.grouped))
+    return Tree(plan, Relation(spark, plan.layout, folder, merge=fewer), state)
+
+
+def unknown_files(folder: Path, known: Collection[str]) -> list[str]:
+    """The segments below a folder that are not among those known, whoever wrote them."""
+    return [str(file) for file in folder.rglob("*.arrow") if str(file) not in known]
+
+
+def _fewer(layout: Layout, rows: DataFrame, whole: bool) -> DataFrame:
+    """Rows that cancel each other are gone, also when they are a part of all."""
+    return consolidate(rows, layout)

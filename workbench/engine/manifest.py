@@ -1,0 +1,100 @@
+"""What an engine holds, as the catalog's manifest says it, and back.
+
+Rows are in files that are written once, so a manifest is a list of files. Plans are not in it: they follow from the
+network and the bits of its nodes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from workbench.catalog.session_rows import FileRow, LogRow, Run, SessionRows, TreeRows
+from workbench.engine.held import Held, empty_tree
+from workbench.engine.layout import Layout
+from workbench.engine.relation import Relation
+from workbench.engine.segments import Segment
+from workbench.engine.shared_pass import Delta
+from workbench.engine.tree import LogEntry, Tree, TreePlan
+from workbench.network.nodes import NodeId
+from workbench.network.projection import Columns
+from workbench.sql.now import ROW
+
+
+class Manifest:
+    """Writes and reads the manifest of a session.
+
+    Args:
+        rows: the catalog's relations.
+        home: the session's folder; paths in the catalog are seen from there, so that it can be moved.
+    """
+
+    def __init__(self, rows: SessionRows, home: Path) -> None:
+        self._rows = rows
+        self._home = home
+
+    def write(self, before: Held, after: Held) -> None:
+        """Bring the manifest from one state to the next; what did not change is not written again."""
+        for name, relation in after.arrived.items():
+            if before.arrived.get(name) is not relation:
+                self._rows.put_runs(name, "arrived", self._runs(relation))
+        for root in before.trees:
+            if root not in after.trees:
+                self._rows.remove_tree(root)
+        for root, tree in after.trees.items():
+            old = before.trees.get(root)
+            if old is not tree:
+                self._write_tree(root, old, tree)
+
+    def trees(self, spark: SparkSession, state: Path, plans: Mapping[NodeId, TreePlan]) -> dict[NodeId, Tree]:
+        """The trees of some plans."""
+        stored = self._rows.trees()
+        return {root: self._tree(empty_tree(spark, plan, state / root), stored[root]) for root, plan in plans.items()}
+
+    def arrived(self, spark: SparkSession, state: Path, streams: Mapping[str, Columns]) -> dict[str, Relation]:
+        """The rows of streams that have arrived."""
+        stored = self._rows.arrived()
+        empty = {
+            name: Relation(spark, Layout({**columns, ROW.name: ROW.type}), state / f"stream-{position}")
+            for position, (name, columns) in enumerate(streams.items())
+        }
+        return {name: self._filled(relation, stored[name]) for name, relation in empty.items()}
+
+    def _write_tree(self, root: NodeId, old: Tree | None, tree: Tree) -> None:
+        if old is None or old.plan.bits != tree.plan.bits:
+            self._rows.put_bits(root, tree.plan.bits)
+        if old is None or old.relation is not tree.relation:
+            self._rows.put_runs(root, "rows", self._runs(tree.relation))
+        if tree.state is not None and (old is None or old.state is not tree.state):
+            self._rows.put_runs(root, "state", self._runs(tree.state))
+        same = _same_entries(() if old is None else old.log, tree.log)
+        if old is None or same < max(len(old.log), len(tree.log)):
+            entries = [LogRow(e.batch, e.whole, self._run(e.delta.segments)) for e in tree.log[same:]]
+            self._rows.put_log(root, entries, first=same)
+
+    def _runs(self, relation: Relation) -> list[Run]:
+        return [self._run(run) for run in relation.runs]
+
+    def _run(self, segments: Iterable[Segment]) -> Run:
+        return tuple(FileRow(os.path.relpath(s.path, self._home), s.rows, os.path.getsize(s.path)) for s in segments)
+
+    def _tree(self, empty: Tree, stored: TreeRows) -> Tree:
+        log = tuple(LogEntry(e.batch, Delta(self._segments(e.files)), e.whole) for e in stored.log)
+        state = None if empty.state is None else self._filled(empty.state, stored.state)
+        return replace(empty, relation=self._filled(empty.relation, stored.rows), state=state, log=log)
+
+    def _filled(self, empty: Relation, runs: Iterable[Run]) -> Relation:
+        return replace(empty, runs=tuple(map(self._segments, runs)))
+
+    def _segments(self, run: Run) -> tuple[Segment, ...]:
+        return tuple(Segment(str(self._home / file.file), file.rows) for file in run)
+
+
+def _same_entries(old: tuple[LogEntry, ...], new: tuple[LogEntry, ...]) -> int:
+    """How many entries from the start are the same."""
+    pairs = enumerate(zip(old, new, strict=False))
+    return next((i for i, (a, b) in pairs if a is not b), min(len(old), len(new)))

@@ -1,0 +1,203 @@
+"""The state of a session in memory and in its folder: changed in commits, opened again, followed while others write."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from workbench.catalog.database import CatalogError, reading
+from workbench.engine.engine import Engine
+from workbench.engine.explained import explained
+from workbench.engine.functions import UserFunctions
+from workbench.engine.held import unknown_files
+from workbench.errors import StreamError
+from workbench.optimizer.statistics import StreamStatistics
+from workbench.query import ACTIVE
+from workbench.recovery.commit import write_commit
+from workbench.recovery.home import CATALOG, Home
+from workbench.recovery.repair import repaired
+from workbench.recovery.restore import AnswersOf, Damage, Restored
+from workbench.sharing.planner import Planner
+from workbench.state import State
+
+
+@dataclass
+class Change:
+    """A change on its way; ``state`` is what the session is to be when it is committed."""
+
+    state: State
+
+
+class Store:
+    """Keeps the state of one session.
+
+    Args:
+        home: the session's folder.
+        planner: its catalog is the session's.
+        engine: what runs the network.
+        functions: the analyst's functions in Spark.
+        answers: what a query asks for its answers.
+    """
+
+    def __init__(
+        self,
+        home: Home,
+        planner: Planner,
+        engine: Engine,
+        functions: UserFunctions,
+        answers: AnswersOf,
+    ) -> None:
+        self.home = home
+        self._planner = planner
+        self._engine = engine
+        self._functions = functions
+        self._answers = answers
+        self._state = State()
+        self._lock = threading.Lock()
+        self._watched: sqlite3.Connection | None = None
+        self._seen = 0
+
+    @property
+    def state(self) -> State:
+        """The session as it was committed last, by whoever writes."""
+        if self._watched is not None:
+            with self._lock:
+                if self._commits_elsewhere(self._watched) != self._seen:
+                    self._follow(self._watched)
+        return self._state
+
+    def begin(self, dialect: str, options: dict[str, object]) -> None:
+        """Write down how a new session was made."""
+        with self.changing():
+            self._planner.catalog.session.put_made(dialect, options)
+
+    def open(self, repair: bool) -> None:
+        """Go on from the last commit.
+
+        Args:
+            repair: whether to compute anew what is damaged. If not, a session with damage is read-only.
+        """
+        if self.home.read_only is None:
+            damage = Restored(self.home, self._planner.catalog).damage()
+            if not damage or (repair and damage.repairable):
+                self._go_on(damage)
+                return
+            self.home.forgo_writing(f"{damage}; {damage.remedy}")
+        self._watched = reading(self.home.path / CATALOG)
+        self._follow(self._watched)
+
+    @contextmanager
+    def changing(self) -> Iterator[Change]:
+        """What is done inside is committed at the end, or undone as a whole.
+
+        Raises:
+            SessionError: this session may only read.
+            CatalogError, EngineError: it cannot be written down.
+        """
+        self.home.check_writable()
+        before, number = self._state, self._planner.catalog.session.commits + 1
+        change = Change(before)
+        try:
+            with self._planner.transaction():
+                yield change
+                change.state = replace(change.state, held=self._engine.held)
+                with explained("commit"):
+                    write_commit(self.home, self._planner.catalog, before, change.state)
+        except BaseException:
+            # An interrupt can come when everything is done.
+            if self._has_committed(number):
+                self._settle(change.state)
+            else:
+                self._engine.undo(before.held)
+            raise
+        self._settle(change.state)
+
+    def disable(self, reasons: dict[str, str]) -> None:
+        """Say of some queries why they do not run, to this process alone."""
+        self._show(replace(self._state, disabled={**self._state.disabled, **reasons}))
+
+    def close(self) -> None:
+        """Close the catalog, and let others write."""
+        self._planner.catalog.close()
+        if self._watched is not None:
+            self._watched.close()
+        self.home.close()
+
+    def _settle(self, after: State) -> None:
+        before = self._state
+        self._show(after)
+        self._engine.settle(before.held)
+
+    def _show(self, after: State) -> None:
+        """Make a state the session's, and tell the queries that analysts hold what became of them."""
+        before, self._state = self._state, after
+        names = {name.lower() for name in after.queries}
+        for name, query in before.queries.items():
+            if after.queries.get(name) is not query:
+                query.status = "replaced" if name.lower() in names else "dropped"
+        for name, query in after.queries.items():
+            query.status = after.disabled.get(name, ACTIVE)
+
+    def _go_on(self, damage: Damage) -> None:
+        self._read(damage)
+        self._clean()
+        if damage:
+            with self.changing() as change:
+                change.state = repaired(self._engine, change.state, damage)
+
+    def _follow(self, watched: sqlite3.Connection) -> None:
+        """Read what was committed last elsewhere; its files stay meanwhile."""
+        with self.home.discarded.kept():
+            self._seen = self._commits_elsewhere(watched)
+            self._planner.catalog.close()
+            self._planner.catalog = self.home.catalog()
+            self._read(Restored(self.home, self._planner.catalog).damage())
+
+    def _read(self, damage: Damage) -> None:
+        restored = Restored(self.home, self._planner.catalog)
+        state = restored.state(self._engine, self._functions, self._answers, damage, self._state)
+        self._engine.hold(state.held)
+        self._planner.streams = self._statistics(state)
+        self._show(state)
+
+    def _statistics(self, state: State) -> dict[str, StreamStatistics]:
+        """What the planner knew of streams when they were added."""
+        known = dict(self._planner.streams)
+        for name, stream in state.streams.items():
+            if name.lower() not in known:
+                try:
+                    known[name.lower()] = replace(stream, replay=stream.replay.rewound()).statistics()
+                except StreamError:
+                    continue  # its log is damaged, which is said where it is read; estimates do without
+        return known
+
+    def _clean(self) -> None:
+        """Remove what no commit speaks of: what was being written when the session ended, and what follows from it."""
+        trees = {str(file) for file in self._state.held.files}
+        self.home.discarded.add(unknown_files(self.home.state, trees))
+        for file in self.home.state.rglob("*"):
+            # Indexes were not forced to the disk. They are made again when somebody looks.
+            if file.is_file() and file.suffix != ".arrow":
+                file.unlink()
+        logs = {stream.replay.log.folder.name for stream in self._state.streams.values()}
+        for folder in self.home.streams.glob("*"):
+            if folder.name not in logs:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def _has_committed(self, number: int) -> bool:
+        try:
+            return self._planner.catalog.session.commits == number
+        except sqlite3.Error:
+            return False
+
+    @staticmethod
+    def _commits_elsewhere(watched: sqlite3.Connection) -> int:
+        try:
+            (found,) = watched.execute("SELECT value FROM settings WHERE name = 'commits'").fetchone()
+        except sqlite3.Error as problem:
+            raise CatalogError(f"the catalog cannot be read: {problem}") from problem
+        return int(found)
