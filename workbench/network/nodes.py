@@ -14,7 +14,6 @@ column ``amount`` of the second leaf is ``amount_2``; leaves count from 1, left 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property, lru_cache
@@ -363,22 +362,22 @@ def over_groups(expression: Expression, groups: tuple[Expression, ...]) -> Expre
     match expression:
         case Column():
             raise KeyError(expression.name)
-        case Call("window_start" | "window_starts" as name, (time, *lengths)):
+        case Call("window_start" as name, (time, length)):
             # A window of an hour is made of slices of five minutes.
-            finer = next((g for g in groups if _is_slice(g, time, lengths)), None)
+            finer = next((g for g in groups if _is_slice(g, time, length)), None)
             start = over_groups(time, groups) if finer is None else Column(column_name(finer), finer.type)
-            return Call(name, (start, *lengths), expression.type)
+            return Call(name, (start, length), expression.type)
         case Call():
             return replace(expression, arguments=tuple(over_groups(a, groups) for a in expression.arguments))
         case _:
             return expression
 
 
-def _is_slice(group: Expression, time: Expression, lengths: Sequence[Expression]) -> bool:
-    """Whether windows of some lengths on a time are unions of the windows that are a group."""
-    match group:
-        case Call("window_start", (own, Constant(int() as size))) if own == time:
-            return all(isinstance(n, Constant) and isinstance(n.value, int) and n.value % size == 0 for n in lengths)
+def _is_slice(group: Expression, time: Expression, length: Expression) -> bool:
+    """Whether windows of a length on a time are unions of the windows that are a group."""
+    match group, length:
+        case Call("window_start", (own, Constant(int() as size))), Constant(int() as whole):
+            return own == time and whole % size == 0
     return False
 
 

@@ -36,7 +36,6 @@ from workbench.sql.expressions import AggregateCall, Call, Column, Expression, c
 from workbench.sql.implication import cover, difference
 from workbench.sql.logical import Block, Grouping, LogicalQuery, Output, StreamInput
 from workbench.sql.predicates import TRUE, ORPred, PredSet, conjunction, map_predicates, pred_set, predicate_sources
-from workbench.sql.time_windows import slice_of
 from workbench.sql.windows import times
 
 
@@ -246,8 +245,7 @@ class Fold:
         statistics = {s: statistic_over_root(s) for s in grouping.statistics}
         if worth_slicing(self.draft, read, groups.values(), statistics.values(), window):
             # Groups of slices of time are shared whatever the window is, and a batch moves slices instead of rows.
-            finer = {*map(slice_of, groups.values()), *times(window)}
-            slices = self._aggregate(read, finer, statistics.values())
+            slices = self._aggregate(read, {*groups.values(), *times(window)}, statistics.values())
             read = self.windowed(Read(slices.id), of_slices(window, slices))
             groups = {asked: over_groups(made, slices.groups) for asked, made in groups.items()}
             statistics = {asked: of_parts(made) for asked, made in statistics.items()}

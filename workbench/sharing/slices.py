@@ -15,7 +15,6 @@ from workbench.sharing.draft import Draft
 from workbench.sql.expressions import AggregateCall, Column, Expression
 from workbench.sql.now import ROW
 from workbench.sql.predicates import Literal, PredSet, or_pred, pred_set
-from workbench.sql.time_windows import slice_of
 from workbench.sql.types import Kind
 from workbench.sql.windows import time_and_end, times
 
@@ -30,17 +29,10 @@ def worth_slicing(
     statistics: Iterable[AggregateCall],
     window: PredSet,
 ) -> bool:
-    """Whether groups over a window are computed from groups of slices: days, or numbers that many rows share.
-
-    So are groups by windows that overlap, for a row belongs to several of them and to one slice.
-    """
-    groups = list(groups)
-    overlap = any(slice_of(group) != group for group in groups)
-    if not (window or overlap) or not draft.options.vertical_expansion or not all(map(follows, statistics)):
+    """Whether groups over a window are computed from groups of slices: days, or numbers that many rows share."""
+    if not window or not draft.options.vertical_expansion or not all(map(follows, statistics)):
         return False
     found = list(times(window))
-    if not found:
-        return overlap
     if all(time.type.kind is Kind.DATE for time in found):
         return True
     columns = [time for time in found if isinstance(time, Column) and not time.name.startswith(ROW.name)]

@@ -16,6 +16,7 @@ from workbench.sql.grouped import Aggregation, is_aggregate, over_groups
 from workbench.sql.logical import Block, Grouping, Output, StreamInput
 from workbench.sql.normal_form import normal_form
 from workbench.sql.now import ROW, SLIDING, TUMBLING, rows_of
+from workbench.sql.overlapping import without_overlap
 from workbench.sql.predicates import PredSet, conjunction
 from workbench.sql.scalar import ScalarBinder, is_now
 from workbench.sql.scope import Item, Scope
@@ -166,7 +167,7 @@ class _SelectBinder:
         if condition is not None:
             having = normal_form(over_groups(condition, groups, self._not_grouped(having_scalar)))
         statistics = tuple(aggregation.statistics[key] for key in sorted(aggregation.statistics))
-        return self._made(outputs, Grouping(groups, statistics), having)
+        return without_overlap(self._made(outputs, Grouping(groups, statistics), having))
 
     def _name_window(self, groups: tuple[Expression, ...]) -> None:
         """What ``window.start`` and ``window.end`` mean where a window is a group; rows without a time are in none."""

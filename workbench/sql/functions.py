@@ -268,18 +268,6 @@ FUNCTIONS: dict[str, Function] = {
             "cast(timestamp_micros(unix_micros(cast({0} as timestamp))"
             " - pmod(unix_micros(cast({0} as timestamp)), {1} * 1000000L)) as timestamp_ntz)",
         ),
-        # Several values: a group expression and nothing else. A window that ended before the row is not one of its own.
-        Function(
-            "window_starts",
-            3,
-            3,
-            _fixed(TIMESTAMP, TIMESTAMP, INTEGER, INTEGER),
-            "explode(transform(filter(transform(sequence(0L, ({1} - 1L) div {2}), k -> "
-            "unix_micros(cast({0} as timestamp)) - pmod(unix_micros(cast({0} as timestamp)), {2} * 1000000L)"
-            " - k * {2} * 1000000L),"
-            " s -> s + {1} * 1000000L > unix_micros(cast({0} as timestamp))),"
-            " s -> cast(timestamp_micros(s) as timestamp_ntz)))",
-        ),
         Function("average", 2, 2, _average, rendering.average),
         Function("variance_samp", 3, 3, _any(DOUBLE), rendering.variance(samples=True, root=False)),
         Function("variance_pop", 3, 3, _any(DOUBLE), rendering.variance(samples=False, root=False)),

@@ -19,7 +19,7 @@ NOW, INSTANT, VARIABLE = "now", "instant", "loop variable"
 """The calls: the time of some streams, the instant a loop has come to, and inside a loop its variable."""
 
 TUMBLING, SLIDING = "window_start", "window_starts"
-"""The calls that give the start of the window, or of all windows, that a time is in."""
+"""The calls that give the start of the window that a time is in; or of several, until they are rewritten."""
 
 Moment = Mapping[str, Value]
 """What time it is: for every stream, by its name in lower case, the largest event time seen, and for ``rows_of`` it the

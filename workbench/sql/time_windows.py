@@ -1,8 +1,7 @@
 """Spark's ``window(time, size[, slide])`` in GROUP BY: rows of each stretch of time are a group.
 
 Windows begin at whole multiples of the slide since 1970. Where they do not overlap, the window of a row is a value of
-it, its start. Where they do, a row belongs to several groups, and the start is a group expression of several values;
-then groups of slices, which do not overlap, are kept, and windows are put together from them (``sharing.slices``).
+it, its start. Where they do, a row belongs to several groups; such a query is rewritten (``overlapping``).
 """
 
 from __future__ import annotations
@@ -73,7 +72,7 @@ def part_of_window(start: Expression, name: str) -> Expression | None:
 
 
 def slice_of(group: Expression) -> Expression:
-    """A group expression of one value from which that of several follows: the slice of time; others are as they are.
+    """The slice of time that windows which overlap are made of; other groups are as they are.
 
     Example:
         >>> from workbench.sql.expressions import Column, text
@@ -81,7 +80,7 @@ def slice_of(group: Expression) -> Expression:
         'window_start(ts, 900)'
     """
     match group:
-        case Call("window_starts", (time, Constant(int() as size), Constant(int() as slide))):
+        case Call(function, (time, Constant(int() as size), Constant(int() as slide))) if function == SLIDING:
             return window_start(time, common := math.gcd(size, slide), common)
     return group
 
