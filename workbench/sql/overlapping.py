@@ -55,7 +55,7 @@ def _of_rows(block: Block, start: Call, others: list[Expression], statistics: It
     names = _names(others, arguments)
     rows = Block(block.inputs, block.where, (), window=block.window)
     union = _windows(rows, start, start.arguments[0], [*others, *arguments], [*names[0], *names[1]])
-    named = {a: Column(name, a.type) for a, name in zip(arguments, names[1], strict=True)}
+    named: dict[Expression, Expression] = {a: Column(name, a.type) for a, name in zip(arguments, names[1], strict=True)}
     parts = {s: replace(s, arguments=tuple(named.get(a, a) for a in s.arguments)) for s in statistics}
     return _grouped(block, union, start, dict(zip(others, names[0], strict=True)), parts)
 

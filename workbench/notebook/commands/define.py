@@ -14,6 +14,7 @@ from workbench.notebook.desk import Desk
 from workbench.notebook.display import counts, explained, plain, rows_table, show, together
 from workbench.notebook.drawing import picture
 from workbench.notebook.parameters import expand
+from workbench.query import LAZY, RESULTS
 
 if TYPE_CHECKING:
     from workbench.query import Query
@@ -38,7 +39,7 @@ def register(desk: Desk, arguments: argparse.Namespace) -> None:
         return
     replaced = arguments.name.lower() in {name.lower() for name in session.queries}
     before = session.network
-    query = session.register(sql, name=arguments.name, dialect=arguments.dialect)
+    query = session.register(sql, name=arguments.name, dialect=arguments.dialect, results=arguments.results)
     change = describe_change(query.name, before, session.network)
     show(f"{query.name} {'replaced' if replaced else 'registered'}: {change}")
     show_result(desk, query, arguments.limit, arguments.output)
@@ -47,6 +48,8 @@ def register(desk: Desk, arguments: argparse.Namespace) -> None:
 def describe_change(name: str, before: NetworkView, after: NetworkView) -> str:
     """What a registration did to the network, in a few words."""
     old, new = ({node.id for node in network.nodes} for network in (before, after))
+    if name not in after.results:
+        return f"it is computed when it is asked; the network has {len(after.nodes):,} nodes"
     of_query = after.ancestors(name)
     added = len(new - old)
     changes = {
@@ -144,6 +147,12 @@ CELL = Command(
     (
         argument("name", metavar="NAME", completes="query", help="what the query is called"),
         argument("--dialect", default="spark", metavar="D", completes="dialect", help="of the SQL (default: spark)"),
+        argument(
+            "--results",
+            choices=RESULTS,
+            default=LAZY,
+            help="how the answer is kept: without its last window (lazy), as it is now (eager), or not at all (off)",
+        ),
         argument("--dry-run", action="store_true", help="show what would be shared, change nothing"),
         argument("--limit", type=int, default=10, metavar="N", help="rows to show (default: 10)"),
         argument("-o", "--output", metavar="VAR", help="variable that gets the whole result"),

@@ -32,8 +32,20 @@ def results(desk: Desk, arguments: argparse.Namespace) -> None:
             desk.variables[arguments.output] = changes
         latest = changes.tail(max(0, arguments.limit))
         show(rows_table(latest, len(changes), f"latest changes of {query.name}"))
+    elif arguments.at is not None:
+        rows = query.result(at=arguments.at)
+        if arguments.output is not None:
+            desk.variables[arguments.output] = rows
+        show(rows_table(rows.head(max(0, arguments.limit)), len(rows), f"{query.name} at {arguments.at}"))
     else:
         show_result(desk, query, arguments.limit, arguments.output)
+
+
+def windows(desk: Desk, arguments: argparse.Namespace) -> None:
+    """The instants of a windowed query, and where its windows were."""
+    query = desk.session.query(arguments.query)
+    found = query.windows()
+    show(rows_table(found.tail(max(0, arguments.limit)), len(found), f"latest windows of {query.name}"))
 
 
 def queries(desk: Desk, arguments: argparse.Namespace) -> None:
@@ -42,7 +54,7 @@ def queries(desk: Desk, arguments: argparse.Namespace) -> None:
     network = session.network
     rows = []
     for name, query in session.queries.items():
-        nodes = [network.node(id_) for id_ in network.ancestors(name)]
+        nodes = [network.node(id_) for id_ in network.ancestors(name)] if name in network.results else []
         shared = sum(len(node.queries) > 1 for node in nodes)
         columns = ", ".join(column for column, _ in query.columns)
         rows.append([name, query.status, str(len(nodes)), str(shared), short(columns, 60)])
@@ -141,10 +153,21 @@ COMMANDS = (
             argument("query", metavar="QUERY", completes="query", help="its name"),
             argument("--changes", action="store_true", help="what each batch added (weight 1) and took away (-1)"),
             argument("--since", type=int, metavar="BATCH", help="with --changes: only after this batch"),
+            argument("--at", metavar="INSTANT", help="the set of one instant of a windowed query"),
             argument("--limit", type=int, default=10, metavar="N", help="rows to show (default: 10)"),
             argument("-o", "--output", metavar="VAR", help="variable that gets all rows"),
         ),
         ("%argus results big_transfers --limit 20", "%argus results big_transfers --changes --since 3"),
+    ),
+    Command(
+        "windows",
+        "List the instants of a windowed query, and where its windows were.",
+        windows,
+        (
+            argument("query", metavar="QUERY", completes="query", help="its name"),
+            argument("--limit", type=int, default=10, metavar="N", help="rows to show (default: 10)"),
+        ),
+        ("%argus windows last_week",),
     ),
     Command("queries", "List the queries and how much each shares.", queries, (), ("%argus queries",)),
     Command("streams", "List the streams and how far each has been read.", streams, (), ("%argus streams",)),
