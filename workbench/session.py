@@ -15,6 +15,7 @@ import pandas as pd
 from pyspark.sql import SparkSession
 
 from workbench.catalog.catalog import Catalog
+from workbench.engine.cluster import prepare_workers
 from workbench.engine.engine import Engine
 from workbench.engine.functions import UserFunctions
 from workbench.engine.results import Answers
@@ -58,7 +59,7 @@ class Session:
     """Continuous queries over streams, in one shared network.
 
     Args:
-        spark: the Spark to use; ``None`` starts a quiet local one.
+        spark: the Spark to use; ``None`` starts a quiet local one. The workers of a cluster are sent this package.
         path: folder for the session's data, which every Spark worker must reach; ``None`` is a temporary one.
         dialect: SQL dialect of queries that name none.
         options: switches, see ``Options``.
@@ -84,6 +85,7 @@ class Session:
         self._temporary = path is None
         self.path = Path(tempfile.mkdtemp(prefix="argus-") if path is None else path).resolve()
         self.path.mkdir(parents=True, exist_ok=True)
+        prepare_workers(self.spark, self.path)
         self._spark = engine_session(self.spark)
         self._engine = Engine(self._spark, self.path / "state", self.options.incremental_aggregates)
         # A session of another process is not continued yet, so its catalog is not either.
