@@ -51,7 +51,7 @@ def logged(log: Path, pattern: str, seconds: float = 180) -> re.Match[str]:
 
 
 @pytest.mark.spark
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(900)
 def test_fifty_queries_on_a_cluster_that_loses_a_worker(tmp_path: Path) -> None:
     use_java()
     local = ("--host", "127.0.0.1", "--port", "0", "--webui-port", "0")
@@ -73,7 +73,7 @@ def test_fifty_queries_on_a_cluster_that_loses_a_worker(tmp_path: Path) -> None:
                 cwd=tmp_path,
                 capture_output=True,
                 text=True,
-                timeout=380,
+                timeout=850,
                 check=False,
             )
             assert driver.returncode == 0, driver.stderr[-4000:]
