@@ -27,8 +27,8 @@ lint: $(STAMP) ## ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(STAMP) java ## run an experiment (ARGS="full-size --stream med --batches 30")
-	$(BIN)/python -m workbench.experiments $(or $(ARGS),full-size)
+bench: $(STAMP) java ## run an experiment (ARGS="speed med --batches 30")
+	$(BIN)/python -m workbench.experiments $(or $(ARGS),speed examples-fed)
 
 clean: ## remove .venv and everything that was built
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis spark-warehouse metastore_db derby.log

@@ -14,6 +14,7 @@ import pandas as pd
 from pyspark.sql import SparkSession
 
 from workbench.catalog.catalog import Catalog
+from workbench.engine.cluster import prepare_workers
 from workbench.engine.engine import Engine
 from workbench.engine.functions import UserFunctions
 from workbench.engine.results import Answers
@@ -49,7 +50,7 @@ class Session:
     Whatever changes it is committed to its folder, as a whole or not at all; ``Session.open`` goes on from there.
 
     Args:
-        spark: the Spark to use; ``None`` starts a quiet local one.
+        spark: the Spark to use; ``None`` starts a quiet local one. The workers of a cluster are sent this package.
         path: folder for the session's data, which every Spark worker must reach; ``None`` is a temporary one.
         dialect: SQL dialect of queries that name none.
         options: switches, see ``Options``.
@@ -115,6 +116,7 @@ class Session:
         self.options = options
         self.spark = spark or local_spark()
         self.path = home.path
+        prepare_workers(self.spark, self.path)
         self._spark = engine_session(self.spark)
         self._engine = Engine(
             self._spark, home.state, home.discarded, not home.temporary, self.options.incremental_aggregates

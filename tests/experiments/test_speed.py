@@ -1,30 +1,110 @@
-"""The speed experiment: it runs, says what was scaled, and gives no figure for an answer that is wrong."""
+"""The speed experiment and its competitors: they run, say what was scaled, and give no figure for a wrong answer."""
 
 from __future__ import annotations
 
+import argparse
+import json
+from collections import Counter
+from pathlib import Path
+
+import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
 from workbench.errors import WorkbenchError
-from workbench.experiments import speed
+from workbench.experiments import reruns, speed
+from workbench.experiments.__main__ import main
+from workbench.experiments.digests import check, digest_of
+from workbench.experiments.query_sets import GeneratedQuery
+from workbench.experiments.workload import Workload, spread, workload
+
+SMALL = ["--queries", "4", "--history", "2000", "--batch", "500", "--batches", "1", "--sample", "3", "--slow", "1"]
 
 
-def test_a_small_run(spark: SparkSession) -> None:
-    measured = speed.measure("fed-manual", history=2_000, queries=4, batches=1, sample=2)
-    assert (measured.queries, measured.history, len(measured.batch_seconds)) == (4, 2_000, 1)
-    assert measured.sampled == {"unshared": 2, "Spark": 2}
-    assert set(measured.competitors) == {"DuckDB", "unshared", "Spark"}
-    assert all(seconds > 0 for seconds in measured.competitors.values())
-    assert "from 2 queries" in str(measured)
+def parsed(*words: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    speed.add_arguments(parser)
+    return parser.parse_args(list(words))
 
 
-def test_a_wrong_answer_gives_no_figure(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = speed._duckdb
+def never_ending() -> Workload:
+    """A query nobody finishes, and one that is done at once."""
+    rows = pa.table({"a": range(200_000)})
+    pairs = "SELECT count(*) n FROM t x, t y WHERE x.a % 10 = y.a % 10 AND x.a * y.a % 7 > 5"
+    asked = (GeneratedQuery("long", "", pairs, "long", {}), GeneratedQuery("short", "", "SELECT 1", "short", {}))
+    return Workload("endless", "t", rows, 200_000, 1, asked)
+
+
+def test_a_small_run_from_the_command_line(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["-o", str(tmp_path), "speed", *SMALL]) == 0
+    printed = capsys.readouterr().out
+    assert "3 answers compared with DuckDB's" in printed
+    figures = json.loads((tmp_path / "speed-fed-manual.json").read_text())
+    assert figures["machine"]["pyspark"]
+    assert figures["fed-manual"]["sampled"] == {"unshared": 1, "DuckDB": 3, "Spark": 1}
+    assert all(seconds > 0 for seconds in figures["fed-manual"]["seconds"].values())
+    assert (tmp_path / "speed-fed-manual.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "speed-fed-manual.svg").read_text().count("seconds")
+
+
+def test_a_wrong_answer_gives_no_figure(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    right = reruns.digest
 
     def wrong(*arguments: object) -> object:
-        seconds, digests = right(*arguments)  # type: ignore[arg-type]
-        return seconds, {name: (rows, digest + 1) for name, (rows, digest) in digests.items()}
+        rows, digest = right(*arguments)  # type: ignore[arg-type]
+        return rows, digest + 1
 
-    monkeypatch.setattr(speed, "_duckdb", wrong)
-    with pytest.raises(WorkbenchError, match="2 answers are not DuckDB's"):
-        speed.measure("fed-manual", history=1_000, queries=2, batches=1, sample=0)
+    monkeypatch.setattr(reruns, "digest", wrong)
+    assert main(["-o", str(tmp_path), "speed", *SMALL[:-1], "0"]) == 1
+    assert "shared: 3 answers differ from DuckDB's" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("who", [reruns.in_duckdb, reruns.in_spark])
+def test_what_does_not_end_is_stopped_and_said_to_be(spark: SparkSession, who) -> None:
+    work = never_ending()
+    found = who(work, work.queries, work.history, patience=2.0)
+    assert found.stopped == ["long"]
+    assert found.seconds["long"] == 2.0
+    assert found.digests["short"][0] == 1
+    assert found.whole(10) == pytest.approx(5 * (2.0 + found.seconds["short"]))
+
+
+def test_a_sample_has_every_variant_and_not_always_the_same_constants() -> None:
+    work = workload("fed-manual", batches=0, history=6)
+    sample = spread(work.queries, 48)
+    assert set(Counter(query.variant for query in sample).values()) == {3}
+    for constant, least in (("amount", 2), ("window", 5), ("ratio", 4)):
+        assert len({query.parameters[constant] for query in sample}) >= least, constant
+    assert spread(work.queries, 48) == sample
+    assert len(spread(work.queries[:5], 100)) == 5
+    assert spread(work.queries, 0) == ()
+
+
+def test_a_digest_is_of_a_bag_of_rows() -> None:
+    rows = pa.table({"a": [1, 1, None], "b": ["x", "x", ""]})
+    assert digest_of(rows) == digest_of(rows.take([2, 0, 1]).rename_columns(["p", "q"]))
+    for other in ({"a": [1, None], "b": ["x", ""]}, {"a": [1, 1, None], "b": ["x", "x", None]}):
+        assert digest_of(rows) != digest_of(pa.table(other))
+
+
+def test_answers_are_compared_where_both_have_one() -> None:
+    assert check("ours", {"a": (1, 5), "b": (2, 6)}, {"a": (1, 5)}) == 1
+    with pytest.raises(WorkbenchError, match=r"ours: 1 answer differ.* b \(2 rows, not 3\)"):
+        check("ours", {"a": (1, 5), "b": (2, 6)}, {"a": (1, 5), "b": (3, 6)})
+
+
+def test_an_unknown_set_names_the_nearest() -> None:
+    with pytest.raises(WorkbenchError) as caught:
+        workload("fed-manuel", batches=1)
+    assert caught.value.hint == "did you mean fed-manual?"
+
+
+def test_the_examples_are_a_set() -> None:
+    work = workload("examples-med", batches=1, history=300, batch=5)
+    assert [query.name for query in work.queries] == [f"B{n}" for n in range(14, 22)]
+    assert (work.stream, work.rows_after(0), work.rows_after(9)) == ("MHDCFY01A", 300, 305)

@@ -23,8 +23,10 @@ def machine() -> dict[str, object]:
     }
 
 
-def resident_bytes() -> int:
-    """Memory of this process and all below it (Spark's JVM, its Python workers), in bytes; 0 where /proc is missing.
+def resident_bytes(process: int | None = None) -> int:
+    """Memory of a process and all below it, in bytes; 0 where /proc is missing.
+
+    Without a number it is this process (with Spark's JVM and its Python workers below it).
 
     Shared pages of forked workers are counted in proportion (PSS) where the system tells.
     """
@@ -34,7 +36,7 @@ def resident_bytes() -> int:
             parents[int(folder.name)] = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1])
         except (OSError, ValueError, IndexError):
             continue  # it ended while we looked
-    ours = {os.getpid()}
+    ours = {os.getpid() if process is None else process}
     while more := {pid for pid, parent in parents.items() if parent in ours} - ours:
         ours |= more
     return sum(_proportional(pid) for pid in ours)
@@ -51,7 +53,7 @@ def _proportional(pid: int) -> int:
 
 
 class PeakMemory:
-    """Watches memory while a block runs.
+    """Watches memory while a block runs, of this process or of another, and of all below it.
 
     Example:
         >>> with PeakMemory() as peak:
@@ -60,15 +62,16 @@ class PeakMemory:
         True
     """
 
-    def __init__(self, interval: float = 0.5) -> None:
+    def __init__(self, interval: float = 0.5, process: int | None = None) -> None:
         self.bytes = 0
+        self._process = process
         self._interval = interval
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
     def _watch(self) -> None:
         while not self._stop.wait(self._interval):
-            self.bytes = max(self.bytes, resident_bytes())
+            self.bytes = max(self.bytes, resident_bytes(self._process))
 
     def __enter__(self) -> PeakMemory:
         self._thread.start()
@@ -77,4 +80,4 @@ class PeakMemory:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._stop.set()
         self._thread.join()
-        self.bytes = max(self.bytes, resident_bytes())
+        self.bytes = max(self.bytes, resident_bytes(self._process))

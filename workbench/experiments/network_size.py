@@ -6,15 +6,17 @@ comes from the bundled samples, as if the thesis's history were there.
 
 from __future__ import annotations
 
+import argparse
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from pyarrow import parquet
 
-from workbench.experiments.query_sets import query_set
+from workbench.experiments.query_sets import QUERY_SETS, query_set
+from workbench.experiments.report import Chart, Report, table
 from workbench.network.describe import NetworkView
 from workbench.network.network import Network
 from workbench.optimizer.statistics import StreamStatistics, collect
@@ -145,12 +147,58 @@ def sample_statistics() -> dict[str, StreamStatistics]:
     }
 
 
-def table(name: str, grown: Mapping[str, Growth]) -> str:
-    """The sizes as text, the thesis's beside ours where it has them."""
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the experiment can be told."""
+    parser.add_argument("sets", nargs="*", metavar="SET", help=f"of {', '.join(QUERY_SETS)}; all unless given")
+    parser.add_argument("--configuration", action="append", choices=list(CONFIGURATIONS), help="all unless given")
+
+
+def report(chosen: argparse.Namespace, progress: Callable[[str], None] = print) -> Report:
+    """Grow the network of each query set under each configuration."""
+    configurations = {name: CONFIGURATIONS[name] for name in chosen.configuration or CONFIGURATIONS}
+    texts, figures, charts = [], {}, []
+    for name in chosen.sets or QUERY_SETS:
+        grown = measure(name, configurations, progress)
+        rules = (f"{configuration}: {growth.rules}" for configuration, growth in grown.items())
+        texts.append("\n".join([name, text(name, grown), *rules]))
+        figures[name] = {configuration: asdict(growth) for configuration, growth in grown.items()}
+        charts += charts_of(name, grown)
+    return Report("network-size", "\n\n".join(texts), figures, charts)
+
+
+def text(name: str, grown: Mapping[str, Growth]) -> str:
+    """The sizes as a table, the thesis's beside ours where it has them."""
     thesis = THESIS.get(name, {})
-    columns = [*grown, *(f"T {c}" for c in list(CONFIGURATIONS)[:4] if thesis)]
-    lines = [f"{'queries':>8} " + " ".join(f"{c:>13}" for c in columns)]
-    for number in next(iter(grown.values())).sizes:
-        figures = [g.sizes[number] for g in grown.values()] + [*thesis.get(number, ())]
-        lines.append(f"{number:>8} " + " ".join(f"{figure:>13,}" for figure in figures))
-    return "\n".join(lines)
+    columns = ["queries", *grown, *(f"T {c}" for c in list(CONFIGURATIONS)[:4] if thesis)]
+    return table(
+        columns,
+        [
+            [number, *(growth.sizes[number] for growth in grown.values()), *thesis.get(number, ())]
+            for number in next(iter(grown.values())).sizes
+        ],
+    )
+
+
+def charts_of(name: str, grown: Mapping[str, Growth]) -> list[Chart]:
+    """Figure 10.16 for a set: ours, and the thesis's where it has it."""
+    charts = [Chart(f"{name}: ours", "queries", "weighted size", {c: growth.sizes for c, growth in grown.items()})]
+    if thesis := THESIS.get(name):
+        series = {c: {n: sizes[i] for n, sizes in thesis.items()} for i, c in enumerate(list(CONFIGURATIONS)[:4])}
+        charts.append(Chart(f"{name}: thesis, Figure 10.16", "queries", "weighted size", series))
+    return charts
+
+
+def add_register_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the experiment on registration can be told."""
+    parser.add_argument("--set", choices=QUERY_SETS, default="fed-uniform", help="default: fed-uniform")
+
+
+def register_report(chosen: argparse.Namespace, progress: Callable[[str], None] = print) -> Report:
+    """Register one query after the other, and time each hundred."""
+    grown = growth(chosen.set, CONFIGURATIONS["Restructuring"], known=False)
+    seconds = dict(zip(grown.sizes, grown.seconds, strict=True))
+    rows = [[number, seconds[number], size] for number, size in grown.sizes.items()]
+    last = f"{sum(grown.seconds):.1f} s in all; last hundred / first hundred {grown.seconds[-1] / grown.seconds[0]:.2f}"
+    said = f"{table(['queries', 's for the last hundred', 'weighted size'], rows)}\n{last}"
+    chart = Chart(f"registering {chosen.set}", "queries", "seconds for a hundred", {"ours": seconds}, log_y=False)
+    return Report(f"register-{chosen.set}", said, asdict(grown), (chart,))

@@ -81,7 +81,7 @@ class Command:
         Raises:
             MagicError: something is missing, unknown or of the wrong type.
         """
-        parser = _Parser(self.name)
+        parser = Parser(self.name)
         for each in self.arguments:
             parser.add_argument(*each.flags, **each.settings)
         arguments, unknown = parser.parse_known_args(split(line))
@@ -91,14 +91,14 @@ class Command:
 
     def help(self) -> str:
         """Usage, arguments and examples as text."""
-        parser = _Parser(self.name, self.summary)
+        parser = Parser(self.name, self.summary)
         for each in self.arguments:
             parser.add_argument(*each.flags, **each.settings)
         examples = "".join(f"\n  {line}" for line in self.examples)
         return parser.format_help().rstrip() + (f"\n\nexamples:{examples}" if examples else "")
 
 
-class _Parser(argparse.ArgumentParser):
+class Parser(argparse.ArgumentParser):
     """A parser that raises, where argparse would end the process."""
 
     def __init__(self, name: str, summary: str | None = None) -> None:
@@ -111,9 +111,14 @@ class _Parser(argparse.ArgumentParser):
         )
         self._name = name
 
+    @property
+    def options(self) -> list[str]:
+        """Every spelling of every option."""
+        return list(self._option_string_actions)
+
     def error(self, message: str, hint: str | None = None) -> NoReturn:
         """Raise instead of printing the usage and leaving."""
-        where = "" if self._name.startswith("%") else f" {self._name}"
+        where = "" if self._name.startswith("%") else f" {self._name.split()[0]}"
         raise MagicError(f"{self.prog}: {message}", hint=hint or f"%argus help{where}")
 
 

@@ -1,0 +1,97 @@
+"""Every experiment at a tiny size: it runs, checks its answers, and puts the thesis's figures beside its own."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from workbench.errors import WorkbenchError
+from workbench.experiments import aggregates, incremental, sharing
+from workbench.experiments.registry import EXPERIMENTS, find
+from workbench.experiments.report import Chart, Report
+from workbench.experiments.workload import workload
+
+SMALL = {
+    "incremental": "--queries Q3 --history 1500 --new 100 --repeats 1 --batch-sizes 100",
+    "aggregates": "aggregate-fed --queries 2 --step 1 --history 1500 --batch 200 --batches 1 --sample 2 --slow 1"
+    " --expansion-sizes 10",
+    "sharing": "--queries 3 --step 2 --history 1500 --batch 200 --batches 1 --sample 2 --slow 0"
+    " --configuration NonJoinS --configuration AllSharing fed-manual",
+    "scaling": "queries batches alone --history 1500 --batch 200 --batches 1 --many 2 --queries 1 2"
+    " --set-queries 2 --sample 1",
+}
+EXPECTED = {
+    "incremental": ["Table C.1", "Table C.2", "Data2  Q3", "T SQL / Rete", "T Figure 10.2"],
+    "aggregates": [
+        "aggregate-fed: seconds",
+        "T NS-IA / SIA",
+        "Table 10.4",
+        "vertical expansion, pair 2",
+        "NonVE ITT ms",
+    ],
+    "sharing": ["NonJoinS  AllSharing  DuckDB", "4 answers compared"],
+    "scaling": ["1 to 2 queries", "2 batches, the last 1", "join of two", "ours / by hand"],
+}
+
+
+def ran(name: str) -> Report:
+    """An experiment's report at its small size."""
+    experiment, parser = find(name), argparse.ArgumentParser()
+    experiment.add_arguments(parser)
+    return experiment.report(parser.parse_args(SMALL[name].split()), lambda line: None)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_tiny_run(name: str, spark: SparkSession, tmp_path: Path) -> None:
+    report = ran(name)
+    for expected in EXPECTED[name]:
+        assert expected in report.text, report.text
+    files = report.write(tmp_path)
+    assert [file.suffix for file in files] == [".json", ".png", ".svg"]
+    figures = json.loads(files[0].read_text())
+    assert figures["machine"]["cores"]
+    assert len(figures) > 1
+
+
+def test_the_thesis_has_as_many_figures_as_our_steps() -> None:
+    for module, step in ((aggregates, aggregates.STEP), (sharing, sharing.STEP)):
+        for name, printed in module.THESIS.items():
+            number = len(workload(name, batches=0, history=300).queries)
+            assert list(printed) == [*range(step, number, step), number]
+    assert all(len(figures) == len(sharing.PRINTED) for set_ in sharing.THESIS.values() for figures in set_.values())
+    assert set(sharing.PRINTED) <= set(sharing.ALL)
+
+
+def test_what_is_hidden_in_a_query_is_told_to_duckdb_alone() -> None:
+    for name, hidden in incremental.HIDDEN.items():
+        text = incremental.examples(range(1, 8))[int(name[1:]) - 1].duckdb_sql
+        assert all(part.split(".")[0].strip() in text for part in hidden.split(" AND ")[1:])
+
+
+def test_unknown_names_are_told_the_nearest() -> None:
+    with pytest.raises(WorkbenchError) as caught:
+        find("sped")
+    assert caught.value.hint == "did you mean speed?"
+    parser = argparse.ArgumentParser()
+    EXPERIMENTS["scaling"].add_arguments(parser)
+    with pytest.raises(WorkbenchError, match="scaling has no part querys") as caught:
+        EXPERIMENTS["scaling"].report(parser.parse_args(["querys"]), lambda line: None)
+    assert caught.value.hint == "did you mean queries?"
+
+
+def test_lines_by_number_and_bars_by_name_are_drawn(tmp_path: Path) -> None:
+    charts = [
+        Chart("lines", "queries", "seconds", {"ours": {1: 0.5, 10: 1.0}, "thesis": {1: 2.0}}, log_x=True),
+        Chart("bars", "set", "seconds", {"ours": {"a": 0.5, "b": 1.0}, "others": {"b": 3.0}}, log_y=False),
+    ]
+    report = Report("drawn", "", {}, charts)
+    lines, bars = report.figure().axes
+    assert [list(line.get_ydata()) for line in lines.lines] == [[0.5, 1.0], [2.0]]
+    assert (lines.get_xscale(), bars.get_yscale()) == ("log", "linear")
+    assert [text.get_text() for text in bars.get_xticklabels()] == ["a", "b"]
+    assert [patch.get_height() for patch in bars.patches] == [0.5, 1.0, 0.0, 3.0]
+    assert Report("alone", "", {"figure": 1}).write(tmp_path) == [tmp_path / "alone.json"]

@@ -1,0 +1,72 @@
+"""``%argus experiment``: what it lists, how it is told its options, and what it shows."""
+
+from __future__ import annotations
+
+import argparse
+
+import pytest
+
+from workbench.errors import WorkbenchError
+from workbench.experiments import registry
+from workbench.experiments.registry import Experiment
+from workbench.experiments.report import Chart, Report
+from workbench.notebook.arguments import MagicError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("sets", nargs="*")
+    parser.add_argument("--history", type=int, default=5)
+
+
+def measured(chosen: argparse.Namespace, progress) -> Report:
+    progress("half of it")
+    if chosen.history < 0:
+        raise WorkbenchError("an answer is wrong")
+    chart = Chart("times", "set", "seconds", {"ours": dict.fromkeys(chosen.sets, 1.0)})
+    return Report("quick", f"history {chosen.history}", {"sets": chosen.sets}, (chart,) if chosen.sets else ())
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        registry, "EXPERIMENTS", {"quick": Experiment("quick", "takes no time", add_arguments, measured)}
+    )
+
+
+def test_without_a_name_it_lists_what_there_is(run, session):
+    text = run("%argus experiment").text
+    assert "%argus experiment quick" in text and "takes no time" in text and "--history" in text
+
+
+def test_it_shows_progress_tables_and_a_drawing(run, session, shell):
+    cell = run("%argus experiment -o report quick one two --history 7")
+    assert cell.texts[0] == "quick …"
+    assert "half of it" in cell.texts[1]
+    assert cell.texts[2].startswith("quick took ")
+    assert cell.texts[3].strip() == "history 7"
+    assert "<svg" in cell.htmls[-1] and "<?xml" not in cell.htmls[-1]
+    assert shell.user_ns["report"].figures == {"sets": ["one", "two"]}
+    assert session.added == [], "an experiment leaves the notebook's session alone"
+
+
+def test_without_a_drawing_there_is_text(run):
+    cell = run("%argus experiment quick")
+    assert cell.texts[-1] == "history 5"
+    assert "<svg" not in cell.htmls[-1]
+
+
+@pytest.mark.parametrize(
+    ("line", "message", "hint"),
+    [
+        ("quik", "there is no experiment quik", "did you mean quick?"),
+        ("quick --histry 3", "--histry is not understood", "did you mean --history?"),
+        ("quick --history x", "argument --history: invalid int value: 'x'", "%argus help experiment"),
+        ("quick --history=-1", "an answer is wrong", None),
+    ],
+)
+def test_what_is_wrong_is_said(run, line, message, hint):
+    error = run(f"%argus experiment {line}").error
+    assert isinstance(error, WorkbenchError)
+    assert message in str(error)
+    assert error.hint == hint
+    assert isinstance(error, MagicError) == ("argument" in message or "understood" in message)

@@ -1,0 +1,61 @@
+"""The notebooks, run as JupyterLab would run them, all in one kernel: Spark starts once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+from jupyter_client.manager import KernelManager
+from nbclient import NotebookClient
+
+from workbench import demo
+
+NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
+SECONDS = 300
+"""For one cell."""
+
+AFRESH = """
+%reset -f
+import workbench.notebook.extension as extension
+if extension._desk is not None:
+    extension._desk.close()
+"""
+
+
+@pytest.fixture(scope="module")
+def kernel() -> Iterator[KernelManager]:
+    manager = KernelManager(kernel_name="python3")
+    yield manager
+    if manager.has_kernel:
+        manager.shutdown_kernel(now=True)
+
+
+def ran(kernel: KernelManager, notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    folder = {"metadata": {"path": str(NOTEBOOKS[0].parent)}}
+    return NotebookClient(notebook, km=kernel, timeout=SECONDS, resources=folder).execute()
+
+
+@pytest.mark.spark
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=[path.stem for path in NOTEBOOKS])
+def test_a_notebook_runs_and_comes_to_what_it_promises(kernel: KernelManager, path: Path) -> None:
+    ran(kernel, nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(AFRESH)]))
+    notebook = ran(kernel, nbformat.read(path, as_version=4))
+    outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+    assert not [output for output in outputs if output.output_type == "error"]
+    assert demo.summary(notebook) or path.stem == "02-sharing"
+    shown = [data for output in outputs for data in (output.get("data", {}),)]
+    assert any("<svg" in data.get("text/html", "") for data in shown), "a network or figures are drawn"
+    drawn = sum("image/png" in data for data in shown)
+    assert drawn == {"03-fraud-fed": 2, "04-outbreak-med": 1, "05-replay-experiment": 2}.get(path.stem, 0)
+    page = demo.page(notebook, path.stem)
+    assert "https://cdn" not in page and "unpkg" not in page
+
+
+def test_a_notebook_is_saved_without_outputs() -> None:
+    for path in NOTEBOOKS:
+        cells = nbformat.read(path, as_version=4).cells
+        assert not [cell.id for cell in cells if cell.cell_type == "code" and cell.outputs], path.name
+        assert [cell.id for cell in cells] == [f"cell-{number:02}" for number in range(1, len(cells) + 1)], path.name

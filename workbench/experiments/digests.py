@@ -1,0 +1,61 @@
+"""Digests of answers: equal for equal bags of rows, whoever computed them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import duckdb
+import pyarrow as pa
+
+from workbench.errors import WorkbenchError
+
+Digest = tuple[int, int]
+"""How many rows an answer has, and a sum of hashes."""
+
+
+def digest(database: duckdb.DuckDBPyConnection, answer: str) -> Digest:
+    """Rows of a relation, and the sum of their hashes. Floats count to nine digits."""
+    columns = database.execute(f"DESCRIBE FROM {answer}").fetchall()
+    floats = ("DOUBLE", "FLOAT")
+    texts = [f"printf('%.9g', \"{n}\")" if t in floats else f'"{n}"::VARCHAR' for n, t, *_ in columns]
+    row = ", ".join(f"coalesce({text}, chr(30))" for text in texts)
+    found = database.execute(
+        f"SELECT count(*), coalesce(sum(hash(concat_ws(chr(31), {row}))), 0) FROM {answer}"
+    ).fetchone()
+    assert found is not None
+    return int(found[0]), int(found[1])
+
+
+def digest_of(answer: pa.Table) -> Digest:
+    """The digest of rows this process has; what the columns are called does not count.
+
+    Example:
+        >>> one, other = pa.table({"a": [1, 2], "b": ["x", None]}), pa.table({"c": [2, 1], "d": [None, "x"]})
+        >>> digest_of(one) == digest_of(other), digest_of(one)[0]
+        (True, 2)
+    """
+    with duckdb.connect() as database:
+        database.register("answer", answer.rename_columns([f"c{i}" for i in range(answer.num_columns)]))
+        return digest(database, "answer")
+
+
+def check(who: str, got: Mapping[str, Digest], expected: Mapping[str, Digest]) -> int:
+    """Compare answers with DuckDB's before any figure is given.
+
+    Args:
+        who: whose answers ``got`` are.
+        got: digests by query.
+        expected: DuckDB's; queries that it has not are passed over.
+
+    Returns:
+        How many were compared.
+
+    Raises:
+        WorkbenchError: some are not equal.
+    """
+    wrong = [query for query, found in got.items() if query in expected and found != expected[query]]
+    if wrong:
+        shown = ", ".join(f"{query} ({got[query][0]:,} rows, not {expected[query][0]:,})" for query in wrong[:5])
+        answers = f"{len(wrong)} answers" if len(wrong) > 1 else "1 answer"
+        raise WorkbenchError(f"{who}: {answers} differ from DuckDB's: {shown}", hint="no time is given for them")
+    return sum(query in expected for query in got)

@@ -1,0 +1,125 @@
+"""Our own engine on a workload: queries come some at a time, and batches are timed at each number of them (T10.1.4)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from workbench.experiments.digests import Digest, digest_of
+from workbench.experiments.measure import PeakMemory
+from workbench.experiments.workload import Workload
+from workbench.options import Options
+from workbench.query import Query
+from workbench.session import Session
+from workbench.streams.zipcodes import zipdistance
+
+WARM_UP = 3
+"""Batches that are run before those that are measured: plans are made and code is compiled in the first."""
+
+Progress = Callable[[str], None]
+"""Is told how far an experiment is, in one line."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One number of queries.
+
+    Attributes:
+        queries: how many are registered.
+        register_seconds: to register those that came, answering over all rows so far.
+        batch_seconds: of each measured batch.
+        operators: shared operators that had work, in a typical batch.
+        weighted_size: of the network (T Table 10.7).
+    """
+
+    queries: int
+    register_seconds: float
+    batch_seconds: tuple[float, ...]
+    operators: int
+    weighted_size: int
+
+    @property
+    def seconds(self) -> float:
+        """Median time of a batch."""
+        return median(self.batch_seconds)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A session's life.
+
+    Attributes:
+        steps: one for each number of queries that was measured.
+        rows: that had arrived at the end.
+        digests: of the answers then, by query, of those that were asked for.
+        peak_gib: most memory this process and all below it had, where it was watched.
+    """
+
+    steps: tuple[Step, ...]
+    rows: int
+    digests: Mapping[str, Digest]
+    peak_gib: float
+
+    @property
+    def last(self) -> Step:
+        """The step with most queries."""
+        return self.steps[-1]
+
+
+def batches_needed(steps: Collection[int], batches: int) -> int:
+    """How many batches of rows a run takes."""
+    return len(steps) * (WARM_UP + batches)
+
+
+def run(
+    work: Workload,
+    steps: Sequence[int],
+    batches: int,
+    *,
+    options: Options | None = None,
+    checked: Collection[str] = (),
+    patience: float = float("inf"),
+    progress: Progress = print,
+) -> Run:
+    """Register a workload's queries in steps and let batches arrive at each.
+
+    Args:
+        work: rows for ``batches_needed`` batches, and queries.
+        steps: numbers of queries, growing.
+        batches: how many are measured at each.
+        options: how to share.
+        checked: queries whose answers are wanted.
+        patience: no further step is taken once a batch took more seconds than this.
+        progress: told of each step.
+    """
+    taken: list[Step] = []
+    registered = 0
+    with PeakMemory() as peak, Session(options=options) as session:
+        session.add_function("zipdistance", zipdistance, returns="double")
+        session.add_stream(work.stream, work.table, history=work.history, batch=work.batch)
+        for wanted in steps:
+            started = time.perf_counter()
+            texts = {query.name: query.sql for query in work.queries[registered:wanted]}
+            session.register_many(texts, dialect="oracle")
+            register = time.perf_counter() - started
+            registered = wanted
+            reports = session.run(WARM_UP + batches)[WARM_UP:]
+            seconds = tuple(report.seconds for report in reports)
+            operators = round(median(len(report.operators) for report in reports))
+            step = Step(wanted, register, seconds, operators, session.network.weighted_size())
+            taken.append(step)
+            progress(f"{work.name}: {wanted} queries registered in {register:.1f} s, {step.seconds:.2f} s a batch")
+            if step.seconds > patience:
+                break
+        rows = session.streams[work.stream].position
+        wanted_answers = [name for name in session.queries if name in checked]
+        digests = {name: digest(session.query(name)) for name in wanted_answers}
+    return Run(tuple(taken), rows, digests, peak.bytes / 2**30)
+
+
+def digest(query: Query) -> Digest:
+    """The digest of a query's answer, which Spark hands over as Arrow: pandas would change its types."""
+    with query.answers(query, None) as answers:
+        return digest_of(answers.result().toArrow())

@@ -1,0 +1,117 @@
+"""What an experiment comes to: a table to read, figures as JSON, and charts, the thesis's beside ours."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from workbench.experiments.measure import machine
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Series = Mapping[Any, float]
+"""Values by number, drawn as a line, or by name, drawn as bars."""
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One panel of a drawing.
+
+    Attributes:
+        title: says whose figures these are.
+        x, y: what is on the axes, with the unit.
+        series: by what to call them.
+        log_x, log_y: whether equal distances are equal ratios.
+    """
+
+    title: str
+    x: str
+    y: str
+    series: Mapping[str, Series]
+    log_x: bool = False
+    log_y: bool = True
+
+
+@dataclass(frozen=True)
+class Report:
+    """The outcome of an experiment.
+
+    Attributes:
+        name: of its files.
+        text: tables and remarks.
+        figures: what JSON can hold; ``machine`` is added.
+        charts: panels, side by side.
+    """
+
+    name: str
+    text: str
+    figures: Mapping[str, object]
+    charts: Sequence[Chart] = field(default=())
+
+    def figure(self) -> Figure:
+        """The drawing."""
+        from workbench.experiments.plot import draw  # matplotlib takes a second to import
+
+        return draw(self.charts)
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write ``NAME.json`` and, where there is something to draw, ``NAME.png`` and ``NAME.svg``."""
+        folder.mkdir(parents=True, exist_ok=True)
+        files = [folder / f"{self.name}.json"]
+        files[0].write_text(json.dumps({"machine": machine(), **self.figures}, indent=2, default=str))
+        if self.charts:
+            figure = self.figure()
+            for ending in ("png", "svg"):
+                files.append(folder / f"{self.name}.{ending}")
+                figure.savefig(files[-1])
+        return files
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A table of texts and numbers; ``None`` is a dash, numbers have the digits that mean something.
+
+    Example:
+        >>> print(table(["queries", "shared", "thesis"], [[50, 1.234, 15.93], [768, 123.4, None]]))
+        queries  shared  thesis
+             50    1.23    15.9
+            768     123       –
+    """
+    cells = [list(columns), *([number(cell) for cell in row] for row in rows)]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(columns))]
+    left = [all(isinstance(row[i], str) for row in rows) for i in range(len(columns))]
+    lines = (
+        "  ".join(c.ljust(w) if is_left else c.rjust(w) for c, w, is_left in zip(row, widths, left, strict=True))
+        for row in cells
+    )
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def number(value: object) -> str:
+    """A value to read: three digits of a float, thousands of an integer set apart.
+
+    Example:
+        >>> number(0.01234), number(12.345), number(1234.5), number(1234), number(None)
+        ('0.0123', '12.3', '1,234', '1,234', '–')
+    """
+    match value:
+        case None:
+            return "–"
+        case bool() | str():
+            return str(value)
+        case int():
+            return f"{value:,}"
+        case float():
+            digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2 if abs(value) >= 0.1 else 4
+            return f"{value:,.{digits}f}"
+        case _:
+            return str(value)
+
+
+def spread_of(seconds: Sequence[float]) -> dict[str, object]:
+    """Median, least and greatest of some times, and all of them, for JSON."""
+    return {"median": median(seconds), "least": min(seconds), "greatest": max(seconds), "all": list(seconds)}

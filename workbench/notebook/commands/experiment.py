@@ -1,0 +1,75 @@
+"""The command that runs an experiment from a notebook."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import time
+from typing import TYPE_CHECKING
+
+from workbench.errors import EnvironmentProblem, nearest
+from workbench.notebook.arguments import Command, Parser, argument
+from workbench.notebook.desk import Desk
+from workbench.notebook.display import ProgressLine, Shown, plain, show, together
+
+if TYPE_CHECKING:
+    from workbench.experiments.registry import Experiment
+
+
+def experiment(desk: Desk, arguments: argparse.Namespace) -> None:
+    """Run an experiment with a line of progress, then show its tables and its drawing; without a name, list them.
+
+    Experiments make sessions of their own, in the same Spark; the notebook's session is left alone.
+    """
+    try:
+        from workbench.experiments.registry import EXPERIMENTS, find  # DuckDB and the rest load only when asked for
+    except ModuleNotFoundError as missing:
+        raise EnvironmentProblem(
+            f"experiments need {missing.name}", hint="pip install 'argus-workbench[experiments]'"
+        ) from missing
+    if arguments.name is None:
+        show(together(*(plain(_parser(each).format_help()) for each in EXPERIMENTS.values())))
+        return
+    chosen = find(arguments.name)
+    parser = _parser(chosen)
+    options, unknown = parser.parse_known_args(arguments.options)
+    if unknown:
+        parser.error(f"{unknown[0]} is not understood", nearest(unknown[0], parser.options) or parser.format_usage())
+    started = time.perf_counter()
+    line = ProgressLine(f"{chosen.name} …")
+    report = chosen.report(
+        options, lambda text: line.update(f"{chosen.name}, {time.perf_counter() - started:.0f} s: {text}")
+    )
+    line.update(f"{chosen.name} took {time.perf_counter() - started:.0f} s")
+    if arguments.output is not None:
+        desk.variables[arguments.output] = report
+    drawing = io.StringIO()
+    if report.charts:
+        report.figure().savefig(drawing, format="svg")
+    show(together(plain(report.text), Shown("", _inline(drawing.getvalue()))) if report.charts else report.text)
+
+
+def _parser(experiment: Experiment) -> Parser:
+    parser = Parser(f"experiment {experiment.name}", experiment.summary)
+    experiment.add_arguments(parser)
+    return parser
+
+
+def _inline(svg: str) -> str:
+    """A drawing as a part of a page: without the lines that begin a file, and as wide as the cell at most."""
+    return f'<div class="argus-figure" style="max-width:100%;overflow-x:auto">{svg[svg.find("<svg") :]}</div>'
+
+
+COMMANDS = (
+    Command(
+        "experiment",
+        "Measure: speed, sharing, scaling and more, with tables and a drawing; without a name, say what there is.",
+        experiment,
+        (
+            argument("-o", "--output", metavar="VAR", help="variable that gets the report; give it before the name"),
+            argument("name", nargs="?", metavar="NAME", help="which one"),
+            argument("options", nargs=argparse.REMAINDER, metavar="OPTION", help="its own: sets, sizes"),
+        ),
+        ("%argus experiment", "%argus experiment speed fed-manual --queries 24 --history 20000 --batches 3"),
+    ),
+)
