@@ -87,8 +87,8 @@ class FakeSession:
     def add_table(self, name: str, source: object) -> FakeStream:
         return self.add_stream(name, source, None, None, None)
 
-    def register(self, sql: str, name: str, dialect: str) -> FakeQuery:
-        self.plan = self._planned(sql, name)
+    def register(self, sql: str, name: str, dialect: str, results: str = "lazy") -> FakeQuery:
+        self.plan = self._planned(sql, name) if results != "off" else self.plan
         self.queries[name] = FakeQuery(name, sql, dialect, self.frame)
         return self.queries[name]
 
