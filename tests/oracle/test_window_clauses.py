@@ -6,10 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from oracle.bags import frame_rows
 from oracle.harness import Case, Feed, Oracle
 from oracle.test_windows import FEEDS, asked
 from pyarrow import parquet
+from pyspark.sql import SparkSession
 
+from workbench import Session
 from workbench.errors import QueryError
 
 PRICES = parquet.read_table(Path(__file__).parents[2] / "sample_data" / "prices.parquet").slice(0, 20 * 160)
@@ -164,3 +167,35 @@ def test_begin_and_end(spark: object) -> None:
         oracle.check_results(["days", "rows", "asked", "groups asked"])
         with pytest.raises(QueryError, match="computed when it is asked"):
             oracle.session.query("asked").changes()
+
+
+def test_windows_go_on_when_a_session_is_opened_again(spark: SparkSession, tmp_path: Path) -> None:
+    """The clock, loops and how answers are kept survive; the same run without a break has the same changes."""
+    texts = {
+        "sliding": (SLIDING, "lazy"),
+        "backward": (BACKWARD, "eager"),
+        "lately": ("SELECT closingPrice FROM ClosingStockPrices WHERE timestamp > now() - 3", "lazy"),
+        "asked": (LANDMARK, "off"),
+    }
+
+    def begun(path: Path | None) -> Session:
+        session = Session(spark, path=path)
+        session.add_stream("ClosingStockPrices", PRICES, history=20 * LAST, batch=20 * DAYS, time="timestamp")
+        for name, (text, results) in texts.items():
+            session.register(text, name, results=results)
+        session.run(1)
+        return session
+
+    with begun(None) as whole:
+        whole.run(1)
+        begun(tmp_path / "kept").close()
+        with Session.open(tmp_path / "kept", spark) as again:
+            again.run(1)
+            for name, (_, results) in texts.items():
+                there, here = whole.query(name), again.query(name)
+                assert (here.status, here.results) == ("active", results)
+                assert here.windows().equals(there.windows())
+                assert sorted(frame_rows(here.result()), key=repr) == sorted(frame_rows(there.result()), key=repr)
+                if results != "off":
+                    found, expected = (sorted(frame_rows(q.changes()), key=repr) for q in (here, there))
+                    assert found == expected
