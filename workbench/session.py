@@ -429,7 +429,9 @@ class Session:
     ) -> Planned:
         """The network with a query, unless nothing is to be kept of it."""
         if results == OFF:
-            return Planned(network, Explanation(name, (), ("computed when it is asked; nothing is kept",)))
+            explanation = Explanation(name, (), ("computed when it is asked; nothing is kept",))
+            self._planner.catalog.put_decisions(name, explanation.rows())
+            return Planned(network, explanation)
         return self._planner.register(network, name, logical, sql, dialect, eager=results == EAGER)
 
     def _same_names(self, names: Iterable[str]) -> list[str]:

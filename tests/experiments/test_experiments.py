@@ -23,6 +23,7 @@ SMALL = {
     " --configuration NonJoinS --configuration AllSharing fed-manual",
     "scaling": "queries batches alone --history 1500 --batch 200 --batches 1 --many 2 --queries 1 2"
     " --set-queries 2 --sample 1",
+    "psoup": "--history 600 --batch 100 --windows 200 --queries 2",
 }
 EXPECTED = {
     "incremental": ["Table C.1", "Table C.2", "Data2  Q3", "T SQL / Rete", "T Figure 10.2"],
@@ -34,6 +35,7 @@ EXPECTED = {
         "NonVE ITT ms",
     ],
     "sharing": ["NonJoinS  AllSharing  DuckDB", "4 answers compared"],
+    "psoup": ["NoMat", "4 intervals", "rows that could arrive in a second", "PSoup-P unshared"],
     "scaling": ["1 to 2 queries", "2 batches, the last 1", "join of two", "ours / by hand"],
 }
 
