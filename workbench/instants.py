@@ -37,10 +37,10 @@ def _conditions(query: LogicalQuery) -> Iterator[StreamWindow]:
     for item in query.inputs:
         if not isinstance(item, StreamInput):
             yield from _conditions(item)
-    for end in query.window:
+    for end in (*query.window, *query.having_window):
         time, operator, bound = time_and_end(end)
         source = next((part.source for part in walk(time) if isinstance(part, Column)), 0)
-        item = query.inputs[source]
+        item = query.inputs[source] if end in query.window else query
         below = operator in (Operator.LT, Operator.LE)
         name = item.stream if isinstance(item, StreamInput) else "groups"
         sides = (None, bound) if below else (bound, bound) if operator is Operator.EQ else (bound, None)

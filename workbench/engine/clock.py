@@ -5,15 +5,15 @@ Time passes only when rows arrive: the time of a stream is the largest event tim
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.engine.layout import BATCH
-from workbench.engine.segments import open_segment
+from workbench.engine.segments import Segment, open_segment
 from workbench.sql.expressions import Value
 from workbench.sql.now import Moment, as_number, rows_of
 
@@ -66,15 +66,11 @@ class Clock:
 
     def _later(self, moment: Moment, arriving: Mapping[str, pa.Table]) -> Moment:
         """A moment after rows have arrived; those without an event time count as rows only."""
-        latest = dict(moment)
+        later = dict(moment)
         for name, table in arriving.items():
-            rows = latest.get(rows_of(name))
-            latest[rows_of(name)] = table.num_rows + (rows if isinstance(rows, int) else 0)
             time = self.times.get(name.lower())
-            found = None if time is None else pc.max(table.column(time)).as_py()
-            if found is not None:
-                latest[name.lower()] = max((v for v in (moment.get(name.lower()), found) if v is not None), key=_order)
-        return latest
+            _advance(later, name, None if time is None else pc.max(table.column(time)).as_py(), table.num_rows)
+        return later
 
 
 def clock_of(arrived: Mapping[str, Relation], times: Mapping[str, str | None], batches: Iterable[int]) -> Clock:
@@ -85,22 +81,38 @@ def clock_of(arrived: Mapping[str, Relation], times: Mapping[str, str | None], b
         times: the column with event times of every stream, if it has one.
         batches: all batches that were run.
     """
-    clock = Clock({n.lower(): t.lower() for n, t in times.items() if t is not None})
-    brought: dict[int, list[tuple[str, pa.Table]]] = {}
+    known = {name.lower(): time.lower() for name, time in times.items() if time is not None}
+    brought: dict[int, list[tuple[str, Value, int]]] = {}
     for name, relation in arrived.items():
-        columns = [BATCH] if (time := clock.times.get(name.lower())) is None else [BATCH, time]
-        rows = [pa.Table.from_batches([open_segment(s.path).select(columns)]) for s in relation.segments]
-        for table in rows:
-            for batch in pc.unique(table.column(BATCH)).to_pylist():
-                of_batch = table.filter(pc.equal(table.column(BATCH), batch))
-                brought.setdefault(batch, []).append((name, of_batch))
-    moment: Moment = {}
+        time = known.get(name.lower())
+        for segment in relation.segments:
+            for batch, latest, rows in _by_batch(segment, time):
+                brought.setdefault(batch, []).append((name, latest, rows))
+    moment: dict[str, Value] = {}
     moments = []
     for batch in (0, *batches):
-        for name, table in brought.get(batch, ()):
-            moment = clock._later(moment, {name: table})
-        moments.append((batch, moment))
-    return replace(clock, moments=tuple(moments))
+        for about in brought.get(batch, ()):
+            _advance(moment, *about)
+        moments.append((batch, dict(moment)))
+    return Clock(known, tuple(moments))
+
+
+def _by_batch(segment: Segment, time: str | None) -> Iterator[tuple[int, Value, int]]:
+    """For each batch that brought rows of a segment their latest time and their number."""
+    wanted = [BATCH] if time is None else [BATCH, time]
+    rows = pa.Table.from_batches([open_segment(segment.path).select(wanted)])
+    asked: list[tuple[Any, str]] = [([], "count_all")] if time is None else [([], "count_all"), (time, "max")]
+    for found in rows.group_by(BATCH).aggregate(asked).to_pylist():
+        yield found[BATCH], found.get(f"{time}_max"), found["count_all"]
+
+
+def _advance(moment: dict[str, Value], name: str, latest: Value, rows: int) -> None:
+    """Make a moment later by rows of a stream."""
+    key, counted = name.lower(), rows_of(name)
+    before = moment.get(counted)
+    moment[counted] = rows + (before if isinstance(before, int) else 0)
+    if latest is not None:
+        moment[key] = max((time for time in (moment.get(key), latest) if time is not None), key=_order)
 
 
 def _order(time: Value) -> int:
