@@ -19,8 +19,8 @@ SMALL = {
     "incremental": "--queries Q3 --history 1500 --new 100 --repeats 1 --batch-sizes 100",
     "aggregates": "aggregate-fed --queries 2 --step 2 --history 1500 --batch 200 --batches 1 --sample 2 --slow 1"
     " --expansion-sizes 10",
-    "sharing": "--queries 3 --step 2 --history 1500 --batch 200 --batches 1 --sample 2 --slow 0"
-    " --configuration NonJoinS --configuration AllSharing fed-manual",
+    "sharing": "fed-manual --queries 3 --step 2 --history 1500 --batch 200 --batches 1 --sample 2 --slow 0"
+    " --configurations NonJoinS AllSharing",
     "scaling": "queries batches alone --history 1500 --batch 200 --batches 1 --many 2 --queries 1 2"
     " --set-queries 2 --sample 1",
 }
