@@ -34,7 +34,8 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_a_name_it_lists_what_there_is(run, session):
-    text = run("%argus experiment").text
+    assert run("%argus experiment").text.splitlines()[1].split() == ["quick", "takes", "no", "time"]
+    text = run("%argus experiment --options quick").text
     assert "%argus experiment quick" in text and "takes no time" in text and "--history" in text
 
 

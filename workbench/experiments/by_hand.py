@@ -38,7 +38,7 @@ def joined(first: DataFrame, second: DataFrame) -> DataFrame:
         "r1.rbank_aba = r2.sbank_aba AND r1.benef_account = r2.orig_account AND r2.amount * 5 >= r1.amount"
         " AND r1.tran_date <= r2.tran_date AND r2.tran_date <= date_add(r1.tran_date, 20)"
     )
-    return r1.join(r2, follows).select("r1.tranid", "r2.tranid")
+    return r1.join(r2, follows).selectExpr("r1.tranid first_id", "r2.tranid second_id")
 
 
 def selection(work: Workload, folder: Path) -> tuple[list[float], Digest]:

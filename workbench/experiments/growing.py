@@ -98,19 +98,18 @@ def grow(
             work, steps, chosen.batches, options=options, checked={q.name for q in some}, patience=chosen.longest,
             progress=progress,
         )  # fmt: skip
-    found, expected = [], {}
-    for rows in sorted({run.rows for run in runs.values()}, reverse=True):
+    again: dict[int, Reruns] = {}
+    for rows in sorted({run.rows for run in runs.values()}):  # not all configurations went to the last step
         progress(f"DuckDB runs {len(some)} queries over {rows:,} rows")
-        again = reruns.in_duckdb(work, some, rows, chosen.patience)
-        found.append(again)
-        expected[rows] = again.digests
-    checked = sum(check(called, run.digests, expected[run.rows]) for called, run in runs.items())
+        again[rows] = reruns.in_duckdb(work, some, rows, chosen.patience)
+    checked = sum(check(called, run.digests, again[run.rows].digests) for called, run in runs.items())
+    longest = max(again)
+    found = [again[longest]]
     alone = {"DuckDB": mean(found[0].seconds.values())}
-    del found[1:]
     if few:
         progress(f"{len(few)} queries in Spark, and unshared")
-        found.append(reruns.in_spark(work, few, max(expected), chosen.patience))
-        check("Spark", found[-1].digests, expected[max(expected)])
+        found.append(reruns.in_spark(work, few, longest, chosen.patience))
+        check("Spark", found[-1].digests, again[longest].digests)
         alone["Spark"] = mean(found[-1].seconds.values())
         for called, options in unshared.items():
             run = ours.run(
@@ -121,15 +120,15 @@ def grow(
                 checked={q.name for q in few},
                 progress=progress,
             )
-            again = reruns.in_duckdb(work, few, run.rows, chosen.patience)
-            checked += check(called, run.digests, again.digests)
+            expected = reruns.in_duckdb(work, few, run.rows, chosen.patience).digests
+            checked += check(called, run.digests, expected)
             alone[called] = run.last.seconds / len(few)
     return Grown(work, runs, alone, tuple(found), checked)
 
 
 def sized(name: str, step: int, chosen: argparse.Namespace) -> Workload:
     """The set with rows enough for all its steps."""
-    whole = workload(name, batches=0, history=6, queries=chosen.queries)
+    whole = workload(name, batches=0, history=300, queries=chosen.queries)
     needed = ours.batches_needed(steps_of(whole, step), chosen.batches)
     return workload(name, batches=needed, history=chosen.history, batch=chosen.batch, queries=chosen.queries)
 

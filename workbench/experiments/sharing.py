@@ -53,12 +53,12 @@ THESIS: Mapping[str, Mapping[int, tuple[float, ...]]] = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the experiment can be told."""
     growing.add_arguments(parser, SETS, STEP)
-    parser.add_argument("--configuration", action="append", choices=list(ALL), help="may be repeated; all unless given")
+    parser.add_argument("--configurations", nargs="+", choices=list(ALL), metavar="NAME", help=f"of {', '.join(ALL)}")
 
 
 def report(chosen: argparse.Namespace, progress: Progress = print) -> Report:
     """Tables C.6 and C.8."""
-    configurations = {name: ALL[name] for name in chosen.configuration or ALL}
+    configurations = {name: ALL[name] for name in chosen.configurations or ALL}
     texts, figures, charts = [], {}, []
     for name in chosen.sets or SETS:
         grown = growing.grow(name, configurations, {"unshared": Options(sharing=False)}, chosen.step, chosen, progress)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from workbench.errors import EnvironmentProblem, nearest
 from workbench.notebook.arguments import Command, Parser, argument
 from workbench.notebook.desk import Desk
-from workbench.notebook.display import ProgressLine, Shown, plain, show, together
+from workbench.notebook.display import ProgressLine, Shown, plain, show, table, together
 
 if TYPE_CHECKING:
     from workbench.experiments.registry import Experiment
@@ -28,13 +28,16 @@ def experiment(desk: Desk, arguments: argparse.Namespace) -> None:
             f"experiments need {missing.name}", hint="pip install 'argus-workbench[experiments]'"
         ) from missing
     if arguments.name is None:
-        show(together(*(plain(_parser(each).format_help()) for each in EXPERIMENTS.values())))
+        show(table(["experiment", "what it measures"], [[each.name, each.summary] for each in EXPERIMENTS.values()]))
         return
     chosen = find(arguments.name)
     parser = _parser(chosen)
-    options, unknown = parser.parse_known_args(arguments.options)
+    if arguments.options:
+        show(parser.format_help())
+        return
+    options, unknown = parser.parse_known_args(arguments.told)
     if unknown:
-        parser.error(f"{unknown[0]} is not understood", nearest(unknown[0], parser.options) or parser.format_usage())
+        parser.error(f"{unknown[0]} is not understood", nearest(unknown[0], parser.options))
     started = time.perf_counter()
     line = ProgressLine(f"{chosen.name} …")
     report = chosen.report(
@@ -67,9 +70,14 @@ COMMANDS = (
         experiment,
         (
             argument("-o", "--output", metavar="VAR", help="variable that gets the report; give it before the name"),
+            argument("--options", action="store_true", help="say what the experiment can be told; before the name"),
             argument("name", nargs="?", metavar="NAME", help="which one"),
-            argument("options", nargs=argparse.REMAINDER, metavar="OPTION", help="its own: sets, sizes"),
+            argument("told", nargs=argparse.REMAINDER, metavar="OPTION", help="what it is told: sets, sizes"),
         ),
-        ("%argus experiment", "%argus experiment speed fed-manual --queries 24 --history 20000 --batches 3"),
+        (
+            "%argus experiment",
+            "%argus experiment --options speed",
+            "%argus experiment speed fed-manual --queries 24 --history 20000 --batches 3",
+        ),
     ),
 )
