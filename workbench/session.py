@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -20,25 +19,25 @@ from workbench.engine.functions import UserFunctions
 from workbench.engine.results import Answers
 from workbench.engine.spark import engine_session, local_spark
 from workbench.engine.timings import BatchReport
-from workbench.errors import QueryError, SqlError, StreamError, nearest
-from workbench.instants import moment_at, windows_of
+from workbench.errors import QueryError, nearest
+from workbench.instants import moment_at
 from workbench.network.describe import NetworkView
 from workbench.network.network import Network, QueryPlan
-from workbench.network.nodes import Window, functions_called
+from workbench.network.nodes import Window
 from workbench.options import Options
-from workbench.query import EAGER, LAZY, OFF, RESULTS, Query
+from workbench.query import LAZY, Query
 from workbench.recovery.functions import stored_function
 from workbench.recovery.home import Home
 from workbench.recovery.save import save
 from workbench.recovery.store import Change, Store
 from workbench.sharing.decisions import Explanation
-from workbench.sharing.planner import Planned, Planner
-from workbench.sql.bind import Bound, bind
-from workbench.sql.expressions import calls
+from workbench.sharing.planner import Planner
+from workbench.sql.bind import bind
 from workbench.sql.logical import LogicalQuery
 from workbench.sql.schema import UserAggregate, UserFunction
 from workbench.sql.type_names import parse_type
 from workbench.state import State
+from workbench.steps import Steps, Written, callers, same_names, with_views
 from workbench.streams.ingest import ingest
 from workbench.streams.replay import start, static
 from workbench.streams.stream import Stream
@@ -123,6 +122,7 @@ class Session:
         )
         self._planner = Planner(self.options, catalog)
         self._functions = UserFunctions(self._spark)
+        self._steps = Steps(self._planner, self._engine)
         self._store = Store(home, self._planner, self._engine, self._functions, self._answers)
         self.last_error: BaseException | None = None
 
@@ -134,6 +134,11 @@ class Session:
     def read_only(self) -> str | None:
         """Why this session may only be read; ``None`` when it may be changed."""
         return self._store.home.read_only
+
+    @property
+    def closed(self) -> bool:
+        """Whether the session has ended."""
+        return self._store.home.closed
 
     def save(self, path: str | Path) -> Path:
         """Copy the session as it is to another folder, to be opened there; this one goes on where it is.
@@ -167,15 +172,17 @@ class Session:
         Raises:
             StreamError: the source cannot be read, a column's type is not supported, or the name is taken.
         """
-        with self._new_stream(name) as (folder, change):
+        with self._new_log(name) as (change, folder):
             log = ingest(name, source, folder, columns=columns, time=time)
-            return self._take_in(change, Stream(start(log, history, batch), time))
+            change.state = self._steps.add_stream(change.state, Stream(start(log, history, batch), time))
+        return change.state.streams[name]
 
     def add_table(self, name: str, source: object, columns: Mapping[str, str] | None = None) -> Stream:
         """Add a static table: all of its rows are there from the start. Arguments and errors as ``add_stream``."""
-        with self._new_stream(name) as (folder, change):
+        with self._new_log(name) as (change, folder):
             log = ingest(name, source, folder, columns=columns)
-            return self._take_in(change, Stream(static(log), table=True))
+            change.state = self._steps.add_stream(change.state, Stream(static(log), table=True))
+        return change.state.streams[name]
 
     def add_function(self, name: str, function: Callable[..., Any], returns: str = "double") -> None:
         """Make a Python function callable in SQL; it must not depend on anything but its arguments.
@@ -226,21 +233,21 @@ class Session:
             SqlError, UnsupportedError: the text is not accepted; nothing has changed.
             EngineError: Spark could not evaluate it; nothing has changed.
         """
-        state = self._state
-        bound = self._bound(sql, dialect, state)
+        state, dialect = self._state, dialect or self.dialect
+        bound = bind(sql, dialect, state.schema)
         named = state.named + (name is None and bound.query is not None)
         name = name or (f"q{named}" if bound.query is not None else bound.views[-1][0])
-        return self._register({name: (sql, dialect or self.dialect, bound)}, named, results)[name]
+        return self._register({name: Written(sql, dialect, bound, results)}, named)[name]
 
     def register_many(
         self, queries: Mapping[str, str], dialect: str | None = None, results: str = LAZY
     ) -> dict[str, Query]:
         """Register several queries together: all or none, and their nodes are computed in one go. See ``register``."""
-        state, bound = self._state, {}
+        state, dialect, written = self._state, dialect or self.dialect, {}
         for name, sql in queries.items():
-            bound[name] = (sql, dialect or self.dialect, self._bound(sql, dialect, state))
-            state = replace(state, views={**state.views, **_views(name, bound[name][2])})
-        return self._register(bound, self._state.named, results)
+            written[name] = Written(sql, dialect, bind(sql, dialect, state.schema), results)
+            state = with_views(state, written[name].bound.named(name))
+        return self._register(written, state.named)
 
     def preview(self, sql: str, name: str, dialect: str | None = None) -> tuple[NetworkView, Explanation]:
         """The network as it would be with the query registered, and what would be shared; nothing changes.
@@ -248,11 +255,12 @@ class Session:
         Raises:
             SqlError, UnsupportedError: the text is not accepted.
         """
-        bound = self._bound(sql, dialect, self._state)
+        state = self._state
+        logical = bind(sql, dialect or self.dialect, state.schema).named(name)[name]
         with self._planner.rehearsal():
-            network = self._planner.drop(self._state.network, self._same_names([name]))
-            planned = self._planner.register(network, name, _views(name, bound)[name])
-        return NetworkView(planned.network, self.reports), planned.explanation
+            network = self._planner.drop(state.network, same_names(state, [name]))
+            planned = self._planner.register(network, name, logical)
+        return NetworkView(planned.network, state.reports), planned.explanation
 
     def drop(self, name: str) -> None:
         """Drop a query and exactly the nodes nobody else needs.
@@ -262,13 +270,7 @@ class Session:
         """
         gone = self.query(name).name
         with self._store.changing() as change:
-            state = change.state
-            views = {key: view for key, view in state.views.items() if key.lower() != gone.lower()}
-            network = self._planner.drop(state.network, [gone])
-            queries = {key: query for key, query in state.queries.items() if key != gone}
-            disabled = {key: reason for key, reason in state.disabled.items() if key != gone}
-            self._engine.adopt(network, state.batch)
-            change.state = replace(state, network=network, views=views, queries=queries, disabled=disabled)
+            change.state = self._steps.drop(change.state, gone)
 
     def query(self, name: str) -> Query:
         """The query of that name.
@@ -343,7 +345,9 @@ class Session:
         for _ in range(batches):
             if all(stream.replay.finished for stream in self._state.streams.values()):
                 break
-            report = self._run_one()
+            with self._store.changing() as change:
+                change.state, report = self._steps.run(change.state)
+            self._disable_failing()
             reports.append(report)
             if progress is not None:
                 progress(report)
@@ -356,6 +360,8 @@ class Session:
 
     def close(self) -> None:
         """End the session; a temporary folder is removed. Spark goes on, for other sessions of this process."""
+        if self.closed:
+            return
         self._engine.close()
         for query in self._state.queries.values():
             query.status = "the session is closed"
@@ -370,111 +376,29 @@ class Session:
     # -- wiring --------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def _new_stream(self, name: str) -> Iterator[tuple[Path, Change]]:
-        """A change that adds a stream, and the folder for its log, which goes when the change fails."""
+    def _new_log(self, name: str) -> Iterator[tuple[Change, Path]]:
+        """A change that adds a stream, and the folder for its log."""
+        streams = self._store.home.streams
+        with self._steps.new_log(self._state, streams, name) as folder, self._store.changing() as change:
+            yield change, folder
+
+    def _register(self, written: Mapping[str, Written], named: int) -> dict[str, Query]:
         with self._store.changing() as change:
-            state = change.state
-            if name.lower() in {existing.lower() for existing in (*state.streams, *state.views)}:
-                message = f"there is already a stream, view or query called {name}"
-                raise StreamError(message, hint="choose another name")
-            readable = "".join(c if c.isalnum() else "_" for c in name)
-            folder = self._store.home.streams / f"{len(state.streams)}-{readable}"
-            try:
-                yield folder, change
-            except BaseException:
-                shutil.rmtree(folder, ignore_errors=True)
-                raise
-
-    def _take_in(self, change: Change, stream: Stream) -> Stream:
-        history = ((0, table) for table in stream.replay.history_tables())
-        self._engine.add_stream(stream.name, dict(stream.columns), history, stream.time)
-        self._planner.streams = {**self._planner.streams, stream.name.lower(): stream.statistics()}
-        change.state = replace(change.state, streams={**change.state.streams, stream.name: stream})
-        return stream
-
-    def _bound(self, sql: str, dialect: str | None, state: State) -> Bound:
-        return bind(sql, dialect or self.dialect, state.schema)
-
-    def _register(self, bound: Mapping[str, tuple[str, str, Bound]], named: int, results: str) -> dict[str, Query]:
-        if results not in RESULTS:
-            raise QueryError(f"results cannot be kept {results}", hint=f"there are {', '.join(RESULTS)}")
-        made: dict[str, Query] = {}
-        with self._store.changing() as change:
-            state = change.state
-            for name in bound:
-                if name.lower() in {stream.lower() for stream in state.streams}:
-                    raise QueryError(f"{name} is a stream", hint="choose another name for the query")
-            views = dict(state.views)
-            replaced = self._same_names(bound)
-            network = self._planner.drop(state.network, replaced)
-            for name, (sql, dialect, parts) in bound.items():
-                new_views = _views(name, parts)
-                logical = new_views[name]
-                planned = self._planned(network, name, logical, sql, dialect, results)
-                network = planned.network
-                views.update(new_views)
-                about = (name, sql, dialect, logical, state.batch, planned.explanation, self._answers, results)
-                made[name] = Query(*about, windows_of(logical, parts.windows))
-            self._engine.adopt(network, state.batch)
-            kept = {name: query for name, query in state.queries.items() if name not in replaced}
-            disabled = {name: reason for name, reason in state.disabled.items() if name not in replaced}
-            change.state = replace(
-                state, network=network, views=views, queries={**kept, **made}, disabled=disabled, named=named
-            )
+            change.state = replace(self._steps.register(change.state, written, self._answers), named=named)
+        made = {name: self._state.queries[name] for name in written}
         self._disable_failing()
         return made
 
-    def _planned(
-        self, network: Network, name: str, logical: LogicalQuery, sql: str, dialect: str, results: str
-    ) -> Planned:
-        """The network with a query, unless nothing is to be kept of it."""
-        if results == OFF:
-            explanation = Explanation(name, (), ("computed when it is asked; nothing is kept",))
-            self._planner.catalog.put_decisions(name, explanation.rows())
-            return Planned(network, explanation)
-        return self._planner.register(network, name, logical, sql, dialect, eager=results == EAGER)
-
-    def _same_names(self, names: Iterable[str]) -> list[str]:
-        """Registered queries that queries of these names replace: names differ by more than case."""
-        folded = {name.lower() for name in names}
-        return [name for name in self._state.queries if name.lower() in folded]
-
-    def _run_one(self) -> BatchReport:
-        with self._store.changing() as change:
-            state = change.state
-            steps = {name: stream.replay.next() for name, stream in state.streams.items() if not stream.table}
-            arriving = {name: table for name, (_, table) in steps.items()}
-            report = self._engine.run_batch(state.network, state.batch + 1, arriving)
-            moved = {name: replace(state.streams[name], replay=after) for name, (after, _) in steps.items()}
-            change.state = replace(state, streams={**state.streams, **moved}, reports=(*state.reports, report))
-        self._disable_failing()
-        return report
-
     def _disable_failing(self) -> None:
         """Disable the queries whose functions raised, and nothing else (design 3.4)."""
-        if problems := self._functions.new_problems():
-            self._disable(problems)
-
-    def _disable(self, problems: Mapping[str, str]) -> None:
         network, reasons = self._state.network, dict[str, str]()
-        for function, problem in problems.items():
-            for name in [n for n, plan in network.queries.items() if function in self._functions_of(plan)]:
-                reasons[name] = f"function {function} raised {problem}"
-        if self.read_only is not None:
+        for function, problem in self._functions.new_problems().items():
+            reasons.update(dict.fromkeys(callers(network, function), f"function {function} raised {problem}"))
+        if reasons and self.read_only is not None:
             self._store.disable(reasons)
-            return
-        with self._store.changing() as change:
-            state = change.state
-            network = self._planner.drop(state.network, reasons)
-            for name in reasons:  # of a query that does not run it is still of interest how it was shared
-                self._planner.catalog.put_decisions(name, state.queries[name].explanation.rows())
-            self._engine.adopt(network, state.batch)
-            change.state = replace(state, network=network, disabled={**state.disabled, **reasons})
-
-    def _functions_of(self, plan: QueryPlan) -> frozenset[str]:
-        network = self._state.network
-        in_nodes = (functions_called(network.nodes[node]) for node in network.ancestors(plan.nodes))
-        return frozenset().union(*in_nodes, *(calls(output.expression) for output in plan.outputs))
+        elif reasons:
+            with self._store.changing() as change:
+                change.state = self._steps.disable(change.state, reasons)
 
     @contextmanager
     def _answers(self, query: Query, at: object | None) -> Iterator[Answers]:
@@ -504,15 +428,3 @@ class Session:
 def _moves(network: Network, plan: QueryPlan) -> bool:
     """Whether a query's rows are kept as they are now, and not for every moment."""
     return any(isinstance(network.nodes[node], Window) for node in network.ancestors(plan.nodes))
-
-
-def _views(name: str, bound: Bound) -> dict[str, LogicalQuery]:
-    """What a text adds to the names of FROM: its views, and its query under its own name."""
-    views = dict(bound.views)
-    if bound.query is not None:
-        views[name] = bound.query
-    elif bound.views:
-        views[name] = bound.views[-1][1]
-    else:
-        raise SqlError("there is no query in this text", hint="write a SELECT, or a CREATE VIEW")
-    return views

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import duckdb
 import pandas as pd
@@ -82,8 +83,10 @@ class Oracle:
         feeds: Mapping[str, Feed],
         options: Options | None = None,
         functions: Mapping[str, tuple[Callable[..., object], list[str], str]] | None = None,
+        path: Path | None = None,
     ) -> None:
-        self.session = Session(spark, options=options)  # type: ignore[arg-type]
+        self.spark = spark
+        self.session = Session(spark, path, options=options)  # type: ignore[arg-type]
         self.duck = duckdb.connect()
         self.duck.execute("SET TimeZone = 'UTC'; SET threads = 2")
         self.feeds = dict(feeds)
@@ -138,6 +141,24 @@ class Oracle:
         self.session.drop(name)
         del self.watched[name]
 
+    def reopen(self) -> None:
+        """Close the session and open it again; what others ran meanwhile has arrived."""
+        self.session.close()
+        self.session = Session.open(self.session.path, self.spark)  # type: ignore[arg-type]
+        assert self.session.read_only is None
+        assert set(self.session.queries) == set(self.watched)
+        for name, watched in self.watched.items():
+            watched.query = self.session.query(name)
+        self.catch_up()
+
+    def catch_up(self) -> None:
+        """Let the rows of batches that the session has run arrive here too."""
+        for report in self.session.reports[self.batch :]:
+            self.batch = report.batch
+            self._arrive(report)
+            for name in self.watched:
+                self._ask_duckdb(name)
+
     def run(self, batches: int = 1, check: bool | Iterable[str] = True) -> list[BatchReport]:
         """Let batches arrive and compare results after each: of all queries, or of those named in ``check``."""
         reports = []
@@ -147,10 +168,7 @@ class Oracle:
             if not arrived:
                 break
             reports += arrived
-            self.batch = arrived[0].batch
-            self._arrive(arrived[0])
-            for name in self.watched:
-                self._ask_duckdb(name)
+            self.catch_up()
             self.check_results(wanted)
         return reports
 

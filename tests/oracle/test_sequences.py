@@ -1,6 +1,10 @@
-"""Random sequences of register, replace, drop and run, against recomputation (hypothesis, stateful)."""
+"""Random sequences of register, replace, drop, run and reopen, against recomputation (hypothesis, stateful)."""
 
 from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
 
 import hypothesis.strategies as st
 from hypothesis import HealthCheck, settings
@@ -9,6 +13,7 @@ from oracle.class_queries import ALL
 from oracle.harness import Feed, Oracle
 from oracle.random_streams import names, stream
 from pyspark.sql import SparkSession
+from recovery.survival import stray_files, what_survives
 
 CASES = [
     "selection_or",
@@ -38,7 +43,8 @@ class Analyst(RuleBasedStateMachine):
             "u": Feed(stream(40, seed=6), history=0, batch=8),
             "names": Feed(names(5), static=True),
         }
-        self.oracle = Oracle(spark, feeds)
+        self.folder = Path(tempfile.mkdtemp(prefix="argus-test-"))
+        self.oracle = Oracle(spark, feeds, path=self.folder)
 
     @rule(name=st.sampled_from(NAMES), case=st.sampled_from(CASES))
     def register(self, name: str, case: str) -> None:
@@ -63,11 +69,21 @@ class Analyst(RuleBasedStateMachine):
     def run(self, batches: int) -> None:
         self.oracle.run(batches)
 
+    @rule()
+    def reopen(self) -> None:
+        before = what_survives(self.oracle.session)
+        self.oracle.reopen()
+        assert what_survives(self.oracle.session) == before
+        assert stray_files(self.oracle.session) == set()
+
     def teardown(self) -> None:
         try:
+            self.oracle.reopen()
+            self.oracle.check_results()
             self.oracle.check_changes()
         finally:
             self.oracle.session.close()
+            shutil.rmtree(self.folder)
 
 
 def test_sequences(spark: SparkSession) -> None:

@@ -293,7 +293,9 @@ class Catalog(Search):
                 done = keep
         except sqlite3.Error as error:
             done = False
-            raise CatalogError(f"the catalog cannot be used: {error}") from error
+            room = "nothing was lost: make room on the disk of the session's folder and try again"
+            hint = room if "full" in str(error) else None
+            raise CatalogError(f"the catalog cannot be used: {error}", hint=hint) from error
         finally:
             if not done:
                 self._forget(self._changed)

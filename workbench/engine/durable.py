@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+AT_A_TIME = 16
+"""So many files are forced to the disk together: the file system writes its journal once for all that wait, which
+takes 15 to 20 ms for 30 files in 15 folders, where one after the other takes 280 ms (ext4)."""
 
 
 def force_to_disk(files: Collection[str]) -> None:
@@ -14,9 +19,19 @@ def force_to_disk(files: Collection[str]) -> None:
         OSError: the disk is full, or broken.
     """
     folders = {str(folder) for file in files for folder in list(Path(file).parents)[:2]}
-    for path in (*files, *folders):
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+    with ThreadPoolExecutor(AT_A_TIME, thread_name_prefix="argus-disk") as pool:
+        _all(pool.map(_force, files))
+        _all(pool.map(_force, folders))
+
+
+def _force(path: str) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _all(done: Iterable[None]) -> None:
+    for _ in done:
+        pass

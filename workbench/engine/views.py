@@ -11,7 +11,9 @@ import threading
 import uuid
 from collections import defaultdict
 from collections.abc import Callable
+from contextlib import suppress
 
+from py4j.protocol import Py4JError
 from pyspark.sql import DataFrame, SparkSession
 
 
@@ -40,5 +42,6 @@ class Views:
     def forget(self, keep: Callable[[str], bool] = lambda role: False) -> None:
         """Drop the views whose role is not to be kept, and with them the rows their plans hold."""
         for role in [role for role in self._bound if not keep(role)]:
-            self._spark.catalog.dropTempView(f"{self._prefix}_{role}")
             del self._bound[role]
+            with suppress(Py4JError, OSError):  # Spark may have died, and its views with it
+                self._spark.catalog.dropTempView(f"{self._prefix}_{role}")

@@ -46,18 +46,29 @@ class SparkStart:
             self._line.update(f"Spark ready ({time.perf_counter() - started:.1f} s)")
 
 
+def _reopened(path: str) -> Session:
+    from workbench.session import Session
+
+    return Session.open(path)
+
+
 class Desk:
     """The session and the variables a notebook's magics work with.
 
     Args:
         variables: the notebook's namespace.
         make: gives a new session when the first is needed.
+        reopen: gives the session of a folder.
     """
 
-    def __init__(self, variables: dict[str, Any], make: Callable[[], Session]) -> None:
+    def __init__(
+        self, variables: dict[str, Any], make: Callable[[], Session], reopen: Callable[[str], Session] = _reopened
+    ) -> None:
         self.variables = variables
         self._make = make
+        self._reopen = reopen
         self._session: Session | None = None
+        self._earlier: list[Session] = []
 
     @property
     def session(self) -> Session:
@@ -75,11 +86,19 @@ class Desk:
         """Work with a session that was made by hand from now on; the one before stays as it is."""
         self._session = session
 
-    def close(self) -> None:
-        """Close the session, if there is one."""
+    def open(self, path: str) -> Session:
+        """Work with the session of a folder from now on; the one before stays, for variables that hold its queries."""
+        session = self._reopen(path)
         if self._session is not None:
-            self._session.close()
-            self._session = None
+            self._earlier.append(self._session)
+        self._session = session
+        return session
+
+    def close(self) -> None:
+        """Close all sessions there are."""
+        for session in (*self._earlier, *([] if self._session is None else [self._session])):
+            session.close()
+        self._earlier, self._session = [], None
 
     def named(self) -> Mapping[str, Any]:
         """The variables an analyst made: without IPython's own."""

@@ -31,7 +31,7 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
     global _desk
     if _desk is None:
         spark = SparkStart(_start_spark)
-        _desk = Desk(shell.user_ns, lambda: _make_session(spark))
+        _desk = Desk(shell.user_ns, lambda: _make_session(spark), lambda path: _open_session(spark, path))
         atexit.register(_desk.close)  # a session without a folder of its own leaves nothing behind
     install(shell, _desk)
 
@@ -79,6 +79,12 @@ def _make_session(spark: SparkStart) -> Session:
     from workbench.session import Session
 
     return Session(spark=spark.wait())
+
+
+def _open_session(spark: SparkStart, path: str) -> Session:
+    from workbench.session import Session
+
+    return Session.open(path, spark=spark.wait())
 
 
 def _loaded() -> Desk:

@@ -33,11 +33,13 @@ class Home:
         path: the folder.
         temporary: whether it goes when the session is closed.
         read_only: why this session may not write; ``None`` when it may.
+        closed: whether the session has ended.
     """
 
     path: Path
     temporary: bool = False
     read_only: str | None = None
+    closed: bool = False
     _writing: IO[bytes] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -118,6 +120,7 @@ class Home:
 
     def close(self) -> None:
         """Let others write; a temporary folder is removed."""
+        self.closed = True
         self._unlock()
         if self.temporary:
             shutil.rmtree(self.path, ignore_errors=True)

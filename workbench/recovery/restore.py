@@ -5,8 +5,7 @@ What cannot be read is named, and the rest is there: a query answers as long as 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +16,6 @@ from workbench.engine.engine import Engine
 from workbench.engine.functions import UserFunctions
 from workbench.engine.held import Held
 from workbench.engine.manifest import Manifest
-from workbench.engine.results import Answers
 from workbench.engine.timings import BatchReport, OperatorReport
 from workbench.errors import StreamError
 from workbench.network.network import Network
@@ -28,12 +26,10 @@ from workbench.recovery.home import Home
 from workbench.sharing.decisions import Explanation
 from workbench.sql.expressions import calls
 from workbench.state import State
+from workbench.steps import AnswersOf
 from workbench.streams.log import open_log
 from workbench.streams.replay import Replay
 from workbench.streams.stream import Stream
-
-AnswersOf = Callable[[Query, object | None], AbstractContextManager[Answers]]
-"""What a query asks for its answers, or for those of one instant."""
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,10 @@ from workbench.query import ACTIVE
 from workbench.recovery.commit import write_commit
 from workbench.recovery.home import CATALOG, Home
 from workbench.recovery.repair import repaired
-from workbench.recovery.restore import AnswersOf, Damage, Restored
+from workbench.recovery.restore import Damage, Restored
 from workbench.sharing.planner import Planner
 from workbench.state import State
+from workbench.steps import AnswersOf
 
 
 @dataclass

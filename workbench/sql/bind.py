@@ -33,6 +33,16 @@ class Bound:
     query: LogicalQuery | None
     windows: tuple[StreamWindow, ...] = ()
 
+    def named(self, name: str) -> dict[str, LogicalQuery]:
+        """What the text adds to the names of FROM: its views, and its query (or else its last view) under ``name``.
+
+        Raises:
+            SqlError: there is neither.
+        """
+        if self.query is None and not self.views:
+            raise SqlError("there is no query in this text", hint="write a SELECT, or a CREATE VIEW")
+        return {**dict(self.views), name: self.query if self.query is not None else self.views[-1][1]}
+
 
 def bind(sql: str, dialect: str, schema: Schema) -> Bound:
     """Bind the statements of a text; later ones may use the views of earlier ones.

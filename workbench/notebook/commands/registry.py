@@ -6,7 +6,7 @@ import argparse
 
 from workbench.errors import nearest
 from workbench.notebook.arguments import Command, MagicError, argument
-from workbench.notebook.commands import catalog, define, experiment, look, run, troubles
+from workbench.notebook.commands import catalog, define, experiment, look, run, sessions, troubles
 from workbench.notebook.desk import Desk
 from workbench.notebook.display import show
 
@@ -55,6 +55,7 @@ COMMANDS: dict[str, Command] = {
         *look.COMMANDS,
         *catalog.COMMANDS,
         *experiment.COMMANDS,
+        *sessions.COMMANDS,
         *troubles.COMMANDS,
         HELP,
     )

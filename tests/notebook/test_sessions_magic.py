@@ -1,0 +1,90 @@
+"""``%argus save`` and ``%argus open``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_session import FakeSession
+
+from workbench.errors import SessionError
+from workbench.notebook.arguments import MagicError
+from workbench.notebook.commands.sessions import described, open_session, save
+from workbench.notebook.desk import Desk
+
+
+@dataclass
+class Kept(FakeSession):
+    """A session in a folder."""
+
+    path: Path = Path("/nowhere")
+    read_only: str | None = None
+    closed: bool = False
+    batch: int = 0
+
+    def save(self, path: str) -> Path:
+        if path == "taken":
+            raise SessionError("there is already a session in taken")
+        return Path("/saved") / path
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@dataclass
+class Arguments:
+    path: str
+
+
+def desk_of(*sessions: Kept) -> tuple[Desk, list[Kept]]:
+    """A desk on the first session; the others are found in folders of their own."""
+    first, *others = sessions
+    found = {str(session.path): session for session in others}
+    return Desk({}, lambda: first, lambda path: found[str(Path(path).resolve())]), list(sessions)  # type: ignore
+
+
+def shown(capsys: pytest.CaptureFixture[str], command: Any, desk: Desk, path: str) -> str:
+    command(desk, Arguments(path))
+    return capsys.readouterr().out
+
+
+def test_saving_says_where_and_how_to_go_on(capsys):
+    session = Kept(batch=3)
+    session.add_table("zips", None).table = True
+    session.add_stream("F", None, 1, 1, None).table = False
+    desk, _ = desk_of(session)
+    told = shown(capsys, save, desk, "fraud")
+    assert told == "saved to /saved/fraud: after batch 3, 1 stream, 1 table\n%argus open fraud goes on from there\n"
+    with pytest.raises(SessionError):
+        save(desk, Arguments("taken"))
+
+
+def test_opening_says_what_is_there_and_what_does_not_run(capsys, tmp_path):
+    kept = Kept(path=tmp_path, read_only="it is open elsewhere, process 7 on here", batch=12)
+    for name in ("big", "bad"):
+        kept.register(f"{name.replace('bad', 'huge')}", name, "spark")
+    kept.query("bad").status = "function f raised ValueError: 3"
+    desk, sessions = desk_of(Kept(), kept)
+    assert desk.session is sessions[0]
+    told = shown(capsys, open_session, desk, str(tmp_path)).splitlines()
+    assert told[0] == f"{tmp_path}: after batch 12, 2 queries"
+    assert told[1:] == [
+        "bad does not run: function f raised ValueError: 3",
+        "read-only: it is open elsewhere, process 7 on here",
+    ]
+    assert desk.session is kept and not sessions[0].closed
+    desk.close()
+    assert all(session.closed for session in sessions)
+
+
+def test_a_session_that_is_open_here_is_not_opened_again(capsys, tmp_path):
+    kept = Kept(path=tmp_path)
+    desk, _ = desk_of(kept, kept)
+    assert desk.session is kept
+    with pytest.raises(MagicError, match="open already"):
+        open_session(desk, Arguments(str(tmp_path)))
+    kept.closed = True
+    open_session(desk, Arguments(str(tmp_path)))
+    assert described(kept) in capsys.readouterr().out == f"{tmp_path}: before the first batch, nothing in it yet\n"

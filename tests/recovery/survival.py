@@ -1,0 +1,39 @@
+"""What of a session must be the same when it is opened again, and what must not be in its folder."""
+
+from __future__ import annotations
+
+from workbench import Session
+
+
+def what_survives(session: Session) -> dict[str, object]:
+    """All that an analyst can see but answers, and what the engine goes on from."""
+    held = session._engine.held
+    return {
+        "batch": session.batch,
+        "reports": session.reports,
+        "options": (session.dialect, session.options),
+        "streams": {
+            name: (s.columns, s.time, s.table, s.history, s.batch, s.position) for name, s in session.streams.items()
+        },
+        "statistics": session._planner.streams,
+        "views": dict(session.views),
+        "queries": [
+            (q.name, q.sql, q.dialect, q.registered, q.status, q.columns, q.logical) for q in session.queries.values()
+        ],
+        "explain": {name: str(q.explain()) for name, q in session.queries.items()},
+        "network": {(n.id, n.sql, n.parents, n.queries) for n in session.network.nodes},
+        "bits": {root: dict(tree.plan.bits) for root, tree in held.trees.items()},
+        "layouts": {root: dict(tree.plan.stored) for root, tree in held.trees.items()},
+        "rows": {root: tree.relation.segments for root, tree in held.trees.items()},
+        "state": {root: tree.state.segments for root, tree in held.trees.items() if tree.state is not None},
+        "log": {root: [(e.batch, e.whole, e.delta.segments) for e in t.log] for root, t in held.trees.items()},
+        "arrived": {name: relation.segments for name, relation in held.arrived.items()},
+    }
+
+
+def stray_files(session: Session) -> set[str]:
+    """Segments that nobody needs."""
+    there = {str(file) for file in (session.path / "state").rglob("*.arrow")}
+    needed = session._engine.held.files
+    assert needed <= there, f"missing: {needed - there}"
+    return there - needed

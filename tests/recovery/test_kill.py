@@ -1,0 +1,79 @@
+"""``kill -9`` under a running replay: no committed batch is lost, and none arrives twice.
+
+A few kills here; ``ARGUS_KILLS=200`` makes as many, and ``ARGUS_KILL_QUERIES=50`` so many queries.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from oracle.class_queries import ALL
+from oracle.harness import Feed, Oracle
+from oracle.random_streams import names, stream
+from pyspark.sql import SparkSession
+from recovery.survival import stray_files
+
+KILLS = int(os.environ.get("ARGUS_KILLS", "3"))
+QUERIES = int(os.environ.get("ARGUS_KILL_QUERIES", "6"))
+CLASSES = [
+    "join_self",
+    "aggregate_by_group",
+    "aggregate_median",
+    "set_except_all",
+    "aggregate_of_aggregates",
+    "join_over_aggregate",
+]
+PROJECT = Path(__file__).resolve().parents[2]
+
+
+def test_a_session_survives_being_killed(spark: SparkSession, tmp_path: Path) -> None:
+    chosen = [*CLASSES, *(name for name in ALL if name not in CLASSES)][:QUERIES]
+    batches = 8 * KILLS + 20
+    feeds = {
+        "t": Feed(stream(60 + 6 * batches, seed=31), history=60, batch=6),
+        "u": Feed(stream(30 + 3 * batches, seed=32), history=30, batch=3),
+        "names": Feed(names(33), static=True),
+    }
+    delays = random.Random(34)
+    with Oracle(spark, feeds, path=tmp_path / "s") as oracle:
+        oracle.register({name: ALL[name] for name in chosen}, check=False)
+        # Each kill comes at another moment of a batch; some come while the session is opened or the first batch runs.
+        longest = seconds_of_batches(oracle, 3)
+        for _ in range(KILLS):
+            before = oracle.batch
+            oracle.session.close()
+            reached = killed_after(tmp_path / "s", delays.uniform(0, 3 * longest))
+            oracle.reopen()
+            assert oracle.batch >= max(before, reached), "a batch that was committed is lost"
+            assert [report.batch for report in oracle.session.reports] == list(range(1, oracle.batch + 1))
+            assert stray_files(oracle.session) == set()
+            oracle.check_results()
+            if oracle.batch > 6 * KILLS:
+                break
+        oracle.check_changes()
+        oracle.run(1)
+
+
+def seconds_of_batches(oracle: Oracle, batches: int) -> float:
+    """How long a batch takes, and a few batches for a start."""
+    return max(report.seconds for report in oracle.run(batches, check=False))
+
+
+def killed_after(folder: Path, seconds: float) -> int:
+    """Run batches in another process and kill it so long after it began; the last batch it said it had committed."""
+    command = [sys.executable, "-m", "workbench", "run", str(folder)]
+    running = subprocess.Popen(command, cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert running.stdout is not None
+    said = [running.stdout.readline()]
+    time.sleep(seconds)
+    running.kill()
+    said += running.stdout.readlines()
+    running.wait()
+    told = [line for line in said if line.startswith("batch ")]
+    assert told, "".join(said)
+    return int(told[-1].split(":")[0].removeprefix("batch "))

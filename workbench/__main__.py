@@ -1,0 +1,79 @@
+"""``python -m workbench run PATH``: let the batches of a session arrive without a notebook.
+
+The session goes on from its last commit. Whoever has it open meanwhile reads along; when it is opened afterwards,
+``q.changes(since=...)`` tells what happened. An interrupt or a termination lets the batch end that is running.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from collections.abc import Sequence
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from workbench.errors import SessionError, WorkbenchError
+
+if TYPE_CHECKING:
+    from workbench.engine.timings import BatchReport
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command; gives its exit status."""
+    parser = argparse.ArgumentParser(prog="python -m workbench", description="Argus workbench")
+    commands = parser.add_subparsers(dest="command", required=True)
+    run = commands.add_parser("run", help="let the batches of a session arrive", description=__doc__)
+    run.add_argument("path", metavar="PATH", help="the session's folder")
+    run.add_argument("--batches", type=_number, metavar="N", help="how many (default: all there are)")
+    told = parser.parse_args(arguments)
+    try:
+        return run_session(told.path, told.batches)
+    except WorkbenchError as problem:
+        print(problem, file=sys.stderr)
+        return 1
+
+
+def run_session(path: str, batches: int | None) -> int:
+    """Run a session's batches, with a line for each.
+
+    Raises:
+        WorkbenchError: the session cannot be opened or run.
+    """
+    from workbench.session import Session  # pyspark takes a second to import, and a wrong argument needs none of it
+
+    stopped: list[int] = []
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        stopped.append(number)
+
+    with Session.open(path) as session:
+        if session.read_only is not None:
+            raise SessionError(f"{session.path} is read-only: {session.read_only}")
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, stop)
+        while not stopped and (batches is None or batches > 0):
+            reports = session.run(1)
+            if not reports:
+                print("the streams have ended")
+                break
+            _tell(reports[0])
+            batches = None if batches is None else batches - 1
+        print(f"stopped after batch {session.batch}", flush=True)
+    return 0
+
+
+def _tell(report: BatchReport) -> None:
+    changed = sum(1 for rows in report.changes.values() if rows)
+    queries = "1 query has" if changed == 1 else f"{changed:,} queries have"
+    print(f"batch {report.batch}: {report.rows:,} rows in {report.seconds:.2f} s, {queries} news", flush=True)
+
+
+def _number(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of batches")
+    return int(text)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
