@@ -56,7 +56,7 @@ def test_saving_says_where_and_how_to_go_on(capsys):
     session.add_stream("F", None, 1, 1, None).table = False
     desk, _ = desk_of(session)
     told = shown(capsys, save, desk, "fraud")
-    assert told == "saved to /saved/fraud: after batch 3, 1 stream, 1 table\n%argus open fraud goes on from there\n"
+    assert told == "saved to fraud: after batch 3, 1 stream, 1 table\n%argus open fraud goes on from there\n"
     with pytest.raises(SessionError):
         save(desk, Arguments("taken"))
 

@@ -91,7 +91,7 @@ class Oracle:
         self.duck.execute("SET TimeZone = 'UTC'; SET threads = 2")
         self.feeds = dict(feeds)
         self.watched: dict[str, Watched] = {}
-        self.batch = 0
+        self.batch = self.known = 0
         for name, (function, parameters, returns) in (functions or {}).items():
             self.session.add_function(name, function, returns=returns.lower())
             self.duck.create_function(name, function, parameters, returns, null_handling="special")  # type: ignore
@@ -146,18 +146,29 @@ class Oracle:
         self.session.close()
         self.session = Session.open(self.session.path, self.spark)  # type: ignore[arg-type]
         assert self.session.read_only is None
-        assert set(self.session.queries) == set(self.watched)
+        self.follow(self.session)
+
+    def follow(self, session: Session) -> None:
+        """Go on with a session of the same queries, and stand where it stands."""
+        self.session = session
+        assert set(session.queries) == set(self.watched)
         for name, watched in self.watched.items():
-            watched.query = self.session.query(name)
+            watched.query = session.query(name)
         self.catch_up()
 
     def catch_up(self) -> None:
         """Let the rows of batches that the session has run arrive here too."""
-        for report in self.session.reports[self.batch :]:
-            self.batch = report.batch
-            self._arrive(report)
-            for name in self.watched:
-                self._ask_duckdb(name)
+        for report in self.session.reports[self.known :]:
+            self._arrive(report.batch)
+        self.batch = self.session.batch
+        for report in self.session.reports:
+            for name, feed in self.feeds.items():
+                assert feed.static or report.arrived[name] == self._arriving(report.batch, feed).num_rows
+
+    def foresee(self, batches: int) -> None:
+        """Ask DuckDB for the answers of batches to come, for sessions that run them later."""
+        for batch in range(self.known + 1, self.known + batches + 1):
+            self._arrive(batch)
 
     def run(self, batches: int = 1, check: bool | Iterable[str] = True) -> list[BatchReport]:
         """Let batches arrive and compare results after each: of all queries, or of those named in ``check``."""
@@ -172,18 +183,22 @@ class Oracle:
             self.check_results(wanted)
         return reports
 
-    def _arrive(self, report: BatchReport) -> None:
+    def _arrive(self, batch: int) -> None:
+        self.known = batch
         for name, feed in self.feeds.items():
-            if feed.static:
-                continue
-            table = feed.table.slice(feed.history + (self.batch - 1) * feed.batch, feed.batch)
-            assert report.arrived[name] == table.num_rows
-            self.duck.register("arriving", table)
-            self.duck.execute(f"INSERT INTO {name} SELECT * FROM arriving")
+            if not feed.static:
+                self.duck.register("arriving", self._arriving(batch, feed))
+                self.duck.execute(f"INSERT INTO {name} SELECT * FROM arriving")
+        for name in self.watched:
+            self._ask_duckdb(name)
+
+    @staticmethod
+    def _arriving(batch: int, feed: Feed) -> pa.Table:
+        return feed.table.slice(feed.history + (batch - 1) * feed.batch, feed.batch)
 
     def _ask_duckdb(self, name: str) -> None:
         watched = self.watched[name]
-        watched.expected[self.batch] = self.answer(watched.case.asked)
+        watched.expected[self.known] = self.answer(watched.case.asked)
 
     def answer(self, question: str) -> list[Row]:
         """DuckDB's answer to a question over the same rows."""
@@ -205,9 +220,10 @@ class Oracle:
             watched = self.watched[name]
             frame = watched.query.changes()
             deltas = _by_batch(name, frame)
-            assert set(deltas) <= set(watched.expected), f"{name}: changes of batches {sorted(deltas)}"
+            batches = [b for b in sorted(watched.expected) if watched.query.registered <= b <= self.batch]
+            assert set(deltas) <= set(batches), f"{name}: changes of batches {sorted(deltas)}"
             bag: Counter[Row] = Counter()
-            for batch in sorted(watched.expected):
+            for batch in batches:
                 for row, weight in deltas.get(batch, {}).items():
                     bag[row] += weight
                 negative = [row for row, weight in bag.items() if weight < 0]

@@ -7,7 +7,7 @@ from workbench import Session
 
 def what_survives(session: Session) -> dict[str, object]:
     """All that an analyst can see but answers, and what the engine goes on from."""
-    held = session._engine.held
+    held = session._state.held
     return {
         "batch": session.batch,
         "reports": session.reports,
@@ -21,19 +21,19 @@ def what_survives(session: Session) -> dict[str, object]:
             (q.name, q.sql, q.dialect, q.registered, q.status, q.columns, q.logical) for q in session.queries.values()
         ],
         "explain": {name: str(q.explain()) for name, q in session.queries.items()},
-        "network": {(n.id, n.sql, n.parents, n.queries) for n in session.network.nodes},
+        "network": sorted((n.id, n.sql, n.parents, n.queries) for n in session.network.nodes),
         "bits": {root: dict(tree.plan.bits) for root, tree in held.trees.items()},
         "layouts": {root: dict(tree.plan.stored) for root, tree in held.trees.items()},
-        "rows": {root: tree.relation.segments for root, tree in held.trees.items()},
-        "state": {root: tree.state.segments for root, tree in held.trees.items() if tree.state is not None},
+        "rows": {root: tree.relation.runs for root, tree in held.trees.items()},
+        "state": {root: tree.state.runs for root, tree in held.trees.items() if tree.state is not None},
         "log": {root: [(e.batch, e.whole, e.delta.segments) for e in t.log] for root, t in held.trees.items()},
-        "arrived": {name: relation.segments for name, relation in held.arrived.items()},
+        "arrived": {name: relation.runs for name, relation in held.arrived.items()},
     }
 
 
 def stray_files(session: Session) -> set[str]:
     """Segments that nobody needs."""
     there = {str(file) for file in (session.path / "state").rglob("*.arrow")}
-    needed = session._engine.held.files
+    needed = session._state.held.files
     assert needed <= there, f"missing: {needed - there}"
     return there - needed

@@ -6,17 +6,13 @@ committed, as it would be found there, and each copy must open and answer right.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from oracle.bags import frame_rows
-from oracle.class_queries import ALL
-from oracle.harness import Feed, Oracle
-from oracle.random_streams import names, stream
 from pyspark.sql import SparkSession
+from recovery.conftest import Follow, copied
 from recovery.survival import stray_files, what_survives
 
 from workbench import Session
@@ -24,9 +20,8 @@ from workbench.catalog.database import Database
 from workbench.engine import engine as engine_module
 from workbench.engine.discarded import Discarded
 from workbench.engine.engine import Engine
+from workbench.engine.segments import Segment
 from workbench.recovery import store as store_module
-
-CASES = ["join_self", "aggregate_of_aggregates", "set_except_all"]
 
 
 class Crashes:
@@ -52,31 +47,36 @@ class Crashes:
         self.patch.setattr(owner, name, watched)
 
     def _copy(self, point: str) -> None:
-        into = self.copies / str(len(self.points))
-        shutil.copytree(self.folder, into, copy_function=_link)
-        self.points.append((point, into))
+        self.points.append((point, copied(self.folder, self.copies / str(len(self.points)))))
 
 
-def _link(source: str, target: str) -> None:
-    # Segments are never changed; all else is.
-    if source.endswith((".arrow", ".parquet")):
-        Path(target).hardlink_to(source)
-    else:
-        shutil.copyfile(source, target)
+def run(session: Session) -> None:
+    session.run(1)
 
 
-@pytest.mark.parametrize("change", ["batch", "registration", "drop", "stream"])
-def test_a_crash_anywhere(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str) -> None:
-    feeds = {
-        "t": Feed(stream(120, seed=41), history=30, batch=16),
-        "u": Feed(stream(80, seed=42), history=10, batch=12),
-        "names": Feed(names(43), static=True),
-    }
-    with Oracle(spark, feeds, path=tmp_path / "s") as oracle:
-        oracle.register({name: ALL[name] for name in CASES}, check=False)
-        oracle.run(1, check=False)
-        session, states = oracle.session, []
-        states.append((what_survives(session), answers(session)))
+def register(session: Session) -> None:
+    session.register_many({"late": "SELECT g, MAX(k) AS m FROM t GROUP BY g", "join_self": "SELECT id FROM u"})
+
+
+def drop(session: Session) -> None:
+    session.drop("by_group")
+
+
+def add(session: Session) -> None:
+    session.add_stream("v", session.query("except_all").result(), history=1, batch=1)
+
+
+@pytest.mark.parametrize("change", [run, register, drop, add])
+def test_a_crash_anywhere(
+    spark: SparkSession,
+    folder: Path,
+    following: Follow,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    change: Callable[[Session], None],
+) -> None:
+    with Session.open(folder, spark) as session:
+        states = [survivors(session)]
         with monkeypatch.context() as patch:
             crashes = Crashes(session, tmp_path / "crashes", patch)
             crashes.at(store_module, "write_commit")
@@ -84,36 +84,39 @@ def test_a_crash_anywhere(spark: SparkSession, tmp_path: Path, monkeypatch: pyte
             crashes.at(Discarded, "add")
             crashes.at(Engine, "_write")
             crashes.at(Database, "run", lambda database, sql, *values: sql == "RELEASE level_0")
-            if change == "batch":
-                session.run(1)
-            elif change == "registration":
-                session.register_many({"late": ALL["aggregate_extremes"].sql, "join_self": ALL["selection_or"].sql})
-            elif change == "drop":
-                session.drop("aggregate_of_aggregates")
-            else:
-                session.add_stream("v", stream(30, seed=44), history=10, batch=5)
-        states.append((what_survives(session), answers(session)))
-        assert len(crashes.points) > 4
-        found = []
-        for point, folder in crashes.points:
-            with Session.open(folder, spark) as opened:
-                survived, answered = what_survives(opened), answers(opened)
-                assert stray_files(opened) == set()
-                logs = {s.replay.log.folder.name for s in opened.streams.values()}
-                assert {log.name for log in (folder / "streams").iterdir()} == logs
-            which = [i for i, (state, _) in enumerate(states) if without_paths(state) == without_paths(survived)]
-            assert which, f"{point}: neither the state before nor the one after"
-            assert answered == states[which[0]][1], point
-            found.append((point, which[0]))
-        assert {which for _, which in found} == {0, 1}
-        assert found[-1][1] == 1 and [which for _, which in found] == sorted(which for _, which in found)
+            change(session)
+        states.append(survivors(session))
+    assert states[0] != states[1] and len(crashes.points) > 4
+    found = []
+    for point, crashed in crashes.points:
+        with Session.open(crashed, spark) as opened:
+            assert opened.read_only is None, point
+            assert stray_files(opened) == set(), point
+            logs = {s.replay.log.folder.name for s in opened.streams.values()}
+            assert {log.name for log in (crashed / "streams").iterdir()} == logs, point
+            survived = survivors(opened)
+            assert survived in states, f"{point}: neither the state before nor the one after"
+            found.append(states.index(survived))
+    assert found == sorted(found) and set(found) == {0, 1}
+    if change is run:  # one that crashed at the last moment before the commit, and the first after it
+        for at in (found.index(1) - 1, found.index(1)):
+            oracle = following(Session.open(crashes.points[at][1], spark))
+            oracle.check_results()
+            oracle.run(1, check=["by_group"])
 
 
-def answers(session: Session) -> dict[str, list[Any]]:
-    """What every query answers, in some order."""
-    return {name: sorted(map(repr, frame_rows(q.result()))) for name, q in session.queries.items()}
+def survivors(session: Session) -> object:
+    """What survives, with files as they are seen from the session's folder."""
 
+    def seen(value: object) -> object:
+        match value:
+            case dict():
+                return {key: seen(part) for key, part in value.items()}
+            case list() | tuple():
+                return [seen(part) for part in value]
+            case Segment():
+                return (value.path.replace(str(session.path), ""), value.rows)
+            case _:
+                return value
 
-def without_paths(state: dict[str, object]) -> dict[str, object]:
-    """A state without the names of files, whose folders differ."""
-    return {part: told for part, told in state.items() if part not in ("rows", "state", "log", "arrived")}
+    return seen(what_survives(session))

@@ -44,7 +44,7 @@ def test_a_session_survives_being_killed(spark: SparkSession, tmp_path: Path) ->
         oracle.register({name: ALL[name] for name in chosen}, check=False)
         # Each kill comes at another moment of a batch; some come while the session is opened or the first batch runs.
         longest = seconds_of_batches(oracle, 3)
-        for _ in range(KILLS):
+        for kill in range(1, KILLS + 1):
             before = oracle.batch
             oracle.session.close()
             reached = killed_after(tmp_path / "s", delays.uniform(0, 3 * longest))
@@ -53,6 +53,7 @@ def test_a_session_survives_being_killed(spark: SparkSession, tmp_path: Path) ->
             assert [report.batch for report in oracle.session.reports] == list(range(1, oracle.batch + 1))
             assert stray_files(oracle.session) == set()
             oracle.check_results()
+            print(f"kill {kill}: batches {before} to {oracle.batch}, {reached} told")
             if oracle.batch > 6 * KILLS:
                 break
         oracle.check_changes()

@@ -50,7 +50,7 @@ def test_each_example_reads_one_stream() -> None:
 
 @pytest.mark.parametrize("stream", sorted(STREAM_NAMES))
 def test_samples_are_what_the_readme_says(stream: str, samples: dict[str, pa.Table]) -> None:
-    seed = {"fed": 2002, "med": 2001, "visits": 12}[stream]
+    seed = {"fed": 2002, "med": 2001, "visits": 12, "prices": 41}[stream]
     table = samples[STREAM_NAMES[stream]]
     assert table.schema.equals(SCHEMAS[stream])
     assert table.equals(GENERATORS[stream](rows=20_000, seed=seed))

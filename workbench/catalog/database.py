@@ -130,14 +130,15 @@ class Database:
             self._end(name, keep)
 
     def _end(self, name: str, keep: bool) -> None:
+        if not self._connection.in_transaction:
+            return  # SQLite has undone everything by itself, as it does when the disk is full
         try:
             if not keep:
                 self.run(f"ROLLBACK TO {name}")
             self.run(f"RELEASE {name}")
         except sqlite3.Error:
-            # On a full disk a commit fails and stays open, or SQLite has undone everything by itself.
             if self.outermost and self._connection.in_transaction:
-                self.run("ROLLBACK")
+                self.run("ROLLBACK")  # a commit that fails stays open
             raise
 
     @property

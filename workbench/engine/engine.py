@@ -22,7 +22,7 @@ from workbench.engine.clock import Clock
 from workbench.engine.discarded import Discarded
 from workbench.engine.durable import force_to_disk
 from workbench.engine.explained import explained
-from workbench.engine.held import Held, empty_tree, unknown_files
+from workbench.engine.held import Held, empty_tree, narrowed, unknown_files
 from workbench.engine.layout import BATCH, RESERVED_NAME, WEIGHT, Layout
 from workbench.engine.node_rows import NodeRows
 from workbench.engine.operators import arrived, arriving, change
@@ -159,7 +159,7 @@ class Engine:
         def bring(root: NodeId) -> None:
             plan, old = plans[root], self.trees.get(root)
             if old is not None and old.plan.covers(plan):
-                trees[root] = old.narrowed(plan)
+                trees[root] = narrowed(old, plan)
                 return
             with explained(f"initialize node {root}"):
                 trees[root] = self._made(network, plan, trees, old, batch)
@@ -187,6 +187,7 @@ class Engine:
             grown = self._pool.map(lambda root: self.trees[root].grown(*deltas[root], batch), self.trees)
             trees = dict(zip(self.trees, grown, strict=True))
         self._replace(Held(trees, arrived, clock))
+        self._discard_merged(deltas, logged)
         changes = {
             name: deltas[plan.read.root][0].count(self.trees[plan.read.root].plan.counted(plan.nodes))
             for name, plan in network.queries.items()
@@ -220,6 +221,14 @@ class Engine:
     def plans(self, network: Network, bits_before: Mapping[NodeId, Mapping[NodeId, int]]) -> dict[NodeId, TreePlan]:
         """What every tree of a network must do; see ``plan_trees``."""
         return plan_trees(network, bits_before, self.incremental_aggregates)
+
+    def _discard_merged(self, deltas: Mapping[NodeId, tuple[Delta, Delta]], logged: Mapping[str, Delta]) -> None:
+        """Remove what a batch wrote and merged with older rows at once: no commit will ever speak of it."""
+        for root, written in deltas.items():
+            if paths := {segment.path for delta in written for segment in delta.segments}:
+                self._discarded.add(paths - self.trees[root].files)
+        for name, delta in logged.items():
+            self._discarded.add({segment.path for segment in delta.segments} - self.held.arrived[name].files)
 
     def _replace(self, held: Held) -> None:
         if self._durable:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -50,6 +50,17 @@ def empty_tree(spark: SparkSession, plan: TreePlan, folder: Path) -> Tree:
         layout = Layout(plan.grouped.state_columns)
         state = Relation(spark, layout, folder, merge=partial(merged_state, plan.grouped))
     return Tree(plan, Relation(spark, plan.layout, folder, merge=fewer), state)
+
+
+def narrowed(tree: Tree, plan: TreePlan) -> Tree:
+    """A tree for fewer readers: what only others read is no longer kept, nor looked for where rows become fewer."""
+    empty = empty_tree(tree.relation.spark, plan, tree.relation.folder)
+    relation, state = tree.relation, tree.state
+    if relation.layout != empty.relation.layout:
+        relation = replace(relation.narrowed(plan.layout), merge=empty.relation.merge)
+    if state is not None and empty.state is not None and state.layout != empty.state.layout:
+        state = replace(state.narrowed(empty.state.layout), merge=empty.state.merge)
+    return replace(tree, plan=plan, relation=relation, state=state)
 
 
 def unknown_files(folder: Path, known: Collection[str]) -> list[str]:

@@ -125,13 +125,6 @@ class Tree:
         kept = self.relation.files if self.state is None else self.relation.files | self.state.files
         return kept | logged
 
-    def narrowed(self, plan: TreePlan) -> Tree:
-        """The tree for fewer readers: what only others read is no longer kept."""
-        state = self.state
-        if state is not None and plan.grouped is not None:
-            state = state.narrowed(Layout(plan.grouped.state_columns))
-        return replace(self, plan=plan, relation=self.relation.narrowed(plan.layout), state=state)
-
 
 def monotone_roots(network: Network) -> Mapping[NodeId, bool]:
     """For every tree, whether its rows are never retracted: streams, and joins and UNION ALL of such."""

@@ -20,8 +20,8 @@ def save(desk: Desk, arguments: argparse.Namespace) -> None:
     Raises:
         SessionError: there is a session in the folder, or it cannot be written to.
     """
-    folder = desk.session.save(arguments.path)
-    show(f"saved to {folder}: {described(desk.session)}\n%argus open {arguments.path} goes on from there")
+    desk.session.save(arguments.path)
+    show(f"saved to {arguments.path}: {described(desk.session)}\n%argus open {arguments.path} goes on from there")
 
 
 def open_session(desk: Desk, arguments: argparse.Namespace) -> None:
@@ -36,7 +36,7 @@ def open_session(desk: Desk, arguments: argparse.Namespace) -> None:
     if current is not None and current.path == here and not (current.closed or current.read_only):
         raise MagicError(f"this notebook has {arguments.path} open already", hint="%argus queries lists what it has")
     session = desk.open(arguments.path)
-    lines = [f"{session.path}: {described(session)}"]
+    lines = [f"{arguments.path}: {described(session)}"]
     lines += [f"{name} does not run: {q.status}" for name, q in session.queries.items() if q.status != "active"]
     if session.read_only:
         lines.append(f"read-only: {session.read_only}")
