@@ -34,6 +34,7 @@ class FakeStream:
     set_aside_total: int = 0
     set_aside: tuple[SetAside, ...] = ()
     columns: tuple[tuple[str, DataType], ...] = COLUMNS
+    table: bool = False
 
 
 @dataclass
@@ -112,7 +113,17 @@ class FakeSession:
         del self.queries[name]
         self.plan = example_network.without(self.plan, name)
 
-    def run(self, batches: int, progress: Callable[[Any], None]) -> list[Any]:
+    @property
+    def batch(self) -> int:
+        return len(self.reports)
+
+    def set_batch(self, stream: str, rows: int) -> None:
+        self.streams[stream].batch = rows
+
+    def seek(self, batch: int, progress: Callable[[Any], None]) -> None:
+        del self.reports[batch:]
+
+    def run(self, batches: int, progress: Callable[[Any], None] = lambda report: None) -> list[Any]:
         done = []
         for number in range(len(self.reports) + 1, min(len(self.reports) + batches, self.ends_after) + 1):
             for _ in range(self.interrupts.get(number, 0)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -44,7 +45,8 @@ class Query:
     logical: LogicalQuery
     registered: int
     explanation: Explanation
-    answers: Callable[[Query], Answers] = field(repr=False)
+    answers: Callable[[Query], AbstractContextManager[Answers]] = field(repr=False)
+    """Its answers as they were committed last; what they are read from stays meanwhile."""
     status: str = ACTIVE
 
     @property
@@ -74,8 +76,8 @@ class Query:
 
     def count(self) -> int:
         """Number of rows of the answer, without fetching them."""
-        with explained(f"count the rows of {self.name}"):
-            return self._answers().count()
+        with self.answers(self) as answers, explained(f"count the rows of {self.name}"):
+            return answers.count()
 
     def changes(self, since: int | None = None) -> pd.DataFrame:
         """The changes: columns ``batch`` and ``weight``, then the query's; they accumulate to ``result()``.
@@ -104,11 +106,7 @@ class Query:
             raise QueryError(f"query {self.name} does not run: {self.status}", hint="register it again under any name")
 
     def _fetched(self, what: str, rows: Callable[[Answers], DataFrame], first: tuple[str, ...] = ()) -> pd.DataFrame:
-        answers = self._answers()
-        with explained(f"read the {what} of {self.name}"):
+        with self.answers(self) as answers, explained(f"read the {what} of {self.name}"):
             frame = to_pandas(rows(answers), answers.plan, first)
-        self._answers()  # functions of SELECT are called as rows are read; one that raised has disabled the query
-        return frame
-
-    def _answers(self) -> Answers:
-        return self.answers(self)
+        with self.answers(self):  # functions of SELECT are called as rows are read; one that raised disabled the query
+            return frame

@@ -5,11 +5,14 @@ from __future__ import annotations
 import itertools
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import wraps
 from pathlib import Path
 from types import MappingProxyType, TracebackType
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import pandas as pd
 from pyspark.sql import SparkSession
@@ -37,6 +40,22 @@ from workbench.streams.ingest import ingest
 from workbench.streams.replay import start, static
 from workbench.streams.stream import Stream
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _one_at_a_time(
+    method: Callable[Concatenate[Session, P], R],
+) -> Callable[Concatenate[Session, P], R]:
+    """An operation that waits for others of the session, such as a batch that runs in another thread."""
+
+    @wraps(method)
+    def waiting(session: Session, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        with session._lock:
+            return method(session, *args, **kwargs)
+
+    return waiting
+
 
 @dataclass(frozen=True)
 class _State:
@@ -56,6 +75,9 @@ class _State:
 
 class Session:
     """Continuous queries over streams, in one shared network.
+
+    Any thread may use it. What changes something is done one after the other; what only reads, such as an answer or the
+    network, shows what was committed last and waits for nobody.
 
     Args:
         spark: the Spark to use; ``None`` starts a quiet local one.
@@ -80,12 +102,14 @@ class Session:
     ) -> None:
         self.dialect = dialect
         self.options = options or Options()
+        self._lock = threading.RLock()
+        self._engines = itertools.count(1)
         self.spark = spark or local_spark()
         self._temporary = path is None
         self.path = Path(tempfile.mkdtemp(prefix="argus-") if path is None else path).resolve()
         self.path.mkdir(parents=True, exist_ok=True)
         self._spark = engine_session(self.spark)
-        self._engine = Engine(self._spark, self.path / "state", self.options.incremental_aggregates)
+        self._engine = self._new_engine()
         # A session of another process is not continued yet, so its catalog is not either.
         (self.path / "catalog.sqlite").unlink(missing_ok=True)
         self._planner = Planner(self.options, Catalog(self.path / "catalog.sqlite"))
@@ -98,6 +122,7 @@ class Session:
 
     # -- streams, tables, functions ------------------------------------------------------------------------------
 
+    @_one_at_a_time
     def add_stream(
         self,
         name: str,
@@ -124,12 +149,14 @@ class Session:
         log = ingest(name, source, self._log_folder(name), columns=columns, time=time)
         return self._take_in(Stream(start(log, history, batch), time))
 
+    @_one_at_a_time
     def add_table(self, name: str, source: object, columns: Mapping[str, str] | None = None) -> Stream:
         """Add a static table: all of its rows are there from the start. Arguments and errors as ``add_stream``."""
         self._check_new_stream(name)
         log = ingest(name, source, self._log_folder(name), columns=columns)
         return self._take_in(Stream(static(log), table=True))
 
+    @_one_at_a_time
     def add_function(self, name: str, function: Callable[..., Any], returns: str = "double") -> None:
         """Make a Python function callable in SQL; it must not depend on anything but its arguments.
 
@@ -142,6 +169,7 @@ class Session:
         added = {**self._state.functions, name.lower(): UserFunction(name.lower(), returned)}
         self._state = replace(self._state, functions=added)
 
+    @_one_at_a_time
     def add_aggregate(self, name: str, parameters: tuple[str, ...], statistics: Mapping[str, str], rule: str) -> None:
         """Add an algebraic aggregate by its basic statistics and the rule over them (T4.2, Tables 4.1 and 4.2).
 
@@ -154,6 +182,7 @@ class Session:
 
     # -- queries -------------------------------------------------------------------------------------------------
 
+    @_one_at_a_time
     def register(self, sql: str, name: str | None = None, dialect: str | None = None) -> Query:
         """Register a continuous query; it answers over all data so far at once, then goes on.
 
@@ -168,6 +197,7 @@ class Session:
         name = name or (f"q{next(self._numbers)}" if bound.query is not None else bound.views[-1][0])
         return self._register({name: (sql, dialect or self.dialect, bound)})[name]
 
+    @_one_at_a_time
     def register_many(self, queries: Mapping[str, str], dialect: str | None = None) -> dict[str, Query]:
         """Register several queries together: all or none, and their nodes are computed in one go. See ``register``."""
         state, bound = self._state, {}
@@ -176,6 +206,7 @@ class Session:
             state = replace(state, views={**state.views, **_views(name, bound[name][2])})
         return self._register(bound)
 
+    @_one_at_a_time
     def preview(self, sql: str, name: str, dialect: str | None = None) -> tuple[NetworkView, Explanation]:
         """The network as it would be with the query registered, and what would be shared; nothing changes.
 
@@ -188,6 +219,7 @@ class Session:
             planned = self._planner.register(network, name, _views(name, bound)[name])
         return NetworkView(planned.network, self.reports), planned.explanation
 
+    @_one_at_a_time
     def drop(self, name: str) -> None:
         """Drop a query and exactly the nodes nobody else needs.
 
@@ -232,6 +264,7 @@ class Session:
         """The shared query network as it is now."""
         return NetworkView(self._state.network, self.reports)
 
+    @_one_at_a_time
     def catalog(self, sql: str) -> pd.DataFrame:
         """Rows of the system catalog, which holds all that is known of the network (T3.6).
 
@@ -245,6 +278,7 @@ class Session:
         names, rows = self._planner.catalog.query(sql)
         return pd.DataFrame(rows, columns=list(names))
 
+    @_one_at_a_time
     def catalog_tables(self) -> list[tuple[str, tuple[str, ...], int]]:
         """The relations of the catalog: name, columns, rows."""
         self._planner.refresh(self._state.network)
@@ -270,11 +304,63 @@ class Session:
                 progress(report)
         return reports
 
+    @_one_at_a_time
+    def seek(self, batch: int, progress: Callable[[BatchReport], None] | None = None) -> None:
+        """Go back to what was after a batch, by running anew from the history: the same rows in the same batches.
+
+        All queries there are now are answered as if they had been there from the start.
+
+        Args:
+            batch: 0 for the history alone, at most the last batch that was run.
+            progress: told of every batch that was run again.
+
+        Raises:
+            QueryError: that batch was not run yet.
+            EngineError: Spark could not evaluate the history, and nothing has changed; or one of the batches, and the
+                session is after the one before.
+        """
+        if not 0 <= batch <= self.batch:
+            raise QueryError(f"cannot go back to batch {batch}", hint=f"the last batch that was run is {self.batch}")
+        past = self.reports[:batch]
+        engine = self._new_engine()
+        streams = {n: replace(s, replay=s.replay.rewound()) for n, s in self._state.streams.items()}
+        try:
+            for name, stream in streams.items():
+                engine.add_stream(name, dict(stream.columns), stream.replay.history_tables())
+            engine.adopt(self._state.network, 0)
+        except BaseException:
+            engine.discard()
+            raise
+        old, self._engine = self._engine, engine
+        self._state, self.reports = replace(self._state, streams=streams), []
+        for query in self._queries.values():
+            query.registered = 0
+        old.discard()
+        for report in past:
+            again = self._run_one(report.arrived)
+            if progress is not None:
+                progress(again)
+
+    @_one_at_a_time
+    def set_batch(self, stream: str, rows: int) -> Stream:
+        """Let so many rows of a stream arrive with each batch from now on.
+
+        Raises:
+            StreamError: there is no such stream, or the number is not at least 1.
+        """
+        found = {name.lower(): s for name, s in self._state.streams.items()}.get(stream.lower())
+        if found is None:
+            raise StreamError(f"there is no stream {stream}", hint=nearest(stream, self._state.streams))
+        changed = replace(found, replay=found.replay.in_batches_of(rows))
+        self._state = replace(self._state, streams={**self._state.streams, found.name: changed})
+        return changed
+
     @property
     def batch(self) -> int:
         """Number of the last batch that was run; 0 before the first."""
         return self.reports[-1].batch if self.reports else 0
 
+    @_one_at_a_time
     def close(self) -> None:
         """End the session; a temporary folder is removed. Spark goes on, for other sessions of this process."""
         self._engine.close()
@@ -341,8 +427,11 @@ class Session:
         self._engine.adopt(network, self.batch)
         self._state = replace(self._state, network=network, views=views)
 
-    def _run_one(self) -> BatchReport:
-        steps = {name: stream.replay.next() for name, stream in self._state.streams.items() if not stream.table}
+    @_one_at_a_time
+    def _run_one(self, sizes: Mapping[str, int] | None = None) -> BatchReport:
+        """The next batch; ``sizes`` are the rows to take of every stream, where it is not the stream's own number."""
+        streams = {name: stream for name, stream in self._state.streams.items() if not stream.table}
+        steps = {n: s.replay.next(None if sizes is None else sizes.get(n, 0)) for n, s in streams.items()}
         arriving = {name: table for name, (_, table) in steps.items()}
         report = self._engine.run_batch(self._state.network, self.batch + 1, arriving)
         moved = {name: replace(self._state.streams[name], replay=after) for name, (after, _) in steps.items()}
@@ -353,7 +442,12 @@ class Session:
 
     def _disable_failing(self) -> None:
         """Disable the queries whose functions raised, and nothing else (design 3.4)."""
-        for function, problem in self._functions.new_problems().items():
+        if problems := self._functions.new_problems():
+            self._disable(problems)
+
+    @_one_at_a_time
+    def _disable(self, problems: Mapping[str, str]) -> None:
+        for function, problem in problems.items():
             for name in [n for n, plan in self._state.network.queries.items() if function in self._functions_of(plan)]:
                 self._queries[name].status = f"function {function} raised {problem}"
                 with self._planner.transaction():
@@ -364,12 +458,18 @@ class Session:
         in_nodes = (functions_called(network.nodes[node]) for node in network.ancestors(plan.nodes))
         return frozenset().union(*in_nodes, *(calls(output.expression) for output in plan.outputs))
 
-    def _answers(self, query: Query) -> Answers:
+    @contextmanager
+    def _answers(self, query: Query) -> Iterator[Answers]:
         self._disable_failing()
         query.check_active()
-        plan = self._state.network.queries[query.name]
-        tree = self._engine.trees[plan.read.root]
-        return Answers(plan, tree, query.registered)
+        with self._engine.reading() as (network, trees):
+            if (plan := network.queries.get(query.name)) is None:  # dropped by another thread just now
+                raise QueryError(f"query {query.name} was dropped")
+            yield Answers(plan, trees[plan.read.root], query.registered)
+
+    def _new_engine(self) -> Engine:
+        folder = self.path / "state" / str(next(self._engines))
+        return Engine(self._spark, folder, self.options.incremental_aggregates)
 
 
 def _views(name: str, bound: Bound) -> dict[str, LogicalQuery]:

@@ -7,21 +7,23 @@ replace the old in one assignment.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+from workbench.engine.discarded import Discarded
 from workbench.engine.explained import explained
 from workbench.engine.grouped import merged_state
 from workbench.engine.layout import BATCH, RESERVED_NAME, WEIGHT, Layout
 from workbench.engine.operators import Operators
 from workbench.engine.relation import Relation, consolidate
 from workbench.engine.schedule import in_order
-from workbench.engine.segments import remove_segment, write_segments
+from workbench.engine.segments import write_segments
 from workbench.engine.shared_pass import NO_CHANGE, Delta
 from workbench.engine.timings import BatchReport, OperatorReport
 from workbench.engine.tree import LogEntry, Tree, TreePlan, plan_trees
@@ -50,9 +52,24 @@ class Engine:
         self.operators = Operators(spark, folder)
         trees_at_a_time = min(TREES_AT_A_TIME, max(1, spark.sparkContext.defaultParallelism))
         self._pool = ThreadPoolExecutor(trees_at_a_time, thread_name_prefix="argus-tree")
-        self.trees: Mapping[NodeId, Tree] = {}
+        self._discarded = Discarded()
+        self._committed: tuple[Network, Mapping[NodeId, Tree]] = (Network(), {})
         self.arrived: Mapping[str, Relation] = {}
         """All rows of every stream so far, all columns: what later queries start from."""
+
+    @property
+    def trees(self) -> Mapping[NodeId, Tree]:
+        """The trees as they were committed last, by the ids of their roots."""
+        return self._committed[1]
+
+    @contextmanager
+    def reading(self) -> Iterator[tuple[Network, Mapping[NodeId, Tree]]]:
+        """The network and its trees as they were committed last, for a reader in any thread.
+
+        Their files stay until the reader is done, also when a batch in another thread has replaced them meanwhile.
+        """
+        with self._discarded.kept():
+            yield self._committed
 
     def add_stream(self, name: str, columns: Columns, history: Iterable[pa.Table]) -> None:
         """Take in a stream's history as batch 0.
@@ -97,9 +114,9 @@ class Engine:
             in_order(_parent_roots(network), bring, self._pool)
         except BaseException:
             for root, tree in remade.items():
-                _remove(tree.files - (self.trees[root].files if root in self.trees else frozenset()))
+                self._discarded.add(tree.files - (self.trees[root].files if root in self.trees else frozenset()))
             raise
-        self._replace_trees({root: trees[root] for root in plans})
+        self._commit(network, {root: trees[root] for root in plans})
 
     def run_batch(self, network: Network, batch: int, arriving: Mapping[str, pa.Table]) -> BatchReport:
         """Evaluate the network for rows that arrive.
@@ -121,12 +138,12 @@ class Engine:
                 trees = dict(zip(self.trees, grown, strict=True))
         except BaseException:
             for delta in logged.values():
-                _remove(segment.path for segment in delta.segments)
+                self._discarded.add(segment.path for segment in delta.segments)
             raise
-        self._replace_trees(trees)
+        self._commit(network, trees)
         old, self.arrived = self.arrived, arrived
         for name, relation in old.items():
-            _remove(relation.files - arrived[name].files)
+            self._discarded.add(relation.files - arrived[name].files)
         changes = {
             name: deltas[plan.read.root][0].count(self.trees[plan.read.root].plan.counted(plan.nodes))
             for name, plan in network.queries.items()
@@ -155,13 +172,21 @@ class Engine:
         """End its threads and views; files stay."""
         self._pool.shutdown()
         self.operators.forget()
-        self.trees = {}
+        self._committed = (Network(), {})
 
-    def _replace_trees(self, trees: Mapping[NodeId, Tree]) -> None:
-        """Make new trees the engine's, and remove the files only the old ones needed."""
-        old, self.trees = self.trees, trees
+    def discard(self) -> None:
+        """Close it, and remove its files as soon as nobody reads them."""
+        trees = [file for tree in self.trees.values() for file in tree.files]
+        rows = [file for relation in self.arrived.values() for file in relation.files]
+        self.close()
+        self._discarded.add([*trees, *rows])
+
+    def _commit(self, network: Network, trees: Mapping[NodeId, Tree]) -> None:
+        """Make a network and its trees the engine's, together, and remove the files only the old ones needed."""
+        old = self.trees
+        self._committed = (network, trees)
         for root, tree in old.items():
-            _remove(tree.files - (trees[root].files if root in trees else frozenset()))
+            self._discarded.add(tree.files - (trees[root].files if root in trees else frozenset()))
         self.operators.forget(keep=lambda root: root in trees)
 
     def _write(self, table: pa.Table, layout: Layout, folder: Path, batch: int) -> Delta:
@@ -239,8 +264,3 @@ def _report(plan: TreePlan, delta: Delta, seconds: float) -> OperatorReport:
 def _fewer(layout: Layout, rows: DataFrame, whole: bool) -> DataFrame:
     """Rows that cancel each other are gone, also when they are a part of all."""
     return consolidate(rows, layout)
-
-
-def _remove(files: Iterable[str]) -> None:
-    for file in files:
-        remove_segment(file)

@@ -191,8 +191,8 @@ def _spark(work: Work, table: pa.Table, queries: Iterable[GeneratedQuery]) -> fl
 
 def _digest_of(query: Query) -> Digest:
     """The digest of a query's answer, which Spark hands over as Arrow."""
-    with duckdb.connect() as database:
-        database.register("answer", query.answers(query).result().toArrow())
+    with duckdb.connect() as database, query.answers(query) as answers:
+        database.register("answer", answers.result().toArrow())
         return _digest(database, "answer")
 
 

@@ -6,7 +6,7 @@ import argparse
 
 from workbench.errors import nearest
 from workbench.notebook.arguments import Command, MagicError, argument
-from workbench.notebook.commands import catalog, define, look, run, troubles
+from workbench.notebook.commands import catalog, define, look, play, run, troubles
 from workbench.notebook.desk import Desk
 from workbench.notebook.display import show
 
@@ -49,6 +49,14 @@ HELP = Command(
 
 COMMANDS: dict[str, Command] = {
     command.name: command
-    for command in (*define.COMMANDS, *run.COMMANDS, *look.COMMANDS, *catalog.COMMANDS, *troubles.COMMANDS, HELP)
+    for command in (
+        *define.COMMANDS,
+        *run.COMMANDS,
+        *play.COMMANDS,
+        *look.COMMANDS,
+        *catalog.COMMANDS,
+        *troubles.COMMANDS,
+        HELP,
+    )
 }
 """The subcommands of ``%argus``."""
