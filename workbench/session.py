@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import shutil
 import tempfile
 import threading
@@ -26,7 +27,7 @@ from workbench.engine.timings import BatchReport
 from workbench.errors import QueryError, SqlError, StreamError, nearest
 from workbench.network.describe import NetworkView
 from workbench.network.network import Network, QueryPlan
-from workbench.network.nodes import functions_called
+from workbench.network.nodes import NodeId, functions_called
 from workbench.options import Options
 from workbench.query import Query
 from workbench.sharing.decisions import Explanation
@@ -258,6 +259,13 @@ class Session:
     def views(self) -> Mapping[str, LogicalQuery]:
         """Views and queries that can be used in FROM."""
         return MappingProxyType(dict(self._state.views))
+
+    def kept(self, root: NodeId) -> tuple[int, int]:
+        """How much is kept for a local tree, by its root's id: rows (of its state too), and bytes on disk."""
+        with self._engine.reading() as (_, trees):
+            if root not in trees:
+                return 0, 0
+            return trees[root].rows_kept, sum(os.path.getsize(file) for file in trees[root].files)
 
     @property
     def network(self) -> NetworkView:
