@@ -88,9 +88,7 @@ def plan(name: str, *nodes: Node) -> QueryPlan:
     reads = [node.read if isinstance(node, Selection) else Read(node.id) for node in nodes]
     read = Read(reads[0].root, conjunction(*(read.wants for read in reads)))
     column = FIRST_COLUMNS.get(read.root, {"F": "tranid", "J": "tranid_1", "G": "rbank_aba", "U": "c1"}[read.root[0]])
-    return QueryPlan(
-        name, read, (Output("tranid", Column(column, INTEGER)),), tuple(sorted(node.id for node in nodes))
-    )
+    return QueryPlan(name, read, (Output("tranid", Column(column, INTEGER)),), tuple(sorted(node.id for node in nodes)))
 
 
 def network_of(nodes: Iterable[Node], *plans: QueryPlan) -> Network:

@@ -169,6 +169,10 @@ class Player:
 
         return unsubscribe
 
+    def announce(self) -> None:
+        """Tell all listeners where it stands, as after every change: a cell may have changed what is shown."""
+        self._tell()
+
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until nothing is played any more; whether that came within ``timeout`` seconds."""
         with self._changed:

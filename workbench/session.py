@@ -30,6 +30,7 @@ from workbench.network.network import Network, QueryPlan
 from workbench.network.nodes import NodeId, functions_called
 from workbench.options import Options
 from workbench.query import Query
+from workbench.session_views import SessionViews
 from workbench.sharing.decisions import Explanation
 from workbench.sharing.planner import Planner
 from workbench.sql.bind import Bound, bind
@@ -74,7 +75,7 @@ class _State:
         return Schema(streams=columns, views=self.views, functions=self.functions, aggregates=self.aggregates)
 
 
-class Session:
+class Session(SessionViews):
     """Continuous queries over streams, in one shared network.
 
     Any thread may use it. What changes something is done one after the other; what only reads, such as an answer or the
@@ -368,9 +369,13 @@ class Session:
         """Number of the last batch that was run; 0 before the first."""
         return self.reports[-1].batch if self.reports else 0
 
-    @_one_at_a_time
     def close(self) -> None:
         """End the session; a temporary folder is removed. Spark goes on, for other sessions of this process."""
+        self.stop_playing()
+        self._close()
+
+    @_one_at_a_time
+    def _close(self) -> None:
         self._engine.close()
         self._planner.catalog.close()
         for query in self._queries.values():

@@ -23,7 +23,8 @@ PROJECT = Path(__file__).parents[2]
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 READY = """() => {
   const panel = window.jupyterapp && window.jupyterapp.shell.currentWidget;
-  return panel && panel.sessionContext && panel.sessionContext.isReady && panel.sessionContext.session.kernel.status === "idle";
+  const context = panel && panel.sessionContext;
+  return context && context.isReady && context.session.kernel.status === "idle";
 }"""
 """The notebook's own word that its kernel is connected; the indicator says idle before that."""
 
@@ -57,7 +58,9 @@ class Lab:
             }""",
             source,
         )
-        place = self.page.evaluate("() => window.jupyterapp.shell.currentWidget.content.model.sharedModel.cells.length") - 1
+        place = (
+            self.page.evaluate("() => window.jupyterapp.shell.currentWidget.content.model.sharedModel.cells.length") - 1
+        )
         self.wait(f"({place})", timeout)
         return int(place)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from fake_session import FakeSession
 
 from workbench.errors import QueryError
 from workbench.notebook.arguments import MagicError
@@ -21,7 +22,7 @@ def test_play_returns_at_once_and_pause_ends_it(run, desk, session):
     assert cell.error is None
     assert "playing · batch " in cell.texts[0] and "of 5,000 rows" in cell.texts[0]
     assert "paus" in run("%argus pause").text
-    assert desk.player.wait(20)
+    assert desk.session.player.wait(20)
     played = session.batch
     assert run("%argus step").text.startswith(f"paused · batch {played + 1} ")
 
@@ -29,7 +30,7 @@ def test_play_returns_at_once_and_pause_ends_it(run, desk, session):
 def test_play_takes_a_number_a_batch_size_and_stops_at_the_end(run, desk, session):
     session.ends_after = 4
     run("%argus play 3 --batch 25")
-    assert desk.player.wait(20)
+    assert desk.session.player.wait(20)
     assert (session.batch, session.streams["fed"].batch) == (3, 25)
     assert run("%argus step").text.startswith("paused · batch 4")
     assert run("%argus step").text.startswith("at the end · batch 4")
@@ -37,9 +38,9 @@ def test_play_takes_a_number_a_batch_size_and_stops_at_the_end(run, desk, sessio
 
 def test_back_goes_back(run, desk, session):
     run("%argus play 3")
-    desk.player.wait(20)
+    desk.session.player.wait(20)
     assert run("%argus back 1").error is None
-    assert desk.player.wait(20)
+    assert desk.session.player.wait(20)
     assert session.batch == 1
 
 
@@ -60,7 +61,8 @@ def test_what_cannot_be_played_is_an_error(run, desk, line, error, message):
     assert message in str(cell.error)
 
 
-def test_a_session_made_by_hand_is_played_instead(desk, session):
-    player = desk.player
-    desk.use(session)
-    assert desk.player is not player
+def test_a_session_made_by_hand_is_played_instead(run, desk, session):
+    run("%argus play")
+    desk.use(FakeSession())
+    assert session.player.wait(20) and desk.session.player is not session.player
+    session.close()

@@ -9,7 +9,6 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
 from workbench.notebook.display import ProgressLine
-from workbench.player import Player
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -59,7 +58,6 @@ class Desk:
         self.variables = variables
         self._make = make
         self._session: Session | None = None
-        self._player: Player | None = None
 
     @property
     def session(self) -> Session:
@@ -73,29 +71,17 @@ class Desk:
         """The notebook's session if there is one; completion must not wait for one."""
         return self._session
 
-    @property
-    def player(self) -> Player:
-        """What plays the notebook's session."""
-        if self._player is None:
-            self._player = Player(self.session)
-        return self._player
-
     def use(self, session: Session) -> None:
         """Work with a session that was made by hand from now on; the one before stays as it is, and is not played."""
-        self._stop()
+        if self._session is not None:
+            self._session.player.pause()
         self._session = session
 
     def close(self) -> None:
         """Close the session, if there is one."""
-        self._stop()
         if self._session is not None:
             self._session.close()
             self._session = None
-
-    def _stop(self) -> None:
-        if self._player is not None:
-            self._player.close()
-            self._player = None
 
     def named(self) -> Mapping[str, Any]:
         """The variables an analyst made: without IPython's own."""

@@ -15,7 +15,7 @@ from workbench.session import Session
 
 def play(desk: Desk, arguments: argparse.Namespace) -> None:
     """Play on in the background; the line below the cell tells how far it is."""
-    session, player = desk.session, desk.player
+    session, player = desk.session, desk.session.player
     if arguments.batch is not None:
         set_batch(session, arguments.batch)
     if arguments.speed is not None:
@@ -33,7 +33,7 @@ def set_batch(session: Session, rows: int) -> None:
 
 def follow(desk: Desk) -> None:
     """Show a line that tells where the player is, until it stops."""
-    session, player = desk.session, desk.player
+    session, player = desk.session, desk.session.player
     line = ProgressLine(as_text(session, player.position))
 
     def tell(position: Position) -> None:
@@ -47,21 +47,21 @@ def follow(desk: Desk) -> None:
 
 def pause(desk: Desk, arguments: argparse.Namespace) -> None:
     """Stop after the batch that is running."""
-    desk.player.pause()
-    show(as_text(desk.session, desk.player.position))
+    desk.session.player.pause()
+    show(as_text(desk.session, desk.session.player.position))
 
 
 def step(desk: Desk, arguments: argparse.Namespace) -> None:
     """Play one batch and wait for it."""
-    desk.player.play(1)
-    desk.player.wait()
-    show(as_text(desk.session, desk.player.position))
+    desk.session.player.play(1)
+    desk.session.player.wait()
+    show(as_text(desk.session, desk.session.player.position))
 
 
 def back(desk: Desk, arguments: argparse.Namespace) -> None:
     """Go back to what was after a batch."""
     try:
-        desk.player.go_back(arguments.batch)
+        desk.session.player.go_back(arguments.batch)
     except QueryError as error:
         raise MagicError(error.message, hint=error.hint) from error
     follow(desk)
