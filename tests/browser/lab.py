@@ -46,33 +46,43 @@ class Lab:
     elsewhere: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
 
+    def run_all(self, timeout: float) -> None:
+        """Run all cells and wait until the kernel has nothing left to do."""
+        self.page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
+        self.ready(timeout)
+
     def run_cell(self, source: str, timeout: float = 120_000) -> int:
         """Append a cell, run it, wait until it is done; its place in the notebook."""
-        self.page.evaluate(
+        place = self.page.evaluate(
             """async (source) => {
               const panel = window.jupyterapp.shell.currentWidget;
               const model = panel.content.model.sharedModel;
               model.insertCell(model.cells.length, {cell_type: "code", source});
               panel.content.activeCellIndex = model.cells.length - 1;
               await window.jupyterapp.commands.execute("notebook:run-cell");
+              return model.cells.length - 1;
             }""",
             source,
         )
-        place = (
-            self.page.evaluate("() => window.jupyterapp.shell.currentWidget.content.model.sharedModel.cells.length") - 1
-        )
-        self.wait(f"({place})", timeout)
+        self.ready(timeout)
         return int(place)
 
-    def wait(self, place: str, timeout: float) -> None:
-        """Wait until a cell is done."""
-        self.page.wait_for_function(
-            f"""() => {{
-              const cell = window.jupyterapp.shell.currentWidget.content.widgets[{place}];
-              return cell.model.sharedModel.execution_count !== null && !cell.promptNode?.textContent.includes("*");
-            }}""",
-            timeout=timeout,
+    def run_code(self, code: str, timeout: float = 120_000) -> None:
+        """Run code as a cell would, without changing the notebook or where the page stands."""
+        self.page.evaluate(
+            """async (code) => {
+              const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
+              const reply = await kernel.requestExecute({code}).done;
+              if (reply.content.status !== "ok") throw new Error(reply.content.evalue);
+            }""",
+            code,
         )
+        self.ready(timeout)
+
+    def restart(self) -> None:
+        """Restart the kernel."""
+        self.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
+        self.ready()
 
     def output(self, place: int):
         """The output area of a cell."""

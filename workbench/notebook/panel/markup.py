@@ -16,8 +16,8 @@ def sparkline(values: Sequence[float], label: str, width: int = 90, height: int 
     """Bars for values, the newest at the right.
 
     Example:
-        >>> sparkline([1, 2], "rows", 20, 10)
-        '<svg width="20" height="10" role="img" aria-label="rows: 1, 2"><path d="M0 10v-5h9v5M10 10v-10h9v10"/></svg>'
+        >>> sparkline([1, 2], "rows", 20, 10).partition("<path")[2]
+        ' d="M0 10v-5h9v5M10 10v-10h9v10"/></svg>'
     """
     most = max(values, default=0) or 1
     each = width / max(1, len(values)) if len(values) < width / 3 else 3
@@ -28,7 +28,9 @@ def sparkline(values: Sequence[float], label: str, width: int = 90, height: int 
         if (high := height * value / most) > 0
     )
     told = escape(f"{label}: {', '.join(f'{value:g}' for value in shown)}", quote=True)
-    return f'<svg width="{width}" height="{height}" role="img" aria-label="{told}"><path d="{bars}"/></svg>'
+    return (
+        f'<svg class="spark" width="{width}" height="{height}" role="img" aria-label="{told}"><path d="{bars}"/></svg>'
+    )
 
 
 def grid(columns: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = ()) -> str:
@@ -55,7 +57,7 @@ def side_by_side(left: str, right: str) -> tuple[str, str]:
     """
     tokens = [list(TOKEN.finditer(text)) for text in (left, right)]
     words = [[token[0].lower() for token in found] for found in tokens]
-    blocks = difflib.SequenceMatcher(None, *words, autojunk=False).get_matching_blocks()
+    blocks = difflib.SequenceMatcher(a=words[0], b=words[1], autojunk=False).get_matching_blocks()
     runs = [block for block in blocks if block.size >= SHORTEST_MATCH]
     return (
         _marked(left, [(tokens[0][b.a].start(), tokens[0][b.a + b.size - 1].end()) for b in runs]),

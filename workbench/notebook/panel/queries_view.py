@@ -33,7 +33,7 @@ class QueriesView(View):
         self._name = ipywidgets.Text(description="Name", placeholder="a new name, or one to replace")
         self._dialect = ipywidgets.Dropdown(options=sorted(EXAMINED), value="spark", description="Dialect")
         self._sql = ipywidgets.Textarea(
-            placeholder="SELECT …", layout={"width": "100%", "height": "190px"}, continuous_update=False
+            placeholder="SELECT …", layout={"width": "auto", "height": "190px"}, continuous_update=False
         )
         self._sql.add_class("argus-sql")
         actions: list[tuple[str, str, str, Callable[[], str]]] = [

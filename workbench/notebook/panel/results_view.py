@@ -34,11 +34,12 @@ class ResultsView(View):
         """Which query and which rows, the rows, and where to copy them."""
         self._fetching = ThreadPoolExecutor(1, thread_name_prefix="argus-results")
         self._asked: tuple[Any, ...] = ()
+        self._requests = 0
         self._page = 0
         self._last: Shown | None = None
         self._query = ipywidgets.Dropdown(description="Query", layout={"width": "320px"})
         self._what = ipywidgets.ToggleButtons(options=[ANSWER, CHANGES], style={"button_width": "auto"})
-        before = _button("Before", "chevron-left", lambda: self._turn(-1))
+        before = _button("Previous", "chevron-left", lambda: self._turn(-1))
         after = _button("Next", "chevron-right", lambda: self._turn(1))
         self._count = ipywidgets.HTML()
         self._rows = ipywidgets.HTML()
@@ -66,7 +67,9 @@ class ResultsView(View):
         """The queries to choose from, and new rows when a batch was run."""
         known = tuple(self.session.queries)
         if tuple(self._query.options) != known:
+            chosen = self._query.value
             self._query.options = known
+            self._query.value = chosen if chosen in known else next(reversed(known), None)
         self._follow()
         self._fetch()
 
@@ -91,17 +94,21 @@ class ResultsView(View):
     def _fetch(self) -> None:
         """Ask for what is to be seen, unless it was asked for already."""
         query = self.session.queries.get(self._query.value or "")
-        wanted = (query, self._what.value, self._page, self.session.batch)
-        if query is not None and wanted != self._asked:
-            self._asked = wanted
-            self._fetching.submit(self._show, query, *wanted[1:])
+        if query is None:
+            return
+        which = (self._what.value, self._page, self.session.batch)
+        if self._asked and self._asked[0] is query and self._asked[1:] == which:
+            return
+        self._asked = (query, *which)
+        self._requests += 1
+        self._fetching.submit(self._show, self._requests, query, *which)
 
-    def _show(self, query: Query, what: str, page: int, batch: int) -> None:
-        if self._asked != (query, what, page, batch):
-            return  # there is a later request in the queue
+    def _show(self, request: int, query: Query, what: str, page: int, batch: int) -> None:
+        if request != self._requests:
+            return  # there is a later one in the queue
         try:
             rows, total = self._rows_of(query, what, page, batch)
-        except WorkbenchError as error:
+        except Exception as error:  # in a thread nobody would see it
             self._rows.value = monospace(str(error))
             return
         first = page * PAGE

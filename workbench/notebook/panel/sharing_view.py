@@ -39,14 +39,16 @@ class SharingView(View):
         """The queries to choose from, and what is measured of the step."""
         known = tuple(self.session.queries)
         if tuple(self._query.options) != known:
+            chosen = self._query.value
             self._query.options = known
+            self._query.value = chosen if chosen in known else next(reversed(known), None)
         self._follow()
         if self._chosen() is not None:
             self._steps()
 
     def twin(self) -> Shown:
         """The explanation of the query that is looked at, or else of the last one."""
-        query = self._chosen() or next(reversed(self.session.queries.values()), None)
+        query = self._chosen() or next(reversed(list(self.session.queries.values())), None)
         return Shown("no queries yet", "<p>no queries yet</p>") if query is None else explained(query.explain())
 
     def _chosen(self) -> Query | None:

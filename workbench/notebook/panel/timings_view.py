@@ -89,7 +89,7 @@ def _stacked(reports: Sequence[BatchReport], operators: Sequence[str]) -> str:
     """Bars of stacked operators; trees overlap, so a bar may be longer than its batch took, which the line tells."""
     sums = [sum(o.seconds for o in report.operators) for report in reports]
     most = max([*sums, *(report.seconds for report in reports)]) or 1
-    each = WIDTH / max(len(reports), 10)
+    each = WIDTH / BATCHES
     made = []
     for i, report in enumerate(reports):
         at = float(HEIGHT)

@@ -50,7 +50,7 @@ class View(ABC):
     @property
     def variables(self) -> MutableMapping[str, Any]:
         """The notebook's namespace."""
-        shell = get_ipython()  # type: ignore[no-untyped-call]
+        shell = get_ipython()
         return shell.user_ns if shell is not None else {}
 
     @abstractmethod
