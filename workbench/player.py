@@ -100,6 +100,7 @@ class Player:
         self._since: float | None = None
         self._due: float | None = None
         self._ended = False
+        self._told = True
         self._problem: BaseException | None = None
         self._closed = False
         self._thread: threading.Thread | None = None
@@ -199,7 +200,7 @@ class Player:
         return self._left != 0 or self._back_to is not None
 
     def _busy(self) -> bool:
-        return self._ordered() or self._since is not None
+        return self._ordered() or self._since is not None or not self._told
 
     def _order(self, left: int | None, back_to: int | None) -> None:
         with self._changed:
@@ -232,6 +233,7 @@ class Player:
         with self._changed:
             self._changed.wait_for(lambda: self._closed or self._ordered())
             self._since = None if self._closed else time.monotonic()
+            self._told = self._closed
             return not self._closed
 
     def _do(self, back_to: int | None) -> None:
@@ -251,8 +253,10 @@ class Player:
             if went_back or problem is not None:
                 self._back_to = None
             self._ended, self._problem, self._clock, self._since = ended, problem, at, None
-            self._changed.notify_all()
         self._tell()
+        with self._changed:  # who waits is waited for until all listeners know
+            self._told = True
+            self._changed.notify_all()
 
     def _pace(self, orders: int, before: dt.datetime | None, begun: float) -> None:
         """Wait until the next batch is due, or there is another order."""

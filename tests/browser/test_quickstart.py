@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -39,6 +41,13 @@ def picture(jupyter: Lab, name: str) -> None:
         jupyter.page.screenshot(path=f"{where}/{name}.png")
 
 
+def wait_until(holds: Callable[[], bool], seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "it took too long"
+        time.sleep(0.2)
+
+
 def batch(text: str) -> int:
     found = re.search(r"batch (\d+)", text)
     assert found, text
@@ -48,22 +57,15 @@ def batch(text: str) -> int:
 def test_a_newcomer_runs_the_quickstart_and_works_with_the_panel(folder: Path) -> None:
     with lab(folder / "notebooks" / NOTEBOOK, folder / "lab") as jupyter:
         jupyter.run_all(300 * SECONDS)
-        page, panel = (
-            jupyter.page,
-            jupyter.page.locator(".jp-OutputArea").filter(has=jupyter.page.locator(".argus-pane")),
-        )
-        panel = panel.last
+        page = jupyter.page
+        panel = page.locator(".jp-OutputArea").filter(has=page.locator(".argus-pane")).last
         panel.locator("button", has_text="Play").scroll_into_view_if_needed()
         status = panel.locator("[role=status]", has=page.locator("progress"))
 
         # Numbers follow the batches, and cells run meanwhile.
         before = batch(status.inner_text())
         panel.locator("button", has_text="Play").click()
-        page.wait_for_function(
-            "([element, least]) => Number(/batch (\\d+)/.exec(element.textContent)[1]) >= least",
-            arg=[status.element_handle(), before + 2],
-            timeout=120 * SECONDS,
-        )
+        wait_until(lambda: batch(status.inner_text()) >= before + 2, 180)
         picture(jupyter, "playing")
         jupyter.run_code("played = session.batch; rows = len(session.query('rich_days').result())")
         panel.locator("button", has_text="Pause").click()
@@ -86,14 +88,14 @@ def test_a_newcomer_runs_the_quickstart_and_works_with_the_panel(folder: Path) -
 
         # A decision: both texts, the parts marked that they have in common.
         panel.get_by_role("tab", name="Sharing decisions").click()
-        panel.locator("select").filter(has_text="anthrax_nearby").last.select_option("anthrax_nearby")
+        panel.locator("select:visible", has_text="anthrax_nearby").select_option("anthrax_nearby")
         panel.locator(".argus-list tr", has_text="shared").last.click()
         panel.locator("mark").first.wait_for(timeout=20 * SECONDS)
         picture(jupyter, "sharing")
 
         # Results grow with the next batch.
         panel.get_by_role("tab", name="Results").click()
-        panel.locator("select").filter(has_text="rich_days").last.select_option("citibank_transfer")
+        panel.locator("select:visible", has_text="rich_days").select_option("citibank_transfer")
         counted = panel.get_by_text(re.compile(r"of [\d,]+ rows after batch"))
         counted.wait_for(timeout=60 * SECONDS)
         last = batch(counted.inner_text())
@@ -101,7 +103,7 @@ def test_a_newcomer_runs_the_quickstart_and_works_with_the_panel(folder: Path) -
         panel.get_by_text(re.compile(rf"of [\d,]+ rows after batch {last + 1}\b")).wait_for(timeout=120 * SECONDS)
         picture(jupyter, "results")
         panel.get_by_role("tab", name="Timings").click()
-        panel.get_by_text("Slowest operators").wait_for(timeout=20 * SECONDS)
+        panel.locator("h4:visible", has_text="Slowest operators").wait_for(timeout=20 * SECONDS)
         picture(jupyter, "timings")
 
         # Without its kernel the panel is gone, and what it showed is still there.

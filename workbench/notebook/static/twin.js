@@ -1,5 +1,5 @@
-// Hides the static twin of a view for as long as the live one is there. In a saved notebook, where no kernel answers,
-// nothing is hidden and the twin is what the reader sees.
+// Shows either the live view or its static twin: the twin is hidden for as long as the live one answers. In a saved
+// notebook, where there is no kernel, nothing is hidden and the twin is what the reader sees.
 
 export default {
   render({ model, el }) {
@@ -8,6 +8,17 @@ export default {
     style.textContent = `${twin}, .jp-OutputArea-child:has(${twin}) { display: none !important; }`;
     document.head.append(style);
     el.style.display = "none";
-    return () => style.remove();
+    let live = true;
+    const change = () => { // the kernel went, or came back
+      live = !live;
+      style.disabled = !live;
+      const place = el.closest(".jp-OutputArea-child");
+      if (place) place.style.display = live ? "" : "none";
+    };
+    model.on("comm_live_update", change);
+    return () => {
+      model.off("comm_live_update", change);
+      style.remove();
+    };
   },
 };
