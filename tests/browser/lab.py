@@ -79,6 +79,10 @@ class Lab:
         )
         self.ready(timeout)
 
+    def save(self) -> None:
+        """Save the notebook."""
+        self.page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
+
     def restart(self) -> None:
         """Restart the kernel."""
         self.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")

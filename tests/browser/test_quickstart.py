@@ -109,9 +109,14 @@ def test_a_newcomer_runs_the_quickstart_and_works_with_the_panel(folder: Path) -
         # Without its kernel the panel is gone, and what it showed is still there.
         twin = page.locator("[data-argus-twin]").last
         assert not twin.is_visible()
+        jupyter.save()
         jupyter.restart()
         twin.wait_for(timeout=30 * SECONDS)
         assert "query network" in twin.inner_text() or "σ" in twin.inner_html()
         jupyter.run_cell("%load_ext workbench")
         assert jupyter.elsewhere == []
         assert jupyter.complaints == []
+    with lab(folder / "notebooks" / NOTEBOOK, folder / "again") as jupyter:
+        jupyter.page.locator("[data-argus-twin]").last.wait_for(timeout=30 * SECONDS)
+        assert not jupyter.page.get_by_text("model not found").locator("visible=true").count()
+        assert jupyter.elsewhere == []
