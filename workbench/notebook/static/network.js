@@ -3,6 +3,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const LEVELS = 5;
+const READABLE = 0.7; // scale
 const ROWS_HERE = "▁", TIME_HERE = "▂";
 const SCALES = {
   time: { label: "time of the last batch", text: milliseconds },
@@ -48,7 +49,7 @@ class View {
     follow("names", () => this.choices());
     this.choices();
     this.draw();
-    this.resized = new ResizeObserver(() => this.untouched && this.fit());
+    this.resized = new ResizeObserver(() => this.untouched && this.start());
     this.resized.observe(this.pane);
   }
 
@@ -129,7 +130,7 @@ class View {
       this.place.x += where.x - now.x;
       this.place.y += where.y - now.y;
       this.apply();
-    } else this.fit();
+    } else this.start();
     this.sameFocus = this.model.get("focus");
     this.fill();
     this.mark();
@@ -137,14 +138,28 @@ class View {
     this.find();
   }
 
-  fit() {
+  // What is shown first: all of it where that can be read, else the drawing's left side around its first box.
+  start() {
+    this.fit(READABLE);
+    const first = this.boxes.values().next().value?.getBoundingClientRect(), pane = this.pane.getBoundingClientRect();
+    if (!first || !pane.width || this.whole) return;
+    if (this.graph.getBoundingClientRect().width > pane.width) this.place.x += pane.x + 12 - first.x;
+    if (this.graph.getBoundingClientRect().height > pane.height) this.place.y += pane.y + pane.height / 2 - first.y;
+    this.apply();
+    this.untouched = true;
+  }
+
+  fit(least = 0) {
     const box = this.graph.getBBox(), pane = this.pane.getBoundingClientRect();
-    if (!box.width || !pane.width) { this.untouched = true; return; }
-    const k = Math.min(1.25, (pane.width - 16) / box.width, (pane.height - 16) / box.height);
+    this.untouched = true;
+    if (!box.width || !pane.width) return;
+    const all = Math.min((pane.width - 16) / box.width, (pane.height - 16) / box.height);
+    const k = Math.min(1.25, Math.max(least, all));
+    this.whole = k <= all;
     this.place = { k, x: (pane.width - k * box.width) / 2 - k * (box.x + this.base[0]),
       y: (pane.height - k * box.height) / 2 - k * (box.y + this.base[1]) };
     this.apply();
-    this.untouched = true;
+    this.untouched = least > 0;
   }
 
   apply() {
