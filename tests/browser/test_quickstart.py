@@ -118,5 +118,6 @@ def test_a_newcomer_runs_the_quickstart_and_works_with_the_panel(folder: Path) -
         assert jupyter.complaints == []
     with lab(folder / "notebooks" / NOTEBOOK, folder / "again") as jupyter:
         jupyter.page.locator("[data-argus-twin]").last.wait_for(timeout=30 * SECONDS)
-        assert not jupyter.page.get_by_text("model not found").locator("visible=true").count()
+        lost = jupyter.page.get_by_text("model not found").locator("visible=true")
+        wait_until(lambda: not lost.count(), 20)
         assert jupyter.elsewhere == []
