@@ -19,6 +19,7 @@ lab: $(STAMP) java ## open the quickstart notebook in JupyterLab
 	$(BIN)/jupyter lab notebooks/01-quickstart.ipynb
 
 test: $(STAMP) java ## run the whole test suite, then lint
+	@sh scripts/system-packages.sh chromium
 	$(BIN)/python -m pytest $(ARGS)
 	@$(MAKE) --no-print-directory lint
 

@@ -1,10 +1,11 @@
 #!/bin/sh
 # Makes sure that what pip cannot install is there:
 #
-#     system-packages.sh [python] [java] [dot]
+#     system-packages.sh [python] [java] [dot] [chromium]
 #
 # What is missing is installed with the system's own package manager when that needs no password, else the command to
-# run is printed and the exit status is 1. Only dot may stay missing: drawings then use the Graphviz that pip installed.
+# run is printed and the exit status is 1. Two may stay missing: dot, since drawings then use the Graphviz of pip,
+# and chromium, without which the tests in a browser are skipped.
 # ARGUS_INSTALL=no never installs anything.
 set -eu
 here=$(dirname "$0")
@@ -17,6 +18,10 @@ have() {
     case $1 in
     python) sh "$here/find-python.sh" >/dev/null ;;
     dot) command -v dot >/dev/null 2>&1 ;;
+    chromium) # the names tests/browser/lab.py looks for
+        command -v chromium >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1 ||
+            command -v google-chrome >/dev/null 2>&1
+        ;;
     java) # the places workbench.doctor.find_java looks at
         for java in "${JAVA_HOME:-/nonexistent}/bin/java" "$(command -v java || true)" ${ARGUS_JAVA_FOLDERS-\
             /usr/lib/jvm/*/bin/java /opt/homebrew/opt/openjdk*/bin/java /usr/local/opt/openjdk*/bin/java}; do
@@ -32,6 +37,7 @@ what() {
     python) echo "Python 3.11 or newer with venv" ;;
     java) echo "Java 17 or newer, which Spark runs on" ;;
     dot) echo "Graphviz (the dot program), which draws the query network" ;;
+    chromium) echo "Chromium, in which the panel is tested" ;;
     esac
 }
 
@@ -44,6 +50,7 @@ packages() { # the names to try, one after the other: releases of a system carry
     dnf-java) echo "java-17-openjdk-headless java-21-openjdk-headless" ;;
     brew-java) echo "openjdk@17" ;;
     *-dot) echo "graphviz" ;;
+    apt-get-chromium | dnf-chromium) echo "chromium" ;;
     esac
 }
 
@@ -95,6 +102,10 @@ for need in "$@"; do
     fi
     if [ "$need" = dot ]; then
         echo "going on without it: drawings use the Graphviz that came with pip" >&2
+        continue
+    fi
+    if [ "$need" = chromium ]; then
+        echo "going on without it: the tests in a browser are skipped" >&2
         continue
     fi
     status=1

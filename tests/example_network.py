@@ -77,6 +77,9 @@ ONLY_BIG = SetOperation(
     SetOperator.EXCEPT, (Branch(BIG.read, SENDER), Branch(HUGE.read, SENDER)), ((BIG.id, SENDER), (HUGE.id, SENDER))
 )
 
+FIRST_COLUMNS = {NAMES.id: "rbank_name"}
+"""A column of rows of a root, where it is not the one that roots of its kind have here."""
+
 NODES = (FED, BIG, HUGE, INSIDE, SAME_BANK, SAME_DAY, DAILY, RICH_DAYS, BY_BANK, NAMES, ONLY_BIG)
 
 
@@ -84,9 +87,8 @@ def plan(name: str, *nodes: Node) -> QueryPlan:
     """A query that reads the rows that belong to all of these nodes, of one local tree."""
     reads = [node.read if isinstance(node, Selection) else Read(node.id) for node in nodes]
     read = Read(reads[0].root, conjunction(*(read.wants for read in reads)))
-    return QueryPlan(
-        name, read, (Output("tranid", Column("tranid", INTEGER)),), tuple(sorted(node.id for node in nodes))
-    )
+    column = FIRST_COLUMNS.get(read.root, {"F": "tranid", "J": "tranid_1", "G": "rbank_aba", "U": "c1"}[read.root[0]])
+    return QueryPlan(name, read, (Output("tranid", Column(column, INTEGER)),), tuple(sorted(node.id for node in nodes)))
 
 
 def network_of(nodes: Iterable[Node], *plans: QueryPlan) -> Network:

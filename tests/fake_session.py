@@ -15,6 +15,7 @@ from workbench.errors import EngineError, QueryError, SqlError, nearest
 from workbench.network.describe import NetworkView
 from workbench.network.network import Network
 from workbench.network.nodes import Node
+from workbench.session_views import SessionViews
 from workbench.sharing.decisions import Decision, Explanation
 from workbench.sharing.rules import Rule
 from workbench.sql.types import DATE, INTEGER, DataType, decimal
@@ -34,6 +35,7 @@ class FakeStream:
     set_aside_total: int = 0
     set_aside: tuple[SetAside, ...] = ()
     columns: tuple[tuple[str, DataType], ...] = COLUMNS
+    table: bool = False
 
 
 @dataclass
@@ -44,12 +46,22 @@ class FakeQuery:
     frame: pd.DataFrame
     status: str = "active"
     columns: tuple[tuple[str, DataType], ...] = COLUMNS[:2]
+    registered: int = 0
+    explanation: Explanation | None = None
+
+    def explain(self) -> Explanation:
+        assert self.explanation is not None
+        return self.explanation
 
     def result(self) -> pd.DataFrame:
         return self.frame
 
-    def head(self, limit: int = 10) -> pd.DataFrame:
-        return self.frame.head(limit)
+    def head(self, limit: int = 10, skip: int = 0) -> pd.DataFrame:
+        return self.frame.iloc[skip : skip + limit]
+
+    def save(self, path: str) -> int:
+        self.frame.to_csv(path)
+        return len(self.frame)
 
     def count(self) -> int:
         return len(self.frame)
@@ -62,7 +74,7 @@ class FakeQuery:
 
 
 @dataclass
-class FakeSession:
+class FakeSession(SessionViews):
     streams: dict[str, FakeStream] = field(default_factory=dict)
     queries: dict[str, FakeQuery] = field(default_factory=dict)
     reports: list[Any] = field(default_factory=list)
@@ -88,8 +100,9 @@ class FakeSession:
         return self.add_stream(name, source, None, None, None)
 
     def register(self, sql: str, name: str, dialect: str, results: str = "lazy") -> FakeQuery:
+        _, explanation = self.preview(sql, name, dialect)
         self.plan = self._planned(sql, name) if results != "off" else self.plan
-        self.queries[name] = FakeQuery(name, sql, dialect, self.frame)
+        self.queries[name] = FakeQuery(name, sql, dialect, self.frame, registered=self.batch, explanation=explanation)
         return self.queries[name]
 
     def preview(self, sql: str, name: str, dialect: str) -> tuple[NetworkView, Explanation]:
@@ -112,7 +125,17 @@ class FakeSession:
         del self.queries[name]
         self.plan = example_network.without(self.plan, name)
 
-    def run(self, batches: int, progress: Callable[[Any], None]) -> list[Any]:
+    @property
+    def batch(self) -> int:
+        return len(self.reports)
+
+    def set_batch(self, stream: str, rows: int) -> None:
+        self.streams[stream].batch = rows
+
+    def seek(self, batch: int, progress: Callable[[Any], None]) -> None:
+        del self.reports[batch:]
+
+    def run(self, batches: int, progress: Callable[[Any], None] = lambda report: None) -> list[Any]:
         done = []
         for number in range(len(self.reports) + 1, min(len(self.reports) + batches, self.ends_after) + 1):
             for _ in range(self.interrupts.get(number, 0)):
@@ -122,7 +145,11 @@ class FakeSession:
             progress(self.reports[-1])
         return done
 
+    def kept(self, root: str) -> tuple[int, int]:
+        return 1234, 56789
+
     def close(self) -> None:
+        self.stop_playing()
         self.streams = {}
 
     def _planned(self, sql: str, name: str) -> Network:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
+import pyarrow as pa
+from pyarrow import csv, parquet
 
 from workbench.engine.explained import explained
 from workbench.engine.results import to_pandas
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
 ACTIVE = "active"
 LAZY, EAGER, OFF = RESULTS = ("lazy", "eager", "off")
 """How the answer of a windowed query is kept (PSoup 5): without its window, as it is now, or not at all."""
+_WRITERS: dict[str, Callable[[pa.Table, str], object]] = {".parquet": parquet.write_table, ".csv": csv.write_csv}
+"""What writes a file, by the end of its name."""
 
 
 @dataclass
@@ -86,16 +91,42 @@ class Query:
         with self.answers(self, None) as answers:
             return listed(self.windows_on, answers.clock, self.registered)
 
-    def head(self, limit: int = 10) -> pd.DataFrame:
-        """At most ``limit`` rows of the answer, whichever are found first; the others are not fetched.
+    def head(self, limit: int = 10, skip: int = 0) -> pd.DataFrame:
+        """At most ``limit`` rows of the answer after ``skip`` others, as they are found; the rest is not fetched.
 
         Raises:
-            QueryError: the query was dropped or disabled, or ``limit`` is negative.
+            QueryError: the query was dropped or disabled, or a number is negative.
             EngineError: Spark could not read it.
         """
-        if limit < 0:
-            raise QueryError(f"cannot show {limit} rows", hint="give a number of rows, 0 or more")
-        return self._fetched("first rows", lambda answers: answers.result().limit(limit))
+        if min(limit, skip) < 0:
+            raise QueryError(f"cannot show {min(limit, skip)} rows", hint="give a number of rows, 0 or more")
+        return self._fetched("first rows", lambda answers: answers.result().offset(skip).limit(limit))
+
+    def dataframe(self) -> DataFrame:
+        """The answer over all data so far as a Spark DataFrame, which later batches do not change.
+
+        Raises:
+            QueryError: the query was dropped or disabled.
+            EngineError: Spark could not read it.
+        """
+        with self.answers(self, None) as answers, explained(f"read the result of {self.name}"):
+            rows = answers.result()
+            return rows.sparkSession.createDataFrame(self._named(rows.toArrow()))
+
+    def save(self, path: str | Path) -> int:
+        """Write the answer over all data so far to a file, Parquet or CSV by the end of its name; how many rows it has.
+
+        Raises:
+            QueryError: the name ends otherwise, or the query was dropped or disabled.
+            EngineError: Spark could not read it.
+        """
+        write = _WRITERS.get(Path(path).suffix.lower())
+        if write is None:
+            raise QueryError(f"{path} is neither Parquet nor CSV", hint=f"end it with {' or '.join(_WRITERS)}")
+        with self.answers(self, None) as answers, explained(f"read the result of {self.name}"):
+            table = self._named(answers.result().toArrow())
+        write(table, str(path))
+        return int(table.num_rows)
 
     def count(self) -> int:
         """Number of rows of the answer, without fetching them."""
@@ -130,6 +161,9 @@ class Query:
         """
         if self.status != ACTIVE:
             raise QueryError(f"query {self.name} does not run: {self.status}", hint="register it again under any name")
+
+    def _named(self, table: pa.Table) -> pa.Table:
+        return table.rename_columns([name for name, _ in self.columns])
 
     def _fetched(
         self,

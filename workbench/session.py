@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
+from functools import wraps
 from pathlib import Path
 from types import MappingProxyType, TracebackType
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import pandas as pd
 from pyspark.sql import SparkSession
@@ -19,17 +22,18 @@ from workbench.engine.functions import UserFunctions
 from workbench.engine.results import Answers
 from workbench.engine.spark import engine_session, local_spark
 from workbench.engine.timings import BatchReport
-from workbench.errors import QueryError, nearest
+from workbench.errors import QueryError, StreamError, nearest
 from workbench.instants import moment_at
 from workbench.network.describe import NetworkView
 from workbench.network.network import Network, QueryPlan
-from workbench.network.nodes import Window
+from workbench.network.nodes import NodeId, Window
 from workbench.options import Options
 from workbench.query import LAZY, Query
 from workbench.recovery.functions import stored_function
 from workbench.recovery.home import Home
 from workbench.recovery.save import save
 from workbench.recovery.store import Change, Store
+from workbench.session_views import SessionViews
 from workbench.sharing.decisions import Explanation
 from workbench.sharing.planner import Planner
 from workbench.sql.bind import bind
@@ -42,9 +46,28 @@ from workbench.streams.ingest import ingest
 from workbench.streams.replay import start, static
 from workbench.streams.stream import Stream
 
+P = ParamSpec("P")
+R = TypeVar("R")
 
-class Session:
+
+def _one_at_a_time(
+    method: Callable[Concatenate[Session, P], R],
+) -> Callable[Concatenate[Session, P], R]:
+    """An operation that waits for others of the session, such as a batch that runs in another thread."""
+
+    @wraps(method)
+    def waiting(session: Session, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        with session._lock:
+            return method(session, *args, **kwargs)
+
+    return waiting
+
+
+class Session(SessionViews):
     """Continuous queries over streams, in one shared network.
+
+    Any thread may use it. What changes something is done one after the other; what only reads, such as an answer or the
+    network, shows what was committed last and waits for nobody.
 
     Whatever changes it is committed to its folder, as a whole or not at all; ``Session.open`` goes on from there.
 
@@ -113,6 +136,7 @@ class Session:
     def _wire(self, home: Home, spark: SparkSession | None, catalog: Catalog, dialect: str, options: Options) -> None:
         self.dialect = dialect
         self.options = options
+        self._lock = threading.RLock()
         self.spark = spark or local_spark()
         self.path = home.path
         prepare_workers(self.spark, self.path)
@@ -150,6 +174,7 @@ class Session:
 
     # -- streams, tables, functions ------------------------------------------------------------------------------
 
+    @_one_at_a_time
     def add_stream(
         self,
         name: str,
@@ -177,6 +202,7 @@ class Session:
             change.state = self._steps.add_stream(change.state, Stream(start(log, history, batch), time))
         return change.state.streams[name]
 
+    @_one_at_a_time
     def add_table(self, name: str, source: object, columns: Mapping[str, str] | None = None) -> Stream:
         """Add a static table: all of its rows are there from the start. Arguments and errors as ``add_stream``."""
         with self._new_log(name) as (change, folder):
@@ -184,6 +210,7 @@ class Session:
             change.state = self._steps.add_stream(change.state, Stream(static(log), table=True))
         return change.state.streams[name]
 
+    @_one_at_a_time
     def add_function(self, name: str, function: Callable[..., Any], returns: str = "double") -> None:
         """Make a Python function callable in SQL; it must not depend on anything but its arguments.
 
@@ -203,6 +230,7 @@ class Session:
         self._functions.add(key, function, returned)
         self._engine.runner.forget_plans()
 
+    @_one_at_a_time
     def add_aggregate(self, name: str, parameters: tuple[str, ...], statistics: Mapping[str, str], rule: str) -> None:
         """Add an algebraic aggregate by its basic statistics and the rule over them (T4.2, Tables 4.1 and 4.2).
 
@@ -216,6 +244,7 @@ class Session:
 
     # -- queries -------------------------------------------------------------------------------------------------
 
+    @_one_at_a_time
     def register(self, sql: str, name: str | None = None, dialect: str | None = None, results: str = LAZY) -> Query:
         """Register a continuous query; it answers over all data so far at once, then goes on.
 
@@ -239,6 +268,7 @@ class Session:
         name = name or (f"q{named}" if bound.query is not None else bound.views[-1][0])
         return self._register({name: Written(sql, dialect, bound, results)}, named)[name]
 
+    @_one_at_a_time
     def register_many(
         self, queries: Mapping[str, str], dialect: str | None = None, results: str = LAZY
     ) -> dict[str, Query]:
@@ -249,6 +279,7 @@ class Session:
             state = with_views(state, written[name].bound.named(name))
         return self._register(written, state.named)
 
+    @_one_at_a_time
     def preview(self, sql: str, name: str, dialect: str | None = None) -> tuple[NetworkView, Explanation]:
         """The network as it would be with the query registered, and what would be shared; nothing changes.
 
@@ -262,6 +293,7 @@ class Session:
             planned = self._planner.register(network, name, logical)
         return NetworkView(planned.network, state.reports), planned.explanation
 
+    @_one_at_a_time
     def drop(self, name: str) -> None:
         """Drop a query and exactly the nodes nobody else needs.
 
@@ -299,6 +331,14 @@ class Session:
         """Views and queries that can be used in FROM."""
         return MappingProxyType(dict(self._state.views))
 
+    def kept(self, root: NodeId) -> tuple[int, int]:
+        """How much is kept for a local tree, by its root's id: rows (of its state too), and bytes on disk."""
+        with self._store.home.discarded.kept():
+            tree = self._state.held.trees.get(root)
+            if tree is None:
+                return 0, 0
+            return tree.rows_kept, sum(os.path.getsize(file) for file in tree.files)
+
     @property
     def network(self) -> NetworkView:
         """The shared query network as it is now."""
@@ -310,6 +350,7 @@ class Session:
         """The reports of all batches."""
         return list(self._state.reports)
 
+    @_one_at_a_time
     def catalog(self, sql: str) -> pd.DataFrame:
         """Rows of the system catalog, which holds all that is known of the network (T3.6).
 
@@ -323,6 +364,7 @@ class Session:
         names, rows = self._planner.catalog.query(sql)
         return pd.DataFrame(rows, columns=list(names))
 
+    @_one_at_a_time
     def catalog_tables(self) -> list[tuple[str, tuple[str, ...], int]]:
         """The relations of the catalog: name, columns, rows."""
         self._planner.refresh(self._state.network)
@@ -345,13 +387,49 @@ class Session:
         for _ in range(batches):
             if all(stream.replay.finished for stream in self._state.streams.values()):
                 break
-            with self._store.changing() as change:
+            with self._lock, self._store.changing() as change:
                 change.state, report = self._steps.run(change.state)
             self._disable_failing()
             reports.append(report)
             if progress is not None:
                 progress(report)
         return reports
+
+    @_one_at_a_time
+    def seek(self, batch: int, progress: Callable[[BatchReport], None] | None = None) -> None:
+        """Go back to what was after a batch, by running anew from the history: the same rows in the same batches.
+
+        All queries there are now are answered as if they had been there from the start.
+
+        Args:
+            batch: 0 for the history alone, at most the last batch that was run.
+            progress: told of every batch that was run again.
+
+        Raises:
+            QueryError: that batch was not run yet.
+            EngineError: Spark could not evaluate the history or a batch; nothing has changed then.
+        """
+        if not 0 <= batch <= self.batch:
+            raise QueryError(f"cannot go back to batch {batch}", hint=f"the last batch that was run is {self.batch}")
+        with self._store.changing() as change:
+            change.state = self._steps.seek(change.state, batch, progress)
+        for query in self._state.queries.values():
+            query.registered = 0
+
+    @_one_at_a_time
+    def set_batch(self, stream: str, rows: int) -> Stream:
+        """Let so many rows of a stream arrive with each batch from now on.
+
+        Raises:
+            StreamError: there is no such stream, or the number is not at least 1.
+        """
+        found = {name.lower(): s for name, s in self._state.streams.items()}.get(stream.lower())
+        if found is None:
+            raise StreamError(f"there is no stream {stream}", hint=nearest(stream, self._state.streams))
+        with self._store.changing() as change:
+            changed = replace(found, replay=found.replay.in_batches_of(rows))
+            change.state = replace(change.state, streams={**change.state.streams, found.name: changed})
+        return changed
 
     @property
     def batch(self) -> int:
@@ -362,6 +440,11 @@ class Session:
         """End the session; a temporary folder is removed. Spark goes on, for other sessions of this process."""
         if self.closed:
             return
+        self.stop_playing()
+        self._close()
+
+    @_one_at_a_time
+    def _close(self) -> None:
         self._engine.close()
         for query in self._state.queries.values():
             query.status = "the session is closed"
@@ -391,8 +474,13 @@ class Session:
 
     def _disable_failing(self) -> None:
         """Disable the queries whose functions raised, and nothing else (design 3.4)."""
+        if problems := self._functions.new_problems():
+            self._disable(problems)
+
+    @_one_at_a_time
+    def _disable(self, problems: Mapping[str, str]) -> None:
         network, reasons = self._state.network, dict[str, str]()
-        for function, problem in self._functions.new_problems().items():
+        for function, problem in problems.items():
             reasons.update(dict.fromkeys(callers(network, function), f"function {function} raised {problem}"))
         if reasons and self.read_only is not None:
             self._store.disable(reasons)
@@ -418,7 +506,7 @@ class Session:
                 network = alone.register(Network(), query.name, query.logical).network
                 alone.catalog.close()
                 plan = network.queries[query.name]
-                with self._engine.aside(network, clock, state.batch) as trees:
+                with self._engine.aside(network, state.held.arrived, clock, state.batch) as trees:
                     yield Answers(plan, trees[plan.read.root], state.batch, clock)
         # Functions of SELECT are called as rows are read; one that raised has disabled the query.
         self._disable_failing()

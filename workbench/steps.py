@@ -9,6 +9,7 @@ from pathlib import Path
 from shutil import rmtree
 
 from workbench.engine.engine import Engine
+from workbench.engine.held import Held
 from workbench.engine.results import Answers
 from workbench.engine.timings import BatchReport
 from workbench.errors import QueryError, StreamError
@@ -105,13 +106,27 @@ class Steps:
             self.planner.catalog.put_decisions(name, state.queries[name].explanation.rows())
         return self._adopt(replace(state, disabled={**state.disabled, **reasons}), network)
 
-    def run(self, state: State) -> tuple[State, BatchReport]:
-        """Let the next rows of every stream arrive."""
-        steps = {name: stream.replay.next() for name, stream in state.streams.items() if not stream.table}
+    def run(self, state: State, sizes: Mapping[str, int] | None = None) -> tuple[State, BatchReport]:
+        """Let the next rows of every stream arrive: ``sizes`` by stream, or each stream's own number."""
+        streams = {name: stream for name, stream in state.streams.items() if not stream.table}
+        steps = {n: s.replay.next(None if sizes is None else sizes.get(n, 0)) for n, s in streams.items()}
         arriving = {name: table for name, (_, table) in steps.items()}
         report = self.engine.run_batch(state.network, state.batch + 1, arriving)
         moved = {name: replace(state.streams[name], replay=after) for name, (after, _) in steps.items()}
         return replace(state, streams={**state.streams, **moved}, reports=(*state.reports, report)), report
+
+    def seek(self, state: State, batch: int, progress: Callable[[BatchReport], None] | None) -> State:
+        """Start anew from the history, and let the same rows arrive in the same batches up to one of them."""
+        self.engine.hold(Held())
+        again = replace(state, streams={}, reports=())
+        for stream in state.streams.values():
+            again = self.add_stream(again, replace(stream, replay=stream.replay.rewound()))
+        again = self._adopt(again, state.network)
+        for past in state.reports[:batch]:
+            again, report = self.run(again, past.arrived)
+            if progress is not None:
+                progress(report)
+        return again
 
     def _planned(self, network: Network, name: str, logical: LogicalQuery, text: Written) -> Planned:
         """The network with a query, unless nothing is to be kept of it."""

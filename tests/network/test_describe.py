@@ -27,9 +27,9 @@ from example_network import (
 )
 
 from workbench.errors import QueryError
-from workbench.network import dot
+from workbench.network import visible
 from workbench.network.describe import NetworkView
-from workbench.network.dot import to_dot
+from workbench.network.dot import ROWS_HERE, TIME_HERE, to_dot, to_live_dot
 from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, Branch, Join, Read, SetOperation, SetOperator
 from workbench.network.sql_text import expression_sql, node_sql
@@ -210,7 +210,7 @@ def test_sides_are_named_only_where_they_matter():
 
 def test_sides_that_come_from_one_box_have_one_edge_without_a_name(monkeypatch, view):
     assert f'"{HUGE.id}" -> "{SAME_BANK.id}"' in view.to_dot()
-    monkeypatch.setattr(dot, "WHOLE", 10)
+    monkeypatch.setattr(visible, "WHOLE", 10)
     edges = [line for line in view.to_dot().splitlines() if line.startswith(f'"{FED.id}" -> "{SAME_BANK.id}"')]
     assert len(edges) == 1 and 'label=""' in edges[0]
 
@@ -283,7 +283,30 @@ def test_many_queries_over_few_nodes_are_folded_into_one_box():
     assert "and 184 more" in view.to_dot() and "∩" not in view.to_dot()
     assert sum(box.startswith("result") for box in pale(view.to_dot(full=True))) == 190
     alone = pale(view.to_dot(query="q0"))
-    assert [*alone] == [FED.id, nodes[0].id, nodes[1].id, f"result {' '.join(sorted([nodes[0].id, nodes[1].id]))}"]
+    assert [*alone][:4] == [FED.id, nodes[0].id, nodes[1].id, f"rest {FED.id}"]
+    assert [*alone][4:] == [f"result {' '.join(sorted([nodes[0].id, nodes[1].id]))}"]
+
+
+def test_trees_open_and_close(view):
+    live = to_live_dot(view, toggled=[FED.id])
+    assert "σ in 3 ways below" in live and HUGE.id not in pale(live)
+    assert f'"{FED.id}" -> "{SAME_BANK.id}"' in live and frames(live).keys() == {SAME_BANK.id, DAILY.id}
+
+
+def test_in_focus_are_a_query_and_who_shares_its_nodes_and_the_rest_is_counted(view):
+    live = to_live_dot(view, focus="rich_days")
+    assert {FED.id, DAILY.id, RICH_DAYS.id} < pale(live).keys() and HUGE.id not in pale(live)
+    assert "σ in 3 ways below" in live and "5 nodes of other queries not shown" in live
+    assert HUGE.id in pale(to_live_dot(view, focus="rich_days", toggled=[FED.id]))
+    passed_on = to_live_dot(view, focus="passed_on")
+    assert "σ  1 selection of other queries" in passed_on and f'"rest {FED.id}"' in passed_on
+    assert f"result {SAME_BANK.id}" in pale(passed_on) and f"result {RICH_DAYS.id}" not in pale(passed_on)
+
+
+def test_a_live_drawing_is_the_same_after_every_batch(view):
+    reported = NetworkView(example_network.example(), [example_network.report(example_network.example())])
+    assert to_live_dot(reported) == to_live_dot(view)
+    assert ROWS_HERE in to_live_dot(view) and TIME_HERE in to_live_dot(view)
 
 
 def test_frames_are_the_local_trees(view):

@@ -30,9 +30,11 @@ def complete(shell, run, session):
     ("typed", "expected"),
     [
         ("%argus ti", ["timings"]),
-        ("%argus st", ["stream", "streams"]),
+        ("%argus st", ["stream", "step", "streams"]),
         ("%argus results b", ["big_transfers"]),
         ("%argus results ", ["big_transfers", "huge_transfers"]),
+        ("%argus play 3 --speed ", ["1s", "1m", "1h", "1d", "7d", "max"]),
+        ("%%argus q --dialect p", ["postgres", "presto"]),
         ("%argus plan HUGE", ["huge_transfers"]),
         ("%argus results big_transfers --ch", ["--changes"]),
         ("%argus results --limit 3 b", ["big_transfers"]),

@@ -86,7 +86,7 @@ def test_a_large_network_is_drawn_by_trees_and_a_query_alone(render):
     assert "σ in 300 ways below" in texts(render(view.to_dot()))
     assert "and 294 more" in texts(render(view.to_dot()))
     alone = texts(render(view.to_dot(query="q7")))
-    assert "amount > 7" in alone and "299 nodes of other queries not shown" in alone
+    assert "amount > 7" in alone and "299 selections of other queries" in alone
     assert view.to_dot(full=True).count("amount > ") > 300
 
 

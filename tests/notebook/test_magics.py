@@ -183,7 +183,7 @@ def test_timings_by_batch_and_by_operator(run, session):
 
 def test_help_lists_every_command_and_explains_one(run):
     text = run("%argus help").text
-    assert "%argus stream" in text and "%%argus" in text and text == run("%argus").text
+    assert "%argus stream" in text and "%%argus" in text
     one = run("%argus help run").text
     assert "usage: %argus run [N]" in one and "%argus run 5" in one
     assert "--dry-run" in run("%argus help %%argus").text

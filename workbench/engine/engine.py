@@ -6,6 +6,7 @@ value, replaced in one assignment. Files that only the old one needed stay until
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -123,20 +124,25 @@ class Engine:
         self._replace(Held(self.trees, {**self.held.arrived, name: relation}, clock))
 
     @contextmanager
-    def aside(self, network: Network, clock: Clock, batch: int) -> Iterator[Mapping[NodeId, Tree]]:
-        """The trees of another network over all rows that have arrived, for as long as they are looked at.
+    def aside(
+        self, network: Network, arrived: Mapping[str, Relation], clock: Clock, batch: int
+    ) -> Iterator[Mapping[NodeId, Tree]]:
+        """The trees of another network for as long as they are looked at.
 
         Args:
             network: what to compute.
+            arrived: the rows of the streams.
             clock: what time it is for it.
             batch: the last batch that was run.
 
         Raises:
             EngineError: Spark could not evaluate a node.
         """
-        with TemporaryDirectory(prefix="argus-aside-") as folder:
+        # All workers reach the session's folder; who may not write there has no cluster.
+        place = self.folder if os.access(self.folder, os.W_OK) else None
+        with TemporaryDirectory(prefix="aside-", dir=place) as folder:
             other = Engine(self.spark, Path(folder), self._discarded, False, self.incremental_aggregates)
-            other.held = Held({}, self.held.arrived, clock)
+            other.held = Held({}, arrived, clock)
             try:
                 other.adopt(network, batch)
                 yield other.trees

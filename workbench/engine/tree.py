@@ -119,6 +119,11 @@ class Tree:
         return replace(self, relation=self.relation.append(delta), state=state, log=log)
 
     @property
+    def rows_kept(self) -> int:
+        """Rows of its relation, and groups of its state."""
+        return self.relation.rows + (self.state.rows if self.state is not None else 0)
+
+    @property
     def files(self) -> frozenset[str]:
         """All files it still needs."""
         logged = {segment.path for entry in self.log for segment in entry.delta.segments}

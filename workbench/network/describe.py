@@ -14,6 +14,7 @@ from workbench.errors import QueryError, nearest
 from workbench.network.dot import to_dot
 from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, Source, Window, kind_of
+from workbench.network.projection import Columns, carried_columns
 from workbench.network.sql_text import SIDE_NAMES, expression_sql, node_sql, or_pred_sql, window_sql
 from workbench.sql.expressions import column_name, text
 from workbench.sql.predicates import pred_set
@@ -80,6 +81,11 @@ class NetworkView:
         return tuple((parent, node.id) for node in self.nodes for parent in node.parents)
 
     @property
+    def network(self) -> Network:
+        """The network as data; batches do not change it."""
+        return self._network
+
+    @property
     def results(self) -> Mapping[str, tuple[NodeId, ...]]:
         """The nodes at which each query's answer is found, by the query's name: the rows that all of them have."""
         return {name: plan.nodes for name, plan in self._network.queries.items()}
@@ -92,6 +98,10 @@ class NetworkView:
     def node(self, id_: NodeId) -> NodeView:
         """One node by id; ``KeyError`` when there is none."""
         return self._by_id[id_]
+
+    def columns(self, id_: NodeId) -> Columns:
+        """Names and types of the columns that are kept of a node's rows: those of its local tree."""
+        return self._carried[self._network.roots[id_]]
 
     def ancestors(self, query: str) -> frozenset[NodeId]:
         """Ids of all nodes a query's answer is computed by.
@@ -140,6 +150,10 @@ class NetworkView:
     @cached_property
     def _by_id(self) -> Mapping[NodeId, NodeView]:
         return {node.id: node for node in self.nodes}
+
+    @cached_property
+    def _carried(self) -> Mapping[NodeId, Columns]:
+        return carried_columns(self._network)
 
     def _view(self, node: Node) -> NodeView:
         kind = "distinct" if isinstance(node, Aggregate) and not node.statistics else kind_of(node)

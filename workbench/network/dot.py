@@ -4,46 +4,32 @@ Local trees (T9.3) are frames, queries are boxes at the nodes that hold their an
 what several nodes have in common. What matters is written and not only coloured: a node that serves three queries says
 ×3, and after a batch every node says how many rows went in and came out. A frame's tint is the share of the batch's
 time that its operator took.
+
+A *live* drawing is for the panel: where numbers will stand it has placeholders of their width, which are filled in
+without a new layout, and every part has a class, by which a style sheet gives it the colours of the theme.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from workbench.network.captions import caption, short
 from workbench.network.nodes import NodeId
+from workbench.network.visible import Visible, VisibleTree, is_large, visible
 
 if TYPE_CHECKING:
     from workbench.network.describe import NetworkView, NodeView
 
-SYMBOLS = {
-    "source": "F",
-    "selection": "σ",
-    "join": "⋈",
-    "aggregate": "γ",
-    "distinct": "δ",
-    "union": "∪",
-    "union all": "∪",
-    "intersect": "∩",
-    "intersect all": "∩",
-    "except": "−",
-    "except all": "−",
-    "window": "ω",
-}
-"""The signs of relational algebra; F is a stream or table."""
-
-LINE = 36
-"""Characters of a predicate shown on a node."""
-LINES = 3
-"""Predicates shown on a node; its tooltip has all."""
 NAMES = 6
 """Query names shown in one result box."""
 LISTED = 20
 """Query names in a tooltip."""
-WHOLE = 150
-"""Nodes, and boxes of results, up to which a network is drawn node by node."""
+ROWS_HERE, TIME_HERE = "▁" * 16, "▂" * 7
+"""Where a live drawing has the rows and the time of a node."""
 
 INK, FAINT, LINK, STRONG = "#26323d", "#b9c1c9", "#7b8894", "#0b5cad"
 PAPER, SOURCE, SHARED, RESULT = "#ffffff", "#e4ecf5", "#fff4d6", "#e3f3e6"
@@ -59,24 +45,24 @@ def to_dot(network: NetworkView, query: str | None = None, full: bool = False) -
     Args:
         network: what to draw, with the rows and times of its last report.
         query: a query to stress: what it is computed by is drawn strong and the rest pale.
-        full: draw every node. Otherwise a network of more than ``WHOLE`` nodes or boxes of results is drawn one box a
-            local tree, and with ``query`` only that query's nodes.
+        full: draw every node. Otherwise in a large network (``visible``) local trees are closed, and with ``query``
+            only that query's nodes are drawn.
 
     Raises:
         QueryError: there is no query of this name.
     """
+    focus = query if is_large(network) and not full else None
     strong = network.ancestors(query) if query is not None else None
-    large = not full and max(len(network.nodes), len(set(network.results.values()))) > WHOLE
-    nodes = [node for node in network.nodes if not large or strong is None or node.id in strong]
-    drawing = _Drawing(network, query, strong)
-    if large and strong is None:
-        drawing.trees_as_boxes(_trees(nodes))
-    else:
-        drawing.trees_as_frames(_trees(nodes))
-    drawing.queries(query if large else None)
-    if left_out := len(network.nodes) - len(nodes):
-        drawing.note(f"{left_out:,} nodes of other queries not shown")
-    return drawing.text()
+    return _Drawing(network, visible(network, focus, full), query, strong).text(only=focus)
+
+
+def to_live_dot(network: NetworkView, focus: str | None = None, toggled: Collection[NodeId] = ()) -> str:
+    """DOT text of a live drawing; ``focus`` and ``toggled`` as in ``visible``.
+
+    Raises:
+        QueryError: there is no query of this name.
+    """
+    return _Drawing(network, visible(network, focus, toggled=toggled), live=True).text()
 
 
 def quote(label: str) -> str:
@@ -92,80 +78,78 @@ def quote(label: str) -> str:
     return f'"{shown}"'
 
 
-def short(text: str, limit: int = LINE) -> str:
-    """The text on one line, cut with an ellipsis.
-
-    Example:
-        >>> short("a very long predicate", 9)
-        'a very l…'
-    """
-    line = " ".join(text.split())
-    return line if len(line) <= limit else line[: limit - 1] + "…"
-
-
 @dataclass
 class _Drawing:
     """Collects DOT statements; all text goes through ``quote``."""
 
     network: NetworkView
-    query: str | None
-    strong: frozenset[NodeId] | None
+    visible: Visible
+    query: str | None = None
+    strong: frozenset[NodeId] | None = None
+    live: bool = False
     lines: list[str] = field(default_factory=list)
-    boxes: dict[NodeId, NodeId] = field(default_factory=dict)
-    """Which box shows a node: itself, or its tree's root when trees are drawn as boxes."""
+    boxes: dict[NodeId, str] = field(default_factory=dict)
+    """Which box shows a node: itself, its closed tree's root, or the one that counts the rest of its tree."""
 
     @property
     def report(self) -> Any | None:
-        return self.network.last_report
+        return None if self.live else self.network.last_report
 
-    def text(self) -> str:
+    def text(self, only: str | None = None) -> str:
+        """All of it; ``only``: the one query whose box of results is wanted."""
+        for tree in self.visible.trees:
+            self._tree(tree)
+        self._edges()
+        self._queries(only)
+        if self.visible.left_out:
+            self._note(f"{self.visible.left_out:,} nodes of other queries not shown")
         head = [
             "digraph network {",
-            f'graph [bgcolor="white" rankdir=LR nodesep=0.15 ranksep=0.35 pad=0.1 {_font(10)}]',
+            f'graph [bgcolor="{"transparent" if self.live else "white"}" rankdir=LR nodesep=0.15 ranksep=0.35 pad=0.1 '
+            f"{_font(10)}]",
             f'node [shape=box style="rounded,filled" fillcolor="{PAPER}" color="{LINK}" margin="0.12,0.06" '
             f"height=0.3 {_font(10)}]",
             f'edge [color="{LINK}" arrowsize=0.6 {_font(8)}]',
         ]
         return "\n".join([*head, *self.lines, "}"]) + "\n"
 
-    def trees_as_frames(self, trees: Mapping[NodeId, list[NodeView]]) -> None:
-        for root, nodes in trees.items():
-            self.boxes.update((node.id, node.id) for node in nodes)
-            operator = self._operator(root)
-            if len(nodes) == 1:
-                self._node(nodes[0], operator)
-                continue
-            pale = self.strong is not None and root not in self.strong
-            heat = PAPER if pale or operator is None else self._heat(operator)
-            tooltip = "one shared operator evaluates this local tree" + (f": {operator.name}" if operator else "")
-            self.lines.append(f"subgraph {quote('cluster_' + root)} {{")
+    def _tree(self, tree: VisibleTree) -> None:
+        root, operator = tree.root, self._operator(tree.root)
+        rest = root if tree.closed else f"rest {root}"
+        self.boxes.update((node.id, node.id) for node in tree.shown)
+        self.boxes.update((node.id, rest) for node in tree.counted)
+        if len(tree.shown) == 1:
+            self._node(tree.shown[0], operator, selections=len(tree.counted))
+            return
+        pale = self.strong is not None and root not in self.strong
+        heat = PAPER if pale or operator is None else self._heat(operator)
+        tooltip = "one shared operator evaluates this local tree" + (f": {operator.name}" if operator else "")
+        self.lines.append(f"subgraph {quote('cluster_' + root)} {{")
+        self.lines.append(
+            f'graph [style="rounded,filled" fillcolor="{FRAME if heat == PAPER else heat}" color="{FAINT}" '
+            f"margin=10 class=frame tooltip={quote(tooltip)}]"
+        )
+        self._node(tree.shown[0], operator, framed=True)
+        for node in tree.shown[1:]:
+            self._node(node, None)
+        if tree.counted:
+            many = "1 selection" if len(tree.counted) == 1 else f"{len(tree.counted):,} selections"
             self.lines.append(
-                f'graph [style="rounded,filled" fillcolor="{FRAME if heat == PAPER else heat}" color="{FAINT}" '
-                f"margin=10 tooltip={quote(tooltip)}]"
+                f'{quote(rest)} [class=rest style="rounded,dashed" label={quote(f"σ  {many} of other queries")} '
+                f'tooltip="" fontcolor="{LINK}"]'
             )
-            self._node(nodes[0], operator, framed=True)
-            for node in nodes[1:]:
-                self._node(node, None)
-            self.lines.append("}")
-        self._edges(edge for edge in self.network.edges if edge[0] in self.boxes and edge[1] in self.boxes)
+        self.lines.append("}")
 
-    def trees_as_boxes(self, trees: Mapping[NodeId, list[NodeView]]) -> None:
-        for root, nodes in trees.items():
-            self.boxes.update((node.id, root) for node in nodes)
-            self._node(nodes[0], self._operator(root), selections=len(nodes) - 1)
-        drawn = ((self.boxes[parent], self.boxes[child]) for parent, child in self.network.edges)
-        self._edges(edge for edge in dict.fromkeys(drawn) if edge[0] != edge[1])
-
-    def queries(self, only: str | None) -> None:
+    def _queries(self, only: str | None) -> None:
         """The boxes of results, or that of one query; queries that read from the same boxes are in one."""
-        readers: dict[tuple[NodeId, ...], list[str]] = {}
+        readers: dict[tuple[str, ...], list[str]] = {}
         for name, ids in self.network.results.items():
-            if only in (None, name):
+            if only in (None, name) and all(id_ in self.boxes for id_ in ids):
                 readers.setdefault(tuple(dict.fromkeys(self.boxes[id_] for id_ in ids)), []).append(name)
         for read, names in readers.items():
             self._result(read, sorted(names, key=lambda name: name != self.query))
 
-    def _result(self, read: tuple[NodeId, ...], names: Sequence[str]) -> None:
+    def _result(self, read: tuple[str, ...], names: Sequence[str]) -> None:
         stressed = self.query in names
         faint = self.query is not None and not stressed
         common = ["∩"] if len(read) > 1 else []
@@ -175,13 +159,13 @@ class _Drawing:
         box = quote(" ".join(["result", *read]))
         line = f'color="{FAINT if faint else RESULT_LINE}" penwidth={2 if stressed else 1}'
         self.lines.append(
-            f"{box} [shape=note style=filled label={quote(label)} tooltip={quote(tooltip)} "
+            f"{box} [class=result shape=note style=filled label={quote(label)} tooltip={quote(tooltip)} "
             f'fillcolor="{PAPER if faint else RESULT}" fontcolor="{FAINT if faint else INK}" {line}]'
         )
-        self.lines += [f"{quote(id_)} -> {box} [style=dashed {line}]" for id_ in read]
+        self.lines += [f"{quote(id_)} -> {box} [class=reads style=dashed {line}]" for id_ in read]
 
-    def note(self, text: str) -> None:
-        self.lines.append(f'note [shape=plaintext style="" label={quote(text)} fontcolor="{LINK}"]')
+    def _note(self, text: str) -> None:
+        self.lines.append(f'note [class=note shape=plaintext style="" label={quote(text)} fontcolor="{LINK}"]')
 
     def _node(self, node: NodeView, operator: Any | None, selections: int = 0, framed: bool = False) -> None:
         pale = self.strong is not None and node.id not in self.strong
@@ -189,7 +173,7 @@ class _Drawing:
         whole_tree = framed or selections > 0
         label = [
             *caption(node),
-            f"σ in {selections:,} ways below" if selections else "",
+            f"σ in {selections:,} {'way' if selections == 1 else 'ways'} below" if selections else "",
             f"×{len(node.queries)} queries" if len(node.queries) > 1 else "",
             self._rows(node),
             self._time(node, operator) + (" for the tree" if whole_tree and operator else ""),
@@ -197,23 +181,46 @@ class _Drawing:
         tooltip = f"{node.id}: {node.sql}\nserves {_listed(node.queries) or 'no query'}"
         fill = PAPER if pale else self._fill(node, None if framed else operator)
         self.lines.append(
-            f"{quote(node.id)} [label={quote(chr(10).join(filter(None, label)))} tooltip={quote(tooltip)} "
+            f"{quote(node.id)} [class={quote(self._class(node, selections))} "
+            f"label={quote(chr(10).join(filter(None, label)))} tooltip={quote(tooltip)} "
             f'fillcolor="{fill}" fontcolor="{FAINT if pale else INK}" '
             f'color="{FAINT if pale else STRONG if stressed else LINK}" '
             f"penwidth={2.2 if stressed else 1.8 if len(node.queries) > 1 and not pale else 1}]"
         )
 
-    def _edges(self, edges: Iterable[tuple[NodeId, NodeId]]) -> None:
-        seen: dict[NodeId, int] = {}
-        for parent, child in edges:
-            side = seen[child] = seen.get(child, -1) + 1
-            label = ("left", "right")[side] if child == self.boxes[child] and self._sides_matter(child) else ""
-            stressed = self.strong is not None and parent in self.strong and child in self.strong
-            color = STRONG if stressed else LINK if self.strong is None else FAINT
-            self.lines.append(
-                f"{quote(parent)} -> {quote(child)} "
-                f'[color="{color}" penwidth={2 if stressed else 1} label={quote(label)} fontcolor="{color}"]'
-            )
+    def _edges(self) -> None:
+        drawn = ((self.boxes.get(parent), self.boxes.get(child)) for parent, child in self.network.edges)
+        times = Counter((parent, child) for parent, child in drawn if parent and child and parent != child)
+        seen: dict[str, int] = {}
+        for (parent, child), count in times.items():
+            assert parent and child
+            # Both sides of a self-join are two edges; between boxes that stand for several nodes one is enough.
+            for _ in range(min(count, 2) if self._alone(parent) and self._alone(child) else 1):
+                side = seen[child] = seen.get(child, -1) + 1
+                label = ("left", "right")[side] if self._alone(child) and self._sides_matter(child) else ""
+                stressed = self.strong is not None and parent in self.strong and child in self.strong
+                color = STRONG if stressed else LINK if self.strong is None else FAINT
+                self.lines.append(
+                    f"{quote(parent)} -> {quote(child)} "
+                    f'[color="{color}" penwidth={2 if stressed else 1} label={quote(label)} fontcolor="{color}"]'
+                )
+
+    def _alone(self, box: str) -> bool:
+        """Whether a box stands for one node."""
+        return self.boxes.get(box) == box and box not in self._closed
+
+    @property
+    def _closed(self) -> frozenset[str]:
+        return frozenset(tree.root for tree in self.visible.trees if tree.closed)
+
+    def _class(self, node: NodeView, selections: int) -> str:
+        return " ".join(
+            [
+                node.kind.replace(" ", "-"),
+                *(["shared"] if len(node.queries) > 1 else []),
+                *(["closed"] if selections else []),
+            ]
+        )
 
     def _sides_matter(self, id_: NodeId) -> bool:
         """Whether a reader must know which parent is which: not when both are one box, or the sides say the same."""
@@ -230,11 +237,15 @@ class _Drawing:
         return next((operator for operator in self.report.operators if root in operator.nodes), None)
 
     def _rows(self, node: NodeView) -> str:
+        if self.live:
+            return ROWS_HERE
         if (found := self._counted(node)) is None:
             return ""
         return f"{found.rows_out:,} rows" if node.kind == "source" else f"{found.rows_in:,} → {found.rows_out:,} rows"
 
     def _time(self, node: NodeView, operator: Any | None) -> str:
+        if self.live:
+            return TIME_HERE if node.id == node.root else ""
         found = self._counted(node)
         if found is not None and found.seconds is not None:
             return _milliseconds(found.seconds)
@@ -257,24 +268,6 @@ class _Drawing:
         if share < 0.05:
             return PAPER
         return "#" + "".join(f"{round(255 + (end - 255) * min(1.0, share * 2)):02x}" for end in HOT)
-
-
-def _trees(nodes: Iterable[NodeView]) -> dict[NodeId, list[NodeView]]:
-    trees: dict[NodeId, list[NodeView]] = {}
-    for node in nodes:
-        trees.setdefault(node.root, []).append(node)
-    return trees
-
-
-def caption(node: NodeView) -> list[str]:
-    """What a node does, in a few short lines: its sign and the first parts of its operator set."""
-    symbol = SYMBOLS[node.operator]
-    if node.kind == "set operator":
-        return [f"{symbol}  {node.operator.upper()}"]
-    parts = [short(part) for part in node.label[:LINES]]
-    if len(node.label) > LINES:
-        parts[-1] = f"and {len(node.label) - LINES + 1} more"
-    return [f"{symbol}  {parts[0]}", *parts[1:]] if parts else [symbol]
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -84,7 +84,12 @@ class Command:
         parser = Parser(self.name)
         for each in self.arguments:
             parser.add_argument(*each.flags, **each.settings)
-        arguments, unknown = parser.parse_known_args(split(line))
+        words = split(line)
+        # Before argparse takes what follows an option it does not know for something else.
+        for word in words:
+            if word.startswith("--") and word.partition("=")[0] not in self.options:
+                parser.error(f"{word} is not understood", nearest(word, self.options))
+        arguments, unknown = parser.parse_known_args(words)
         if unknown:
             parser.error(f"{unknown[0]} is not understood", nearest(unknown[0], self.options))
         return arguments

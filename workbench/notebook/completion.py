@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.completer import CompletionContext, SimpleCompletion, SimpleMatcherResult, context_matcher
 
 from workbench.notebook.arguments import Argument, Command
-from workbench.notebook.commands.define import CELL, DIALECTS
+from workbench.notebook.commands.define import CELL
 from workbench.notebook.commands.registry import COMMANDS
 from workbench.notebook.desk import Desk
+from workbench.notebook.position import FULL_SPEED, SPEEDS
+from workbench.sql.dialects import EXAMINED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,7 +85,9 @@ def _of_values(desk: Desk, argument: Argument, fragment: str) -> SimpleMatcherRe
         case "query":
             return _matches(desk.current.queries if desk.current else (), fragment)
         case "dialect":
-            return _matches(DIALECTS, fragment)
+            return _matches(sorted(EXAMINED), fragment)
+        case "speed":
+            return _matches((*SPEEDS, FULL_SPEED), fragment)
         case "command":
             return _matches(COMMANDS, fragment)
         case _:

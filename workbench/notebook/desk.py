@@ -83,7 +83,9 @@ class Desk:
         return self._session
 
     def use(self, session: Session) -> None:
-        """Work with a session that was made by hand from now on; the one before stays as it is."""
+        """Work with a session that was made by hand from now on; the one before stays as it is, and is not played."""
+        if self._session is not None:
+            self._session.player.pause()
         self._session = session
 
     def open(self, path: str) -> Session:

@@ -42,6 +42,7 @@ def install(shell: InteractiveShell, desk: Desk) -> None:
     completer = shell.Completer
     others = [m for m in completer.custom_matchers if getattr(m, "matcher_identifier", "") != "argus"]
     completer.custom_matchers = [*others, matcher(desk)]
+    shell.events.register("post_run_cell", lambda result: _follow(desk))
     assert shell.display_formatter is not None  # set up with every shell
     formatters = shell.display_formatter.formatters
     formatters["text/html"].for_type(NetworkView, lambda network: picture(network).html)
@@ -67,6 +68,12 @@ def use(session: Session) -> None:
         ``from workbench.notebook.extension import use; use(Session(path="~/fraud"))``
     """
     _loaded().use(session)
+
+
+def _follow(desk: Desk) -> None:
+    """After a cell, which may have changed anything, what is on the screen follows."""
+    if desk.current is not None:
+        desk.current.player.announce()
 
 
 def _start_spark() -> SparkSession:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, magics_class
+from IPython.display import display
 
 from workbench.errors import WorkbenchError
 from workbench.notebook.arguments import Command
 from workbench.notebook.commands.define import CELL
-from workbench.notebook.commands.registry import find, overview
+from workbench.notebook.commands.registry import find
 from workbench.notebook.desk import Desk
 from workbench.notebook.display import show
 
@@ -31,7 +32,7 @@ class ArgusMagics(Magics):
         if cell is not None:
             self._run(CELL, line, cell)
         elif not line.strip():
-            show(overview())
+            display(self.desk.session.panel())
         else:
             name, _, rest = line.strip().partition(" ")
             self._run(find(name), rest)

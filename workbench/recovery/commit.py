@@ -64,6 +64,8 @@ def _write_views(rows: SessionRows, before: State, after: State) -> None:
 
 def _write_queries(catalog: Catalog, before: State, after: State) -> None:
     rows = catalog.session
+    # After going back, queries are answered as if they had been there from the start.
+    went_back = after.reports[: len(before.reports)] != before.reports
     for name, query in before.queries.items():
         if after.queries.get(name) is not query:
             rows.remove_registration(name)
@@ -71,12 +73,12 @@ def _write_queries(catalog: Catalog, before: State, after: State) -> None:
             catalog.put_decisions(name, ())
     for name, query in after.queries.items():
         status = after.disabled.get(name, ACTIVE)
-        if before.queries.get(name) is not query or before.disabled.get(name, ACTIVE) != status:
-            rows.put_registration(_registration(query, status))
+        if went_back or before.queries.get(name) is not query or before.disabled.get(name, ACTIVE) != status:
+            rows.put_registration(_registration(query, status, 0 if went_back else query.registered))
 
 
-def _registration(query: Query, status: str) -> Registration:
-    about = (query.name, query.sql, query.dialect, query.registered, status, query.logical)
+def _registration(query: Query, status: str, registered: int) -> Registration:
+    about = (query.name, query.sql, query.dialect, registered, status, query.logical)
     return Registration(*about, query.results, query.windows_on)
 
 

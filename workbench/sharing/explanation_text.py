@@ -9,7 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from workbench.monospace import monospace
-from workbench.network.dot import SYMBOLS
+from workbench.network.captions import SYMBOLS
 from workbench.sharing.rules import IN_WORDS, NEAR_MISS
 
 if TYPE_CHECKING:

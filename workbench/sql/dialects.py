@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from workbench.sql.caret import SourceText
 
 SPARK_FAMILY = frozenset({"spark", "spark2", "databricks", "hive"})
-_EXAMINED = SPARK_FAMILY | {"oracle", "postgres", "duckdb", "bigquery", "presto", "trino"}
+EXAMINED = SPARK_FAMILY | {"oracle", "postgres", "duckdb", "bigquery", "presto", "trino"}
+"""The dialects that are read."""
 _NO_CASE = "it compares texts without regard to upper and lower case"
 _REASONS = {
     **dict.fromkeys(("mysql", "tsql", "fabric", "singlestore", "teradata"), _NO_CASE),
@@ -45,11 +46,11 @@ def refuse_dialect(dialect: str) -> None:
         ...     print(error.message)
         the dialect exasol is not supported: it takes the empty text for NULL
     """
-    if dialect not in _EXAMINED:
+    if dialect not in EXAMINED:
         reason = _REASONS.get(dialect, "what its functions mean was not compared with what is evaluated")
         raise UnsupportedError(
             f"the dialect {dialect} is not supported: {reason}",
-            hint=f"write the query in spark or oracle; {', '.join(sorted(_EXAMINED - SPARK_FAMILY - {'oracle'}))} are "
+            hint=f"write the query in spark or oracle; {', '.join(sorted(EXAMINED - SPARK_FAMILY - {'oracle'}))} are "
             "read too",
         )
 

@@ -47,6 +47,14 @@ class Replay:
         """The replay before its first batch."""
         return replace(self, position=self.history)
 
+    def in_batches_of(self, rows: int) -> Replay:
+        """The replay with so many rows in every batch to come.
+
+        Raises:
+            StreamError: it is no whole number of at least 1.
+        """
+        return replace(self, batch=_count(self.log, "batch", rows, least=1))
+
     def history_tables(self) -> Iterator[pa.Table]:
         """The history in order, in tables of at most 65,536 rows."""
         for start in range(0, self.history, ROW_GROUP_ROWS):

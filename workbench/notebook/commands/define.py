@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 SET_ASIDE_SHOWN = 3
 """Rows that do not fit which are shown when a stream is added."""
-DIALECTS = ("bigquery", "duckdb", "mysql", "oracle", "postgres", "snowflake", "spark", "sqlite", "tsql")
 
 
 def register(desk: Desk, arguments: argparse.Namespace) -> None:

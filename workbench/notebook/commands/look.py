@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from workbench.network.captions import caption, short
 from workbench.network.describe import NetworkView
-from workbench.network.dot import caption, short
 from workbench.notebook.arguments import Command, argument
 from workbench.notebook.commands.define import show_result
 from workbench.notebook.desk import Desk

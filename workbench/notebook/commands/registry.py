@@ -6,7 +6,7 @@ import argparse
 
 from workbench.errors import nearest
 from workbench.notebook.arguments import Command, MagicError, argument
-from workbench.notebook.commands import catalog, define, experiment, look, run, sessions, troubles
+from workbench.notebook.commands import catalog, define, experiment, look, play, run, sessions, troubles
 from workbench.notebook.desk import Desk
 from workbench.notebook.display import show
 
@@ -52,6 +52,7 @@ COMMANDS: dict[str, Command] = {
     for command in (
         *define.COMMANDS,
         *run.COMMANDS,
+        *play.COMMANDS,
         *look.COMMANDS,
         *catalog.COMMANDS,
         *experiment.COMMANDS,

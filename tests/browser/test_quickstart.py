@@ -1,0 +1,123 @@
+"""The quickstart notebook in a real JupyterLab and a real browser, as a newcomer uses it.
+
+``ARGUS_SCREENSHOTS=docs/img`` keeps the pictures the README shows. Where there is no Chromium the test is skipped.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("playwright", reason="Playwright is not installed")
+
+from browser.lab import CHROMIUM, PROJECT, Lab, lab
+
+pytestmark = [
+    pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium: sh scripts/system-packages.sh chromium"),
+    pytest.mark.timeout(600),
+]
+NOTEBOOK = "01-quickstart.ipynb"
+SECONDS = 1_000
+"""Milliseconds in a second, for Playwright."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A copy of the notebook beside the sample data."""
+    (tmp_path / "notebooks").mkdir()
+    shutil.copy(PROJECT / "notebooks" / NOTEBOOK, tmp_path / "notebooks")
+    (tmp_path / "sample_data").symlink_to(PROJECT / "sample_data")
+    return tmp_path
+
+
+def picture(jupyter: Lab, name: str) -> None:
+    if where := os.environ.get("ARGUS_SCREENSHOTS"):
+        jupyter.page.screenshot(path=f"{where}/{name}.png")
+
+
+def wait_until(holds: Callable[[], bool], seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "it took too long"
+        time.sleep(0.2)
+
+
+def batch(text: str) -> int:
+    found = re.search(r"batch (\d+)", text)
+    assert found, text
+    return int(found[1])
+
+
+def test_a_newcomer_runs_the_quickstart_and_works_with_the_panel(folder: Path) -> None:
+    with lab(folder / "notebooks" / NOTEBOOK, folder / "lab") as jupyter:
+        jupyter.run_all(300 * SECONDS)
+        page = jupyter.page
+        panel = page.locator(".jp-OutputArea").filter(has=page.locator(".argus-pane")).last
+        panel.locator("button", has_text="Play").scroll_into_view_if_needed()
+        status = panel.locator("[role=status]", has=page.locator("progress"))
+
+        # Numbers follow the batches, and cells run meanwhile.
+        before = batch(status.inner_text())
+        panel.locator("button", has_text="Play").click()
+        wait_until(lambda: batch(status.inner_text()) >= before + 2, 180)
+        picture(jupyter, "playing")
+        jupyter.run_code("played = session.batch; rows = len(session.query('rich_days').result())")
+        panel.locator("button", has_text="Pause").click()
+        status.get_by_text("paused", exact=True).wait_for(timeout=60 * SECONDS)
+        assert batch(status.inner_text()) >= before + 2
+
+        # A node says what it computes, and for whom.
+        panel.locator(".argus-pane .node.join").first.click()
+        side = panel.locator(".argus-side")
+        side.get_by_text("Canonical form").wait_for()
+        assert "JOIN" in side.inner_text() and "rows in" in side.inner_text()
+        panel.scroll_into_view_if_needed()
+        picture(jupyter, "network")
+
+        # In focus are one query's nodes; the others are counted.
+        panel.get_by_label("Focus on a query").select_option("anthrax_nearby")
+        panel.locator(".argus-pane", has_text="nodes of other queries not shown").wait_for(timeout=20 * SECONDS)
+        picture(jupyter, "focus")
+        panel.get_by_label("Focus on a query").select_option("")
+
+        # A decision: both texts, the parts marked that they have in common.
+        panel.get_by_role("tab", name="Sharing decisions").click()
+        panel.locator("select:visible", has_text="anthrax_nearby").select_option("anthrax_nearby")
+        panel.locator(".argus-list tr", has_text="shared").last.click()
+        panel.locator("mark").first.wait_for(timeout=20 * SECONDS)
+        picture(jupyter, "sharing")
+
+        # Results grow with the next batch.
+        panel.get_by_role("tab", name="Results").click()
+        panel.locator("select:visible", has_text="rich_days").select_option("citibank_transfer")
+        counted = panel.get_by_text(re.compile(r"of [\d,]+ rows after batch"))
+        counted.wait_for(timeout=60 * SECONDS)
+        last = batch(counted.inner_text())
+        panel.locator("button", has_text="Step").click()
+        panel.get_by_text(re.compile(rf"of [\d,]+ rows after batch {last + 1}\b")).wait_for(timeout=120 * SECONDS)
+        picture(jupyter, "results")
+        panel.get_by_role("tab", name="Timings").click()
+        panel.locator("h4:visible", has_text="Slowest operators").wait_for(timeout=20 * SECONDS)
+        picture(jupyter, "timings")
+
+        # Without its kernel the panel is gone, and what it showed is still there.
+        twin = page.locator("[data-argus-twin]").last
+        assert not twin.is_visible()
+        jupyter.save()
+        jupyter.restart()
+        twin.wait_for(timeout=30 * SECONDS)
+        assert "query network" in twin.inner_text() or "σ" in twin.inner_html()
+        jupyter.run_cell("%load_ext workbench")
+        assert jupyter.elsewhere == []
+        assert jupyter.complaints == []
+    with lab(folder / "notebooks" / NOTEBOOK, folder / "again") as jupyter:
+        jupyter.page.locator("[data-argus-twin]").last.wait_for(timeout=30 * SECONDS)
+        lost = jupyter.page.get_by_text("model not found").locator("visible=true")
+        wait_until(lambda: not lost.count(), 20)
+        assert jupyter.elsewhere == []

@@ -1,0 +1,261 @@
+"""The panel on a session without Spark: what its views show, what their buttons do, and what a saved notebook keeps."""
+
+from __future__ import annotations
+
+import re
+
+import example_network
+import ipywidgets
+import nbformat
+import pytest
+from fake_session import FakeSession
+
+from workbench.demo import page
+from workbench.notebook.panel.network_view import PlanView
+from workbench.notebook.panel.panel import Panel
+from workbench.notebook.panel.queries_view import QueriesView
+from workbench.notebook.panel.results_view import CHANGES, ResultsView
+from workbench.notebook.panel.sharing_view import SharingView
+from workbench.notebook.panel.timings_view import TimingsView
+
+WIDGET = "application/vnd.jupyter.widget-view+json"
+
+
+@pytest.fixture
+def session() -> FakeSession:
+    made = FakeSession()
+    made.add_stream("fed", None, 10, 10, None)
+    made.register("SELECT tranid FROM fed WHERE amount > 5 -- big", "q1", "spark")
+    made.register("SELECT tranid FROM fed WHERE amount > 5 AND amount > 9 -- huge", "q2", "spark")
+    made.run(2)
+    yield made
+    made.close()
+
+
+def button(view, word: str) -> ipywidgets.Button:
+    found = [w for w in descendants(view.widget) if isinstance(w, ipywidgets.Button) and w.description == word]
+    return found[0]
+
+
+def descendants(widget):
+    yield widget
+    for child in getattr(widget, "children", ()):
+        yield from descendants(child)
+
+
+def text_of(view) -> str:
+    """All HTML of a view."""
+    return " ".join(w.value for w in descendants(view.widget) if isinstance(w, ipywidgets.HTML))
+
+
+# -- the network --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def plan(session) -> PlanView:
+    view = PlanView(session, session.player)
+    view.refresh()
+    return view
+
+
+def test_numbers_follow_the_batches_and_the_layout_stays(plan, session):
+    drawing, before = plan.widget.drawing, plan.widget.numbers
+    session.run(1)
+    plan.refresh()
+    assert plan.widget.drawing is drawing
+    assert (before["batch"], plan.widget.numbers["batch"]) == (2, 3)
+    assert plan.widget.numbers["rows"][example_network.FED.id] == [1000, 900]
+    session.register("SELECT pairs", "q3", "spark")
+    plan.refresh()
+    assert plan.widget.drawing is not drawing
+
+
+def test_a_node_says_what_it_computes_and_whom_it_serves(plan):
+    huge = plan.widget.nodes[example_network.HUGE.id]
+    assert huge["label"] == ["amount > 1000000"] and huge["parents"] == [example_network.BIG.id]
+    assert [plan.widget.names[i] for i in huge["queries"]] == ["q2"]
+    assert huge["columns"][0].startswith("tranid ")
+    plan.widget.selected = huge["id"]
+    assert plan.widget.series["batches"] == [1, 2] and plan.widget.series["kept"] == (1234, 56789)
+
+
+def test_focus_folds_the_rest_and_a_dropped_query_is_not_in_focus(plan, session):
+    whole = plan.widget.drawing
+    plan.focus("Q1".lower())
+    assert (
+        plan.widget.drawing != whole and plan.widget.boxes[example_network.HUGE.id] == f"rest {example_network.FED.id}"
+    )
+    session.drop("q1")
+    plan.refresh()
+    assert plan.widget.focus == "" and plan.widget.names == ["q2"]
+
+
+def test_a_tree_closes_and_its_nodes_are_found_in_its_box(plan):
+    plan.widget.toggled = [example_network.FED.id]
+    assert set(plan.widget.boxes.values()) == {example_network.FED.id}
+    assert "σ in 2 ways below" in plan.widget.drawing.replace("&#160;", " ")
+
+
+def test_a_thousand_nodes_are_drawn_by_their_trees_at_first(session):
+    nodes = [example_network.selection(example_network.FED, example_network.over(amount)) for amount in range(1000)]
+    plans = [example_network.plan(f"q{i}", node) for i, node in enumerate(nodes)]
+    session.plan = example_network.network_of([example_network.FED, *nodes], *plans)
+    session.queries = dict.fromkeys((plan.name for plan in plans), session.queries["q1"])
+    view = PlanView(session, session.player)
+    view.refresh()
+    assert len(view.widget.nodes) == 1001 and len(view.widget.drawing) < 10_000
+    view.focus("q7")
+    assert view.widget.drawing.count('class="node selection') == 1
+
+
+# -- queries, decisions, results, timings -------------------------------------------------------------------------
+
+
+def test_queries_show_what_is_new_until_it_was_looked_at(session):
+    view = QueriesView(session, session.player)
+    view.refresh()
+    assert [row["key"] for row in view._list.rows] == ["q1", "q2"]
+    assert "<b>6</b>" in view._list.rows[1]["cells"][2] and view.new_rows("q2") == 6
+    view.choice.seen["q2"] = 2
+    view.refresh()
+    assert view._list.rows[1]["cells"][2] == ""
+
+
+def test_a_query_is_previewed_registered_replaced_and_dropped_by_hand(session):
+    view = QueriesView(session, session.player)
+    view.refresh()
+    view._list.selected = "q1"
+    assert view._sql.value.startswith("SELECT tranid") and view.choice.query == "q1"
+    view._name.value, view._sql.value = "q3", "SELECT pairs"
+    button(view, "Preview").click()
+    assert "nothing was changed: 1 node new, 3 shared" in text_of(view) and list(session.queries) == ["q1", "q2"]
+    button(view, "Register").click()
+    assert "q3 registered: 1 node new" in text_of(view) and list(session.queries) == ["q1", "q2", "q3"]
+    view._sql.value = "SELECT huge"
+    button(view, "Register").click()
+    assert "q3 replaced: 3 shared, 1 removed" in text_of(view)
+    button(view, "Drop").click()
+    assert "q3 dropped" in text_of(view) and list(session.queries) == ["q1", "q2"]
+    view._sql.value = "SELECT amout FROM fed"
+    button(view, "Register").click()
+    assert "there is no column amout" in text_of(view) and "^^^^^" in text_of(view)
+
+
+def test_a_decision_shows_both_texts_with_what_they_have_in_common(session):
+    view = SharingView(session, session.player)
+    view.refresh()
+    view._query.value = "q2"
+    assert [row["cells"][3].count("shared") for row in view._list.rows].count(1) == 2
+    view._list.selected = example_network.BIG.id
+    shown = text_of(view)
+    assert "<mark>SELECT tranid FROM fed WHERE amount &gt; 5</mark>" in shown
+    assert "q2: 2 of 3 nodes shared with q1, 1 new" in shown
+    assert "Measured in batch 2" in shown and "once for 2 queries" in shown
+
+
+def test_results_come_page_by_page_and_can_be_copied(session, tmp_path):
+    view = ResultsView(session, session.player)
+    view.refresh()
+    assert view._query.value == "q2"
+    view._query.value = "q1"
+    waited(view)
+    assert "1 to 10 of 25 rows after batch 2" in text_of(view)
+    button(view, "Next").click()
+    waited(view)
+    assert "11 to 20 of 25" in text_of(view) and view.choice.seen["q1"] == 2
+    assert view.twin().text.startswith("q1, whole answer: 10 of 25 rows")
+    view._what.value = CHANGES
+    waited(view)
+    assert "weight" in text_of(view)
+    view._kind.value, view._target.value = "CSV file", str(tmp_path / "rows.csv")
+    button(view, "Copy").click()
+    assert "rows.csv: 25 rows" in text_of(view) and (tmp_path / "rows.csv").exists()
+
+
+def waited(view: ResultsView) -> None:
+    view._fetching.submit(lambda: None).result(20)
+
+
+def test_timings_show_where_the_time_went(session):
+    view = TimingsView(session, session.player)
+    view.refresh()
+    assert "Slowest operators of batches 1 to 2" in text_of(view) and "no batch is running" in text_of(view)
+    assert view.twin().text.splitlines()[0].split() == ["operator", "time", "share"]
+    session.reports.clear()
+    view.refresh()
+    assert "No batch was run yet" in text_of(view)
+
+
+# -- the panel and its twins --------------------------------------------------------------------------------------
+
+
+def outputs(run, source: str) -> list[dict]:
+    from IPython.utils.capture import capture_output
+
+    with capture_output() as captured:
+        run(source)
+    return [output.data for output in captured.outputs]
+
+
+def test_the_panel_is_a_widget_and_its_twin(shell, session):
+    live, twin = outputs(shell.run_cell, "%argus")
+    assert live[WIDGET]["model_id"] and live["text/plain"] == ""
+    for title in ("Replay", "Network", "Queries", "Sharing decisions", "Results", "Timings", "Streams"):
+        assert title in twin["text/plain"] and f"<h3>{title}</h3>" in twin["text/html"]
+    assert "q2: 2 of 3 nodes shared with q1, 1 new" in twin["text/plain"]
+    assert "<script" not in twin["text/html"] and not re.search(r"(src|href)\s*=\s*[\"']?http", twin["text/html"])
+
+
+def test_a_page_made_of_a_saved_notebook_shows_the_twin(shell, session):
+    cell = nbformat.v4.new_code_cell("%argus")
+    cell.outputs = [nbformat.v4.new_output("display_data", data=data) for data in outputs(shell.run_cell, "%argus")]
+    html = page(nbformat.v4.new_notebook(cells=[cell]), "saved")
+    assert "2 of 3 nodes shared" in html and "amount &gt; 500000" in html and "Slowest operators" in html
+
+
+def test_the_twin_is_made_anew_when_something_changed_and_the_session_rests(shell, session):
+    outputs(shell.run_cell, "%argus")
+    assert outputs(shell.run_cell, "1 + 1") == []
+    (again,) = outputs(shell.run_cell, "%argus run 1")[-1:]
+    assert "batch 3" in again["text/plain"]
+
+
+def test_a_newer_panel_takes_the_place_of_the_older(session):
+    first, second = Panel(session, session.player), Panel(session, session.player)
+    first._ipython_display_()
+    second._ipython_display_()
+    drawn = first._tabbed[0].widget.numbers
+    session.player.play(1)
+    assert session.player.wait(20)
+    assert second._tabbed[0].widget.numbers["batch"] == 3 and first._tabbed[0].widget.numbers == drawn
+
+
+def test_only_the_open_tab_is_kept_up_to_date(session):
+    panel = Panel(session, session.player)
+    panel.refresh()
+    queries = panel._tabbed[1]
+    assert queries._list.rows == []
+    panel._tabs.selected_index = 1
+    assert len(queries._list.rows) == 2
+
+
+def test_the_players_buttons(session):
+    panel = Panel(session, session.player)
+    panel.refresh()
+    button(panel._replay, "Step").click()
+    assert session.player.wait(20) and session.batch == 3
+    panel._replay._back.value = 1
+    button(panel._replay, "Go back").click()
+    assert session.player.wait(20) and session.batch == 1
+    panel._replay._batch.value = 77
+    assert session.streams["fed"].batch == 77
+    panel._replay._speed.value = "1h"
+    assert "no stream has a time to keep" in text_of(panel._replay)
+
+
+@pytest.mark.parametrize("name", ["plan", "replay", "streams", "queries", "sharing", "results", "timings"])
+def test_every_view_stands_alone_and_has_a_text(session, name):
+    view = getattr(session, f"{name}_view")()
+    assert view.views[0].title in repr(view)
+    empty = FakeSession()
+    assert repr(getattr(empty, f"{name}_view")())

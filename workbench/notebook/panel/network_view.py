@@ -1,0 +1,122 @@
+"""The network view: a drawing to walk in, whose numbers follow the batches without a new layout."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.network.captions import SYMBOLS
+from workbench.network.describe import NetworkView, NodeView
+from workbench.network.dot import to_live_dot
+from workbench.network.network import Network
+from workbench.network.visible import visible
+from workbench.notebook.display import Shown
+from workbench.notebook.drawing import picture, render_svg
+from workbench.notebook.panel.view import View
+from workbench.notebook.panel.widgets import NetworkWidget
+
+BATCHES = 60
+"""Batches in a node's charts."""
+
+
+class PlanView(View):
+    """The shared query network."""
+
+    title = "Network"
+    widget: NetworkWidget
+
+    def build(self) -> NetworkWidget:
+        """The widget, with handlers for what is chosen in it."""
+        self._drawn: tuple[Network | None, str, tuple[str, ...]] = (None, "", ())
+        made = NetworkWidget()
+        made.observe(lambda change: self.refresh(), ["focus", "toggled"])
+        made.observe(lambda change: self._series(), ["selected"])
+        return made
+
+    def refresh(self) -> None:
+        """A new drawing when the network or what is to be seen of it has changed; the numbers in any case."""
+        network, widget = self.session.network, self.widget
+        if widget.focus not in network.results:
+            widget.focus = ""
+        wanted = (network.network, widget.focus, tuple(widget.toggled))
+        with widget.hold_sync():
+            if wanted != self._drawn:
+                self._draw(network)
+                self._drawn = wanted
+            widget.numbers = numbers(network)
+        self._series()
+
+    def focus(self, query: str) -> None:
+        """Show a query's nodes alone.
+
+        Raises:
+            QueryError: there is no such query.
+        """
+        self.widget.focus = self.session.query(query).name
+
+    def twin(self) -> Shown:
+        """The drawing as an analyst sees it, with the numbers of the last batch."""
+        return picture(self.session.network, self.widget.focus or None)
+
+    def _draw(self, network: NetworkView) -> None:
+        widget, focus = self.widget, self.widget.focus or None
+        shown = visible(network, focus, toggled=widget.toggled)
+        boxes: dict[str, str] = {}
+        for tree in shown.trees:
+            boxes.update((node.id, node.id) for node in tree.shown)
+            boxes.update((node.id, tree.root if tree.closed else f"rest {tree.root}") for node in tree.counted)
+        widget.names = list(network.results)
+        widget.nodes = details(network)
+        widget.boxes = boxes
+        widget.drawing = render_svg(to_live_dot(network, focus, widget.toggled))
+
+    def _series(self) -> None:
+        """The chosen node over the last batches."""
+        chosen, reports = self.widget.selected, self.session.reports[-BATCHES:]
+        if chosen not in self.widget.nodes:
+            return
+        root = self.widget.nodes[chosen]["root"]
+        seconds = [{o.nodes[0]: o.seconds for o in report.operators} for report in reports]
+        self.widget.series = {
+            "node": chosen,
+            "batches": [report.batch for report in reports],
+            "rows": [report.node(chosen).rows_out for report in reports],
+            "seconds": [by_root.get(root, 0.0) for by_root in seconds],
+            "kept": self.session.kept(root),
+        }
+
+
+def details(network: NetworkView) -> dict[str, dict[str, Any]]:
+    """What is known of each node, as plain data for the browser."""
+    place = {name: i for i, name in enumerate(network.results)}
+    sizes: dict[str, int] = {}
+    for node in network.nodes:
+        sizes[node.root] = sizes.get(node.root, 0) + 1
+    return {node.id: _detail(network, node, place, sizes[node.root]) for node in network.nodes}
+
+
+def _detail(network: NetworkView, node: NodeView, place: dict[str, int], tree: int) -> dict[str, Any]:
+    return {
+        "id": node.id,
+        "kind": node.kind,
+        "sign": SYMBOLS[node.operator],
+        "sql": node.sql,
+        "label": list(node.label),
+        "parents": list(dict.fromkeys(node.parents)),
+        "root": node.root,
+        "tree": tree,
+        "queries": [place[name] for name in node.queries],
+        "columns": [f"{name} {type_}" for name, type_ in network.columns(node.id).items()],
+    }
+
+
+def numbers(network: NetworkView) -> dict[str, Any]:
+    """Rows of each node and seconds of each tree in the last batch."""
+    report = network.last_report
+    if report is None:
+        return {}
+    rows = {id_: report.node(id_) for operator in report.operators for id_ in operator.nodes}
+    return {
+        "batch": report.batch,
+        "rows": {id_: [node.rows_in, node.rows_out] for id_, node in rows.items()},
+        "seconds": {operator.nodes[0]: operator.seconds for operator in report.operators},
+    }

@@ -1,0 +1,127 @@
+"""Queries: what runs, what has something new, and registering, replacing and dropping them by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import escape
+
+import ipywidgets
+
+from workbench.errors import WorkbenchError
+from workbench.monospace import monospace
+from workbench.notebook.commands.define import describe_change
+from workbench.notebook.display import Shown, table
+from workbench.notebook.panel.markup import sparkline, tag
+from workbench.notebook.panel.view import View
+from workbench.notebook.panel.widgets import ListWidget
+from workbench.query import ACTIVE
+from workbench.sql.dialects import EXAMINED
+
+BATCHES = 30
+"""Batches in a sparkline."""
+
+
+class QueriesView(View):
+    """The list of queries, and the text of the one that is chosen."""
+
+    title = "Queries"
+
+    def build(self) -> ipywidgets.Widget:
+        """The list at the left, the text at the right."""
+        columns = ["query", "status", "new", "changed rows by batch"]
+        self._list = ListWidget(columns=columns, label="queries", height="300px", layout={"width": "100%"})
+        self._name = ipywidgets.Text(description="Name", placeholder="a new name, or one to replace")
+        self._dialect = ipywidgets.Dropdown(options=sorted(EXAMINED), value="spark", description="Dialect")
+        self._sql = ipywidgets.Textarea(
+            placeholder="SELECT …", layout={"width": "auto", "height": "190px"}, continuous_update=False
+        )
+        self._sql.add_class("argus-sql")
+        actions: list[tuple[str, str, str, Callable[[], str]]] = [
+            ("Preview", "search", "Show what it would share; nothing changes", self._preview),
+            ("Register", "check", "Register it, or replace the query of this name", self._register),
+            ("Drop", "trash", "Drop the query and the nodes only it needs", self._drop),
+        ]
+        self._told = ipywidgets.HTML()
+        self._told.add_class("argus")
+        buttons = ipywidgets.HBox([self._button(*action) for action in actions])
+        fields = ipywidgets.HBox([self._name, self._dialect], layout={"flex_flow": "row wrap"})
+        text = ipywidgets.VBox([fields, self._sql, buttons], layout={"width": "100%"})
+        self._list.observe(lambda change: self._chosen(change["new"]), "selected")
+        self.choice.observe(lambda change: self._list.set_trait("selected", change["new"]), "query")
+        sides = ipywidgets.GridBox(
+            [self._list, text], layout={"grid_template_columns": "minmax(0, 1fr) minmax(0, 1fr)", "grid_gap": "12px"}
+        )
+        return ipywidgets.VBox([sides, self._told])
+
+    def refresh(self) -> None:
+        """The rows of the list."""
+        self._list.rows = [
+            {
+                "key": name,
+                "cells": [
+                    escape(name),
+                    tag("active", "good") if query.status == ACTIVE else tag(query.status, "bad"),
+                    f"<b>{new:,}</b>" if (new := self.new_rows(name)) else "",
+                    sparkline(self._changes(name), "changed rows by batch"),
+                ],
+            }
+            for name, query in self.session.queries.items()
+        ]
+
+    def twin(self) -> Shown:
+        """Names, status, and how many rows changed in the last batch."""
+        rows = [
+            [name, query.status, f"{self.new_rows(name):,}", f"{(self._changes(name) or [0])[-1]:,}"]
+            for name, query in self.session.queries.items()
+        ]
+        columns = ["query", "status", "new", "in the last batch"]
+        return table(columns, rows) if rows else Shown("no queries yet", "<p>no queries yet</p>")
+
+    def new_rows(self, name: str) -> int:
+        """Rows that changed in the answer since the analyst last looked at it."""
+        seen = self.choice.seen.get(name, self.session.query(name).registered)
+        return sum(report.changes.get(name, 0) for report in self.session.reports if report.batch > seen)
+
+    def _changes(self, name: str) -> list[int]:
+        return [report.changes.get(name, 0) for report in self.session.reports[-BATCHES:]]
+
+    def _chosen(self, name: str) -> None:
+        if name in self.session.queries:
+            query = self.session.query(name)
+            self._name.value, self._sql.value = name, query.sql.strip()
+            self._dialect.value = query.dialect if query.dialect in EXAMINED else "spark"
+            self.choice.query = name
+
+    def _preview(self) -> str:
+        name = self._name.value or "new_query"
+        preview, explanation = self.session.preview(self._sql.value, name, self._dialect.value)
+        change = describe_change(name, self.session.network, preview)
+        return monospace(f"nothing was changed: {change}") + explanation._repr_html_()
+
+    def _register(self) -> str:
+        before = self.session.network
+        name = self._name.value or None
+        replaced = name is not None and name.lower() in {other.lower() for other in self.session.queries}
+        query = self.session.register(self._sql.value, name, self._dialect.value)
+        change = describe_change(query.name, before, self.session.network)
+        self.player.announce()
+        self._list.selected = query.name
+        return monospace(f"{query.name} {'replaced' if replaced else 'registered'}: {change}")
+
+    def _drop(self) -> str:
+        before = len(self.session.network.nodes)
+        self.session.drop(self._name.value)
+        self.player.announce()
+        return monospace(f"{self._name.value} dropped: {before - len(self.session.network.nodes):,} nodes removed")
+
+    def _button(self, word: str, icon: str, title: str, action: Callable[[], str]) -> ipywidgets.Button:
+        made = ipywidgets.Button(description=word, icon=icon, tooltip=title, layout={"width": "auto"})
+
+        def act(button: ipywidgets.Button) -> None:
+            try:
+                self._told.value = action()
+            except WorkbenchError as error:
+                self._told.value = monospace(str(error))
+
+        made.on_click(act)
+        return made

@@ -1,0 +1,165 @@
+"""Results: a query's answer page by page, or what the last batch changed, fetched from the engine when asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, MutableMapping
+from concurrent.futures import ThreadPoolExecutor
+from html import escape
+from typing import Any
+
+import ipywidgets
+import pandas as pd
+
+from workbench.errors import WorkbenchError
+from workbench.monospace import monospace
+from workbench.notebook.display import Shown, frame_table, rows_table
+from workbench.notebook.panel.view import View
+from workbench.query import Query
+
+PAGE = 10
+"""Rows shown at a time."""
+ANSWER, CHANGES = "whole answer", "new in the last batch"
+
+
+class ResultsView(View):
+    """One query's answer.
+
+    Rows are fetched in a thread, one request after the other, so neither a cell nor the player waits for them; while a
+    request is on its way the rows before stay where they are.
+    """
+
+    title = "Results"
+
+    def build(self) -> ipywidgets.Widget:
+        """Which query and which rows, the rows, and where to copy them."""
+        self._fetching = ThreadPoolExecutor(1, thread_name_prefix="argus-results")
+        self._asked: tuple[Any, ...] = ()
+        self._requests = 0
+        self._page = 0
+        self._last: Shown | None = None
+        self._query = ipywidgets.Dropdown(description="Query", layout={"width": "320px"})
+        self._what = ipywidgets.ToggleButtons(options=[ANSWER, CHANGES], style={"button_width": "auto"})
+        before = _button("Previous", "chevron-left", lambda: self._turn(-1))
+        after = _button("Next", "chevron-right", lambda: self._turn(1))
+        self._count = ipywidgets.HTML()
+        self._rows = ipywidgets.HTML()
+        self._rows.add_class("argus")
+        self._count.add_class("argus")
+        self._kind = ipywidgets.Dropdown(options=list(COPIES), description="Copy as", layout={"width": "260px"})
+        self._target = ipywidgets.Text(placeholder="name of a variable", layout={"width": "220px"})
+        copy = _button("Copy", "copy", self._copy)
+        self._told = ipywidgets.HTML()
+        self._told.add_class("argus")
+        self._query.observe(lambda change: self._choose(change["new"]), "value")
+        self._what.observe(lambda change: self._turn(0), "value")
+        self._kind.observe(lambda change: self._target.set_trait("placeholder", COPIES[change["new"]][0]), "value")
+        self.choice.observe(lambda change: self._follow(), "query")
+        layout = {"flex_flow": "row wrap", "align_items": "center"}
+        return ipywidgets.VBox(
+            [
+                ipywidgets.HBox([self._query, self._what, before, after, self._count], layout=layout),
+                self._rows,
+                ipywidgets.HBox([self._kind, self._target, copy, self._told], layout=layout),
+            ]
+        )
+
+    def refresh(self) -> None:
+        """The queries to choose from, and new rows when a batch was run."""
+        known = tuple(self.session.queries)
+        if tuple(self._query.options) != known:
+            chosen = self._query.value
+            self._query.options = known
+            self._query.value = chosen if chosen in known else next(reversed(known), None)
+        self._follow()
+        self._fetch()
+
+    def twin(self) -> Shown:
+        """The page that was fetched last."""
+        return self._last or Shown("no rows were looked at", "<p>no rows were looked at</p>")
+
+    def _follow(self) -> None:
+        if self.choice.query in self._query.options and self._query.value != self.choice.query:
+            self._query.value = self.choice.query
+
+    def _choose(self, name: str | None) -> None:
+        if name:
+            self.choice.query = name
+            self._page = 0
+            self._fetch()
+
+    def _turn(self, by: int) -> None:
+        self._page = max(0, self._page + by) if by else 0
+        self._fetch()
+
+    def _fetch(self) -> None:
+        """Ask for what is to be seen, unless it was asked for already."""
+        query = self.session.queries.get(self._query.value or "")
+        if query is None:
+            return
+        which = (self._what.value, self._page, self.session.batch)
+        if self._asked and self._asked[0] is query and self._asked[1:] == which:
+            return
+        self._asked = (query, *which)
+        self._requests += 1
+        self._fetching.submit(self._show, self._requests, query, *which)
+
+    def _show(self, request: int, query: Query, what: str, page: int, batch: int) -> None:
+        if request != self._requests:
+            return  # there is a later one in the queue
+        try:
+            rows, total = self._rows_of(query, what, page, batch)
+        except Exception as error:  # in a thread nobody would see it
+            self._rows.value = monospace(str(error))
+            return
+        first = page * PAGE
+        counted = f"{first + 1:,} to {first + len(rows):,} of {total:,}" if len(rows) else f"0 of {total:,}"
+        self._count.value = f'<span role="status">{counted} rows after batch {batch}</span>'
+        self._rows.value = f'<div class="fixed">{frame_table(rows).html}</div>'
+        self._last = rows_table(rows, total, f"{query.name}, {what}")
+        self.choice.seen[query.name] = batch
+
+    def _rows_of(self, query: Query, what: str, page: int, batch: int) -> tuple[pd.DataFrame, int]:
+        if what == ANSWER:
+            return query.head(PAGE, skip=page * PAGE), query.count()
+        changes = query.changes(since=batch - 1)
+        return changes.iloc[page * PAGE : (page + 1) * PAGE], len(changes)
+
+    def _copy(self) -> None:
+        query = self.session.queries.get(self._query.value or "")
+        target = self._target.value.strip()
+        if query is None or not target:
+            self._told.value = f"give the {COPIES[self._kind.value][0]}"
+            return
+        try:
+            self._told.value = escape(COPIES[self._kind.value][1](query, target, self.variables))
+        except (WorkbenchError, OSError) as error:
+            self._told.value = monospace(str(error))
+
+
+def _to_pandas(query: Query, target: str, variables: MutableMapping[str, Any]) -> str:
+    variables[target] = rows = query.result()
+    return f"{target}: a pandas DataFrame of {len(rows):,} rows"
+
+
+def _to_spark(query: Query, target: str, variables: MutableMapping[str, Any]) -> str:
+    variables[target] = query.dataframe()
+    return f"{target}: a Spark DataFrame"
+
+
+def _to_file(query: Query, target: str, variables: MutableMapping[str, Any]) -> str:
+    return f"{target}: {query.save(target):,} rows"
+
+
+COPIES: dict[str, tuple[str, Callable[[Query, str, MutableMapping[str, Any]], str]]] = {
+    "pandas DataFrame": ("name of a variable", _to_pandas),
+    "Spark DataFrame": ("name of a variable", _to_spark),
+    "Parquet file": ("path, such as rows.parquet", _to_file),
+    "CSV file": ("path, such as rows.csv", _to_file),
+}
+"""Ways to copy an answer: what must be given, and what does it."""
+
+
+def _button(word: str, icon: str, action: Callable[[], None]) -> ipywidgets.Button:
+    made = ipywidgets.Button(description=word, icon=icon, layout={"width": "auto"})
+    made.on_click(lambda button: action())
+    return made

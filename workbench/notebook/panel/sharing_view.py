@@ -1,0 +1,160 @@
+"""Sharing decisions of one query, step by step: what it shares with whom, what was considered, what it saves."""
+
+from __future__ import annotations
+
+from html import escape
+
+import ipywidgets
+
+from workbench.notebook.display import Shown, explained, milliseconds
+from workbench.notebook.panel.markup import grid, side_by_side, tag
+from workbench.notebook.panel.view import View
+from workbench.notebook.panel.widgets import ListWidget
+from workbench.query import Query
+from workbench.sharing.decisions import Decision
+from workbench.sharing.explanation_text import headline, names, sign
+from workbench.sharing.rules import IN_WORDS, NEAR_MISS
+
+
+class SharingView(View):
+    """The decisions for the chosen query."""
+
+    title = "Sharing decisions"
+
+    def build(self) -> ipywidgets.Widget:
+        """The query, its steps at the left, the step that is looked at at the right."""
+        self._query = ipywidgets.Dropdown(description="Query", layout={"width": "320px"})
+        self._list = ListWidget(columns=["", "step", "node", "", "with"], label="steps", height="300px")
+        self._head = ipywidgets.HTML()
+        self._step = ipywidgets.HTML()
+        self._step.add_class("argus")
+        self._head.add_class("argus")
+        self._query.observe(lambda change: self._choose(change["new"]), "value")
+        self._list.observe(lambda change: self._show(), "selected")
+        self.choice.observe(lambda change: self._follow(), "query")
+        layout = {"grid_template_columns": "minmax(0, 2fr) minmax(0, 3fr)", "grid_gap": "12px"}
+        return ipywidgets.VBox([self._query, self._head, ipywidgets.GridBox([self._list, self._step], layout=layout)])
+
+    def refresh(self) -> None:
+        """The queries to choose from, and what is measured of the step."""
+        known = tuple(self.session.queries)
+        if tuple(self._query.options) != known:
+            chosen = self._query.value
+            self._query.options = known
+            self._query.value = chosen if chosen in known else next(reversed(known), None)
+        self._follow()
+        if self._chosen() is not None:
+            self._steps()
+
+    def twin(self) -> Shown:
+        """The explanation of the query that is looked at, or else of the last one."""
+        query = self._chosen() or next(reversed(list(self.session.queries.values())), None)
+        return Shown("no queries yet", "<p>no queries yet</p>") if query is None else explained(query.explain())
+
+    def _chosen(self) -> Query | None:
+        return self.session.queries.get(self._query.value or "")
+
+    def _follow(self) -> None:
+        if self.choice.query in self._query.options and self._query.value != self.choice.query:
+            self._query.value = self.choice.query
+
+    def _choose(self, name: str | None) -> None:
+        if name:
+            self.choice.query = name
+            self._list.selected = ""
+            self._steps()
+
+    def _steps(self) -> None:
+        query = self._chosen()
+        if query is None:
+            return
+        decisions = query.explain().decisions
+        self._list.rows = [
+            {
+                "key": decision.node,
+                "cells": [
+                    sign(decision.node, decision.operator),
+                    str(i),
+                    f"<code>{escape(decision.node)}</code>",
+                    tag("new") if decision.created else tag("shared", "good"),
+                    escape(names(decision.shared_with)) if not decision.created else "",
+                ],
+            }
+            for i, decision in enumerate(decisions, start=1)
+        ]
+        notes = "".join(f"<li>{escape(note)}</li>" for note in query.explain().notes)
+        self._head.value = f"<p>{escape(headline(query.explain()))}. {self._saved(query)}</p>" + (
+            f"<ul>{notes}</ul>" if notes else ""
+        )
+        if self._list.selected not in {decision.node for decision in decisions} and decisions:
+            shared = [decision.node for decision in decisions if not decision.created]
+            self._list.selected = shared[-1] if shared else decisions[0].node
+        self._show()
+
+    def _show(self) -> None:
+        query = self._chosen()
+        found = [d for d in query.explain().decisions if d.node == self._list.selected] if query is not None else []
+        self._step.value = f'<div class="fixed">{self._told(query, found[0])}</div>' if query and found else ""
+
+    def _told(self, query: Query, decision: Decision) -> str:
+        why = IN_WORDS.get(decision.rule, decision.rule)
+        head = f"<h3>{sign(decision.node, decision.operator)} <code>{decision.node}</code> {escape(why)}</h3>"
+        reason = f"<p>{escape(decision.reason)}</p>" if decision.reason else ""
+        return head + reason + self._texts(query, decision) + _candidates(decision) + self._measured(decision)
+
+    def _texts(self, query: Query, decision: Decision) -> str:
+        """The query's text beside that of the first query it shares the node with, the parts marked that both have."""
+        computes = f"<h4>The node computes</h4><pre>{escape(decision.operator)}</pre>"
+        partner = next((self.session.queries[n] for n in decision.shared_with if n in self.session.queries), None)
+        if partner is None or decision.created:
+            return computes
+        left, right = side_by_side(query.sql.strip(), partner.sql.strip())
+        titled = ((query.name, left), (partner.name, right))
+        sides = "".join(f"<div><h4>{escape(name)}</h4><pre>{text}</pre></div>" for name, text in titled)
+        return f'{computes}<div class="sides">{sides}</div>'
+
+    def _saved(self, query: Query) -> str:
+        """What sharing saved in the last batch, as measured: trees that ran once for several queries."""
+        report, network = self.session.network.last_report, self.session.network
+        if report is None:
+            return ""
+        shared = {d.node for d in query.explain().decisions if not d.created}
+        trees = [o for o in report.operators if shared & set(o.nodes)]
+        if not trees:
+            return ""
+        rows = sum(report.node(id_).rows_out for id_ in shared)
+        serve = max(len(network.node(id_).queries) for o in trees for id_ in shared & set(o.nodes))
+        return (
+            f"In batch {report.batch} its shared nodes kept {rows:,} rows, in trees that took "
+            f"{milliseconds(sum(o.seconds for o in trees))} once for up to {serve} queries"
+        )
+
+    def _measured(self, decision: Decision) -> str:
+        """Rows and time of the node in the last batch."""
+        report, network = self.session.network.last_report, self.session.network
+        known = {node.id: node for node in network.nodes}
+        if report is None or decision.node not in known:
+            return ""
+        node, counted = known[decision.node], report.node(decision.node)
+        seconds = sum(o.seconds for o in report.operators if decision.node in o.nodes)
+        served = "1 query" if len(node.queries) == 1 else f"{len(node.queries)} queries"
+        return (
+            f"<h4>Measured in batch {report.batch}</h4>"
+            f"<p>{counted.rows_out:,} rows, {milliseconds(seconds)} for its tree, once for {served}</p>"
+        )
+
+
+def _candidates(decision: Decision) -> str:
+    """What else was considered in the node's place, and why it lost."""
+    rows = [
+        [
+            tag("chosen", "good") if c.chosen else tag("near miss" if c.rule == NEAR_MISS else "lost"),
+            f"<code>{escape(c.node)}</code>",
+            escape(IN_WORDS.get(c.rule, c.rule)),
+            "" if c.cost is None else f"{c.cost:,.0f}",
+            f'<span style="white-space:normal">{escape(c.reason)}</span>',
+        ]
+        for c in dict.fromkeys(decision.candidates)
+    ]
+    columns = ["", "candidate", "rule", "rows to test", "why"]
+    return f'<h4>Considered</h4><div class="scroll">{grid(columns, rows, numbers=(3,))}</div>' if rows else ""

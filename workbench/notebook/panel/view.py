@@ -1,0 +1,150 @@
+"""What all views are: a live widget, and a static twin beside it that a saved notebook keeps.
+
+A widget lives as long as its kernel. The twin is an output of its own below the widget, hidden while the widget is
+there (``static/twin.js``) and replaced whenever a session comes to rest. In one mime bundle with the widget it would
+not do: JupyterLab shows nothing of a bundle whose widget is gone, and replacing the bundle would make the widget anew.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import uuid
+import weakref
+from abc import ABC, abstractmethod
+from collections.abc import MutableMapping
+from html import escape
+from typing import Any
+
+import ipywidgets
+from IPython import get_ipython
+from IPython.display import display
+
+from workbench.notebook.display import Shown, together
+from workbench.notebook.panel.choice import Choice
+from workbench.notebook.panel.widgets import STYLE, TwinHider
+from workbench.player import Player, Position
+from workbench.session import Session
+
+OFTEN = 0.25
+"""Seconds between two refreshes while a session plays; when it comes to rest everything is shown at once."""
+
+
+class View(ABC):
+    """One view of a session.
+
+    Args:
+        session: what is shown.
+        player: what plays it.
+        choice: what is chosen in the other views of a panel.
+    """
+
+    title = ""
+
+    def __init__(self, session: Session, player: Player, choice: Choice | None = None) -> None:
+        self.session = session
+        self.player = player
+        self.choice = choice or Choice()
+        self.widget: ipywidgets.Widget = self.build()
+
+    @property
+    def variables(self) -> MutableMapping[str, Any]:
+        """The notebook's namespace."""
+        shell = get_ipython()
+        return shell.user_ns if shell is not None else {}
+
+    @abstractmethod
+    def build(self) -> ipywidgets.Widget:
+        """Make the widget."""
+
+    @abstractmethod
+    def refresh(self) -> None:
+        """Bring the widget up to date; called from several threads, one at a time."""
+
+    @abstractmethod
+    def twin(self) -> Shown:
+        """The same as plain HTML and as text."""
+
+
+class Live:
+    """One or several views on the screen: kept up to date while the session plays and after every cell.
+
+    Args:
+        views: what is shown.
+        widget: how; the view's own widget when there is one.
+    """
+
+    def __init__(self, *views: View, widget: ipywidgets.Widget | None = None) -> None:
+        self.views = views
+        self.name = uuid.uuid4().hex
+        self.widget = ipywidgets.VBox([widget or views[0].widget, TwinHider(twin=self.name)])
+        self._refreshing = threading.RLock()
+        self._handle: Any = None
+        self._twin_of: tuple[Any, ...] = ()
+        self._refreshed = 0.0
+        self._unsubscribe = views[0].player.subscribe(self._hear)
+
+    def visible(self) -> tuple[View, ...]:
+        """The views that can be seen now."""
+        return self.views
+
+    def refresh(self, resting: bool = True) -> None:
+        """Bring what can be seen up to date, and when nothing is played the twin too."""
+        with self._refreshing:
+            for view in self.visible():
+                view.refresh()
+            self._refreshed = time.monotonic()
+            if resting and self._handle is not None and self._twin_of != (shown := self._what_is_shown()):
+                self._handle.update(self._twin())
+                self._twin_of = shown
+
+    def _hear(self, position: Position) -> None:
+        """Refresh, but not more often than one can see."""
+        resting = position.since is None and position.left == 0
+        if resting or time.monotonic() - self._refreshed > OFTEN:
+            self.refresh(resting)
+
+    def close(self) -> None:
+        """Follow the session no longer; what is shown stays."""
+        self._unsubscribe()
+
+    def _ipython_display_(self) -> None:
+        self._replace_older()
+        self.refresh(resting=False)
+        bundle = {"application/vnd.jupyter.widget-view+json": _view_of(self.widget), "text/plain": ""}
+        display(bundle, raw=True)
+        self._handle = display(self._twin(), display_id=True)
+        self._twin_of = self._what_is_shown()
+
+    def __repr__(self) -> str:
+        return self._twin().text
+
+    def _what_is_shown(self) -> tuple[Any, ...]:
+        session = self.views[0].session
+        return session.network.network, session.batch, tuple(session.streams)
+
+    def _replace_older(self) -> None:
+        """One of a kind follows a session; the older one keeps what it shows."""
+        kind = (id(self.views[0].session), tuple(type(view) for view in self.views))
+        if (older := _open.get(kind)) is not None and older is not self:
+            older.close()
+        _open[kind] = self
+
+    def _twin(self) -> Shown:
+        shown = [view.twin() for view in self.views]
+        titled = [
+            Shown(f"{view.title}\n{one.text}".strip(), f"<h3>{escape(view.title)}</h3>{one.html}")
+            for view, one in zip(self.views, shown, strict=True)
+        ]
+        whole = together(*titled)
+        return Shown(
+            whole.text, f'<div class="argus" data-argus-twin="{self.name}"><style>{STYLE}</style>{whole.html}</div>'
+        )
+
+
+_open: weakref.WeakValueDictionary[tuple[Any, ...], Live] = weakref.WeakValueDictionary()
+"""What follows a session now, by session and kind."""
+
+
+def _view_of(widget: ipywidgets.Widget) -> dict[str, Any]:
+    return {"version_major": 2, "version_minor": 0, "model_id": widget.model_id}

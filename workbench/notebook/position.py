@@ -1,0 +1,75 @@
+"""Where a replay stands, in a line of text; and how speeds are written."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING
+
+from workbench.notebook.arguments import MagicError
+from workbench.notebook.display import milliseconds
+from workbench.player import Position, State
+
+if TYPE_CHECKING:
+    from workbench.session import Session
+
+FULL_SPEED = "max"
+UNITS = {"": 1, "s": 1, "m": 60, "h": 3_600, "d": 86_400}
+SPEEDS = ("1s", "1m", "1h", "1d", "7d")
+"""Speeds that are offered: so much stream time in a second."""
+
+
+def as_speed(text: str) -> float | None:
+    """A speed as the player wants it: stream seconds a second, ``None`` for as fast as it goes.
+
+    Raises:
+        MagicError: it is neither a number, nor one with a unit, nor ``max``.
+
+    Example:
+        >>> as_speed("max"), as_speed("90"), as_speed("1d")
+        (None, 90.0, 86400.0)
+    """
+    if text == FULL_SPEED:
+        return None
+    if (found := re.fullmatch(r"(\d+(?:\.\d+)?)x?([smhd]?)", text)) is None:
+        raise MagicError(f"{text} is no speed", hint=f"{', '.join(SPEEDS)} of stream time in a second, or {FULL_SPEED}")
+    return float(found[1]) * UNITS[found[2]]
+
+
+def as_text(session: Session, position: Position) -> str:
+    """What the player does, and how far the streams are, in one line."""
+    return " · ".join(filter(None, [doing(position), *reached(session, position)]))
+
+
+def doing(position: Position) -> str:
+    """What the player does, in a few words."""
+    if position.problem is not None:
+        return f"stopped: {str(position.problem).splitlines()[0]}"
+    if position.state is State.PLAYING and position.left is not None:
+        return f"playing, {position.left} to go"
+    if position.state is State.PAUSED and position.since is not None:
+        return "pausing after this batch"
+    if position.due is not None and (seconds := position.due - time.monotonic()) > 1:
+        return f"playing, next batch in {_duration(seconds)}"
+    return str(position.state)
+
+
+def reached(session: Session, position: Position) -> list[str]:
+    """How far the streams are: batch, event time, rows, how long the last batch took."""
+    streams = [stream for stream in session.streams.values() if not stream.table]
+    read, rows = sum(stream.position for stream in streams), sum(stream.rows for stream in streams)
+    last = session.reports[-1] if session.reports else None
+    return [
+        f"batch {position.batch}",
+        "" if position.clock is None else position.clock.isoformat(" ", "minutes").removesuffix(" 00:00"),
+        f"{read:,} of {rows:,} rows",
+        milliseconds(last.seconds) if last is not None else "",
+    ]
+
+
+def _duration(seconds: float) -> str:
+    """About how long, in the largest unit of which there are two."""
+    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"
