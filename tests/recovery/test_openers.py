@@ -68,7 +68,7 @@ def test_files_stay_while_somebody_reads(spark: SparkSession, folder: Path, monk
     monkeypatch.setattr(relation, "RUNS", 2)
     with Session.open(folder, spark) as writing, Session.open(folder, spark) as reading:
         query = reading.query("by_group")
-        with query.answers(query):
+        with query.answers(query, None):
             files = reading._state.held.files
             writing.run(2)
             assert not files <= writing._state.held.files, "the batches replaced nothing, so this tests nothing"
