@@ -98,7 +98,7 @@ def test_going_back_lets_the_same_rows_arrive_in_the_same_batches(oracle: Oracle
 def test_what_is_read_stays_until_it_was_read(tmp_path: Path) -> None:
     file = tmp_path / "rows.arrow"
     file.touch()
-    discarded = Discarded()
+    discarded = Discarded(tmp_path / "readers.lock")
     with discarded.kept():
         with discarded.kept():
             discarded.add([str(file)])

@@ -18,7 +18,7 @@ from oracle.random_streams import names, stream
 from pyspark.sql import SparkSession
 from recovery.survival import stray_files
 
-KILLS = int(os.environ.get("ARGUS_KILLS", "3"))
+KILLS = int(os.environ.get("ARGUS_KILLS", "1"))
 QUERIES = int(os.environ.get("ARGUS_KILL_QUERIES", "6"))
 CLASSES = [
     "join_self",
