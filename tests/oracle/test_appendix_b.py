@@ -25,7 +25,10 @@ HISTORY = 10_000
 
 @pytest.fixture(scope="module")
 def samples() -> dict[str, pa.Table]:
-    return {name: parquet.read_table(SAMPLES / f"{file}.parquet") for file, name in STREAM_NAMES.items()}
+    read = {stream for query in QUERIES.values() for stream in query.streams}
+    return {
+        name: parquet.read_table(SAMPLES / f"{file}.parquet") for file, name in STREAM_NAMES.items() if name in read
+    }
 
 
 @pytest.mark.timeout(900)

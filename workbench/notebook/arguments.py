@@ -85,8 +85,10 @@ class Command:
         for each in self.arguments:
             parser.add_argument(*each.flags, **each.settings)
         words = split(line)
-        # Before argparse takes what follows an option it does not know for something else.
-        for word in words:
+        # Before argparse takes what follows an option it does not know for something else; a command that hands on the
+        # rest of its line does not know what is in it.
+        hands_on = any(each.settings.get("nargs") == argparse.REMAINDER for each in self.arguments)
+        for word in words if not hands_on else ():
             if word.startswith("--") and word.partition("=")[0] not in self.options:
                 parser.error(f"{word} is not understood", nearest(word, self.options))
         arguments, unknown = parser.parse_known_args(words)
