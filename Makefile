@@ -20,7 +20,7 @@ lab: $(STAMP) java ## open the quickstart notebook in JupyterLab
 
 test: $(STAMP) java ## run the whole test suite, then lint
 	@sh scripts/system-packages.sh chromium
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
 	@$(MAKE) --no-print-directory lint
 
 lint: $(STAMP) ## ruff and mypy

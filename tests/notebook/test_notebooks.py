@@ -1,7 +1,7 @@
 """The notebooks, run as JupyterLab would run them, in one kernel: Spark starts once.
 
-The quickstart is run in a browser (``tests/browser``) and by the demo. What takes minutes, experiments and coming back to a
-session, runs with ``ARGUS_NOTEBOOKS=all``.
+The quickstart is run in a browser (``tests/browser``) and by the demo. What takes minutes, experiments and coming back
+to a session, runs with ``ARGUS_NOTEBOOKS=all``.
 """
 
 from __future__ import annotations
