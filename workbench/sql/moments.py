@@ -41,6 +41,8 @@ def value_at(expression: Expression, moment: Moment) -> Value:
     """What a ``computable`` expression is worth at a moment; NULL where a date leaves its range.
 
     Example:
+        >>> from workbench.sql.now import now_of
+        >>> from workbench.sql.types import DATE, INTEGER
         >>> week_ago = Call("-", (now_of(["fed"], DATE), Constant(7, INTEGER)), DATE)
         >>> value_at(week_ago, {"fed": dt.date(2002, 11, 20)})
         datetime.date(2002, 11, 13)
