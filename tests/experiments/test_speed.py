@@ -109,3 +109,9 @@ def test_the_examples_are_a_set() -> None:
     work = workload("examples-med", batches=1, history=300, batch=5)
     assert [query.name for query in work.queries] == [f"B{n}" for n in range(14, 22)]
     assert (work.stream, work.rows_after(0), work.rows_after(9)) == ("MHDCFY01A", 300, 305)
+
+
+def test_no_time_without_answers_to_compare(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["speed", "--sample", "0"])
+    assert "at least 1" in capsys.readouterr().err

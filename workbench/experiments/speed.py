@@ -140,12 +140,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--flink-folder", default=flink.FOLDER, metavar="PATH", help="where Flink is, or is installed")
 
 
+def at_least_one(text: str) -> int:
+    """A number of queries of which one at least is needed: without DuckDB's answers no time is given."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("at least 1: answers are compared before times are given")
+    return number
+
+
 def add_sizes(parser: argparse.ArgumentParser) -> None:
     """Sizes, and how much competitors run: the same for several experiments."""
     parser.add_argument("--history", type=int, metavar="ROWS", help="rows of history; the thesis's number unless given")
     parser.add_argument("--batch", type=int, default=BATCH, metavar="ROWS", help=f"rows of a batch (default: {BATCH})")
     parser.add_argument("--batches", type=int, default=10, metavar="N", help="batches that are measured (default: 10)")
-    parser.add_argument("--sample", type=int, default=48, metavar="N", help="queries DuckDB runs (default: 48)")
+    parser.add_argument("--sample", type=at_least_one, default=48, metavar="N", help="queries of DuckDB (default: 48)")
     parser.add_argument("--slow", type=int, default=12, metavar="N", help="queries Spark runs, and we run unshared")
     parser.add_argument(
         "--patience", type=float, default=reruns.PATIENCE, metavar="SECONDS", help="for one query of DuckDB or Spark"
