@@ -18,8 +18,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from workbench.engine.frames import one_row_a_task, tasks_of
 from workbench.engine.join_keys import key_column
-from workbench.engine.layout import BATCH, WEIGHT, Layout, conform, only, word_column
-from workbench.engine.lineage import WORD
+from workbench.engine.layout import WEIGHT, conform
+from workbench.engine.leaf import Leaf
 from workbench.engine.note import Note
 from workbench.engine.runner import Runner, Work
 from workbench.engine.segments import HANDED_ON, Segment, open_segment, read_share
@@ -43,64 +43,51 @@ def extent(window: PredSet, moment: Moment | None) -> Extent:
 
 
 @dataclass(frozen=True)
-class Passing:
+class Crossing:
     """Finds the rows of a node that a window lets in and out in a batch; what they are says the note.
 
     Attributes:
-        schema: the columns to hand on, without batch and weight.
-        types: their names and Spark's types.
-        times: the columns with the times.
-        bit: of the node that is read.
+        rows: what is read of the node; its keys are the columns with the times.
         note: has the batch, the parent's rows, and where the window was and is.
     """
 
-    schema: pa.Schema
-    types: tuple[tuple[str, str], ...]
-    times: tuple[pa.Field, ...]
-    bit: int
+    rows: Leaf
     note: Note
 
     def frame(self, spark: SparkSession) -> DataFrame:
         """The change as a DataFrame that is made once and run in every batch."""
-        passing = self
+        crossing = self
 
         def changed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             settle()
-            batch, (rows,) = passing.note.read()
-            before, after = passing.note.extents()
+            batch, (rows,) = crossing.note.read()
+            before, after = crossing.note.extents()
             for _ in tasks_of(batches):
-                yield from passing.change(rows.change, rows.before, before, after, batch)
+                yield from crossing.change(rows.change, rows.before, before, after, batch)
 
-        names = [*(f"`{name}` {type_}" for name, type_ in self.types), f"{BATCH} int", f"{WEIGHT} bigint"]
-        return one_row_a_task(spark, 1).mapInArrow(changed, ", ".join(names))
+        return one_row_a_task(spark, 1).mapInArrow(changed, self.rows.spark)
 
     def change(
         self, change: Sequence[Segment], old: Sequence[Segment], before: Extent, after: Extent, batch: int
     ) -> Iterator[pa.RecordBatch]:
         """The rows that enter, with their weights, and those that leave, with these changed in sign."""
-        for rows in read_share([(s.path, 0, s.rows) for s in change], self._read):
+        for rows in read_share([(s.path, 0, s.rows) for s in change], self.rows.changed):
             yield from self._weighted(rows, within(rows, after).astype(np.int64), batch)
         for segment in old:
-            for rows in rows_between(segment, before, after, self._read):
+            for rows in rows_between(segment, before, after, self.rows.changed):
                 signs = within(rows, after).astype(np.int64) - within(rows, before)
                 yield from self._weighted(rows, signs, batch)
 
-    @property
-    def _read(self) -> pa.Schema:
-        word = pa.field(word_column(self.bit // WORD), pa.int64())
-        fields = (*self.schema, *self.times, pa.field(WEIGHT, pa.int64()), word)
-        return pa.schema(list({field.name: field for field in fields}.values()))
-
     def _weighted(self, rows: pa.RecordBatch, signs: npt.NDArray[np.int64], batch: int) -> Iterator[pa.RecordBatch]:
-        words = rows.column(word_column(self.bit // WORD)).to_numpy(zero_copy_only=False).view(np.uint64)
-        at = np.flatnonzero((signs != 0) & ((words >> np.uint64(self.bit % WORD)) & np.uint64(1)).astype(bool))
+        crossing = np.flatnonzero(signs)
+        at = crossing[self.rows.has(rows, crossing)]
         if not len(at):
             return
         kept = rows.take(pa.array(at))
         weights = kept.column(WEIGHT).to_numpy(zero_copy_only=False) * signs[at]
-        values = [kept.column(name) for name in self.schema.names]
+        values = [kept.column(name) for name in self.rows.schema.names]
         marks = [pa.array(np.full(len(at), batch, dtype=np.int32)), pa.array(weights)]
-        yield pa.RecordBatch.from_arrays([*values, *marks], names=[*self.schema.names, BATCH, WEIGHT])
+        yield pa.RecordBatch.from_arrays([*values, *marks], names=self.rows.found.names)
 
 
 def window_delta(runner: Runner, work: Work, window: Window) -> Delta:
@@ -112,19 +99,14 @@ def window_delta(runner: Runner, work: Work, window: Window) -> Delta:
         return NO_CHANGE
     note = runner.note(plan)
     note.write(work.batch, work.notes, [before, after])
-    passing = passing_of(window, rows.relation.layout, sorted(plan.made), rows.bit, note)
+    columns = [key_column(time) for time in times(window.within)]
+    crossing = Crossing(Leaf.of(rows.relation.layout, sorted(plan.made), columns, rows.bit), note)
 
     def planned() -> DataFrame:
-        view = runner.bind(plan, "passing", passing.frame(runner.spark))
+        view = runner.bind(plan, "crossing", crossing.frame(runner.spark))
         return runner.passing(f"SELECT * FROM {view}", plan)
 
-    return runner.run(runner.prepared(plan, "rows", (plan, passing), planned))
-
-
-def passing_of(window: Window, layout: Layout, names: Sequence[str], bit: int, note: Note) -> Passing:
-    """What finds the change of a window on rows of a layout."""
-    fields = tuple(layout.arrow.field(key_column(time)) for time in times(window.within))
-    return Passing(only(layout.arrow, names), layout.types(names), fields, bit, note)
+    return runner.run(runner.prepared(plan, "rows", (plan, crossing), planned))
 
 
 def within(rows: pa.RecordBatch, where: Extent) -> Mask:
