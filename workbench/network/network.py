@@ -6,10 +6,11 @@ it half changed. Traversal is written here, once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from graphlib import TopologicalSorter
+from itertools import compress
 from types import MappingProxyType
 
 from workbench.network.nodes import Join, Node, NodeId, Read, Selection, SetOperation
@@ -78,11 +79,7 @@ class Network:
     @cached_property
     def served(self) -> Mapping[NodeId, tuple[str, ...]]:
         """Names of the queries each node works for, in the order of registration."""
-        served: dict[NodeId, list[str]] = {id_: [] for id_ in self.nodes}
-        for name, plan in self.queries.items():
-            for id_ in self.ancestors(plan.nodes):
-                served[id_].append(name)
-        return {id_: tuple(names) for id_, names in served.items()}
+        return Served(self)
 
     @cached_property
     def join_levels(self) -> Mapping[NodeId, int]:
@@ -113,6 +110,33 @@ class Network:
         for id_, root in self.roots.items():
             trees.setdefault(root, []).append(id_)
         return {root: tuple(ids) for root, ids in trees.items()}
+
+
+class Served(Mapping[NodeId, tuple[str, ...]]):
+    """Which queries each node of a network works for.
+
+    A query is a bit: in a network of hundreds of queries whose selections hang in one chain, the names would be as
+    many as nodes times queries, and every registration would write them all down. So they are listed when asked for.
+    """
+
+    def __init__(self, network: Network) -> None:
+        self._names = tuple(network.queries)
+        self._bits: dict[NodeId, int] = dict.fromkeys(network.nodes, 0)
+        for place, plan in enumerate(network.queries.values()):
+            for id_ in plan.nodes:
+                self._bits[id_] |= 1 << place
+        for id_, node in reversed(network.nodes.items()):
+            for parent in node.parents:
+                self._bits[parent] |= self._bits[id_]
+
+    def __getitem__(self, id_: NodeId) -> tuple[str, ...]:
+        return tuple(compress(self._names, map(int, reversed(bin(self._bits[id_])[2:]))))
+
+    def __iter__(self) -> Iterator[NodeId]:
+        return iter(self._bits)
+
+    def __len__(self) -> int:
+        return len(self._bits)
 
 
 def _parents_first(nodes: Mapping[NodeId, Node]) -> dict[NodeId, Node]:

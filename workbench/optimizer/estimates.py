@@ -61,6 +61,8 @@ class Estimates:
     nodes: Mapping[NodeId, Node] = field(default_factory=dict)
     found: dict[Read, float] = field(default_factory=dict, compare=False, repr=False)
     """Rows of reads that were asked for: they depend on what the root computes, and so not on other nodes."""
+    fractions: dict[Read, float] = field(default_factory=dict, compare=False, repr=False)
+    """The fractions of reads that were asked for: each registration asks for those of all readers of its streams."""
 
     def over(self, nodes: Mapping[NodeId, Node]) -> Estimates:
         """The estimates for another network."""
@@ -129,7 +131,9 @@ class Estimates:
 
     def fraction(self, read: Read) -> float:
         """Which fraction of a root's rows is read."""
-        return selectivity(read.wants, lambda c: self.column(read.root, c.name))
+        if read not in self.fractions:
+            self.fractions[read] = selectivity(read.wants, lambda c: self.column(read.root, c.name))
+        return self.fractions[read]
 
     def column(self, root: NodeId, name: str) -> ColumnStatistics | None:
         """What is known of a root's column: that of the stream it comes from."""

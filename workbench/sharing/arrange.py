@@ -139,8 +139,9 @@ def _put_in(draft: Draft, selection: Selection) -> None:
         return
     for id_ in draft.catalog.selections_subsumed(root, wants):
         child = draft.selection(id_)
-        above = child.parent == root or implies(wants, draft.selection(child.parent).read.wants)
-        if id_ != placed.id and above and child.parent != placed.id and not implies(wants, child.read.wants):
+        if id_ == placed.id or child.parent == placed.id or implies(wants, child.read.wants):
+            continue
+        if child.parent == root or implies(wants, draft.selection(child.parent).read.wants):
             draft.put(_below(draft, child, placed.id))
 
 

@@ -114,10 +114,9 @@ class Planner:
             draft.touch(read.root)
             arrange(draft)
             needed = _needed(draft, name)
-            after = _served_too(network, draft, name, needed)
             explanation = _explained(network, draft, name, needed, record)
             self.catalog.put_decisions(name, explanation.rows())
-        return Planned(after, explanation)
+        return Planned(draft.frozen(), explanation)
 
     def drop(self, network: Network, names: Iterable[str]) -> Network:
         """Take queries out, and with them exactly the nodes nobody else needs (T11.1.2).
@@ -150,19 +149,6 @@ def _needed(draft: Draft, name: str) -> list[NodeId]:
         else:
             needed[waiting.pop()] = None
     return list(needed)
-
-
-def _served_too(before: Network, draft: Draft, name: str, needed: Iterable[NodeId]) -> Network:
-    """The network as it is now; whom its nodes serve follows from before, unless something was moved for others."""
-    after = draft.frozen()
-    moved = any(id_ in before.nodes for id_ in draft.moved)
-    elsewhere = any(plan.nodes != after.queries[query].nodes for query, plan in before.queries.items())
-    if not moved and not elsewhere and before.nodes.keys() <= after.nodes.keys():
-        served = dict(before.served)
-        for id_ in needed:
-            served[id_] = (*served.get(id_, ()), name)
-        vars(after)["served"] = served
-    return after
 
 
 def _explained(before: Network, draft: Draft, name: str, needed: list[NodeId], record: Record) -> Explanation:
