@@ -334,7 +334,7 @@ class Session(SessionViews):
     def kept(self, root: NodeId) -> tuple[int, int]:
         """How much is kept for a local tree, by its root's id: rows (of its state too), and bytes on disk."""
         with self._store.home.discarded.kept():
-            tree = self._state.held.trees.get(root)
+            tree = self._state.held.by_root.get(root)
             if tree is None:
                 return 0, 0
             return tree.rows_kept, sum(os.path.getsize(file) for file in tree.files)
@@ -500,14 +500,14 @@ class Session(SessionViews):
                 clock = clock.standing(moment_at(query.windows_on, clock, at, query.name))
             plan = state.network.queries.get(query.name)
             if plan is not None and (at is None or not _moves(state.network, plan)):
-                yield Answers(plan, state.held.trees[plan.read.root], query.registered, clock)
+                yield Answers(plan, state.held.by_root[plan.read.root], query.registered, clock)
             else:
                 alone = Planner(self.options, Catalog(), self._planner.streams)
                 network = alone.register(Network(), query.name, query.logical).network
                 alone.catalog.close()
                 plan = network.queries[query.name]
-                with self._engine.aside(network, state.held.arrived, clock, state.batch) as trees:
-                    yield Answers(plan, trees[plan.read.root], state.batch, clock)
+                with self._engine.aside(network, state.held.arrived, clock, state.batch) as held:
+                    yield Answers(plan, held.by_root[plan.read.root], state.batch, clock)
         # Functions of SELECT are called as rows are read; one that raised has disabled the query.
         self._disable_failing()
         query.check_active()

@@ -12,7 +12,7 @@ from workbench.engine import relation as relation_module
 from workbench.engine import segments as segments_module
 from workbench.engine.grouped_plan import plan_aggregate
 from workbench.engine.grouped_sql import merged_state
-from workbench.engine.layout import Layout, conform
+from workbench.engine.layout import MEMBER, Layout, conform
 from workbench.engine.relation import Relation, consolidate
 from workbench.engine.segments import open_segment, write_segments
 from workbench.engine.shared_pass import NO_CHANGE, Delta
@@ -124,9 +124,9 @@ def test_a_part_of_a_state_keeps_groups_whose_rows_cancel_in_number_only(
 ) -> None:
     total = AggregateCall("sum", (Column("a", INTEGER),), INTEGER)
     node = Aggregate(Read("F", TRUE), (Column("s", STRING),), frozenset([total]), "F")
-    plan = plan_aggregate(node, {"s": STRING, column_name(total): INTEGER}, monotone=False)
+    plan = plan_aggregate(node, {"s": STRING, column_name(total): INTEGER}, monotone=False).read_by([((1, 0),)])
     # One row of the group went, another came: none more, none less, and 5 more in sum.
-    numbers = {"s": "'g'", "_rows": "0", **{part.name: "0" for part in plan.parts if part.name.endswith("_n")}}
+    numbers = {MEMBER: "1", "s": "'g'", "_rows": "0", **{part.name: "0" for part in plan.parts if part.name.endswith("_n")}}
     values = [f"cast({numbers.get(n, '5')} AS {t.spark}) AS `{n}`" for n, t in plan.state_columns.items()]
     rows = spark.sql(f"SELECT {', '.join(values)}, 0 AS _batch, 1L AS _weight")
     assert merged_state(plan, rows, whole).count() == (0 if whole else 1)

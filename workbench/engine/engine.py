@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -25,6 +25,7 @@ from workbench.engine.durable import force_to_disk
 from workbench.engine.explained import explained
 from workbench.engine.held import Held, empty_tree, narrowed, unknown_files
 from workbench.engine.layout import BATCH, RESERVED_NAME, WEIGHT, Layout
+from workbench.engine.moved import carried_log
 from workbench.engine.node_rows import NodeRows
 from workbench.engine.operators import arrived, arriving, change
 from workbench.engine.relation import Relation
@@ -39,6 +40,9 @@ from workbench.network.network import Network
 from workbench.network.nodes import NodeId, Source
 from workbench.network.projection import Columns
 from workbench.sql.now import ROW
+
+Deltas = tuple[Delta, Delta]
+"""The change of a tree's rows, and of its state."""
 
 TREES_AT_A_TIME = 8
 """At most so many local trees run at a time, and no more than there are cores."""
@@ -75,8 +79,8 @@ class Engine:
         """All rows there are; ``arrived`` is what later queries start from."""
 
     @property
-    def trees(self) -> Mapping[NodeId, Tree]:
-        """The trees by the ids of their roots."""
+    def trees(self) -> Mapping[str, Tree]:
+        """The trees by their names."""
         return self.held.trees
 
     def hold(self, held: Held) -> None:
@@ -124,10 +128,8 @@ class Engine:
         self._replace(Held(self.trees, {**self.held.arrived, name: relation}, clock))
 
     @contextmanager
-    def aside(
-        self, network: Network, arrived: Mapping[str, Relation], clock: Clock, batch: int
-    ) -> Iterator[Mapping[NodeId, Tree]]:
-        """The trees of another network for as long as they are looked at.
+    def aside(self, network: Network, arrived: Mapping[str, Relation], clock: Clock, batch: int) -> Iterator[Held]:
+        """What another network holds, for as long as it is looked at.
 
         Args:
             network: what to compute.
@@ -145,7 +147,7 @@ class Engine:
             other.held = Held({}, arrived, clock)
             try:
                 other.adopt(network, batch)
-                yield other.trees
+                yield other.held
             finally:
                 other.close()
 
@@ -159,19 +161,22 @@ class Engine:
         Raises:
             EngineError: Spark could not evaluate a node; nothing has changed then.
         """
-        plans = self.plans(network, {root: tree.plan.bits for root, tree in self.trees.items()})
-        trees: dict[NodeId, Tree] = {}
+        plans = self.plans(network, {name: tree.plan.bits for name, tree in self.trees.items()})
+        trees: dict[str, Tree] = {}
 
-        def bring(root: NodeId) -> None:
-            plan, old = plans[root], self.trees.get(root)
+        def bring(name: str) -> None:
+            plan, old = plans[name], self.trees.get(name)
             if old is not None and old.plan.covers(plan):
-                trees[root] = narrowed(old, plan)
+                trees[name] = narrowed(old, plan)
                 return
-            with explained(f"initialize node {root}"):
-                trees[root] = self._made(network, plan, trees, old, batch)
+            with explained(f"initialize node {plan.roots[0]}"):
+                if old is not None and old.extensible and (new := old.plan.lacks(plan)):
+                    trees[name] = self._extended(network, plan, trees, old, new, batch)
+                else:
+                    trees[name] = self._made(network, plan, trees, old, batch)
 
-        in_order(_parent_roots(network), bring, self._pool)
-        self._replace(Held({root: trees[root] for root in plans}, self.held.arrived, self.held.clock))
+        in_order(_parents(plans), bring, self._pool)
+        self._replace(Held({name: trees[name] for name in plans}, self.held.arrived, self.held.clock))
 
     def run_batch(self, network: Network, batch: int, arriving: Mapping[str, pa.Table]) -> BatchReport:
         """Evaluate the network for rows that arrive.
@@ -190,33 +195,34 @@ class Engine:
         deltas, operators = self._evaluate_all(network, logged, batch, clock)
         with explained(f"keep the rows of batch {batch}"):
             arrived = {n: r.append(logged[n]) if n in logged else r for n, r in self.held.arrived.items()}
-            grown = self._pool.map(lambda root: self.trees[root].grown(*deltas[root], batch), self.trees)
+            grown = self._pool.map(lambda name: self.trees[name].grown(*deltas[name], batch), self.trees)
             trees = dict(zip(self.trees, grown, strict=True))
         self._replace(Held(trees, arrived, clock))
         self._discard_merged(deltas, logged)
-        changes = {
-            name: deltas[plan.read.root][0].count(self.trees[plan.read.root].plan.counted(plan.nodes))
-            for name, plan in network.queries.items()
-        }
+        changes = {}
+        for name, plan in network.queries.items():
+            running = self.held.by_root[plan.read.root].plan
+            changes[name] = deltas[running.name][0].count(running.counted(plan.nodes))
         rows = {name: table.num_rows for name, table in arriving.items()}
         total, seconds = sum(rows.values()), time.perf_counter() - started
         return BatchReport(batch, total, seconds, tuple(operators), changes, rows)
 
     def _evaluate_all(
         self, network: Network, logged: Mapping[str, Delta], batch: int, clock: Clock
-    ) -> tuple[dict[NodeId, tuple[Delta, Delta]], list[OperatorReport]]:
+    ) -> tuple[dict[str, Deltas], list[OperatorReport]]:
         """The change of every tree and of its state, and the reports of those that had work."""
-        deltas: dict[NodeId, tuple[Delta, Delta]] = {}
+        deltas: dict[str, Deltas] = {}
 
-        def evaluate(root: NodeId) -> float:
+        def evaluate(name: str) -> float:
             begun = time.perf_counter()
-            with explained(f"evaluate node {root} in batch {batch}"):
-                deltas[root] = self._evaluate(network, self.trees[root], deltas, logged, batch, clock)
+            tree = self.trees[name]
+            with explained(f"evaluate node {tree.plan.roots[0]} in batch {batch}"):
+                deltas[name] = self._evaluate(network, tree, deltas, logged, batch, clock)
             return time.perf_counter() - begun
 
-        seconds = in_order(_parent_roots(network), evaluate, self._pool)
-        worked = [root for root in seconds if deltas[root][0].rows_in or deltas[root][1].rows]
-        return deltas, [_report(self.trees[root].plan, deltas[root][0], seconds[root]) for root in worked]
+        seconds = in_order(_parents({name: tree.plan for name, tree in self.trees.items()}), evaluate, self._pool)
+        worked = [name for name in seconds if deltas[name][0].rows_in or deltas[name][1].rows]
+        return deltas, [_report(self.trees[name].plan, deltas[name][0], seconds[name]) for name in worked]
 
     def close(self) -> None:
         """End its threads and views; files stay."""
@@ -224,15 +230,15 @@ class Engine:
         self.runner.forget()
         self.held = Held()
 
-    def plans(self, network: Network, bits_before: Mapping[NodeId, Mapping[NodeId, int]]) -> dict[NodeId, TreePlan]:
+    def plans(self, network: Network, bits_before: Mapping[str, Mapping[NodeId, int]]) -> dict[str, TreePlan]:
         """What every tree of a network must do; see ``plan_trees``."""
         return plan_trees(network, bits_before, self.incremental_aggregates)
 
-    def _discard_merged(self, deltas: Mapping[NodeId, tuple[Delta, Delta]], logged: Mapping[str, Delta]) -> None:
+    def _discard_merged(self, deltas: Mapping[str, Deltas], logged: Mapping[str, Delta]) -> None:
         """Remove what a batch wrote and merged with older rows at once: no commit will ever speak of it."""
-        for root, written in deltas.items():
+        for name, written in deltas.items():
             if paths := {segment.path for delta in written for segment in delta.segments}:
-                self._discarded.add(paths - self.trees[root].files)
+                self._discarded.add(paths - self.trees[name].files)
         for name, delta in logged.items():
             self._discarded.add({segment.path for segment in delta.segments} - self.held.arrived[name].files)
 
@@ -241,7 +247,7 @@ class Engine:
             with explained("write the rows to the disk"):
                 force_to_disk(held.files_beyond(self.held))
         self.held = held
-        self.runner.forget(keep=lambda root: root in held.trees)
+        self.runner.forget(keep=lambda name: name in held.trees)
 
     def _place_of(self, stream: str) -> tuple[Layout, Path]:
         return self.held.arrived[stream].layout, self.held.arrived[stream].folder
@@ -254,70 +260,79 @@ class Engine:
         table = table.append_column(WEIGHT, pa.array([1] * rows, type=pa.int64()))
         return Delta(write_segments(table.cast(layout.arrow), folder))
 
-    def _made(
-        self, network: Network, plan: TreePlan, trees: Mapping[NodeId, Tree], old: Tree | None, batch: int
-    ) -> Tree:
-        """A tree computed from all data so far; ``trees`` has its parents."""
-        delta, state_delta = self._from_nothing(network, plan, trees, batch, old)
-        empty = empty_tree(self.spark, plan, self.runner.folder(plan.root))
+    def _made(self, network: Network, plan: TreePlan, trees: Mapping[str, Tree], old: Tree | None, batch: int) -> Tree:
+        """A tree computed from all data so far; ``trees`` has those it reads."""
+        folder = self.runner.folder(plan.name)
+        left = None if old is not None else self._left_by(plan)
+        before = old.log if old is not None else () if left is None else carried_log(left, plan, folder)
+        delta, state_delta = self._from_nothing(network, plan, trees, batch, old or left)
+        empty = empty_tree(self.spark, plan, folder)
         state = empty.state.append(state_delta) if empty.state is not None else None
-        log = _log_of(plan, delta, old, batch)
-        return replace(empty, relation=empty.relation.append(delta), state=state, log=log)
+        # The log goes on for queries that were there; one registered now starts from the rows as they are now.
+        log = () if plan.monotone else (*before, LogEntry(batch, delta, whole=True))
+        return replace(empty, relation=empty.relation.append(delta), state=state, log=log, extensible=True)
+
+    def _left_by(self, plan: TreePlan) -> Tree | None:
+        """The tree in which a family's roots ran before, if they have left it together."""
+        return next(filter(None, map(self.held.by_root.get, plan.roots)), None)
+
+    def _extended(
+        self,
+        network: Network,
+        plan: TreePlan,
+        trees: Mapping[str, Tree],
+        old: Tree,
+        new: Collection[NodeId],
+        batch: int,
+    ) -> Tree:
+        """A family with the rows of roots that join it; those of the others stay as they are."""
+        empty = empty_tree(self.spark, plan, self.runner.folder(plan.name))
+        delta, state_delta = self._from_nothing(network, plan.only(new), trees, batch, None)
+        relation = replace(empty.relation, runs=old.relation.runs)
+        state = replace(empty.state, runs=old.state.runs) if empty.state and old.state else None
+        wider = replace(old, plan=plan, relation=relation, state=state)
+        return wider.grown(delta, state_delta, batch)
 
     def _evaluate(
         self,
         network: Network,
         tree: Tree,
-        deltas: Mapping[NodeId, tuple[Delta, Delta]],
+        deltas: Mapping[str, Deltas],
         logged: Mapping[str, Delta],
         batch: int,
         clock: Clock,
-    ) -> tuple[Delta, Delta]:
-        """The change of a tree in a batch, and of its state; ``deltas`` has its parents'."""
-        node = network.nodes[tree.plan.root]
+    ) -> Deltas:
+        """The change of a tree in a batch, and of its state; ``deltas`` has those of the trees it reads."""
+        node = network.nodes[tree.plan.roots[0]]
         if isinstance(node, Source):
             logged_rows = logged.get(node.stream)
             if logged_rows is None:
                 return NO_CHANGE, NO_CHANGE
             return arriving(self.runner, tree.plan, self.held.arrived[node.stream], logged_rows, batch), NO_CHANGE
-        inputs = tuple(self._rows_of(network, p, self.trees, deltas[network.roots[p]][0]) for p in node.parents)
+        inputs = tuple(self._rows_of(self.trees[name], nodes, deltas[name][0]) for name, nodes in tree.plan.inputs)
         return change(self.runner, Work(node, tree.plan, inputs, batch, clock, tree))
 
-    def _rows_of(
-        self, network: Network, node: NodeId, trees: Mapping[NodeId, Tree], delta: Delta, from_nothing: bool = False
-    ) -> NodeRows:
-        """What an operator sees of a node."""
-        root = network.roots[node]
-        plan = trees[root].plan
-        return NodeRows(self.runner.views, root, trees[root].relation, delta, plan.bits[node], from_nothing)
-
     def _from_nothing(
-        self,
-        network: Network,
-        plan: TreePlan,
-        trees: Mapping[NodeId, Tree],
-        batch: int,
-        told: Tree | None,
-    ) -> tuple[Delta, Delta]:
+        self, network: Network, plan: TreePlan, trees: Mapping[str, Tree], batch: int, told: Tree | None
+    ) -> Deltas:
         """All rows of a tree, and all of its state, as changes of nothing."""
-        node = network.nodes[plan.root]
+        node = network.nodes[plan.roots[0]]
         if isinstance(node, Source):
             return arrived(self.runner, plan, self.held.arrived[node.stream]), NO_CHANGE
-        inputs = tuple(self._rows_of(network, p, trees, NO_CHANGE, from_nothing=True) for p in node.parents)
+        inputs = tuple(self._rows_of(trees[name], nodes, NO_CHANGE, from_nothing=True) for name, nodes in plan.inputs)
         return change(self.runner, Work(node, plan, inputs, batch, self.held.clock, told=told))
 
+    def _rows_of(self, tree: Tree, nodes: Iterable[NodeId], delta: Delta, from_nothing: bool = False) -> NodeRows:
+        """What an operator sees of some nodes of a tree."""
+        bits = tuple(dict.fromkeys(tree.plan.bits[node] for node in nodes))
+        return NodeRows(self.runner.views, tree.plan.name, tree.relation, delta, bits, from_nothing)
 
-def _log_of(plan: TreePlan, delta: Delta, old: Tree | None, batch: int) -> tuple[LogEntry, ...]:
-    """The log goes on for queries that were there; one registered now starts from the rows as they are now."""
-    before = old.log if old is not None else ()
-    return () if plan.monotone else (*before, LogEntry(batch, delta, whole=True))
 
-
-def _parent_roots(network: Network) -> dict[NodeId, list[NodeId]]:
-    """For every local tree those it reads."""
-    return {root: [network.roots[p] for p in network.nodes[root].parents] for root in network.trees}
+def _parents(plans: Mapping[str, TreePlan]) -> dict[str, list[str]]:
+    """For every tree those it reads."""
+    return {name: [read for read, _ in plan.inputs] for name, plan in plans.items()}
 
 
 def _report(plan: TreePlan, delta: Delta, seconds: float) -> OperatorReport:
     node_rows = {node: delta.count(bit) for node, bit in plan.bits.items()}
-    return OperatorReport(plan.root, plan.nodes, delta.rows_in, delta.rows, seconds, node_rows)
+    return OperatorReport(plan.roots[0], plan.nodes, delta.rows_in, delta.rows, seconds, node_rows)

@@ -9,7 +9,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from workbench.engine.layout import Layout, only
-from workbench.engine.leaf import Leaf
+from workbench.engine.leaf import Leaf, SharedLeaf
 from workbench.engine.note import Note
 from workbench.engine.segments import Segment, SegmentWriter, read_share, shares
 from workbench.engine.worker import settle
@@ -30,7 +30,7 @@ def segments_frame(
     return one_row_a_task(spark, tasks).mapInArrow(read, layout.ddl(names))
 
 
-def changed_frame(spark: SparkSession, note: Note, position: int, leaf: Leaf, tasks: int) -> DataFrame:
+def changed_frame(spark: SparkSession, note: Note, position: int, leaf: Leaf | SharedLeaf, tasks: int) -> DataFrame:
     """A node's rows in the change of one of the inputs that a note speaks of.
 
     It is made once, and has in every batch what the note says then.

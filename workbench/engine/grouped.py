@@ -1,8 +1,9 @@
 """Operators that keep something for each group of rows: aggregates, DISTINCT, and set operators except UNION ALL.
 
-All are one scheme (T4.2, Algorithm 4.1, exact under retractions), in two jobs: the change is grouped and written down;
-then what was stored for the groups it touches is looked up by key and merged with it, the touched groups' old rows
-leave and their new rows enter. In one task neither has an exchange, so their plans are made once.
+All are one scheme (T4.2, Algorithm 4.1, exact under retractions), in two jobs for a whole family of siblings. The
+change is grouped and written down. Then what was stored for the groups it touches is looked up by key and merged with
+it; the touched groups' old rows leave and their new rows enter. In one task neither has an exchange, so their plans are
+made once.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from pyspark.sql import DataFrame
 
 from workbench.engine.frames import changed_frame, segments_frame, write, writing
 from workbench.engine.grouped_plan import GroupedPlan
-from workbench.engine.grouped_sql import as_told, grouped_change, state_change
+from workbench.engine.grouped_sql import as_told, grouped_change, nothing_yet, state_change
 from workbench.engine.join_keys import key_column
 from workbench.engine.layout import Layout
-from workbench.engine.leaf import Leaf
+from workbench.engine.leaf import Leaf, SharedLeaf
 from workbench.engine.lookup import Lookup
 from workbench.engine.note import Input
 from workbench.engine.relation import Run, consolidate, tasks_for
@@ -28,11 +29,12 @@ from workbench.engine.tree import Tree
 def grouped_delta(runner: Runner, work: Work, plan: GroupedPlan) -> tuple[Delta, Delta]:
     """The change of a grouped operator's rows, and of its state."""
     # The one group of an aggregate without groups is there from the start, also over no rows.
-    if not work.changed and (work.tree is not None or plan.keys):
+    starting = work.tree is None and not plan.groups
+    if not work.changed and not starting:
         return NO_CHANGE, NO_CHANGE
     tasks = tasks_for(work.changed, runner.spark)
     touched = Delta(write(_touching(runner, work, plan, tasks)))
-    if not touched.rows:
+    if not touched.rows and not starting:
         return NO_CHANGE, NO_CHANGE
     if work.tree is None:
         return runner.passed(_made(runner, work, plan, touched, tasks), work.plan, tasks), touched
@@ -48,7 +50,7 @@ def _touching(runner: Runner, work: Work, plan: GroupedPlan, tasks: int) -> Data
         frames = [changed_frame(runner.spark, note, at, leaf, tasks) for at, leaf in enumerate(leaves)]
         changes = [runner.bind(work.plan, f"change{at}", frame) for at, frame in enumerate(frames)]
         rows = runner.spark.sql(state_change(plan, changes, one_task=tasks == 1))
-        return writing(rows.coalesce(tasks), runner.folder(work.plan.root))
+        return writing(rows.coalesce(tasks), runner.folder(work.plan.name))
 
     return planned() if tasks > 1 else runner.prepared(work.plan, "touching", (work.plan, leaves), planned)
 
@@ -63,7 +65,7 @@ def _changing(runner: Runner, work: Work, tree: Tree, plan: GroupedPlan, touched
     def planned() -> DataFrame:
         touching = changed_frame(runner.spark, note, 0, leaves["state"], tasks)
         frames = {
-            role: Lookup(tuple(plan.keys), leaf, note, at).frame(runner.spark, tasks)
+            role: Lookup(tuple(plan.groups if role == "rows" else plan.keys), leaf, note, at).frame(runner.spark, tasks)
             for at, (role, leaf) in enumerate(leaves.items())
         }
         found = {role: runner.bind(work.plan, role, frame) for role, frame in frames.items()}
@@ -74,11 +76,11 @@ def _changing(runner: Runner, work: Work, tree: Tree, plan: GroupedPlan, touched
     return planned() if tasks > 1 else runner.prepared(work.plan, "rows", (work.plan, leaves), planned)
 
 
-def _places(work: Work, tree: Tree, plan: GroupedPlan) -> Mapping[str, tuple[Leaf, Run]]:
+def _places(work: Work, tree: Tree, plan: GroupedPlan) -> Mapping[str, tuple[Leaf | SharedLeaf, Run]]:
     """Where the rows of touched groups are looked up, and what is read of them."""
     assert tree.state is not None
     keys = tuple(plan.keys)
-    places = {
+    places: dict[str, tuple[Leaf | SharedLeaf, Run]] = {
         "state": (Leaf.of(tree.state.layout, tuple(plan.state_columns), keys, None), tree.state.segments),
         "stored": (Leaf.of(tree.relation.layout, tuple(work.plan.made), keys, None), tree.relation.segments),
     }
@@ -88,10 +90,10 @@ def _places(work: Work, tree: Tree, plan: GroupedPlan) -> Mapping[str, tuple[Lea
     return places
 
 
-def _changed(work: Work, plan: GroupedPlan, at: int) -> Leaf:
+def _changed(work: Work, plan: GroupedPlan, at: int) -> SharedLeaf:
     """What is read of a parent."""
-    keys = tuple(map(key_column, plan.row_keys))
-    return Leaf.of(work.inputs[at].relation.layout, plan.branches[at].columns, keys, work.inputs[at].bit)
+    branch, keys = plan.branches[at], tuple(map(key_column, plan.row_keys))
+    return SharedLeaf(Leaf.of(work.inputs[at].relation.layout, branch.columns, keys, None), branch.readers)
 
 
 def _made(runner: Runner, work: Work, plan: GroupedPlan, touched: Delta, tasks: int) -> str:
@@ -99,7 +101,7 @@ def _made(runner: Runner, work: Work, plan: GroupedPlan, touched: Delta, tasks: 
     note = runner.note(work.plan)
     layout = Layout(plan.state_columns)
     groups = segments_frame(runner.spark, touched.segments, layout, layout.arrow.names, tasks)
-    parts = [runner.bind(work.plan, "touched", groups)]
+    parts = [runner.bind(work.plan, "touched", groups), *([] if plan.groups else [nothing_yet(plan)])]
     rows = None
     if plan.holistic:
         everything = changed_frame(runner.spark, note, 0, _changed(work, plan, 0), tasks)

@@ -1,16 +1,16 @@
 """What an operator keeps for each group of rows: aggregates, DISTINCT, and set operators except UNION ALL.
 
-All are one scheme (``grouped``). A set operator groups by all its columns and counts each branch's rows; how often a
-row comes out follows from the counts.
+All are one scheme (``grouped``), for all members of a family of siblings at once. A set operator groups by all its
+columns and counts each branch's rows; how often a row comes out follows from the counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass, field, replace
 
-from workbench.engine.layout import WEIGHT
-from workbench.engine.statistics import Additive, Part, additive, holistic, over_rows
+from workbench.engine.layout import MEMBER, WEIGHT
+from workbench.engine.statistics import OVER_NOTHING, Additive, Part, additive, holistic, over_rows
 from workbench.network.nodes import Aggregate, SetOperation, SetOperator
 from workbench.network.projection import Columns, columns_of, read_by_aggregate
 from workbench.sql.expressions import Column, Expression, column_name
@@ -22,31 +22,56 @@ LIVE = "_rows"
 
 @dataclass(frozen=True)
 class Branch:
-    """One input: the columns that are read of it, and the SQL of each key over them."""
+    """One input: the columns that are read of it, the SQL of each group column over them, and who reads it.
+
+    ``readers``: for each member the bit of the node that it reads.
+    """
 
     columns: tuple[str, ...]
-    keys: Mapping[str, str]
+    groups: Mapping[str, str]
+    readers: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)
 class GroupedPlan:
     """How a grouped operator runs.
 
-    ``keys``: group columns and types. ``parts``: stored columns of the state. ``finals``: output columns as SQL over
+    ``groups``: group columns and types. ``parts``: stored columns of the state. ``finals``: output columns as SQL over
     merged parts. ``weight``: how often a group's row comes out, as SQL over merged parts. ``holistic``: output columns
     as Spark aggregates over the touched groups' rows. ``row_keys``: where there are such, the groups over the parent's
     columns, by which its rows are looked up.
     """
 
-    keys: Mapping[str, DataType]
+    groups: Mapping[str, DataType]
     branches: tuple[Branch, ...]
     parts: tuple[Part, ...]
     finals: Mapping[str, str]
     weight: str
     holistic: Mapping[str, str]
     row_keys: tuple[Expression, ...] = ()
+    over_nothing: Mapping[str, str] = field(default_factory=dict)
+    """Of output columns that are computed from rows the value over no rows, where that is not NULL."""
     inexact: frozenset[str] = frozenset()
     """Output columns of type DOUBLE, whose value depends on the order of the rows they were computed from."""
+
+    @property
+    def keys(self) -> Columns:
+        """What tells one row of the state from another: whose it is, and its group."""
+        return {MEMBER: INTEGER, **self.groups}
+
+    @property
+    def members(self) -> tuple[int, ...]:
+        """Who is in the family."""
+        return tuple(member for member, _ in self.branches[0].readers)
+
+    def read_by(self, readers: Iterable[tuple[tuple[int, int], ...]]) -> GroupedPlan:
+        """The plan for a family; ``readers``: for each branch who reads it."""
+        branches = (replace(b, readers=own) for b, own in zip(self.branches, readers, strict=True))
+        return replace(self, branches=tuple(branches))
+
+    def only(self, members: Set[int]) -> GroupedPlan:
+        """The plan for some of the members."""
+        return self.read_by(tuple(r for r in branch.readers if r[0] in members) for branch in self.branches)
 
     @property
     def state_columns(self) -> Columns:
@@ -64,11 +89,12 @@ def plan_aggregate(node: Aggregate, made: Columns, monotone: bool, incremental: 
         incremental: whether additive statistics are kept in parts; if not, all are computed anew from the rows of the
             touched groups (``Options.incremental_aggregates``).
     """
-    keys = {column_name(group): group.type for group in node.groups}
+    groups = {column_name(group): group.type for group in node.groups}
     sql = {column_name(group): over_rows(node.direct_group(group)) for group in node.groups}
     parts = {LIVE: Part(LIVE, INTEGER, f"sum({WEIGHT})", f"sum({LIVE})")}
     finals: dict[str, str] = {}
     from_rows: dict[str, str] = {}
+    over_nothing: dict[str, str] = {}
     inexact: set[str] = set()
     for statistic in sorted(node.statistics, key=column_name):
         name = column_name(statistic)
@@ -83,16 +109,20 @@ def plan_aggregate(node: Aggregate, made: Columns, monotone: bool, incremental: 
                 finals[name] = final
             case None:
                 from_rows[name] = holistic(direct)
+                if direct.function in OVER_NOTHING:
+                    over_nothing[name] = OVER_NOTHING[direct.function]
     # Without groups there is one row, also over no input.
-    weight = f"if(coalesce({LIVE}, 0L) > 0, 1L, 0L)" if keys else "1L"
+    weight = f"if(coalesce({LIVE}, 0L) > 0, 1L, 0L)" if groups else "1L"
     branch = Branch(_names(read_by_aggregate(node, made)), sql)
     row_keys = tuple(map(node.direct_group, node.groups)) if from_rows else ()
-    return GroupedPlan(keys, (branch,), tuple(parts.values()), finals, weight, from_rows, row_keys, frozenset(inexact))
+    return GroupedPlan(
+        groups, (branch,), tuple(parts.values()), finals, weight, from_rows, row_keys, over_nothing, frozenset(inexact)
+    )
 
 
 def plan_set_operation(node: SetOperation) -> GroupedPlan:
     """The plan of a set operator other than UNION ALL."""
-    keys = {f"c{i}": value.type for i, value in enumerate(node.branches[0].values, start=1)}
+    groups = {f"c{i}": value.type for i, value in enumerate(node.branches[0].values, start=1)}
     branches = tuple(
         Branch(_names(columns_of(values)), {f"c{i}": over_rows(value) for i, value in enumerate(values, start=1)})
         for _, values in node.direct
@@ -101,7 +131,7 @@ def plan_set_operation(node: SetOperation) -> GroupedPlan:
         Part(f"_rows{i}", INTEGER, f"sum(if(_branch = {i}, {WEIGHT}, 0L))", f"sum(_rows{i})")
         for i in range(len(branches))
     )
-    return GroupedPlan(keys, branches, parts, {}, _set_weight(node.operator, len(branches)), {})
+    return GroupedPlan(groups, branches, parts, {}, _set_weight(node.operator, len(branches)), {})
 
 
 def _set_weight(operator: SetOperator, branches: int) -> str:

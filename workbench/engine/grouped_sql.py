@@ -7,19 +7,20 @@ from collections.abc import Iterable, Sequence, Set
 from pyspark.sql import DataFrame
 
 from workbench.engine.grouped_plan import LIVE, GroupedPlan
-from workbench.engine.layout import BATCH, WEIGHT
+from workbench.engine.layout import BATCH, MEMBER, WEIGHT
 from workbench.network.projection import Columns
 
 
 def merged_state(plan: GroupedPlan, state: DataFrame, whole: bool) -> DataFrame:
-    """A state with one row a group. Where it is the whole state, groups that have no rows any more are gone.
+    """A state with one row a group. What members kept who have left the family is gone.
 
-    In a part of it the changes of a group's rows may cancel in number and not in sum.
+    Where it is the whole state, so are groups that have no rows any more; in a part of it the changes of a group's rows
+    may cancel in number and not in sum.
     """
     merges = [*_merges(plan), f"max({BATCH}) AS {BATCH}", f"1L AS {WEIGHT}"]
     live = " OR ".join(f"{part.name} <> 0" for part in plan.parts if part.name.startswith(LIVE))
     columns = ", ".join(f"`{name}`" for name in state.columns)
-    grouped = f"SELECT {_list(plan.keys, merges)} FROM {{state}} {_group_by(plan.keys)}"
+    grouped = f"SELECT {_list(plan.keys, merges)} FROM {{state}} WHERE {of_members(plan)} {_group_by(plan.keys)}"
     kept = f" WHERE {live}" if whole else ""
     return state.sparkSession.sql(f"SELECT {columns} FROM ({grouped}){kept}", state=state)
 
@@ -35,9 +36,9 @@ def state_change(plan: GroupedPlan, changes: Sequence[str], one_task: bool) -> s
     branches = []
     for position, (branch, view) in enumerate(zip(plan.branches, changes, strict=True)):
         # Parts read the parent's columns, except in a set operator, whose branches have different ones.
-        others = "*" if len(changes) == 1 else WEIGHT
-        keys = [f"{sql} AS `{name}`" for name, sql in branch.keys.items() if others != "*" or sql != f"`{name}`"]
-        branches.append(f"SELECT {_list({}, [others, *keys])}, {position} AS _branch FROM {view}")
+        others = ["*"] if len(changes) == 1 else [WEIGHT, MEMBER]
+        keys = [f"{sql} AS `{name}`" for name, sql in branch.groups.items() if others != ["*"] or sql != f"`{name}`"]
+        branches.append(f"SELECT {_list({}, [*others, *keys])}, {position} AS _branch FROM {view}")
     parts = [f"{part.change} AS `{part.name}`" for part in plan.parts]
     grouped = f"FROM ({_together(branches, one_task)}) {_group_by(plan.keys)}"
     return f"SELECT {_list(plan.keys, parts)}, 0 AS {BATCH}, 1L AS {WEIGHT} {grouped}"
@@ -51,7 +52,7 @@ def grouped_change(
     Args:
         plan: how the operator runs.
         made: the columns of the result.
-        parts: views of the touched groups' parts: their change, and their state before the batch where there was one.
+        parts: SQL of the touched groups' parts: their change, and their state before the batch where there was one.
         stored: view of the operator's rows of these groups before the batch; ``None`` when there were none.
         rows: view of the parent's rows of these groups, where something is computed from them.
         one_task: whether all of it is for one task, which saves every shuffle.
@@ -85,14 +86,15 @@ def _entering(plan: GroupedPlan, made: Columns, parts: Sequence[str], rows: str 
     names = [part.name for part in plan.parts]
     values = [f"`{name}`" for name in plan.holistic]
     missing = [f"cast(NULL AS {made[name].spark}) AS `{name}`" for name in plan.holistic]
-    merged = [f"SELECT {_list([*plan.keys, *names], missing)} FROM {view}" for view in parts]
+    merged = [f"SELECT {_list([*plan.keys, *names], missing)} FROM ({part})" for part in parts]
     if rows is not None:
         own = [f"{sql} AS `{name}`" for name, sql in plan.holistic.items()]
         nothing = [f"cast(NULL AS {part.type.spark}) AS `{part.name}`" for part in plan.parts]
         merged.append(
             f"SELECT {_list(plan.keys, [*nothing, *own])} FROM ({_repeated(rows, plan)}) {_group_by(plan.keys)}"
         )
-    merges = [*_merges(plan), *(f"first({value}, true) AS {value}" for value in values)]
+    known = {f"`{name}`": nothing for name, nothing in plan.over_nothing.items()}
+    merges = [*_merges(plan), *(f"coalesce(first({v}, true), {known.get(v, 'NULL')}) AS {v}" for v in values)]
     totals = f"SELECT {_list(plan.keys, merges)} FROM ({_together(merged, one_task)}) {_group_by(plan.keys)}"
     finals = [f"{sql} AS `{name}`" for name, sql in plan.finals.items()]
     return f"SELECT {_list(plan.keys, [*finals, *values, f'{plan.weight} AS {WEIGHT}'])} FROM ({totals})"
@@ -101,12 +103,24 @@ def _entering(plan: GroupedPlan, made: Columns, parts: Sequence[str], rows: str 
 def _repeated(rows: str, plan: GroupedPlan) -> str:
     """Every row as often as it counts: changes that cancel are gone, and a weight of 2 is two rows."""
     (branch,) = plan.branches
-    keys = [f"{sql} AS `{name}`" for name, sql in branch.keys.items() if sql != f"`{name}`"]
+    keys = [f"{sql} AS `{name}`" for name, sql in branch.groups.items() if sql != f"`{name}`"]
     names = list(dict.fromkeys([*branch.columns, *plan.keys]))
-    inner = f"SELECT {_list(branch.columns, [WEIGHT, *keys])} FROM {rows}"
+    inner = f"SELECT {_list(branch.columns, [MEMBER, WEIGHT, *keys])} FROM {rows}"
     summed = f"SELECT {_list(names, [f'sum({WEIGHT}) AS {WEIGHT}'])} FROM ({inner}) {_group_by(names)}"
     copies = f"LATERAL VIEW explode(sequence(1L, {WEIGHT})) copies AS _copy"
     return f"SELECT {_list(names, ['_copy'])} FROM ({summed}) {copies} WHERE {WEIGHT} > 0"
+
+
+def of_members(plan: GroupedPlan) -> str:
+    """SQL: a row is of somebody who is in the family."""
+    return f"{MEMBER} IN ({', '.join(f'{member}L' for member in plan.members)})"
+
+
+def nothing_yet(plan: GroupedPlan) -> str:
+    """SQL of the parts of a group over no rows, for each member: where there are no group columns, that is a row."""
+    parts = [f"cast(NULL AS {part.type.spark}) AS `{part.name}`" for part in plan.parts]
+    members = ", ".join(f"({member}L)" for member in plan.members)
+    return f"SELECT {_list(plan.keys, parts)} FROM VALUES {members} AS nothing({MEMBER})"
 
 
 def _same_key(left: str, right: str, plan: GroupedPlan) -> str:

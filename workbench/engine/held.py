@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
 from workbench.engine.clock import Clock
-from workbench.engine.grouped_sql import merged_state
+from workbench.engine.grouped_sql import merged_state, of_members
 from workbench.engine.layout import Layout
 from workbench.engine.relation import Relation, consolidate
 from workbench.engine.tree import Tree, TreePlan
@@ -19,11 +19,16 @@ from workbench.network.nodes import NodeId
 
 @dataclass(frozen=True)
 class Held:
-    """The tree of every local tree of a network, all rows that every stream has brought, and how late it is."""
+    """The trees that compute a network, by name, all rows that every stream has brought, and how late it is."""
 
-    trees: Mapping[NodeId, Tree] = field(default_factory=dict)
+    trees: Mapping[str, Tree] = field(default_factory=dict)
     arrived: Mapping[str, Relation] = field(default_factory=dict)
     clock: Clock = field(default_factory=Clock)
+
+    @cached_property
+    def by_root(self) -> Mapping[NodeId, Tree]:
+        """The tree that has a root's rows, by the root's id."""
+        return {root: tree for tree in self.trees.values() for root in tree.plan.roots}
 
     @property
     def files(self) -> frozenset[str]:
@@ -31,7 +36,7 @@ class Held:
         return self.files_beyond(Held())
 
     def files_beyond(self, other: Held) -> frozenset[str]:
-        """The files that are in this and not in the other. Trees of different roots have no file in common."""
+        """The files that are in this and not in the other. Trees of different names have no file in common."""
         files: set[str] = set()
         for root, tree in self.trees.items():
             if (old := other.trees.get(root)) is not tree:
@@ -44,7 +49,7 @@ class Held:
 
 def empty_tree(spark: SparkSession, plan: TreePlan, folder: Path) -> Tree:
     """A tree without rows."""
-    fewer = None if plan.monotone else partial(_fewer, plan.layout)
+    fewer = None if plan.monotone else partial(_fewer, plan)
     state: Relation | None = None
     if plan.grouped is not None:
         layout = Layout(plan.grouped.state_columns)
@@ -55,12 +60,14 @@ def empty_tree(spark: SparkSession, plan: TreePlan, folder: Path) -> Tree:
 def narrowed(tree: Tree, plan: TreePlan) -> Tree:
     """A tree for fewer readers: what only others read is no longer kept, nor looked for where rows become fewer."""
     empty = empty_tree(tree.relation.spark, plan, tree.relation.folder)
+    left = tree.plan.roots != plan.roots
     relation, state = tree.relation, tree.state
-    if relation.layout != empty.relation.layout:
+    if left or relation.layout != empty.relation.layout:
         relation = replace(relation.narrowed(plan.layout), merge=empty.relation.merge)
-    if state is not None and empty.state is not None and state.layout != empty.state.layout:
+    if state is not None and empty.state is not None and (left or state.layout != empty.state.layout):
         state = replace(state.narrowed(empty.state.layout), merge=empty.state.merge)
-    return replace(tree, plan=plan, relation=relation, state=state)
+    same = tree.plan.bits.keys() == plan.bits.keys()
+    return replace(tree, plan=plan, relation=relation, state=state, extensible=tree.extensible and same)
 
 
 def unknown_files(folder: Path, known: Collection[str]) -> list[str]:
@@ -68,6 +75,7 @@ def unknown_files(folder: Path, known: Collection[str]) -> list[str]:
     return [str(file) for file in folder.rglob("*.arrow") if str(file) not in known]
 
 
-def _fewer(layout: Layout, rows: DataFrame, whole: bool) -> DataFrame:
-    """Rows that cancel each other are gone, also when they are a part of all."""
-    return consolidate(rows, layout)
+def _fewer(plan: TreePlan, rows: DataFrame, whole: bool) -> DataFrame:
+    """Rows that cancel each other are gone, also when they are a part of all, and those of who has left the family."""
+    own = rows if plan.grouped is None else rows.where(of_members(plan.grouped))
+    return consolidate(own, plan.layout)

@@ -17,7 +17,10 @@ BATCH = "_batch"
 WEIGHT = "_weight"
 """Column: the change's weight in the Z-set."""
 
-RESERVED_NAME = re.compile(r"_(batch|weight|branch|copy|row|rows\d*|bits\d+|t\d+|key_[0-9a-f]+)|.*`.*")
+MEMBER = "_member"
+"""Column: in a family of siblings, whose row it is."""
+
+RESERVED_NAME = re.compile(r"_(batch|weight|member|branch|copy|row|rows\d*|bits\d+|t\d+|key_[0-9a-f]+)|.*`.*")
 """Column names a stream may not have: those used beside the rows' own, and any with a backtick, which ends a name."""
 
 

@@ -1,25 +1,29 @@
 """The rows of some groups, found by key among all that piled up: what a grouped operator reads costs what changed.
 
-Groups are looked up by the hash of their key. Where two keys have one hash, the rows of both are found, in the state,
-among the operator's rows and among its parent's alike; so the other group leaves and enters as it was.
+Groups are looked up by the hash of their key, and what is found is compared with it, so groups whose keys have one hash
+are told apart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
 from workbench.engine.frames import one_row_a_task, tasks_of
-from workbench.engine.key_index import Hashes, candidates, key_hashes
-from workbench.engine.layout import conform
-from workbench.engine.leaf import Leaf
+from workbench.engine.key_index import Hashes, Positions, candidates, key_hashes
+from workbench.engine.layout import MEMBER
+from workbench.engine.leaf import Leaf, SharedLeaf
 from workbench.engine.note import Input, Note
-from workbench.engine.segments import Segment, open_segment, read_share, shares
+from workbench.engine.segments import Segment, open_segment
 from workbench.engine.worker import settle
+
+Rows = Iterator[pa.RecordBatch]
 
 ROWS = 65_536
 """About so many rows are handed to Spark at a time."""
@@ -30,14 +34,16 @@ class Lookup:
     """Finds the rows of groups.
 
     Attributes:
-        groups: names of the key's columns where the groups stand, one row each; empty when there is but one group.
-        rows: what is read of the rows that are found, and their keys, in the same order.
+        groups: names of the key's columns where the groups stand, one row for each group; none where all rows are of
+            one group, or one for each member of a family.
+        rows: what is read of the rows that are found, and their keys, in the same order. A family finds of each group
+            the rows that its member reads.
         note: says in each batch where to look: ``change`` has the groups, ``before`` the rows among which to look.
         position: of the input in the note.
     """
 
     groups: tuple[str, ...]
-    rows: Leaf
+    rows: Leaf | SharedLeaf
     note: Note
     position: int
 
@@ -54,19 +60,60 @@ class Lookup:
         return one_row_a_task(spark, tasks).mapInArrow(found, self.rows.spark)
 
     def found(self, told: Input, task: int = 0, tasks: int = 1) -> Iterator[pa.RecordBatch]:
-        """One task's part of the rows, each once."""
-        if not self.groups:
-            yield from map(self.rows.own, read_share(shares(told.before, tasks)[task], self.rows.changed))
-            return
-        hashes = self._hashes(told.change)
-        wanted = hashes[hashes % np.uint64(tasks) == task]
-        for segment in told.before:
-            batch = open_segment(segment.path)
-            for _, at in candidates(segment.path, self.rows.key, wanted, ROWS, nulls=True):
-                own = at[self.rows.has(batch, at)]
-                yield conform(batch.select(self.rows.found.names).take(pa.array(own)), self.rows.found)
+        """One task's part of the rows, each once for each group it is in."""
+        for segment in told.change:
+            groups = open_segment(segment.path)
+            hashes = _hashes(groups, self.groups or (MEMBER,))
+            mine = np.flatnonzero(hashes % np.uint64(tasks) == task)
+            mine = mine[np.argsort(hashes[mine])]
+            for other in told.before:
+                yield from self._of_groups(groups, mine, hashes[mine], other)
 
-    def _hashes(self, groups: Iterable[Segment]) -> Hashes:
-        opened = (open_segment(segment.path) for segment in groups)
-        found = [key_hashes([batch.column(name) for name in self.groups], nulls=True)[0] for batch in opened]
-        return np.unique(np.concatenate(found)) if found else np.zeros(0, dtype=np.uint64)
+    def _of_groups(self, groups: pa.RecordBatch, mine: Positions, hashes: Hashes, where: Segment) -> Rows:
+        """The rows of a segment that are in some of the groups."""
+        batch = open_segment(where.path)
+        for asked, at in self._candidates(hashes, where):
+            group = mine[asked]
+            same = _same(groups, self.groups, group, batch, self.rows.key, at)
+            group, at = group[same], at[same]
+            match self.rows:
+                case Leaf() as rows:
+                    yield rows.taken(batch, at[rows.has(batch, at)])
+                case SharedLeaf() as rows:
+                    members = groups.column(MEMBER).to_numpy(zero_copy_only=False)[group]
+                    read = rows.read_by(batch, at, members)
+                    yield rows.of_members(batch, at[read], members[read])
+
+    def _candidates(self, hashes: Hashes, where: Segment) -> Iterator[tuple[Positions, Positions]]:
+        if self.groups:
+            yield from candidates(where.path, self.rows.key, hashes, ROWS, nulls=True)
+            return
+        for group in range(len(hashes)):
+            for first in range(0, where.rows, ROWS):
+                at = np.arange(first, min(where.rows, first + ROWS))
+                yield np.full(len(at), group), at
+
+
+def _hashes(groups: pa.RecordBatch, names: Sequence[str]) -> Hashes:
+    return key_hashes([groups.column(name) for name in names], nulls=True)[0]
+
+
+def _same(
+    groups: pa.RecordBatch,
+    names: Sequence[str],
+    group: Positions,
+    rows: pa.RecordBatch,
+    key: Sequence[str],
+    at: Positions,
+) -> npt.NDArray[np.bool_]:
+    """Whether keys are equal as groups are: NULL equals NULL and NaN equals NaN, in all their columns."""
+    same = np.ones(len(at), dtype=bool)
+    for name, column in zip(names, key, strict=True):
+        left, right = groups.column(name).take(pa.array(group)), rows.column(column).take(pa.array(at))
+        equal = pc.fill_null(pc.equal(left, right), False)
+        if left.null_count or right.null_count:
+            equal = pc.or_(equal, pc.and_(left.is_null(), right.is_null()))
+        if pa.types.is_floating(left.type):
+            equal = pc.or_(equal, pc.fill_null(pc.and_(pc.is_nan(left), pc.is_nan(right)), False))
+        same &= equal.to_numpy(zero_copy_only=False)
+    return same

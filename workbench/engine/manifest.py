@@ -20,7 +20,6 @@ from workbench.engine.relation import Relation
 from workbench.engine.segments import Segment
 from workbench.engine.shared_pass import Delta
 from workbench.engine.tree import LogEntry, Tree, TreePlan
-from workbench.network.nodes import NodeId
 from workbench.network.projection import Columns
 from workbench.sql.now import ROW
 
@@ -42,18 +41,18 @@ class Manifest:
         for name, relation in after.arrived.items():
             if before.arrived.get(name) is not relation:
                 self._rows.put_runs(name, "arrived", self._runs(relation))
-        for root in before.trees:
-            if root not in after.trees:
-                self._rows.remove_tree(root)
-        for root, tree in after.trees.items():
-            old = before.trees.get(root)
+        for name in before.trees:
+            if name not in after.trees:
+                self._rows.remove_tree(name)
+        for name, tree in after.trees.items():
+            old = before.trees.get(name)
             if old is not tree:
-                self._write_tree(root, old, tree)
+                self._write_tree(name, old, tree)
 
-    def trees(self, spark: SparkSession, state: Path, plans: Mapping[NodeId, TreePlan]) -> dict[NodeId, Tree]:
+    def trees(self, spark: SparkSession, state: Path, plans: Mapping[str, TreePlan]) -> dict[str, Tree]:
         """The trees of some plans."""
         stored = self._rows.trees()
-        return {root: self._tree(empty_tree(spark, plan, state / root), stored[root]) for root, plan in plans.items()}
+        return {name: self._tree(empty_tree(spark, plan, state / name), stored[name]) for name, plan in plans.items()}
 
     def arrived(self, spark: SparkSession, state: Path, streams: Mapping[str, Columns]) -> dict[str, Relation]:
         """The rows of streams that have arrived."""
@@ -64,17 +63,17 @@ class Manifest:
         }
         return {name: self._filled(relation, stored[name]) for name, relation in empty.items()}
 
-    def _write_tree(self, root: NodeId, old: Tree | None, tree: Tree) -> None:
+    def _write_tree(self, name: str, old: Tree | None, tree: Tree) -> None:
         if old is None or old.plan.bits != tree.plan.bits:
-            self._rows.put_bits(root, tree.plan.bits)
+            self._rows.put_bits(name, tree.plan.bits)
         if old is None or old.relation is not tree.relation:
-            self._rows.put_runs(root, "rows", self._runs(tree.relation))
+            self._rows.put_runs(name, "rows", self._runs(tree.relation))
         if tree.state is not None and (old is None or old.state is not tree.state):
-            self._rows.put_runs(root, "state", self._runs(tree.state))
+            self._rows.put_runs(name, "state", self._runs(tree.state))
         same = _same_entries(() if old is None else old.log, tree.log)
         if old is None or same < max(len(old.log), len(tree.log)):
             entries = [LogRow(e.batch, e.whole, self._run(e.delta.segments)) for e in tree.log[same:]]
-            self._rows.put_log(root, entries, first=same)
+            self._rows.put_log(name, entries, first=same)
 
     def _runs(self, relation: Relation) -> list[Run]:
         return [self._run(run) for run in relation.runs]

@@ -1,4 +1,4 @@
-"""What an operator sees of a parent node in one batch: its rows before, the change, and the rows after, as SQL."""
+"""What an operator sees of a parent in one batch: its rows before, the change, and the rows after, as SQL."""
 
 from __future__ import annotations
 
@@ -10,28 +10,33 @@ from workbench.engine.note import Input
 from workbench.engine.relation import SMALL_ROWS, Relation
 from workbench.engine.shared_pass import Delta
 from workbench.engine.views import Views
-from workbench.network.nodes import NodeId
 
 
 @dataclass(frozen=True)
 class NodeRows:
-    """One node's rows, told from the other rows of its local tree by its bit.
+    """The rows of a node, or of several of one tree, told from the tree's other rows by their bits.
 
     ``relation`` is the tree's before the batch, ``delta`` the tree's change. At initialization a node's whole content
     is the change and nothing was before (``from_nothing``). Rows have the layout of the relation.
     """
 
     views: Views
-    tree: NodeId
+    tree: str
     relation: Relation
     delta: Delta
-    bit: int
+    bits: tuple[int, ...]
     from_nothing: bool = False
 
     @property
+    def bit(self) -> int:
+        """Of the one node that is read."""
+        (bit,) = self.bits
+        return bit
+
+    @property
     def changed_rows(self) -> int:
-        """How many rows the change has for this node; at initialization at most so many."""
-        return self.relation.rows if self.from_nothing else self.delta.count(self.bit)
+        """How many rows the change has, each once for each node it is in; at initialization at most so many."""
+        return self.relation.rows if self.from_nothing else sum(map(self.delta.count, self.bits))
 
     @property
     def small(self) -> bool:

@@ -14,7 +14,7 @@ from workbench.engine.note import Input, Note
 from workbench.engine.shared_pass import Delta, passing, run_pass
 from workbench.engine.tree import Tree, TreePlan, passed_rows
 from workbench.engine.views import Views
-from workbench.network.nodes import Node, NodeId
+from workbench.network.nodes import Node
 
 
 @dataclass(frozen=True)
@@ -22,9 +22,9 @@ class Work:
     """What one tree has to do in one batch.
 
     Attributes:
-        node: the tree's root.
+        node: the tree's root; of a family the first member's.
         plan: the tree's plan.
-        inputs: the rows of the root's parents.
+        inputs: the rows that the root reads; of a family those that any member reads.
         batch: its number.
         clock: what time it is after it.
         tree: the tree before the batch; ``None`` when it is being made, from all rows of its parents.
@@ -65,7 +65,7 @@ class Runner:
         self._prepared: dict[str, tuple[object, DataFrame]] = {}
         """By its role the plan that runs in every batch, and what it depends on."""
 
-    def forget(self, keep: Callable[[NodeId], bool] = lambda root: False) -> None:
+    def forget(self, keep: Callable[[str], bool] = lambda name: False) -> None:
         """Forget plans and views of the trees that are not to be kept."""
         self._prepared = {role: known for role, known in self._prepared.items() if keep(role.split("_")[0])}
         self.views.forget(keep=lambda role: keep(role.split("_")[0]))
@@ -74,15 +74,15 @@ class Runner:
         """Plan every tree anew in its next batch: a function was given another meaning."""
         self._prepared = {}
 
-    def folder(self, root: NodeId) -> Path:
-        """Where a tree keeps its rows."""
-        folder = self._folder / root
+    def folder(self, tree: str) -> Path:
+        """Where a tree keeps its rows, by its name."""
+        folder = self._folder / tree
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
     def note(self, plan: TreePlan, role: str = "now") -> Note:
         """What tells the tasks of a tree's jobs what they work on."""
-        return Note.of(self.folder(plan.root), role)
+        return Note.of(self.folder(plan.name), role)
 
     def tell(self, plan: TreePlan, batch: int, inputs: Sequence[Input] = ()) -> Note:
         """Tell them."""
@@ -92,14 +92,14 @@ class Runner:
 
     def bind(self, plan: TreePlan, role: str, rows: DataFrame) -> str:
         """A view for a tree's next plan."""
-        return self.views.bind(f"{plan.root}_{role}", rows)
+        return self.views.bind(f"{plan.name}_{role}", rows)
 
     def prepared(self, plan: TreePlan, role: str, depends_on: object, make: Callable[[], DataFrame]) -> DataFrame:
         """A plan of a tree, made when it has to be: Spark plans it once, and it reads what is new from a note.
 
         A plan with an exchange is made every time, since Spark keeps what it has exchanged.
         """
-        key = f"{plan.root}_{role}"
+        key = f"{plan.name}_{role}"
         known = self._prepared.get(key)
         if known is not None and known[0] == depends_on:
             return known[1]
@@ -119,7 +119,7 @@ class Runner:
         ready = self.spark.sql(passed_rows(rows, plan))
         # Rows of a grouped root all belong to the batch that runs; others bring their own.
         now = None if plan.grouped is None else self.note(plan)
-        folder = str(self.folder(plan.root))
+        folder = str(self.folder(plan.name))
         return passing(ready if tasks is None else ready.coalesce(tasks), plan.filter.filter, plan.stored, folder, now)
 
     def passed(self, rows: str, plan: TreePlan, tasks: int) -> Delta:

@@ -20,6 +20,10 @@ _KEPT_SCALE = 6
 """The digits after the point that Spark keeps in any product of decimals."""
 
 
+OVER_NOTHING = {"count": "0L", "total": "0L"}
+"""What a statistic is over no rows, where that is not NULL."""
+
+
 @dataclass(frozen=True)
 class Part:
     """One stored column of an additive statistic: made of changes by ``change``, of parts by ``merge``."""

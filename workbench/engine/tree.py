@@ -1,29 +1,36 @@
 """A local tree as it runs: one relation with lineage for a root and its selections (T9.3, CACQ 3.2.6).
 
+Roots that are siblings run as one tree (``siblings``); all others are alone.
+
 A tree is immutable; a batch makes a grown one. Making one again, because a node joined it or somebody reads more of its
 columns, computes its rows anew from its parents' relations.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from workbench.engine.compile_filter import CompiledFilter, compile_filter
 from workbench.engine.grouped_plan import GroupedPlan, plan_aggregate, plan_set_operation
 from workbench.engine.join_keys import key_column, looked_up
-from workbench.engine.layout import BATCH, WEIGHT, Layout
+from workbench.engine.layout import BATCH, MEMBER, WEIGHT, Layout
 from workbench.engine.lineage import WORD
 from workbench.engine.relation import Relation
 from workbench.engine.shared_pass import Delta
+from workbench.engine.siblings import families, member
 from workbench.engine.statistics import over_rows
 from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, SetOperator, Source, Window
 from workbench.network.projection import Columns, carried_columns, made_columns
-from workbench.sql.expressions import Column, Expression, text
+from workbench.sql.expressions import Column, Constant, Expression, text
 from workbench.sql.implication import normalized
-from workbench.sql.predicates import TRUE, PredSet, conjunction
+from workbench.sql.predicates import TRUE, Literal, Operator, PredSet, conjunction, or_pred
+from workbench.sql.types import INTEGER
 from workbench.sql.windows import times
+
+V = TypeVar("V")
 
 
 @dataclass(frozen=True)
@@ -39,12 +46,16 @@ class LogEntry:
 class TreePlan:
     """What a tree must do, derived from the network: the same plan means the same rows.
 
-    ``made_of``: what of the root's rows its id does not tell, since it may change (``computed``).
+    ``name``: what it is kept under; that of a root, mostly. ``trees``: the local trees that it runs, by their roots:
+    one, or those of siblings. ``inputs``: for each input the name of the tree that is read, and what every root reads
+    of it, in the order of the roots. ``made_of``: what of a root's rows its id does not tell, since it may change
+    (``computed``).
     """
 
-    root: NodeId
+    name: str
+    trees: Mapping[NodeId, tuple[NodeId, ...]]
+    inputs: tuple[tuple[str, tuple[NodeId, ...]], ...]
     made_of: str
-    nodes: tuple[NodeId, ...]
     bits: Mapping[NodeId, int]
     wanted: frozenset[frozenset[int]]
     """What rows are kept for: having all the bits of one of these sets."""
@@ -74,13 +85,38 @@ class TreePlan:
         combinations = [some for some in sorted(self.wanted, key=sorted) if len(some) > 1]
         return WORD * self.layout.words + combinations.index(bits)
 
+    @property
+    def roots(self) -> tuple[NodeId, ...]:
+        """The roots whose rows it has."""
+        return tuple(self.trees)
+
+    @property
+    def nodes(self) -> tuple[NodeId, ...]:
+        """All nodes whose rows it has, roots before their selections."""
+        return tuple(node for nodes in self.trees.values() for node in nodes)
+
     def covers(self, other: TreePlan) -> bool:
         """Whether a tree that runs by this plan already has all the other plan asks for."""
+        return other.bits.items() <= self.bits.items() and self._has(other, other.wanted)
+
+    def lacks(self, other: TreePlan) -> tuple[NodeId, ...]:
+        """The roots whose rows are all that a tree that runs by this plan lacks of what the other asks for, if any."""
+        new = tuple(root for root in other.roots if root not in self.trees)
+        known = {node: other.bits[node] for root in other.roots if root in self.trees for node in other.trees[root]}
+        wanted = [some for some in other.wanted if some <= set(known.values())]
+        return new if known == self.bits and self._has(other, wanted) else ()
+
+    def only(self, roots: Collection[NodeId]) -> TreePlan:
+        """The plan of the rows of some of a family's roots."""
+        assert self.grouped is not None
+        return replace(self, grouped=self.grouped.only({member(root) for root in roots}))
+
+    def _has(self, other: TreePlan, wanted: Iterable[frozenset[int]]) -> bool:
+        """Whether its rows are made like the other's, are kept for what is wanted, and have all columns."""
         return (
             self.made_of == other.made_of
-            and all(self.bits.get(node) == bit for node, bit in other.bits.items())
             and set(other.stored) <= set(self.stored)
-            and all(any(mine <= some for mine in self.wanted) for some in other.wanted)
+            and all(any(mine <= some for mine in self.wanted) for some in wanted)
             and (other.grouped is None or set(other.grouped.state_columns) <= set(self.grouped.state_columns))  # type: ignore[union-attr]
         )
 
@@ -103,12 +139,14 @@ class Tree:
     """A running tree: its plan, its rows, the state of its root where it has one, and its log of changes.
 
     The log is kept where rows are retracted; elsewhere the rows themselves, each with its batch, are the log.
+    ``extensible``: no node has left since it was made, so no row has a bit that no node has.
     """
 
     plan: TreePlan
     relation: Relation
     state: Relation | None
     log: tuple[LogEntry, ...] = ()
+    extensible: bool = False
 
     def grown(self, delta: Delta, state_delta: Delta, batch: int) -> Tree:
         """The tree after a batch."""
@@ -148,9 +186,9 @@ def monotone_roots(network: Network) -> Mapping[NodeId, bool]:
 
 
 def plan_trees(
-    network: Network, bits_before: Mapping[NodeId, Mapping[NodeId, int]], incremental_aggregates: bool = True
-) -> dict[NodeId, TreePlan]:
-    """The plan of every tree, parents before children. Nodes that were there keep their bits.
+    network: Network, bits_before: Mapping[str, Mapping[NodeId, int]], incremental_aggregates: bool = True
+) -> dict[str, TreePlan]:
+    """The plan of every tree by its name, those it reads before it. Nodes that were there keep their bits.
 
     Args:
         network: what is to run.
@@ -160,46 +198,64 @@ def plan_trees(
     carried = carried_columns(network)
     monotone = monotone_roots(network)
     readings = _readings(network)
-    made = {root: made_columns(network, root, carried[root]) for root in network.trees}
-    grouped = _grouped_plans(network, made, monotone, incremental_aggregates)
-    keys = _stored_keys(network, grouped)
-    plans: dict[NodeId, TreePlan] = {}
-    for root, nodes in network.trees.items():
-        bits = _assign_bits(nodes, bits_before.get(root, {}))
-        tested = _tested(network, nodes)
-        wanted = frozenset(frozenset(bits[n] for n in some) for some in readings[root])
-        # A group's row is retracted with its lineage, which its tested columns decide.
-        kept = made[root] if root in grouped else carried[root]
-        compiled = compile_filter({bits[n]: tested[n] for n in nodes}, bits.values(), wanted)
-        plans[root] = TreePlan(
-            root=root,
-            made_of=computed(network.nodes[root]),
-            nodes=nodes,
+    named = families(network, {node: name for name, bits in bits_before.items() for node in bits})
+    name_of = {root: name for name, roots in named.items() for root in roots}
+    made = {name: _merged(made_columns(network, r, carried[r]) for r in roots) for name, roots in named.items()}
+    grouped = {
+        name: plan
+        for name, roots in named.items()
+        if (plan := _grouped_plan(network, roots[0], made[name], monotone, incremental_aggregates)) is not None
+    }
+    keys = _stored_keys(network, {root: plan for name, plan in grouped.items() for root in named[name]})
+    plans: dict[str, TreePlan] = {}
+    for name, roots in named.items():
+        trees = {root: network.trees[root] for root in roots}
+        nodes = tuple(node for root in roots for node in trees[root])
+        bits = _assign_bits(nodes, bits_before.get(name, {}))
+        wanted = frozenset(frozenset(bits[n] for n in some) for root in roots for some in readings[root])
+        tested = {bits[node]: test for root in roots for node, test in _tested(network, root, name in grouped).items()}
+        inputs = tuple(
+            (name_of[network.roots[read[0]]], read)
+            for read in zip(*(network.nodes[root].parents for root in roots), strict=True)
+        )
+        own = grouped.get(name)
+        if own is not None:
+            bits_read = [[plans[parent].bits[node] for node in read] for parent, read in inputs]
+            own = own.read_by(tuple(zip(map(member, roots), read, strict=True)) for read in bits_read)
+            made[name] = {MEMBER: INTEGER, **made[name]}
+        plans[name] = TreePlan(
+            name=name,
+            trees=trees,
+            inputs=inputs,
+            made_of=computed(network.nodes[roots[0]]),
             bits=bits,
             wanted=wanted,
-            kept=kept,
-            made=made[root],
-            monotone=monotone[root],
-            filter=compiled,
-            grouped=grouped.get(root),
-            keys=keys[root],
+            # A group's row is retracted with its lineage, which its tested columns decide.
+            kept=made[name] if name in grouped else _merged(carried[root] for root in roots),
+            made=made[name],
+            monotone=monotone[roots[0]],
+            filter=compile_filter(tested, bits.values(), wanted),
+            grouped=own,
+            keys=_merged(keys[root] for root in roots),
         )
     return plans
 
 
-def _grouped_plans(
-    network: Network, made: Mapping[NodeId, Columns], monotone: Mapping[NodeId, bool], incremental_aggregates: bool
-) -> dict[NodeId, GroupedPlan]:
-    """The plans of the trees whose root keeps groups."""
-    plans: dict[NodeId, GroupedPlan] = {}
-    for root in network.trees:
-        match network.nodes[root]:
-            case Aggregate() as node:
-                over = monotone[network.roots[node.parent]]
-                plans[root] = plan_aggregate(node, made[root], over, incremental_aggregates)
-            case SetOperation() as node if node.operator is not SetOperator.UNION_ALL:
-                plans[root] = plan_set_operation(node)
-    return plans
+def _merged(parts: Iterable[Mapping[str, V]]) -> dict[str, V]:
+    return dict(sorted(item for part in parts for item in part.items()))
+
+
+def _grouped_plan(
+    network: Network, root: NodeId, made: Columns, monotone: Mapping[NodeId, bool], incremental_aggregates: bool
+) -> GroupedPlan | None:
+    """The plan of a root that keeps groups, which is that of all its siblings."""
+    match network.nodes[root]:
+        case Aggregate() as node:
+            return plan_aggregate(node, made, monotone[network.roots[node.parent]], incremental_aggregates)
+        case SetOperation() as node if node.operator is not SetOperator.UNION_ALL:
+            return plan_set_operation(node)
+        case _:
+            return None
 
 
 def _stored_keys(network: Network, grouped: Mapping[NodeId, GroupedPlan]) -> Mapping[NodeId, Mapping[str, Expression]]:
@@ -219,15 +275,18 @@ def _stored_keys(network: Network, grouped: Mapping[NodeId, GroupedPlan]) -> Map
     return keys
 
 
-def _tested(network: Network, nodes: tuple[NodeId, ...]) -> dict[NodeId, PredSet]:
-    """What is tested on a root's rows for each node of its tree, parents before children."""
+def _tested(network: Network, root: NodeId, of_family: bool) -> dict[NodeId, PredSet]:
+    """What is tested on a root's rows for each node of its tree, parents before children; in a family also whose."""
     tested: dict[NodeId, PredSet] = {}
-    for id_ in nodes:
+    for id_ in network.trees[root]:
         node = network.nodes[id_]
         tested[id_] = TRUE
         if isinstance(node, Selection):
             tested[id_] = normalized(conjunction(tested[node.parent], node.predicates))
-    return tested
+    if not of_family:
+        return tested
+    own = or_pred([Literal(Column(MEMBER, INTEGER), Operator.EQ, Constant(member(root), INTEGER))])
+    return {id_: PredSet((own, *test)) for id_, test in tested.items()}
 
 
 def _readings(network: Network) -> Mapping[NodeId, set[tuple[NodeId, ...]]]:

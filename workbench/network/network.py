@@ -125,8 +125,8 @@ class Served(Mapping[NodeId, tuple[str, ...]]):
         for place, plan in enumerate(network.queries.values()):
             for id_ in plan.nodes:
                 self._bits[id_] |= 1 << place
-        for id_, node in reversed(network.nodes.items()):
-            for parent in node.parents:
+        for id_ in reversed(tuple(network.nodes)):
+            for parent in network.nodes[id_].parents:
                 self._bits[parent] |= self._bits[id_]
 
     def __getitem__(self, id_: NodeId) -> tuple[str, ...]:

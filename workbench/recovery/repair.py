@@ -29,21 +29,21 @@ def repaired(engine: Engine, state: State, damage: Damage) -> State:
         batches = {report.batch: report.arrived.get(name, 0) for report in state.reports}
         engine.add_stream(name, dict(stream.columns), stream.replay.arrivals(batches), stream.time)
     broken = _followers(state.network, damage.trees)
-    whole = {root: tree for root, tree in engine.trees.items() if root not in broken}
+    whole = {name: tree for name, tree in engine.trees.items() if broken.isdisjoint(tree.plan.roots)}
     engine.hold(replace(engine.held, trees=whole))
     engine.adopt(state.network, state.batch)
     queries = dict(state.queries)
     for name, plan in state.network.queries.items():
-        if plan.read.root in broken and not engine.trees[plan.read.root].plan.monotone:
+        if plan.read.root in broken and not engine.held.by_root[plan.read.root].plan.monotone:
             queries[name] = replace(queries[name], registered=state.batch)
     was_broken = unreadable(state.network, damage)
     disabled = {name: reason for name, reason in state.disabled.items() if name not in was_broken}
     return replace(state, queries=queries, disabled=disabled)
 
 
-def _followers(network: Network, roots: Iterable[NodeId]) -> set[NodeId]:
-    """Some trees, and all that are computed from them: a change of theirs must match what these were told."""
-    found = set(roots)
+def _followers(network: Network, nodes: Iterable[NodeId]) -> set[NodeId]:
+    """Some nodes, and all roots that are computed from them: a change of theirs must match what these were told."""
+    found = set(nodes)
     for root in network.trees:
         if any(network.roots[parent] in found for parent in network.nodes[root].parents):
             found.add(root)

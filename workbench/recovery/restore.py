@@ -37,7 +37,7 @@ class Damage:
     """What of a session cannot be read, each with what is wrong with it.
 
     Attributes:
-        trees: trees with a file that is missing or cut short, by root.
+        trees: trees with a file that is missing or cut short, by the nodes whose rows they have.
         arrived: streams whose rows for later queries are so.
         streams: streams whose log is so.
         functions: functions that Python cannot load.
@@ -83,7 +83,9 @@ class Restored:
 
     def damage(self) -> Damage:
         """What is not there or not whole; sizes are looked at, not contents."""
-        trees = {root: self._wrong(tree.files) for root, tree in self._rows.trees().items()}
+        trees = {}
+        for tree in self._rows.trees().values():
+            trees.update(dict.fromkeys(tree.bits, self._wrong(tree.files)))
         arrived = {name: self._wrong(f for run in runs for f in run) for name, runs in self._rows.arrived().items()}
         return Damage(
             {root: wrong for root, wrong in trees.items() if wrong},
@@ -129,8 +131,8 @@ class Restored:
 
     def _held(self, engine: Engine, network: Network, streams: Mapping[str, Stream], damage: Damage) -> Held:
         manifest = Manifest(self._rows, self._home.path)
-        plans = engine.plans(network, {root: tree.bits for root, tree in self._rows.trees().items()})
-        whole = {root: plan for root, plan in plans.items() if root not in damage.trees}
+        plans = engine.plans(network, {name: tree.bits for name, tree in self._rows.trees().items()})
+        whole = {name: plan for name, plan in plans.items() if damage.trees.keys().isdisjoint(plan.roots)}
         columns = {name: dict(s.columns) for name, s in streams.items() if name not in damage.arrived}
         trees = manifest.trees(engine.spark, self._home.state, whole)
         arrived = manifest.arrived(engine.spark, self._home.state, columns)

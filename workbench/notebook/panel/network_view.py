@@ -75,7 +75,7 @@ class PlanView(View):
         if chosen not in self.widget.nodes:
             return
         root = self.widget.nodes[chosen]["root"]
-        seconds = [{o.nodes[0]: o.seconds for o in report.operators} for report in reports]
+        seconds = [{id_: o.seconds for o in report.operators for id_ in o.nodes} for report in reports]
         self.widget.series = {
             "node": chosen,
             "batches": [report.batch for report in reports],
@@ -118,5 +118,5 @@ def numbers(network: NetworkView) -> dict[str, Any]:
     return {
         "batch": report.batch,
         "rows": {id_: [node.rows_in, node.rows_out] for id_, node in rows.items()},
-        "seconds": {operator.nodes[0]: operator.seconds for operator in report.operators},
+        "seconds": {id_: operator.seconds for operator in report.operators for id_ in operator.nodes},
     }

@@ -1,0 +1,81 @@
+"""Which roots one shared operator computes: siblings share a pass (the shared aggregates of CACQ's lineage).
+
+Hundreds of queries ask for the same groups of different selections of one operator's rows. Each is a node, and one
+Spark job a node would be the end of sharing. So roots that keep groups of one form over one operator's rows run as one
+operator, a **family**: a row of the parent takes part once for each member whose node it belongs to, and the member is
+one more column of the group. A family is one relation, one state and two jobs, however many members it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from workbench.network.network import Network
+from workbench.network.nodes import Aggregate, Node, NodeId, SetOperation, SetOperator
+from workbench.sql.expressions import text
+
+Form = tuple[str, ...]
+
+
+def member(root: NodeId) -> int:
+    """What tells the rows of a member of a family from those of the others.
+
+    Example:
+        >>> member("G0000002a")
+        42
+    """
+    return int(root[1:], 16)
+
+
+def families(network: Network, before: Mapping[NodeId, str]) -> dict[str, tuple[NodeId, ...]]:
+    """The roots that each operator computes, by its name; those it reads come before it.
+
+    An operator keeps its name as long as somebody in it asks for what they did. Who comes to ask for something else,
+    while others do not, leaves for an operator of another name.
+
+    Args:
+        network: what is to run.
+        before: for the roots that ran, the name of the operator they ran in.
+    """
+    names: dict[NodeId, str] = {}
+    forms: dict[str, Form] = {}
+    """What each operator that has a name asks for."""
+    found: dict[tuple[Form, str | None], str] = {}
+    """The operator that others of the same form, and from the same operator before, have joined."""
+    for root in network.trees:
+        node = network.nodes[root]
+        form = _form(node, [names[network.roots[parent]] for parent in node.parents])
+        was = before.get(root)
+        if was is not None and forms.get(was, form) == form:
+            name = was
+        else:
+            known = found.get((form, was)) or (found.get((form, None)) if was is None else None)
+            name = known or _free(root, {*forms, *before.values()})
+        names[root] = name
+        forms[name] = form
+        found[form, was] = name
+        found.setdefault((form, None), name)
+    grouped: dict[str, list[NodeId]] = {}
+    for root, name in names.items():
+        grouped.setdefault(name, []).append(root)
+    return {name: tuple(roots) for name, roots in grouped.items()}
+
+
+def _form(node: Node, parents: list[str]) -> Form:
+    """What siblings have in common, given the operators they read."""
+    match node:
+        case Aggregate():
+            groups = [f"{text(group)} = {text(node.direct_group(group))}" for group in node.groups]
+            statistics = sorted(f"{text(s)} = {text(node.direct_statistic(s))}" for s in node.statistics)
+            return ("aggregate", *parents, *groups, "with", *statistics)
+        case SetOperation() if node.operator is not SetOperator.UNION_ALL:
+            branches = [", ".join(map(text, values)) for _, values in node.direct]
+            return (str(node.operator), *parents, *branches)
+        case _:
+            return (node.id,)
+
+
+def _free(root: NodeId, taken: set[str]) -> str:
+    """A name for an operator: the root's, unless another has it, which this root has left."""
+    names = (root, *(f"{root}x{i}" for i in range(1, len(taken) + 1)))
+    return next(name for name in names if name not in taken)
