@@ -126,7 +126,12 @@ def test_a_part_of_a_state_keeps_groups_whose_rows_cancel_in_number_only(
     node = Aggregate(Read("F", TRUE), (Column("s", STRING),), frozenset([total]), "F")
     plan = plan_aggregate(node, {"s": STRING, column_name(total): INTEGER}, monotone=False).read_by([((1, 0),)])
     # One row of the group went, another came: none more, none less, and 5 more in sum.
-    numbers = {MEMBER: "1", "s": "'g'", "_rows": "0", **{part.name: "0" for part in plan.parts if part.name.endswith("_n")}}
+    numbers = {
+        MEMBER: "1",
+        "s": "'g'",
+        "_rows": "0",
+        **{part.name: "0" for part in plan.parts if part.name.endswith("_n")},
+    }
     values = [f"cast({numbers.get(n, '5')} AS {t.spark}) AS `{n}`" for n, t in plan.state_columns.items()]
     rows = spark.sql(f"SELECT {', '.join(values)}, 0 AS _batch, 1L AS _weight")
     assert merged_state(plan, rows, whole).count() == (0 if whole else 1)

@@ -1,25 +1,27 @@
 """Operators that keep something for each group of rows: aggregates, DISTINCT, and set operators except UNION ALL.
 
-All are one scheme (T4.2, Algorithm 4.1, exact under retractions), in two jobs for a whole family of siblings. The
-change is grouped and written down. Then what was stored for the groups it touches is looked up by key and merged with
-it; the touched groups' old rows leave and their new rows enter. In one task neither has an exchange, so their plans are
-made once.
+All are one scheme (T4.2, Algorithm 4.1, exact under retractions) for a whole family of siblings. The change is grouped
+and written down. Then what was stored for the groups it touches is looked up by key and merged with it; the touched
+groups' old rows leave and their new rows enter. That is one job where few rows change, whose plan is made once. It is
+two where many change, or values are computed anew from the rows of the touched groups.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from pyspark.sql import DataFrame
 
 from workbench.engine.frames import changed_frame, segments_frame, write, writing
 from workbench.engine.grouped_plan import GroupedPlan
-from workbench.engine.grouped_sql import as_told, grouped_change, nothing_yet, state_change
+from workbench.engine.grouped_sql import as_told, grouped_change, nothing_yet, recalled_change, state_change
 from workbench.engine.join_keys import key_column
 from workbench.engine.layout import Layout
 from workbench.engine.leaf import Leaf, SharedLeaf
 from workbench.engine.lookup import Lookup
 from workbench.engine.note import Input
+from workbench.engine.recall import Recall
 from workbench.engine.relation import Run, consolidate, tasks_for
 from workbench.engine.runner import Runner, Work
 from workbench.engine.shared_pass import NO_CHANGE, Delta
@@ -33,12 +35,36 @@ def grouped_delta(runner: Runner, work: Work, plan: GroupedPlan) -> tuple[Delta,
     if not work.changed and not starting:
         return NO_CHANGE, NO_CHANGE
     tasks = tasks_for(work.changed, runner.spark)
+    if work.tree is not None and tasks == 1 and (both := _in_one_job(runner, work, work.tree, plan)) is not None:
+        delta = runner.run(both)
+        return replace(delta, beside=()), Delta(delta.beside)
     touched = Delta(write(_touching(runner, work, plan, tasks)))
     if not touched.rows and not starting:
         return NO_CHANGE, NO_CHANGE
     if work.tree is None:
         return runner.passed(_made(runner, work, plan, touched, tasks), work.plan, tasks), touched
     return runner.run(_changing(runner, work, work.tree, plan, touched, tasks)), touched
+
+
+def _in_one_job(runner: Runner, work: Work, tree: Tree, plan: GroupedPlan) -> DataFrame | None:
+    """The plan of both steps in one task; ``None`` where there is none."""
+    if plan.holistic:
+        return None
+    places = _places(work, tree, plan)
+    note = runner.note(work.plan)
+    note.write(work.batch, [*work.notes, *(Input((), run) for _, run in places.values())])
+    leaves = [_changed(work, plan, at) for at in range(len(plan.branches))]
+    kept = [leaf for leaf, _ in places.values()]
+
+    def planned() -> DataFrame:
+        frames = [changed_frame(runner.spark, note, at, leaf, 1) for at, leaf in enumerate(leaves)]
+        changes = [runner.bind(work.plan, f"change{at}", frame) for at, frame in enumerate(frames)]
+        touched = runner.spark.sql(state_change(plan, changes, one_task=True)).coalesce(1)
+        recall = Recall(kept[0], kept[1], note, len(leaves), str(runner.folder(work.plan.name)))
+        recalled = runner.bind(work.plan, "recalled", recall.frame(touched))
+        return runner.passing(recalled_change(plan, work.plan.made, recalled), work.plan, 1)
+
+    return runner.in_one_task(work.plan, "both", (work.plan, leaves, kept), planned)
 
 
 def _touching(runner: Runner, work: Work, plan: GroupedPlan, tasks: int) -> DataFrame:
@@ -57,7 +83,10 @@ def _touching(runner: Runner, work: Work, plan: GroupedPlan, tasks: int) -> Data
 
 def _changing(runner: Runner, work: Work, tree: Tree, plan: GroupedPlan, touched: Delta, tasks: int) -> DataFrame:
     """The plan of the change of a tree's rows, once it is known which groups are touched."""
-    places = _places(work, tree, plan)
+    places: dict[str, tuple[Leaf | SharedLeaf, Run]] = {**_places(work, tree, plan)}
+    if plan.holistic:
+        (told,) = work.notes
+        places["rows"] = (_changed(work, plan, 0), (*told.before, *told.change))
     note = runner.note(work.plan, "touched")
     note.write(work.batch, [Input(touched.segments, run) for _, run in places.values()])
     leaves = {role: leaf for role, (leaf, _) in places.items()}
@@ -76,18 +105,14 @@ def _changing(runner: Runner, work: Work, tree: Tree, plan: GroupedPlan, touched
     return planned() if tasks > 1 else runner.prepared(work.plan, "rows", (work.plan, leaves), planned)
 
 
-def _places(work: Work, tree: Tree, plan: GroupedPlan) -> Mapping[str, tuple[Leaf | SharedLeaf, Run]]:
+def _places(work: Work, tree: Tree, plan: GroupedPlan) -> Mapping[str, tuple[Leaf, Run]]:
     """Where the rows of touched groups are looked up, and what is read of them."""
     assert tree.state is not None
     keys = tuple(plan.keys)
-    places: dict[str, tuple[Leaf | SharedLeaf, Run]] = {
+    return {
         "state": (Leaf.of(tree.state.layout, tuple(plan.state_columns), keys, None), tree.state.segments),
         "stored": (Leaf.of(tree.relation.layout, tuple(work.plan.made), keys, None), tree.relation.segments),
     }
-    if plan.holistic:
-        (told,) = work.notes
-        places["rows"] = (_changed(work, plan, 0), (*told.before, *told.change))
-    return places
 
 
 def _changed(work: Work, plan: GroupedPlan, at: int) -> SharedLeaf:

@@ -8,6 +8,7 @@ from pyspark.sql import DataFrame
 
 from workbench.engine.grouped_plan import LIVE, GroupedPlan
 from workbench.engine.layout import BATCH, MEMBER, WEIGHT
+from workbench.engine.recall import PARTS, ROLE, was
 from workbench.network.projection import Columns
 
 
@@ -62,6 +63,27 @@ def grouped_change(
         return f"SELECT * FROM ({entering}) WHERE {WEIGHT} <> 0"
     leaving = f"SELECT {_list(made, [f'-{WEIGHT} AS {WEIGHT}'])} FROM {stored}"
     changes = _together([entering, leaving], one_task)
+    summed = f"SELECT {_list(made, [f'sum({WEIGHT}) AS {WEIGHT}'])} FROM ({changes}) {_group_by(made)}"
+    return f"SELECT * FROM ({summed}) WHERE {WEIGHT} <> 0"
+
+
+def recalled_change(plan: GroupedPlan, made: Columns, recalled: str) -> str:
+    """SQL of the change of the operator's rows, where nothing is computed from its parent's: ``made`` and ``_weight``.
+
+    Args:
+        plan: how the operator runs.
+        made: the columns of the result.
+        recalled: view of the touched groups' parts, and of the operator's rows of these groups (``Recall``). It is read
+            once, since reading it writes the groups down.
+    """
+    values = [name for name in made if name not in plan.keys]
+    merges = [*_merges(plan), f"sum({WEIGHT}) AS {WEIGHT}"]
+    apart = [*plan.keys, *map(was, values), ROLE]
+    merged = f"SELECT {_list(apart, merges)} FROM {recalled} {_group_by(apart)}"
+    entering = [f"if({ROLE} = {PARTS}, {plan.finals[name]}, `{was(name)}`) AS `{name}`" for name in values]
+    weight = f"if({ROLE} = {PARTS}, {plan.weight}, -{WEIGHT}) AS {WEIGHT}"
+    keys = [f"`{name}`" for name in made if name in plan.keys]
+    changes = f"SELECT {', '.join([*keys, *entering, weight])} FROM ({merged})"
     summed = f"SELECT {_list(made, [f'sum({WEIGHT}) AS {WEIGHT}'])} FROM ({changes}) {_group_by(made)}"
     return f"SELECT * FROM ({summed}) WHERE {WEIGHT} <> 0"
 

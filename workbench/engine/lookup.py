@@ -62,12 +62,15 @@ class Lookup:
     def found(self, told: Input, task: int = 0, tasks: int = 1) -> Iterator[pa.RecordBatch]:
         """One task's part of the rows, each once for each group it is in."""
         for segment in told.change:
-            groups = open_segment(segment.path)
-            hashes = _hashes(groups, self.groups or (MEMBER,))
-            mine = np.flatnonzero(hashes % np.uint64(tasks) == task)
-            mine = mine[np.argsort(hashes[mine])]
-            for other in told.before:
-                yield from self._of_groups(groups, mine, hashes[mine], other)
+            yield from self.of(open_segment(segment.path), told.before, task, tasks)
+
+    def of(self, groups: pa.RecordBatch, segments: Iterable[Segment], task: int = 0, tasks: int = 1) -> Rows:
+        """One task's part of the rows of some groups."""
+        hashes = key_hashes([groups.column(name) for name in self.groups or (MEMBER,)], nulls=True)[0]
+        mine = np.flatnonzero(hashes % np.uint64(tasks) == task)
+        mine = mine[np.argsort(hashes[mine])]
+        for segment in segments:
+            yield from self._of_groups(groups, mine, hashes[mine], segment)
 
     def _of_groups(self, groups: pa.RecordBatch, mine: Positions, hashes: Hashes, where: Segment) -> Rows:
         """The rows of a segment that are in some of the groups."""
@@ -92,10 +95,6 @@ class Lookup:
             for first in range(0, where.rows, ROWS):
                 at = np.arange(first, min(where.rows, first + ROWS))
                 yield np.full(len(at), group), at
-
-
-def _hashes(groups: pa.RecordBatch, names: Sequence[str]) -> Hashes:
-    return key_hashes([groups.column(name) for name in names], nulls=True)[0]
 
 
 def _same(

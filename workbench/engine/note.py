@@ -39,7 +39,8 @@ class Note:
 
     def write(self, batch: int, inputs: Sequence[Input] = (), extents: Sequence[Mapping[str, Interval]] = ()) -> None:
         """Say what the next job works on; of a window also where it was and is."""
-        said: dict[str, Any] = {"batch": batch, "inputs": [[_plain(i.change), _plain(i.before)] for i in inputs]}
+        said: dict[str, Any] = {"batch": batch, "token": uuid.uuid4().hex}
+        said["inputs"] = [[_plain(i.change), _plain(i.before)] for i in inputs]
         said["extents"] = [{name: [i.low, i.high] for name, i in extent.items()} for extent in extents]
         part = f"{self.path}.{uuid.uuid4().hex}"
         Path(part).write_text(json.dumps(said))
@@ -49,6 +50,10 @@ class Note:
         """The number of the batch, and the inputs."""
         said = json.loads(Path(self.path).read_text())
         return said["batch"], tuple(Input(_segments(change), _segments(before)) for change, before in said["inputs"])
+
+    def token(self) -> str:
+        """What tells this writing of the note from all others."""
+        return str(json.loads(Path(self.path).read_text())["token"])
 
     def extents(self) -> tuple[Mapping[str, Interval], ...]:
         """Where a window was, and where it is."""

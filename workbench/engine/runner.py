@@ -62,8 +62,8 @@ class Runner:
         self.spark = spark
         self.views = Views(spark)
         self._folder = folder
-        self._prepared: dict[str, tuple[object, DataFrame]] = {}
-        """By its role the plan that runs in every batch, and what it depends on."""
+        self._prepared: dict[str, tuple[object, DataFrame | None]] = {}
+        """By its role the plan that runs in every batch, and what it depends on; ``None`` where it has an exchange."""
 
     def forget(self, keep: Callable[[str], bool] = lambda name: False) -> None:
         """Forget plans and views of the trees that are not to be kept."""
@@ -99,14 +99,19 @@ class Runner:
 
         A plan with an exchange is made every time, since Spark keeps what it has exchanged.
         """
+        kept = self.in_one_task(plan, role, depends_on, make)
+        return make() if kept is None else kept
+
+    def in_one_task(
+        self, plan: TreePlan, role: str, depends_on: object, make: Callable[[], DataFrame]
+    ) -> DataFrame | None:
+        """A plan of a tree, made when it has to be; ``None`` where it has an exchange."""
         key = f"{plan.name}_{role}"
         known = self._prepared.get(key)
-        if known is not None and known[0] == depends_on:
-            return known[1]
-        made = make()
-        if not _exchanges(made):
-            self._prepared[key] = (depends_on, made)
-        return made
+        if known is None or known[0] != depends_on:
+            made = make()
+            known = self._prepared[key] = (depends_on, None if _exchanges(made) else made)
+        return known[1]
 
     def passing(self, rows: str, plan: TreePlan, tasks: int | None = None) -> DataFrame:
         """The plan that takes a root's rows through the tree's filter.

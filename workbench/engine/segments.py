@@ -33,10 +33,15 @@ class Segment:
 
 
 class SegmentWriter:
-    """Writes rows to segments as they come; ``close`` gives those that were written."""
+    """Writes rows to segments as they come; ``close`` gives those that were written.
 
-    def __init__(self, folder: str) -> None:
-        self._folder = folder
+    Args:
+        folder: where.
+        mark: what the names of the files begin with.
+    """
+
+    def __init__(self, folder: str, mark: str = "") -> None:
+        self._place = f"{folder}/{mark}"
         self._waiting: list[pa.RecordBatch] = []
         self._written: list[Segment] = []
 
@@ -56,7 +61,7 @@ class SegmentWriter:
         # Strings of more than 2 GiB stay several batches; each becomes a file.
         for batch in pa.Table.from_batches(self._waiting).combine_chunks().to_batches():
             # A random name: what a failed or repeated task wrote is never read.
-            path = f"{self._folder}/{uuid.uuid4().hex}.arrow"
+            path = f"{self._place}{uuid.uuid4().hex}.arrow"
             try:
                 with pa.OSFile(path, "wb") as file, pa.ipc.new_file(file, batch.schema) as writer:
                     writer.write_batch(batch)

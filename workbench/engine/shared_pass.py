@@ -19,9 +19,10 @@ from workbench.engine.layout import BATCH, WEIGHT, word_column
 from workbench.engine.lineage import GroupedFilter, count_bits, patterns
 from workbench.engine.note import Note
 from workbench.engine.segments import Segment, SegmentWriter
+from workbench.engine.task_files import mark_of_task, written_under
 from workbench.engine.worker import settle
 
-_ANSWER = "path string, rows bigint, rows_in bigint, counts binary"
+_ANSWER = "path string, rows bigint, rows_in bigint, counts binary, beside boolean"
 
 
 @dataclass(frozen=True)
@@ -29,12 +30,14 @@ class Delta:
     """The rows one pass wrote: the changes of a tree in one batch.
 
     ``counts[bit]`` is the number of rows with that bit, and after all words of bits come the numbers of rows with each
-    of the filter's combinations; ``rows_in`` what the root produced before the filter.
+    of the filter's combinations; ``rows_in`` what the root produced before the filter. ``beside``: segments of other
+    rows that the same task had written on the way.
     """
 
     segments: tuple[Segment, ...] = ()
     rows_in: int = 0
     counts: tuple[int, ...] = field(default=())
+    beside: tuple[Segment, ...] = ()
 
     @property
     def rows(self) -> int:
@@ -67,9 +70,10 @@ def run_pass(plan: DataFrame) -> Delta:
     answers = plan.collect()
     counts = sum((np.frombuffer(a.counts, dtype=np.int64) for a in answers), start=np.zeros(1, dtype=np.int64))
     return Delta(
-        tuple(Segment(a.path, a.rows) for a in answers if a.rows),
+        tuple(Segment(a.path, a.rows) for a in answers if a.rows and not a.beside),
         sum(a.rows_in for a in answers),
         tuple(int(c) for c in np.atleast_1d(counts)),
+        tuple(Segment(a.path, a.rows) for a in answers if a.beside),
     )
 
 
@@ -108,10 +112,15 @@ def _writer(
         yield _answer(Segment("", 0), rows_in, counts)
         for segment in written:
             yield _answer(segment, 0, counts * 0)
+        if now is not None:
+            for segment in written_under(mark_of_task(now), folder):
+                yield _answer(segment, 0, counts * 0, beside=True)
 
     return write
 
 
-def _answer(segment: Segment, rows_in: int, counts: np.ndarray[tuple[int], np.dtype[np.int64]]) -> pa.RecordBatch:
+def _answer(
+    segment: Segment, rows_in: int, counts: np.ndarray[tuple[int], np.dtype[np.int64]], beside: bool = False
+) -> pa.RecordBatch:
     values = {"path": [segment.path], "rows": [segment.rows], "rows_in": [rows_in], "counts": [counts.tobytes()]}
-    return pa.RecordBatch.from_pydict(values)
+    return pa.RecordBatch.from_pydict(values | {"beside": [beside]})
