@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from workbench.engine import key_index, probe, segments
-from workbench.engine.key_index import candidates, key_hashes
+from workbench.engine.key_index import Key, Wanted, candidates, key_hashes
 from workbench.engine.leaf import Leaf
 from workbench.engine.note import Input, Note
 from workbench.engine.probe import Probe
@@ -100,7 +100,7 @@ def test_all_keys_of_one_value_come_in_portions(tmp_path: Path) -> None:
     table = pa.table({"k": pa.array([5] * 100, pa.int64())})
     (segment,) = write_segments(table, tmp_path)
     hashes, _ = key_hashes([pa.array([5, 6, 5], pa.int64())])
-    portions = list(candidates(segment.path, ("k",), hashes, at_a_time=10))
+    portions = list(candidates(segment.path, Key(("k",)), Wanted.keys(hashes), at_a_time=10))
     assert [len(asked) for asked, _ in portions] == [100, 100]
     assert [sorted(found.tolist()) for _, found in portions] == [list(range(100))] * 2
     assert {int(a) for asked, _ in portions for a in asked} == {0, 2}
@@ -112,13 +112,13 @@ def test_a_collision_is_a_candidate_and_no_more(tmp_path: Path, monkeypatch: pyt
     (segment,) = write_segments(pa.table({"k": pa.array([1, 2, None], pa.int64())}), tmp_path)
     hashes, whole = key_hashes([pa.array([2, None], pa.int64())])
     assert whole.tolist() == [True, False]
-    ((_, found),) = candidates(segment.path, ("k",), hashes[whole], at_a_time=100)
+    ((_, found),) = candidates(segment.path, Key(("k",)), Wanted.keys(hashes[whole]), at_a_time=100)
     assert sorted(found.tolist()) == [0, 1]
 
 
 def test_nothing_of_a_removed_segment_stays(tmp_path: Path) -> None:
     (segment,) = write_segments(pa.table({"k": pa.array([1], pa.int64())}), tmp_path)
-    list(candidates(segment.path, ("k",), np.zeros(1, dtype=np.uint64), 1))
+    list(candidates(segment.path, Key(("k",)), Wanted.keys(np.zeros(1, dtype=np.uint64)), 1))
     assert len(list(tmp_path.iterdir())) == 2
     opened = open_segment(segment.path)
     remove_segment(segment.path)

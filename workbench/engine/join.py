@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
+from workbench.engine.band import band_of
 from workbench.engine.join_keys import join_keys, key_column
 from workbench.engine.layout import BATCH, WEIGHT
 from workbench.engine.leaf import Leaf
@@ -77,7 +78,7 @@ def probe_of(join: Join, left: NodeRows, right: NodeRows, made: Columns, note: N
         )
         for side, rows in zip(SIDES, (left, right), strict=True)
     ]
-    return Probe(sides[0], sides[1], note)
+    return Probe(sides[0], sides[1], note, band_of(join))
 
 
 def tested_pairs(join: Join, pairs: str, made: Columns) -> str:

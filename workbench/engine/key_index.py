@@ -11,6 +11,7 @@ import hashlib
 import os
 import uuid
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -26,6 +27,32 @@ Hashes = npt.NDArray[np.uint64]
 Positions = npt.NDArray[np.int64]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+_SOME_DAY = -(1 << 23)
+"""The first day that an index tells from others; the last one is as far from 1970."""
+_DAYS = np.uint64((1 << 24) - 1)
+
+
+@dataclass(frozen=True)
+class Key:
+    """By what rows are found: their key's columns, and within a key the day in a column of dates, if they have one."""
+
+    columns: tuple[str, ...]
+    day: str | None = None
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is looked for: for each key its hash, or with days the first and the last hash."""
+
+    low: Hashes
+    high: Hashes
+    by_day: bool = False
+
+    @staticmethod
+    def keys(hashes: Hashes) -> Wanted:
+        """Keys alone."""
+        return Wanted(hashes, hashes)
 
 
 def key_hashes(columns: Sequence[pa.Array], nulls: bool = False) -> tuple[Hashes, npt.NDArray[np.bool_]]:
@@ -51,15 +78,13 @@ def key_hashes(columns: Sequence[pa.Array], nulls: bool = False) -> tuple[Hashes
 
 
 def candidates(
-    segment: str, key: tuple[str, ...], wanted: Hashes, at_a_time: int, nulls: bool = False
+    segment: str, key: Key, wanted: Wanted, at_a_time: int, nulls: bool = False
 ) -> Iterator[tuple[Positions, Positions]]:
     """Rows of a segment whose key may be one of those wanted: positions in ``wanted``, and rows, pair by pair.
 
     About ``at_a_time`` pairs come together; more only where one key alone has more rows. ``nulls``: see ``key_hashes``.
     """
-    hashes, rows = _index(segment, key, nulls)
-    first = np.searchsorted(hashes, wanted, side="left")
-    counts = np.searchsorted(hashes, wanted, side="right") - first
+    first, counts, rows = _found(segment, key, wanted, nulls)
     found = np.flatnonzero(counts)
     portion = np.cumsum(counts[found]) // at_a_time
     for some in np.split(found, np.flatnonzero(np.diff(portion)) + 1):
@@ -69,15 +94,35 @@ def candidates(
         yield asked, rows[first[asked] + within]
 
 
-def count_candidates(segment: str, key: tuple[str, ...], wanted: Hashes) -> int:
+def count_candidates(segment: str, key: Key, wanted: Wanted) -> int:
     """How many pairs ``candidates`` would find."""
-    hashes, _ = _index(segment, key, nulls=False)
-    return int((np.searchsorted(hashes, wanted, side="right") - np.searchsorted(hashes, wanted, side="left")).sum())
+    return int(_found(segment, key, wanted, nulls=False)[1].sum())
+
+
+def within_days(hashes: Hashes, days: npt.NDArray[np.int64], first: float, last: float) -> Wanted:
+    """What is wanted by rows that look for those of the same key some days later.
+
+    Args:
+        hashes: of their keys.
+        days: theirs, since 1970.
+        first, last: how many days later, at least and at most; may be negative, or infinite.
+    """
+    low = _SOME_DAY if first == -np.inf else days + int(first)
+    high = -_SOME_DAY if last == np.inf else days + int(last)
+    return Wanted(_with_day(hashes, low), _with_day(hashes, high), True)
+
+
+def _found(segment: str, key: Key, wanted: Wanted, nulls: bool) -> tuple[Positions, Positions, Positions]:
+    """For each of those wanted where its rows begin in the index and how many there are; and the index's rows."""
+    assert wanted.by_day == (key.day is not None)
+    hashes, rows = _index(segment, key, nulls)
+    first = np.searchsorted(hashes, wanted.low, side="left")
+    return first, np.maximum(0, np.searchsorted(hashes, wanted.high, side="right") - first), rows
 
 
 @lru_cache(maxsize=1_024)
-def _index(segment: str, key: tuple[str, ...], nulls: bool) -> tuple[Hashes, Positions]:
-    name = hashlib.sha256("\x00".join((*key, str(nulls))).encode()).hexdigest()[:16]
+def _index(segment: str, key: Key, nulls: bool) -> tuple[Hashes, Positions]:
+    name = hashlib.sha256("\x00".join((*key.columns, str(nulls), f"by {key.day}")).encode()).hexdigest()[:16]
     file = Path(segment).with_suffix(f".{name}.npy")
     if not file.exists():
         _write_index(segment, key, nulls, file)
@@ -85,9 +130,13 @@ def _index(segment: str, key: tuple[str, ...], nulls: bool) -> tuple[Hashes, Pos
     return both[0], both[1].view(np.int64)
 
 
-def _write_index(segment: str, key: tuple[str, ...], nulls: bool, file: Path) -> None:
+def _write_index(segment: str, key: Key, nulls: bool, file: Path) -> None:
     batch = open_segment(segment)
-    hashes, whole = key_hashes([batch.column(name) for name in key], nulls)
+    hashes, whole = key_hashes([batch.column(name) for name in key.columns], nulls)
+    if key.day is not None:
+        days = batch.column(key.day)
+        whole &= ~np.asarray(days.is_null())
+        hashes = _with_day(hashes, comparable(days))
     rows = np.flatnonzero(whole)
     order = np.argsort(hashes[rows], kind="stable")
     both = np.stack([hashes[rows][order], rows[order].astype(np.uint64)])
@@ -96,6 +145,13 @@ def _write_index(segment: str, key: tuple[str, ...], nulls: bool, file: Path) ->
     with part.open("wb") as out:
         np.save(out, both)
     os.replace(part, file)
+
+
+def _with_day(hashes: Hashes, days: npt.NDArray[np.generic] | int) -> Hashes:
+    """Hashes whose last bits are days, so that rows of one key are in the order of their days."""
+    # Days beyond these are the first or the last one, so they are found too often, and never too seldom.
+    placed = (np.clip(days, _SOME_DAY, -_SOME_DAY - 1) - _SOME_DAY).astype(np.uint64)
+    return (hashes & ~_DAYS) | placed
 
 
 def _one_hash(column: pa.Array) -> Hashes:

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
 from workbench.engine.frames import one_row_a_task, tasks_of
-from workbench.engine.key_index import Hashes, Positions, candidates, key_hashes
+from workbench.engine.key_index import Hashes, Key, Positions, Wanted, candidates, key_hashes
 from workbench.engine.layout import MEMBER
 from workbench.engine.leaf import Leaf, SharedLeaf
 from workbench.engine.note import Input, Note
@@ -89,7 +89,7 @@ class Lookup:
 
     def _candidates(self, hashes: Hashes, where: Segment) -> Iterator[tuple[Positions, Positions]]:
         if self.groups:
-            yield from candidates(where.path, self.rows.key, hashes, ROWS, nulls=True)
+            yield from candidates(where.path, Key(self.rows.key), Wanted.keys(hashes), ROWS, nulls=True)
             return
         for group in range(len(hashes)):
             for first in range(0, where.rows, ROWS):

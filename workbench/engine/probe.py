@@ -16,10 +16,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
+from workbench.engine.band import Band
 from workbench.engine.frames import one_row_a_task, tasks_of
-from workbench.engine.key_index import Hashes, Positions, candidates, count_candidates, key_hashes
+from workbench.engine.key_index import Key, Positions, Wanted, candidates, count_candidates, key_hashes, within_days
 from workbench.engine.layout import BATCH, WEIGHT
 from workbench.engine.leaf import Leaf
+from workbench.engine.lineage import comparable
 from workbench.engine.note import Input, Note
 from workbench.engine.segments import Segment, open_segment, read_share, shares
 from workbench.engine.worker import settle
@@ -32,12 +34,14 @@ PAIRS = 65_536
 class Probe:
     """Finds the candidate pairs of two sides; what they are in a batch says the note.
 
-    Columns of the pairs: those of the left side named ``l_…``, of the right ``r_…``, and batch and weight of the pair.
+    ``band``: how far apart in time a pair's rows may be. Columns of the pairs: those of the left side named ``l_…``, of
+    the right ``r_…``, and batch and weight of the pair.
     """
 
     left: Leaf
     right: Leaf
     note: Note
+    band: Band | None = None
 
     def frame(self, spark: SparkSession, tasks: int) -> DataFrame:
         """The pairs as a DataFrame that is made once and run in every batch."""
@@ -73,8 +77,7 @@ class Probe:
             for task in tasks_of(batches):
                 for change, others, changed in _halves(left, right):
                     for looking in probe._looking(change, changed, task, tasks):
-                        other = probe._ends(changed)[1]
-                        found += sum(count_candidates(s.path, other.key, looking.hashes) for s in others)
+                        found += sum(count_candidates(s.path, probe._key(changed), looking.wanted) for s in others)
             yield pa.RecordBatch.from_pydict({"pairs": [found]})
 
         return sum(row.pairs for row in one_row_a_task(spark, tasks).mapInArrow(counted, "pairs bigint").collect())
@@ -87,7 +90,7 @@ class Probe:
         for looking in self._looking(change, changed, task, tasks):
             for segment in others:
                 batch = open_segment(segment.path)
-                for asked, found in candidates(segment.path, other.key, looking.hashes, PAIRS):
+                for asked, found in candidates(segment.path, self._key(changed), looking.wanted, PAIRS):
                     own = other.has(batch, found)
                     ends = (looking.rows.take(pa.array(looking.at[asked[own]])), _taken(batch, other, found[own]))
                     yield self._pairs(*ends[:: 1 - 2 * changed])
@@ -97,9 +100,21 @@ class Probe:
         side = self._ends(changed)[0]
         for rows in read_share(shares(change, tasks)[task], side.changed):
             hashes, whole = key_hashes([rows.column(name) for name in side.key])
-            at = np.flatnonzero(whole & side.has(rows, np.arange(rows.num_rows)))
+            whole &= side.has(rows, np.arange(rows.num_rows))
+            if self.band is None:
+                at = np.flatnonzero(whole)
+                wanted = Wanted.keys(hashes[at])
+            else:
+                days = rows.column(self.band.right if changed else self.band.left)
+                at = np.flatnonzero(whole & ~np.asarray(days.is_null()))
+                wanted = within_days(hashes[at], comparable(days)[at].astype(np.int64), *self.band.days(changed))
             if len(at):
-                yield _Looking(rows, at, hashes[at])
+                yield _Looking(rows, at, wanted)
+
+    def _key(self, changed: int) -> Key:
+        """By what the rows of the other side are found."""
+        day = None if self.band is None else self.band.left if changed else self.band.right
+        return Key(self._ends(changed)[1].key, day)
 
     def _ends(self, changed: int) -> tuple[Leaf, Leaf]:
         """The side that changed, and the other."""
@@ -116,11 +131,11 @@ class Probe:
 
 @dataclass(frozen=True)
 class _Looking:
-    """Rows that look for others: where they stand in ``rows``, and the hashes of their keys."""
+    """Rows that look for others: where they stand in ``rows``, and what they look for."""
 
     rows: pa.RecordBatch
     at: Positions
-    hashes: Hashes
+    wanted: Wanted
 
 
 def _halves(left: Input, right: Input) -> Iterator[tuple[tuple[Segment, ...], tuple[Segment, ...], int]]:

@@ -41,6 +41,16 @@ START_SETTINGS = {
     "spark.python.unix.domain.socket.enabled": "true",
 }
 
+JVM_OPTIONS = (
+    "-Dlog4j2.disable.jmx=true",
+    # Spark generates classes for every plan, and a batch is many small jobs. The optimizing compiler (C2) took half of
+    # two cores for minutes, for code that hardly ever runs.
+    "-XX:TieredStopAtLevel=1",
+    # Without C2 the JVM keeps less room for code, 48 MB; when that is full, it stops compiling.
+    "-XX:ReservedCodeCacheSize=256m",
+)
+"""What the JVM is told, besides where its log settings are."""
+
 
 def local_spark(app_name: str = "argus", cores: int | None = None, memory: str = "3g") -> SparkSession:
     """Start (or find) a Spark in this process.
@@ -61,9 +71,8 @@ def local_spark(app_name: str = "argus", cores: int | None = None, memory: str =
     builder = SparkSession.builder.master(f"local[{threads}]").appName(app_name)
     for key, value in START_SETTINGS.items():
         builder = builder.config(key, value)
-    builder = builder.config("spark.driver.memory", memory).config(
-        "spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile=file:{log_settings} -Dlog4j2.disable.jmx=true"
-    )
+    options = " ".join([f"-Dlog4j2.configurationFile=file:{log_settings}", *JVM_OPTIONS])
+    builder = builder.config("spark.driver.memory", memory).config("spark.driver.extraJavaOptions", options)
     try:
         with _quiet_launch():
             spark = builder.getOrCreate()

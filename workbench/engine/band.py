@@ -1,0 +1,68 @@
+"""How far apart in time the two rows of a pair may be: `adate` within 40 days, beside the equality of a key.
+
+An index by key and day finds the pairs of such a band join. With the key alone it would find all rows that ever had it,
+whose number grows with the stream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor, inf
+
+from workbench.network.nodes import Join
+from workbench.sql.expressions import Column
+from workbench.sql.linear import linear
+from workbench.sql.predicates import Operator, PredSet
+from workbench.sql.types import Kind
+
+
+@dataclass(frozen=True)
+class Band:
+    """``low <= right - left <= high``, in days, of a column of each side; infinite where there is no bound."""
+
+    left: str
+    right: str
+    low: float = -inf
+    high: float = inf
+
+    def days(self, changed: int) -> tuple[float, float]:
+        """How many days after a row of the side that changed a row of the other may be: from, and to."""
+        return (self.low, self.high) if changed == 0 else (-self.high, -self.low)
+
+
+def band_of(join: Join) -> Band | None:
+    """The band that a join tests; of several the one with most bounds.
+
+    Example:
+        A join that tests ``l.adate < r.adate`` and ``r.adate - l.adate < 40`` has the band from 1 to 39 days.
+    """
+    bands: dict[tuple[str, str], Band] = {}
+    for ends, low, high in _bounds(join.tested):
+        known = bands.get(ends, Band(*ends))
+        bands[ends] = Band(*ends, max(known.low, low), min(known.high, high))
+    return max(bands.values(), key=lambda band: (band.low > -inf) + (band.high < inf), default=None)
+
+
+def _bounds(tested: PredSet) -> Iterator[tuple[tuple[str, str], float, float]]:
+    """For every bound of a difference of two days the columns, and what the difference must be between."""
+    for predicate in tested:
+        literal = predicate.literals[0]
+        if len(predicate.literals) > 1 or literal.right is None or literal.operator is Operator.NE:
+            continue
+        if not (literal.left.type.exact and literal.right.type.exact):
+            continue
+        form = linear(literal.left).plus(linear(literal.right).times(Fraction(-1)))
+        days = {
+            e.source: (e.name, factor) for e, factor in form.terms if isinstance(e, Column) and e.type.kind is Kind.DATE
+        }
+        if len(form.terms) != 2 or days.keys() != {0, 1} or days[0][1] != -days[1][1]:
+            continue
+        # factor * (right - left) + constant, compared with 0
+        factor = days[1][1]
+        bound = -form.constant / factor
+        above = literal.operator in (Operator.GT, Operator.GE)
+        low = ceil(bound) if literal.operator is Operator.EQ or above == (factor > 0) else -inf
+        high = floor(bound) if literal.operator is Operator.EQ or above != (factor > 0) else inf
+        yield (days[0][0], days[1][0]), low, high
