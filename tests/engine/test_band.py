@@ -53,9 +53,7 @@ def test_the_band_of_a_join(text: str) -> None:
         # Which side is left is the network's choice; a strict bound may be a day wide.
         turned = Band(wanted.right, wanted.left, -wanted.high, -wanted.low)
         assert any(
-            (found.left, found.right) == (w.left, w.right)
-            and abs_near(found.low, w.low)
-            and abs_near(found.high, w.high)
+            (found.left, found.right) == (w.left, w.right) and near(found.low, w.low) and near(found.high, w.high)
             for w in (wanted, turned)
         )
 
