@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 import signal
 from collections.abc import Callable
@@ -128,6 +129,10 @@ class FakeSession(SessionViews):
     @property
     def batch(self) -> int:
         return len(self.reports)
+
+    @property
+    def now(self) -> dt.datetime | None:
+        return dt.datetime(2002, 11, 20) if self.streams else None
 
     def set_batch(self, stream: str, rows: int) -> None:
         self.streams[stream].batch = rows

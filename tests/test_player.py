@@ -33,6 +33,10 @@ class Recorded:
     def streams(self) -> MappingProxyType[str, Stream]:
         return MappingProxyType({"s": self.stream})
 
+    @property
+    def now(self) -> pd.Timestamp:
+        return DAYS[self.stream.position - 1]
+
     def run(self, batches: int = 1) -> list[int]:
         assert self.leave.wait(20)
         if self.stream.replay.finished:

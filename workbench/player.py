@@ -15,7 +15,6 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 from workbench.errors import QueryError
-from workbench.streams.clock import clock
 from workbench.streams.stream import Stream
 
 BREATH = 0.01
@@ -35,6 +34,10 @@ class Playable(Protocol):
     @property
     def streams(self) -> Mapping[str, Stream]:
         """Streams and tables by name."""
+
+    @property
+    def now(self) -> dt.datetime | None:
+        """The latest event time that any stream has brought."""
 
     def run(self, batches: int = 1) -> Sequence[Any]:
         """Run batches; nothing comes back at the streams' end."""
@@ -96,7 +99,7 @@ class Player:
         self._left: int | None = 0
         self._back_to: int | None = None
         self._speed: float | None = None
-        self._clock = clock(session.streams.values())
+        self._clock = session.now
         self._since: float | None = None
         self._due: float | None = None
         self._ended = False
@@ -244,7 +247,7 @@ class Player:
             self._done(ended=not self._session.run(1))
 
     def _done(self, went_back: bool = False, ended: bool = False, problem: BaseException | None = None) -> None:
-        at = clock(self._session.streams.values())
+        at = self._session.now
         with self._changed:
             if ended or problem is not None:
                 self._left = 0

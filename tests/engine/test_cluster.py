@@ -89,6 +89,8 @@ def test_a_local_spark_needs_no_preparation(spark: SparkSession, tmp_path: Path)
 
 def test_what_workers_lack_is_named(spark: SparkSession, tmp_path: Path) -> None:
     assert unready(spark.sparkContext, tmp_path) == []
-    folder, module = unready(spark.sparkContext, tmp_path / "elsewhere", ["numpy", "no_such_module"])
+    folder, module = unready(spark.sparkContext, tmp_path / "elsewhere", modules=["numpy", "no_such_module"])
     assert re.fullmatch(r"\S+elsewhere cannot be written on \S+", folder)
+    (unread,) = unready(spark.sparkContext, tmp_path / "elsewhere", writing=False)
+    assert re.fullmatch(r"\S+elsewhere cannot be read on \S+", unread)
     assert re.fullmatch(r"no_such_module is not installed on \S+", module)

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from recovery.conftest import Follow
 from recovery.survival import stray_files, what_survives
 
-from workbench import Session
+from workbench import Session, session_parts
 from workbench.engine import relation
 from workbench.errors import QueryError, SessionError
 
@@ -76,6 +76,35 @@ def test_files_stay_while_somebody_reads(spark: SparkSession, folder: Path, monk
             assert stray_files(writing)
         writing.run(1)
         assert stray_files(writing) == set()
+
+
+def test_a_session_that_did_not_begin_leaves_the_folder_as_it_was(
+    spark: SparkSession, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also while its error is held on to, as a notebook does, and so all that the error refers to."""
+    new, held = tmp_path / "new", []
+    with monkeypatch.context() as without:
+        without.setattr(session_parts, "local_spark", lambda: 1 / 0)
+        for begin in (lambda: Session(path=new), lambda: Session.open(folder)):
+            with pytest.raises(ZeroDivisionError) as problem:
+                begin()
+            held.append(problem)
+    with Session(spark, new) as first, Session.open(folder, spark) as second:
+        assert (first.read_only, second.read_only) == (None, None)
+
+
+def test_a_session_that_plays_is_saved_as_of_a_batch(
+    spark: SparkSession, folder: Path, tmp_path: Path, following: Follow
+) -> None:
+    with Session.open(folder, spark) as session:
+        session.player.play(2)
+        session.save(tmp_path / "copy")
+        assert session.player.wait(60)
+        played = session.batch
+    oracle = following(Session.open(tmp_path / "copy", spark))
+    assert oracle.batch <= played
+    oracle.check_results()
+    oracle.run(1)
 
 
 def test_another_process_holds_the_folder_until_it_dies(spark: SparkSession, folder: Path) -> None:

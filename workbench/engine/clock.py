@@ -5,6 +5,7 @@ Time passes only when rows arrive: the time of a stream is the largest event tim
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,12 @@ from workbench.sql.now import Moment, as_number, rows_of
 
 if TYPE_CHECKING:
     from workbench.engine.relation import Relation
+
+
+EPOCH = dt.datetime(1970, 1, 1)
+"""When event times that are plain numbers of seconds begin."""
+LARGEST = int((dt.datetime.max - EPOCH).total_seconds()) // 2
+"""Numbers beyond it are no seconds from then."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +44,12 @@ class Clock:
     def now(self) -> Moment:
         """What time it is."""
         return self.moments[-1][1]
+
+    @property
+    def latest(self) -> dt.datetime | None:
+        """The latest event time that any stream has brought; plain numbers count seconds from ``EPOCH``."""
+        times = (_as_datetime(self.now.get(stream)) for stream in self.times)
+        return max((time for time in times if time is not None), default=None)
 
     def rows(self, stream: str) -> int:
         """How many rows a stream has brought."""
@@ -113,6 +126,17 @@ def _advance(moment: dict[str, Value], name: str, latest: Value, rows: int) -> N
     moment[counted] = rows + (before if isinstance(before, int) else 0)
     if latest is not None:
         moment[key] = max((time for time in (moment.get(key), latest) if time is not None), key=_order)
+
+
+def _as_datetime(time: Value) -> dt.datetime | None:
+    match time:
+        case dt.datetime():
+            return time
+        case dt.date():
+            return dt.datetime.combine(time, dt.time())
+        case int() if abs(time) <= LARGEST:
+            return EPOCH + dt.timedelta(seconds=time)
+    return None
 
 
 def _order(time: Value) -> int:

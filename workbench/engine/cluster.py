@@ -6,8 +6,13 @@ sent to them, and the folder must lie where all of them can write it.
 
 from __future__ import annotations
 
+import atexit
+import os
+import shutil
+import tempfile
 import zipfile
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 from pyspark import SparkContext
@@ -23,12 +28,13 @@ PROBES_A_CORE = 2
 """Tasks that look around, so that every worker gets some."""
 
 
-def prepare_workers(spark: SparkSession, folder: Path) -> None:
+def prepare_workers(spark: SparkSession, folder: Path, writing: bool = True) -> None:
     """Send the package to a cluster's workers and see that they can work in a folder; nothing for a local Spark.
 
     Args:
         spark: the Spark to be used.
         folder: where the session keeps its rows.
+        writing: whether the session writes there, or only reads.
 
     Raises:
         EnvironmentProblem: a worker has not the packages it needs, or cannot reach the folder.
@@ -36,18 +42,18 @@ def prepare_workers(spark: SparkSession, folder: Path) -> None:
     context = spark.sparkContext
     if (context.master or "local").startswith("local"):
         return
-    context.addPyFile(str(packed(folder)))
-    if problems := unready(context, folder):
+    context.addPyFile(str(packed()))
+    if problems := unready(context, folder, writing):
         raise EnvironmentProblem(
             f"Spark's workers are not ready: {'; '.join(problems)}",
             hint="give Session a path that all machines share, and workers a Python like this one (PYSPARK_PYTHON)",
         )
 
 
-def unready(context: SparkContext, folder: Path, modules: Sequence[str] = MODULES) -> list[str]:
-    """What keeps workers from working: a module that is not installed there, a folder they cannot write."""
+def unready(context: SparkContext, folder: Path, writing: bool = True, modules: Sequence[str] = MODULES) -> list[str]:
+    """What keeps workers from working: a module that is not installed there, a folder they cannot write (or read)."""
     tasks = PROBES_A_CORE * max(1, context.defaultParallelism)
-    where = str(folder)
+    where, needed, done = str(folder), (os.W_OK if writing else os.R_OK), "written" if writing else "read"
 
     def look(_: int) -> list[str]:
         import importlib.util
@@ -55,23 +61,25 @@ def unready(context: SparkContext, folder: Path, modules: Sequence[str] = MODULE
 
         host = os.uname().nodename
         missing = [f"{name} is not installed on {host}" for name in modules if importlib.util.find_spec(name) is None]
-        return missing if os.access(where, os.W_OK) else [*missing, f"{where} cannot be written on {host}"]
+        return missing if os.access(where, needed) else [*missing, f"{where} cannot be {done} on {host}"]
 
     return sorted(set(context.parallelize(range(tasks), tasks).flatMap(look).collect()))
 
 
-def packed(folder: Path) -> Path:
-    """This package as a zip file that Python imports from, written into ``folder``.
+@cache
+def packed() -> Path:
+    """This package as a zip file that Python imports from, in a folder of this process, which is its only writer.
+
+    There is one for all sessions: Spark serves it for as long as it runs, and refuses another of the same name.
 
     Example:
-        >>> from tempfile import TemporaryDirectory
-        >>> with TemporaryDirectory() as folder:
-        ...     names = zipfile.ZipFile(packed(Path(folder))).namelist()
+        >>> names = zipfile.ZipFile(packed()).namelist()
         >>> "workbench/session.py" in names, any("__pycache__" in name for name in names)
         (True, False)
     """
-    root = Path(workbench.__file__).parent
-    file = folder / f"{root.name}.zip"
+    root, folder = Path(workbench.__file__).parent, tempfile.mkdtemp(prefix="argus-package-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    file = Path(folder) / f"{root.name}.zip"
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(root.rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:

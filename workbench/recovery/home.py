@@ -12,6 +12,8 @@ import os
 import shutil
 import socket
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -97,6 +99,23 @@ class Home:
     def streams(self) -> Path:
         """Where the rows of streams are, arrived or not."""
         return self.path / "streams"
+
+    @contextmanager
+    def beginning(self) -> Iterator[Catalog]:
+        """The catalog of a session that begins or goes on; when that fails, the folder is as free as it was before."""
+        there = (self.path / CATALOG).exists()
+        catalog: Catalog | None = None
+        try:
+            catalog = self.catalog()
+            yield catalog
+        except BaseException:
+            if catalog is not None:
+                catalog.close()
+            if not there:
+                for file in self.path.glob(f"{CATALOG}*"):
+                    file.unlink()
+            self.close()
+            raise
 
     def catalog(self) -> Catalog:
         """The session's catalog: the file, for who writes; a copy of the last commit for who reads."""

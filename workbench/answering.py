@@ -1,0 +1,83 @@
+"""How queries get their answers: from the rows that are kept, or computed aside where what is asked for is not kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from workbench.catalog.catalog import Catalog
+from workbench.engine.clock import Clock
+from workbench.engine.engine import Engine
+from workbench.engine.results import Answers
+from workbench.failing import Failing
+from workbench.instants import moment_at
+from workbench.network.network import Network, QueryPlan
+from workbench.network.nodes import Window
+from workbench.options import Options
+from workbench.query import Query
+from workbench.recovery.store import Store
+from workbench.sharing.planner import Planner
+from workbench.state import State
+
+
+class Answering:
+    """Gives the queries of a session their answers, in whatever thread asks; it waits for nobody.
+
+    Args:
+        options: how queries are planned.
+        store: the session's state; what is read is what was committed last.
+        planner: knows the streams.
+        engine: computes what is not kept.
+        failing: disables a query whose functions raise while it is read.
+    """
+
+    def __init__(self, options: Options, store: Store, planner: Planner, engine: Engine, failing: Failing) -> None:
+        self._options = options
+        self._store = store
+        self._planner = planner
+        self._engine = engine
+        self._failing = failing
+
+    @contextmanager
+    def answers(self, query: Query, at: object | None) -> Iterator[Answers]:
+        """The answers of a query for as long as they are read; the files they are read from stay meanwhile.
+
+        Args:
+            query: whose.
+            at: those of one instant, instead of the latest.
+
+        Raises:
+            QueryError: the query does not run, or has no such instant.
+            EngineError: Spark could not compute what is not kept.
+        """
+        self._failing.disable()
+        with self._store.home.discarded.kept():
+            state = self._store.state
+            query.check_active()
+            clock = state.held.clock
+            if at is not None:
+                clock = clock.standing(moment_at(query.windows_on, clock, at, query.name))
+            plan = state.network.queries.get(query.name)
+            if plan is not None and (at is None or not _moves(state.network, plan)):
+                yield Answers(plan, state.held.by_root[plan.read.root], query.registered, clock)
+            else:
+                with self._aside(query, state, clock) as answers:
+                    yield answers
+        # Functions of SELECT are called as rows are read; one that raised has disabled the query.
+        self._failing.disable()
+        query.check_active()
+
+    @contextmanager
+    def _aside(self, query: Query, state: State, clock: Clock) -> Iterator[Answers]:
+        """Answers that are computed from the streams' rows, in a network of their own."""
+        alone = Planner(self._options, Catalog(), self._planner.streams)
+        network = alone.register(Network(), query.name, query.logical).network
+        alone.catalog.close()
+        plan = network.queries[query.name]
+        with self._engine.aside(network, state.held.arrived, clock, state.batch) as held:
+            yield Answers(plan, held.by_root[plan.read.root], state.batch, clock)
+
+
+def _moves(network: Network, plan: QueryPlan) -> bool:
+    """Whether a query's rows are kept as they are now, and not for every moment."""
+    return any(isinstance(network.nodes[node], Window) for node in network.ancestors(plan.nodes))
