@@ -80,6 +80,9 @@ ONLY_BIG = SetOperation(
 FIRST_COLUMNS = {NAMES.id: "rbank_name"}
 """A column of rows of a root, where it is not the one that roots of its kind have here."""
 
+STATISTICS = {DAILY.id: (COUNT, TOTAL), BY_BANK.id: (COUNT, TOTAL)}
+"""What queries read of aggregates beside that."""
+
 NODES = (FED, BIG, HUGE, INSIDE, SAME_BANK, SAME_DAY, DAILY, RICH_DAYS, BY_BANK, NAMES, ONLY_BIG)
 
 
@@ -88,7 +91,10 @@ def plan(name: str, *nodes: Node) -> QueryPlan:
     reads = [node.read if isinstance(node, Selection) else Read(node.id) for node in nodes]
     read = Read(reads[0].root, conjunction(*(read.wants for read in reads)))
     column = FIRST_COLUMNS.get(read.root, {"F": "tranid", "J": "tranid_1", "G": "rbank_aba", "U": "c1"}[read.root[0]])
-    return QueryPlan(name, read, (Output("tranid", Column(column, INTEGER)),), tuple(sorted(node.id for node in nodes)))
+    outputs = [Output("tranid", Column(column, INTEGER))]
+    if read.root in STATISTICS:
+        outputs += [Output(s.function, Column(column_name(s), s.type)) for s in STATISTICS[read.root]]
+    return QueryPlan(name, read, tuple(outputs), tuple(sorted(node.id for node in nodes)))
 
 
 def network_of(nodes: Iterable[Node], *plans: QueryPlan) -> Network:

@@ -9,6 +9,7 @@ import pytest
 from example_network import (
     BIG,
     BY_BANK,
+    COUNT,
     DAILY,
     FED,
     HUGE,
@@ -30,10 +31,11 @@ from workbench.errors import QueryError
 from workbench.network import visible
 from workbench.network.describe import NetworkView
 from workbench.network.dot import ROWS_HERE, TIME_HERE, to_dot, to_live_dot
-from workbench.network.network import Network
+from workbench.network.network import Network, QueryPlan
 from workbench.network.nodes import Aggregate, Branch, Join, Read, SetOperation, SetOperator
 from workbench.network.sql_text import expression_sql, node_sql
-from workbench.sql.expressions import AggregateCall, Call, Column, Constant
+from workbench.sql.expressions import AggregateCall, Call, Column, Constant, column_name
+from workbench.sql.logical import Output
 from workbench.sql.predicates import TRUE, Literal, Operator, or_pred, pred_set
 from workbench.sql.types import DATE, DOUBLE, INTEGER
 
@@ -73,6 +75,14 @@ def test_kinds_and_join_levels(view):
         NAMES.id: ("distinct", 0),
         ONLY_BIG.id: ("set operator", 1),
     }
+
+
+def test_statistics_that_only_dropped_queries_read_are_not_shown() -> None:
+    """The aggregate keeps them, since the next query may want them, and computes them no more."""
+    counted = QueryPlan("n", Read(DAILY.id), (Output("n", Column(column_name(COUNT), INTEGER)),), (DAILY.id,))
+    (shown,) = [n for n in NetworkView(network_of([FED, DAILY], counted)).nodes if n.id == DAILY.id]
+    assert "COUNT(*)" in shown.sql and "SUM" not in shown.sql
+    assert (shown.kind, shown.label) == ("aggregate", ("rbank_aba, tran_date", "COUNT(*)"))
 
 
 def test_edges_name_both_sides_of_a_self_join():

@@ -144,7 +144,7 @@ def test_a_query_is_previewed_registered_replaced_and_dropped_by_hand(session):
 def test_a_decision_shows_both_texts_with_what_they_have_in_common(session):
     view = SharingView(session, session.player)
     view.refresh()
-    view._query.value = "q2"
+    view._chooser.widget.value = "q2"
     assert [row["cells"][3].count("shared") for row in view._list.rows].count(1) == 2
     view._list.selected = example_network.BIG.id
     shown = text_of(view)
@@ -156,8 +156,8 @@ def test_a_decision_shows_both_texts_with_what_they_have_in_common(session):
 def test_results_come_page_by_page_and_can_be_copied(session, tmp_path):
     view = ResultsView(session, session.player)
     view.refresh()
-    assert view._query.value == "q2"
-    view._query.value = "q1"
+    assert view._chooser.widget.value == "q2"
+    view._chooser.widget.value = "q1"
     waited(view)
     assert "1 to 10 of 25 rows after batch 2" in text_of(view)
     button(view, "Next").click()

@@ -68,7 +68,9 @@ def run(options: Options, seed: int, known: bool) -> set[str]:
             queries = {name: asked for name, asked in queries.items() if name not in gone}
             network = planner.drop(network, gone)
             check(network, evaluation, queries)
-        assert planner.catalog.network() == network
+        stored = planner.catalog.network()
+        assert stored == network
+        assert list(stored.nodes) == list(network.nodes), "another order, and so another drawing"
     while queries:
         last = chosen.choice(sorted(queries))
         del queries[last]

@@ -124,6 +124,13 @@ class Catalog(Search):
             self._predicates.sweep(before)
             self._nodes_read[node.id] = node
 
+    def put_order(self, ids: Iterable[NodeId]) -> None:
+        """Give all nodes their places in the order."""
+        with self.transaction():
+            self._database.run("UPDATE nodes SET position = -position")  # no place is taken twice on the way
+            places = ((place, id_) for place, id_ in enumerate(ids, start=1))
+            self._database.run_many("UPDATE nodes SET position = ? WHERE id = ?", places)
+
     def remove_node(self, id_: NodeId) -> None:
         """Remove a node, and the predicates and expressions that only it had; nothing happens if there is none."""
         with self.transaction():

@@ -6,7 +6,7 @@ A view is made of a network and the reports of the batches so far; it changes ne
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +14,7 @@ from workbench.errors import QueryError, nearest
 from workbench.network.dot import to_dot
 from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, Source, Window, kind_of
-from workbench.network.projection import Columns, carried_columns
+from workbench.network.projection import Columns, carried_columns, made_columns
 from workbench.network.sql_text import SIDE_NAMES, expression_sql, node_sql, or_pred_sql, window_sql
 from workbench.sql.expressions import column_name, text
 from workbench.sql.predicates import pred_set
@@ -155,7 +155,15 @@ class NetworkView:
     def _carried(self) -> Mapping[NodeId, Columns]:
         return carried_columns(self._network)
 
+    def _computed(self, node: Node) -> Node:
+        """An aggregate without what only dropped queries read: it keeps these statistics, but computes them no more."""
+        if not isinstance(node, Aggregate):
+            return node
+        made = made_columns(self._network, node.id, self._carried[node.id])
+        return replace(node, statistics=frozenset(s for s in node.statistics if column_name(s) in made))
+
     def _view(self, node: Node) -> NodeView:
+        node = self._computed(node)
         kind = "distinct" if isinstance(node, Aggregate) and not node.statistics else kind_of(node)
         return NodeView(
             id=node.id,

@@ -49,8 +49,11 @@ class Draft:
         return Draft(catalog, options, estimates, nodes, dict(network.queries))
 
     def frozen(self) -> Network:
-        """The network as it is now."""
-        return Network(self.nodes, self.queries)
+        """The network as it is now; its order, in which it is drawn, is that of the catalog."""
+        network = Network(self.nodes, self.queries)
+        if list(network.nodes) != list(self.nodes):
+            self.catalog.put_order(network.nodes)
+        return network
 
     def put(self, node: Node) -> Node:
         """Add a node, or give it another topology."""

@@ -13,6 +13,7 @@ import pandas as pd
 from workbench.errors import WorkbenchError
 from workbench.monospace import monospace
 from workbench.notebook.display import Shown, frame_table, rows_table
+from workbench.notebook.panel.chooser import QueryChooser
 from workbench.notebook.panel.view import View
 from workbench.query import Query
 
@@ -37,7 +38,7 @@ class ResultsView(View):
         self._requests = 0
         self._page = 0
         self._last: Shown | None = None
-        self._query = ipywidgets.Dropdown(description="Query", layout={"width": "320px"})
+        self._chooser = QueryChooser(self.session, self.choice, lambda: self._turn(0))
         self._what = ipywidgets.ToggleButtons(options=[ANSWER, CHANGES], style={"button_width": "auto"})
         before = _button("Previous", "chevron-left", lambda: self._turn(-1))
         after = _button("Next", "chevron-right", lambda: self._turn(1))
@@ -50,14 +51,12 @@ class ResultsView(View):
         copy = _button("Copy", "copy", self._copy)
         self._told = ipywidgets.HTML()
         self._told.add_class("argus")
-        self._query.observe(lambda change: self._choose(change["new"]), "value")
         self._what.observe(lambda change: self._turn(0), "value")
         self._kind.observe(lambda change: self._target.set_trait("placeholder", COPIES[change["new"]][0]), "value")
-        self.choice.observe(lambda change: self._follow(), "query")
         layout = {"flex_flow": "row wrap", "align_items": "center"}
         return ipywidgets.VBox(
             [
-                ipywidgets.HBox([self._query, self._what, before, after, self._count], layout=layout),
+                ipywidgets.HBox([self._chooser.widget, self._what, before, after, self._count], layout=layout),
                 self._rows,
                 ipywidgets.HBox([self._kind, self._target, copy, self._told], layout=layout),
             ]
@@ -65,27 +64,12 @@ class ResultsView(View):
 
     def refresh(self) -> None:
         """The queries to choose from, and new rows when a batch was run."""
-        known = tuple(self.session.queries)
-        if tuple(self._query.options) != known:
-            chosen = self._query.value
-            self._query.options = known
-            self._query.value = chosen if chosen in known else next(reversed(known), None)
-        self._follow()
+        self._chooser.refresh()
         self._fetch()
 
     def twin(self) -> Shown:
         """The page that was fetched last."""
         return self._last or Shown("no rows were looked at", "<p>no rows were looked at</p>")
-
-    def _follow(self) -> None:
-        if self.choice.query in self._query.options and self._query.value != self.choice.query:
-            self._query.value = self.choice.query
-
-    def _choose(self, name: str | None) -> None:
-        if name:
-            self.choice.query = name
-            self._page = 0
-            self._fetch()
 
     def _turn(self, by: int) -> None:
         self._page = max(0, self._page + by) if by else 0
@@ -93,7 +77,7 @@ class ResultsView(View):
 
     def _fetch(self) -> None:
         """Ask for what is to be seen, unless it was asked for already."""
-        query = self.session.queries.get(self._query.value or "")
+        query = self._chooser.query
         if query is None:
             return
         which = (self._what.value, self._page, self.session.batch)
@@ -125,7 +109,7 @@ class ResultsView(View):
         return changes.iloc[page * PAGE : (page + 1) * PAGE], len(changes)
 
     def _copy(self) -> None:
-        query = self.session.queries.get(self._query.value or "")
+        query = self._chooser.query
         target = self._target.value.strip()
         if query is None or not target:
             self._told.value = f"give the {COPIES[self._kind.value][0]}"

@@ -7,6 +7,7 @@ from html import escape
 import ipywidgets
 
 from workbench.notebook.display import Shown, explained, milliseconds
+from workbench.notebook.panel.chooser import QueryChooser
 from workbench.notebook.panel.markup import grid, side_by_side, tag
 from workbench.notebook.panel.view import View
 from workbench.notebook.panel.widgets import ListWidget
@@ -23,49 +24,34 @@ class SharingView(View):
 
     def build(self) -> ipywidgets.Widget:
         """The query, its steps at the left, the step that is looked at at the right."""
-        self._query = ipywidgets.Dropdown(description="Query", layout={"width": "320px"})
+        self._chooser = QueryChooser(self.session, self.choice, self._chosen)
         self._list = ListWidget(columns=["", "step", "node", "", "with"], label="steps", height="300px")
         self._head = ipywidgets.HTML()
         self._step = ipywidgets.HTML()
         self._step.add_class("argus")
         self._head.add_class("argus")
-        self._query.observe(lambda change: self._choose(change["new"]), "value")
         self._list.observe(lambda change: self._show(), "selected")
-        self.choice.observe(lambda change: self._follow(), "query")
         layout = {"grid_template_columns": "minmax(0, 2fr) minmax(0, 3fr)", "grid_gap": "12px"}
-        return ipywidgets.VBox([self._query, self._head, ipywidgets.GridBox([self._list, self._step], layout=layout)])
+        return ipywidgets.VBox(
+            [self._chooser.widget, self._head, ipywidgets.GridBox([self._list, self._step], layout=layout)]
+        )
 
     def refresh(self) -> None:
         """The queries to choose from, and what is measured of the step."""
-        known = tuple(self.session.queries)
-        if tuple(self._query.options) != known:
-            chosen = self._query.value
-            self._query.options = known
-            self._query.value = chosen if chosen in known else next(reversed(known), None)
-        self._follow()
-        if self._chosen() is not None:
-            self._steps()
+        self._chooser.refresh()
+        self._steps()
 
     def twin(self) -> Shown:
         """The explanation of the query that is looked at, or else of the last one."""
-        query = self._chosen() or next(reversed(list(self.session.queries.values())), None)
+        query = self._chooser.query or next(reversed(list(self.session.queries.values())), None)
         return Shown("no queries yet", "<p>no queries yet</p>") if query is None else explained(query.explain())
 
-    def _chosen(self) -> Query | None:
-        return self.session.queries.get(self._query.value or "")
-
-    def _follow(self) -> None:
-        if self.choice.query in self._query.options and self._query.value != self.choice.query:
-            self._query.value = self.choice.query
-
-    def _choose(self, name: str | None) -> None:
-        if name:
-            self.choice.query = name
-            self._list.selected = ""
-            self._steps()
+    def _chosen(self) -> None:
+        self._list.selected = ""
+        self._steps()
 
     def _steps(self) -> None:
-        query = self._chosen()
+        query = self._chooser.query
         if query is None:
             return
         decisions = query.explain().decisions
@@ -92,7 +78,7 @@ class SharingView(View):
         self._show()
 
     def _show(self) -> None:
-        query = self._chosen()
+        query = self._chooser.query
         found = [d for d in query.explain().decisions if d.node == self._list.selected] if query is not None else []
         self._step.value = f'<div class="fixed">{self._told(query, found[0])}</div>' if query and found else ""
 
