@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from pyspark.sql import SparkSession
+
 from workbench.catalog.catalog import Catalog
 from workbench.engine.clock import Clock
 from workbench.engine.engine import Engine
@@ -25,14 +27,18 @@ class Answering:
 
     Args:
         options: how queries are planned.
+        spark: the analyst's Spark session.
         store: the session's state; what is read is what was committed last.
         planner: knows the streams.
         engine: computes what is not kept.
         failing: disables a query whose functions raise while it is read.
     """
 
-    def __init__(self, options: Options, store: Store, planner: Planner, engine: Engine, failing: Failing) -> None:
+    def __init__(
+        self, options: Options, spark: SparkSession, store: Store, planner: Planner, engine: Engine, failing: Failing
+    ) -> None:
         self._options = options
+        self._spark = spark
         self._store = store
         self._planner = planner
         self._engine = engine
@@ -59,7 +65,7 @@ class Answering:
                 clock = clock.standing(moment_at(query.windows_on, clock, at, query.name))
             plan = state.network.queries.get(query.name)
             if plan is not None and (at is None or not _moves(state.network, plan)):
-                yield Answers(plan, state.held.by_root[plan.read.root], query.registered, clock)
+                yield Answers(plan, state.held.by_root[plan.read.root], query.registered, clock, self._spark)
             else:
                 with self._aside(query, state, clock) as answers:
                     yield answers
@@ -75,7 +81,7 @@ class Answering:
         alone.catalog.close()
         plan = network.queries[query.name]
         with self._engine.aside(network, state.held.arrived, clock, state.batch) as held:
-            yield Answers(plan, held.by_root[plan.read.root], state.batch, clock)
+            yield Answers(plan, held.by_root[plan.read.root], state.batch, clock, self._spark)
 
 
 def _moves(network: Network, plan: QueryPlan) -> bool:

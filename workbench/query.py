@@ -105,13 +105,19 @@ class Query:
     def dataframe(self) -> DataFrame:
         """The answer over all data so far as a Spark DataFrame, which later batches do not change.
 
+        It belongs to ``session.spark``, whose executors keep its rows for as long as it is used, also when the session
+        is closed.
+
         Raises:
             QueryError: the query was dropped or disabled.
             EngineError: Spark could not read it.
+
+        Example:
+            >>> q.dataframe().createOrReplaceTempView("big")  # doctest: +SKIP
+            >>> session.spark.sql("SELECT COUNT(*) FROM big").show()  # doctest: +SKIP
         """
         with self.answers(self, None) as answers, explained(f"read the result of {self.name}"):
-            rows = answers.result()
-            return rows.sparkSession.createDataFrame(self._named(rows.toArrow()))
+            return answers.taken()
 
     def save(self, path: str | Path) -> int:
         """Write the answer over all data so far to a file, Parquet or CSV by the end of its name; how many rows it has.
@@ -124,7 +130,8 @@ class Query:
         if write is None:
             raise QueryError(f"{path} is neither Parquet nor CSV", hint=f"end it with {' or '.join(_WRITERS)}")
         with self.answers(self, None) as answers, explained(f"read the result of {self.name}"):
-            table = self._named(answers.result().toArrow())
+            rows = answers.result().toArrow()
+        table = rows.rename_columns([name for name, _ in self.columns])
         write(table, str(path))
         return int(table.num_rows)
 
@@ -161,9 +168,6 @@ class Query:
         """
         if self.status != ACTIVE:
             raise QueryError(f"query {self.name} does not run: {self.status}", hint="register it again under any name")
-
-    def _named(self, table: pa.Table) -> pa.Table:
-        return table.rename_columns([name for name, _ in self.columns])
 
     def _fetched(
         self,

@@ -70,7 +70,7 @@ class SessionParts:
         self._steps = Steps(self._planner, self._engine)
         self._store = Store(home, self._planner, self._engine, self._functions, self._answers)
         self._failing = Failing(self._store, self._steps, self._functions, self._lock)
-        self._answering = Answering(options, self._store, self._planner, self._engine, self._failing)
+        self._answering = Answering(options, self.spark, self._store, self._planner, self._engine, self._failing)
 
     def _answers(self, query: Query, at: object | None) -> AbstractContextManager[Answers]:
         """What the session's queries ask for their answers."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from workbench.engine.clock import Clock
@@ -28,12 +28,20 @@ from workbench.sql.types import Kind
 
 @dataclass(frozen=True)
 class Answers:
-    """The answers of one query: its plan, its tree, the batch after which it was registered, and the clock."""
+    """The answers of one query.
+
+    Attributes:
+        plan, tree: where its rows are.
+        registered: the batch after which it was registered.
+        clock: what time it is.
+        spark: the analyst's Spark session; the engine has one of its own.
+    """
 
     plan: QueryPlan
     tree: Tree
     registered: int
     clock: Clock
+    spark: SparkSession
 
     def result(self) -> DataFrame:
         """The answer over all data so far: the query's columns, each row as often as SQL says."""
@@ -43,6 +51,15 @@ class Answers:
             rows = rows.where(f"{WEIGHT} > 0")
         copies = F.explode(F.expr(f"sequence(1L, {WEIGHT})")).alias("_copy")
         return rows.select(*self._names, copies).drop("_copy")
+
+    def taken(self) -> DataFrame:
+        """The answer over all data so far in the analyst's Spark session, kept by Spark's executors as it is now.
+
+        Its rows do not pass through the driver, and it needs no file of this session any more.
+        """
+        rows = self.result().toDF(*(output.name for output in self.plan.outputs))._jdf
+        theirs = self.spark._jsparkSession.createDataFrame(rows.javaRDD(), rows.schema())
+        return DataFrame(theirs, self.spark).localCheckpoint()
 
     def count(self) -> int:
         """Number of rows in the answer."""
