@@ -12,6 +12,7 @@ from typing import Any
 import example_network
 import pandas as pd
 
+from workbench.engine.progress import Progress
 from workbench.errors import EngineError, QueryError, SqlError, nearest
 from workbench.network.describe import NetworkView
 from workbench.network.network import Network
@@ -84,6 +85,7 @@ class FakeSession(SessionViews):
     last_error: BaseException | None = None
     ends_after: int = 1000
     interrupts: dict[int, int] = field(default_factory=dict)
+    underway: Progress | None = None
     added: list[tuple[str, Any]] = field(default_factory=list)
 
     @property
@@ -129,6 +131,10 @@ class FakeSession(SessionViews):
     @property
     def batch(self) -> int:
         return len(self.reports)
+
+    @property
+    def progress(self) -> Progress | None:
+        return self.underway
 
     @property
     def now(self) -> dt.datetime | None:

@@ -11,6 +11,7 @@ from types import MappingProxyType
 import pandas as pd
 import pytest
 
+from workbench.engine.progress import Progress
 from workbench.errors import EngineError, QueryError
 from workbench.player import Player, Position, State
 from workbench.streams.ingest import ingest
@@ -28,6 +29,7 @@ class Recorded:
     batch: int = 0
     leave: threading.Event = field(default_factory=threading.Event)
     fails_at: int | None = None
+    progress: Progress | None = None
 
     @property
     def streams(self) -> MappingProxyType[str, Stream]:
@@ -105,6 +107,25 @@ def test_orders_return_while_a_batch_runs_and_pause_waits_for_its_end(player, se
     session.leave.set()
     assert player.wait(20)
     assert session.batch == 1
+
+
+def test_a_batch_that_takes_long_is_told_of_while_it_runs(player, session, monkeypatch):
+    monkeypatch.setattr("workbench.player.TICK", 0.01)
+    session.leave.clear()
+    positions = heard(player)
+    player.play(1)
+    for done in range(3):
+        session.progress = Progress(1, done, 3)
+        while not any(p.progress == session.progress for p in positions):
+            time.sleep(0.005)
+    session.progress = None
+    session.leave.set()
+    assert player.wait(20)
+    time.sleep(0.05)
+    assert positions[-1] == player.position and positions[-1].since is None
+    told = len(positions)
+    time.sleep(0.05)
+    assert len(positions) == told, "nothing runs, and something is told"
 
 
 def test_a_batch_that_fails_stops_it_and_it_can_be_played_again(player, session):

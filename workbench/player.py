@@ -10,15 +10,22 @@ import datetime as dt
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.errors import QueryError
 from workbench.streams.stream import Stream
 
+if TYPE_CHECKING:
+    from workbench.engine.progress import Progress
+
 BREATH = 0.01
 """Seconds between two batches at full speed. Locks are not fair: a cell that waits for one gets it now."""
+
+TICK = 0.5
+"""Seconds between two looks at a batch that is running."""
 
 CLOSING = 30.0
 """Seconds that ``close`` waits for the batch that is running."""
@@ -38,6 +45,10 @@ class Playable(Protocol):
     @property
     def now(self) -> dt.datetime | None:
         """The latest event time that any stream has brought."""
+
+    @property
+    def progress(self) -> Progress | None:
+        """How far the batch is that runs now; ``None`` when there is none."""
 
     def run(self, batches: int = 1) -> Sequence[Any]:
         """Run batches; nothing comes back at the streams' end."""
@@ -68,6 +79,7 @@ class Position:
         since: when what runs now was begun, ``None`` when nothing runs; as ``time.monotonic`` gives it.
         due: when the next batch is due, ``None`` when it is not waiting for one.
         problem: what stopped it.
+        progress: how far the batch is that runs, ``None`` when there is none.
     """
 
     state: State
@@ -77,6 +89,7 @@ class Position:
     since: float | None = None
     due: float | None = None
     problem: BaseException | None = None
+    progress: Progress | None = None
 
 
 class Player:
@@ -114,7 +127,8 @@ class Player:
         """Where it stands now."""
         with self._changed:
             at, batch = self._clock, self._session.batch
-            return Position(self._state(), batch, at, self._left, self._since, self._due, self._problem)
+            now = self._since, self._due, self._problem, self._session.progress
+            return Position(self._state(), batch, at, self._left, *now)
 
     @property
     def speed(self) -> float | None:
@@ -164,11 +178,14 @@ class Player:
         self._order(0, batch)
 
     def subscribe(self, listener: Callable[[Position], None]) -> Callable[[], None]:
-        """Tell ``listener`` of every change, mostly from the player's thread; calling what comes back ends that."""
+        """Tell ``listener`` of every change, and while a batch runs every ``TICK`` seconds, mostly from other threads.
+
+        Calling what comes back ends that.
+        """
         self._listeners.append(listener)
 
         def unsubscribe() -> None:
-            if listener in self._listeners:
+            with suppress(ValueError):
                 self._listeners.remove(listener)
 
         return unsubscribe
@@ -215,6 +232,7 @@ class Player:
                 # A daemon: an interpreter that ends does not wait for the end of the streams.
                 self._thread = threading.Thread(target=self._work, name="argus-player", daemon=True)
                 self._thread.start()
+                threading.Thread(target=self._tick, name="argus-player-tick", daemon=True).start()
         self._tell()
 
     def _tell(self) -> None:
@@ -232,11 +250,23 @@ class Player:
                 self._done(problem=problem)
             self._pace(orders, before, begun)
 
+    def _tick(self) -> None:
+        """Tell how far a batch is that takes long."""
+        while not self._closed:
+            with self._changed:
+                self._changed.wait_for(lambda: self._closed or self._since is not None)
+                over = self._changed.wait_for(lambda: self._closed or self._since is None, TICK)
+            if not over:
+                self._tell()
+                if self._since is None:  # what was told may have come after what the batch's end told
+                    self._tell()
+
     def _begun(self) -> bool:
         with self._changed:
             self._changed.wait_for(lambda: self._closed or self._ordered())
             self._since = None if self._closed else time.monotonic()
             self._told = self._closed
+            self._changed.notify_all()
             return not self._closed
 
     def _do(self, back_to: int | None) -> None:
@@ -256,6 +286,7 @@ class Player:
             if went_back or problem is not None:
                 self._back_to = None
             self._ended, self._problem, self._clock, self._since = ended, problem, at, None
+            self._changed.notify_all()
         self._tell()
         with self._changed:  # who waits is waited for until all listeners know
             self._told = True

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 import pandas as pd
 
+from workbench.engine.progress import Progress
 from workbench.engine.timings import BatchReport
 from workbench.errors import QueryError, nearest
 from workbench.network.describe import NetworkView
@@ -77,6 +78,11 @@ class SessionReading(SessionParts):
     def now(self) -> dt.datetime | None:
         """The latest event time that any stream has brought; ``None`` while none has."""
         return self._state.held.clock.latest
+
+    @property
+    def progress(self) -> Progress | None:
+        """How far the batch is that runs now, or a registration over all data so far; ``None`` when there is none."""
+        return self._engine.progress
 
     def kept(self, root: NodeId) -> tuple[int, int]:
         """How much is kept for a local tree, by its root's id: rows (of its state too), and bytes on disk."""

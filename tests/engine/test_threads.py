@@ -12,6 +12,7 @@ from oracle.random_streams import names, stream
 from pyspark.sql import SparkSession
 
 from workbench.engine.discarded import Discarded
+from workbench.engine.progress import Progress
 from workbench.errors import QueryError, StreamError
 from workbench.player import Player, State
 
@@ -33,10 +34,12 @@ def oracle(spark: SparkSession) -> Iterator[Oracle]:
 def test_answers_read_while_batches_run_are_those_after_some_batch(oracle: Oracle) -> None:
     session = oracle.session
     counts: dict[str, list[int]] = {name: [] for name in CASES}
-    player, done = Player(session), threading.Event()
+    player, done, underway = Player(session), threading.Event(), list[Progress]()
 
     def read(name: str) -> None:
         while not done.is_set():
+            if (progress := session.progress) is not None:
+                underway.append(progress)
             counts[name].append(len(session.query(name).result()))
 
     readers = [threading.Thread(target=read, args=(name,)) for name in CASES]
@@ -51,6 +54,8 @@ def test_answers_read_while_batches_run_are_those_after_some_batch(oracle: Oracl
         reader.join(60)
     player.close()
     assert late.registered <= session.batch == 3
+    assert session.progress is None and all(0 <= p.done <= p.total for p in underway)
+    assert max(p.total for p in underway) == len(session._engine.trees)
     session.seek(0)
     sizes = {name: [session.query(name).count()] for name in CASES}
     while session.batch < 3:

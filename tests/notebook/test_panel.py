@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 
 import example_network
 import ipywidgets
@@ -11,9 +12,11 @@ import pytest
 from fake_session import FakeSession
 
 from workbench.demo import page
+from workbench.engine.progress import Progress
 from workbench.notebook.panel.network_view import PlanView
 from workbench.notebook.panel.panel import Panel
 from workbench.notebook.panel.queries_view import QueriesView
+from workbench.notebook.panel.replay_view import ReplayView
 from workbench.notebook.panel.results_view import CHANGES, ResultsView
 from workbench.notebook.panel.sharing_view import SharingView
 from workbench.notebook.panel.timings_view import TimingsView
@@ -251,6 +254,26 @@ def test_the_players_buttons(session):
     assert session.streams["fed"].batch == 77
     panel._replay._speed.value = "1h"
     assert "no stream has a time to keep" in text_of(panel._replay)
+
+
+def test_how_far_a_batch_is_is_shown_on_a_line_that_stays(session, monkeypatch):
+    view = ReplayView(session, session.player)
+    view.refresh()
+    assert "no batch is running" in text_of(view)
+    lines = text_of(view).count("<div")
+    session.underway, begun, go_on = Progress(3, 5, 14), threading.Event(), threading.Event()
+    monkeypatch.setattr(session, "run", lambda batches: begun.set() or (go_on.wait(20) and []))
+    session.player.play(1)
+    assert begun.wait(20)
+    view.refresh()
+    assert "batch 3: 5 of 14 operators, " in text_of(view) and 'max="14" value="5"' in text_of(view)
+    assert "batch 3: 5 of 14 operators, " in view.twin().text
+    assert text_of(view).count("<div") == lines
+    timings = TimingsView(session, session.player)
+    timings.refresh()
+    assert "batch 3: 5 of 14 operators, " in text_of(timings)
+    go_on.set()
+    assert session.player.wait(20)
 
 
 @pytest.mark.parametrize("name", ["plan", "replay", "streams", "queries", "sharing", "results", "timings"])

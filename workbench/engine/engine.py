@@ -28,6 +28,7 @@ from workbench.engine.layout import BATCH, RESERVED_NAME, WEIGHT, Layout
 from workbench.engine.moved import carried_log
 from workbench.engine.node_rows import NodeRows
 from workbench.engine.operators import arrived, arriving, change
+from workbench.engine.progress import Meter, Progress, reached
 from workbench.engine.relation import Relation
 from workbench.engine.runner import Runner, Work
 from workbench.engine.schedule import in_order
@@ -75,8 +76,14 @@ class Engine:
         self.runner = Runner(spark, folder)
         trees_at_a_time = min(TREES_AT_A_TIME, max(1, spark.sparkContext.defaultParallelism))
         self._pool = ThreadPoolExecutor(trees_at_a_time, thread_name_prefix="argus-tree")
+        self._meter = Meter()
         self.held = Held()
         """All rows there are; ``arrived`` is what later queries start from."""
+
+    @property
+    def progress(self) -> Progress | None:
+        """How far the batch, or registration, is that is being computed; ``None`` when there is none."""
+        return self._meter.now
 
     @property
     def trees(self) -> Mapping[str, Tree]:
@@ -164,18 +171,22 @@ class Engine:
         plans = self.plans(network, {name: tree.plan.bits for name, tree in self.trees.items()})
         trees: dict[str, Tree] = {}
 
+        kept = {name: old for name, old in self.trees.items() if name in plans and old.plan.covers(plans[name])}
+
         def bring(name: str) -> None:
             plan, old = plans[name], self.trees.get(name)
-            if old is not None and old.plan.covers(plan):
-                trees[name] = narrowed(old, plan)
+            if name in kept:
+                trees[name] = narrowed(kept[name], plan)
                 return
             with explained(f"initialize node {plan.roots[0]}"):
                 if old is not None and old.extensible and (new := old.plan.lacks(plan)):
                     trees[name] = self._extended(network, plan, trees, old, new, batch)
                 else:
                     trees[name] = self._made(network, plan, trees, old, batch)
+            self._meter.count(name)
 
-        in_order(_parents(plans), bring, self._pool)
+        with self._meter.counting(batch, plans.keys() - kept.keys()):
+            in_order(_parents(plans), bring, self._pool)
         self._replace(Held({name: trees[name] for name in plans}, self.held.arrived, self.held.clock))
 
     def run_batch(self, network: Network, batch: int, arriving: Mapping[str, pa.Table]) -> BatchReport:
@@ -218,9 +229,13 @@ class Engine:
             tree = self.trees[name]
             with explained(f"evaluate node {tree.plan.roots[0]} in batch {batch}"):
                 deltas[name] = self._evaluate(network, tree, deltas, logged, batch, clock)
+            self._meter.count(name)
             return time.perf_counter() - begun
 
-        seconds = in_order(_parents({name: tree.plan for name, tree in self.trees.items()}), evaluate, self._pool)
+        parents = _parents({name: tree.plan for name, tree in self.trees.items()})
+        first = {name for name, tree in self.trees.items() if _stream(network, tree.plan) in logged}
+        with self._meter.counting(batch, reached(parents, first)):
+            seconds = in_order(parents, evaluate, self._pool)
         worked = [name for name in seconds if deltas[name][0].rows_in or deltas[name][1].rows]
         return deltas, [_report(self.trees[name].plan, deltas[name][0], seconds[name]) for name in worked]
 
@@ -331,6 +346,12 @@ class Engine:
 def _parents(plans: Mapping[str, TreePlan]) -> dict[str, list[str]]:
     """For every tree those it reads."""
     return {name: [read for read, _ in plan.inputs] for name, plan in plans.items()}
+
+
+def _stream(network: Network, plan: TreePlan) -> str | None:
+    """The stream whose rows a tree takes in, if it is that of a source."""
+    node = network.nodes[plan.roots[0]]
+    return node.stream if isinstance(node, Source) else None
 
 
 def _report(plan: TreePlan, delta: Delta, seconds: float) -> OperatorReport:

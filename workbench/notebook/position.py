@@ -38,7 +38,7 @@ def as_speed(text: str) -> float | None:
 
 def as_text(session: Session, position: Position) -> str:
     """What the player does, and how far the streams are, in one line."""
-    return " · ".join(filter(None, [doing(position), *reached(session, position)]))
+    return " · ".join(filter(None, [doing(position), *reached(session, position), running(position)]))
 
 
 def doing(position: Position) -> str:
@@ -65,6 +65,17 @@ def reached(session: Session, position: Position) -> list[str]:
         f"{read:,} of {rows:,} rows",
         milliseconds(last.seconds) if last is not None else "",
     ]
+
+
+def running(position: Position) -> str:
+    """How far the batch is that runs now, and for how long it has run; empty when none runs."""
+    if position.since is None:
+        return ""
+    for_so_long = f"{time.monotonic() - position.since:.1f} s"
+    if (progress := position.progress) is None:
+        return f"beginning or committing a batch, {for_so_long}"
+    what = f"batch {progress.batch}" if progress.batch else "history"
+    return f"{what}: {progress.done} of {progress.total} operators, {for_so_long}"
 
 
 def _duration(seconds: float) -> str:

@@ -10,8 +10,8 @@ import ipywidgets
 from workbench.errors import WorkbenchError
 from workbench.notebook.display import Shown
 from workbench.notebook.panel.view import View
-from workbench.notebook.position import FULL_SPEED, SPEEDS, as_speed, as_text, doing, reached
-from workbench.player import State
+from workbench.notebook.position import FULL_SPEED, SPEEDS, as_speed, as_text, doing, reached, running
+from workbench.player import Position, State
 
 
 class ReplayView(View):
@@ -60,7 +60,7 @@ class ReplayView(View):
         words = " · ".join(map(escape, filter(None, reached(self.session, position))))
         doing_now = escape(self._problem or doing(position))
         bar = f'<progress max="{max(1, rows)}" value="{read}" aria-label="rows that have arrived"></progress>'
-        self._where.value = f'<div role="status">{bar} <b>{doing_now}</b> · {words}</div>'
+        self._where.value = f'<div role="status">{bar} <b>{doing_now}</b> · {words}</div>{_progress(position)}'
 
     def twin(self) -> Shown:
         """The line."""
@@ -96,6 +96,15 @@ class ReplayView(View):
         except WorkbenchError as error:
             self._problem = str(error).replace("\n", " · ")
         self.refresh()
+
+
+def _progress(position: Position) -> str:
+    """How far the batch is that runs; the line is there also when none runs, so nothing below it moves."""
+    done, total = (position.progress.done, position.progress.total) if position.progress is not None else (0, 1)
+    bar = (
+        f'<progress max="{max(1, total)}" value="{done}" aria-label="operators of the batch that are done"></progress>'
+    )
+    return f'<div class="argus-faint">{bar} {escape(running(position)) or "no batch is running"}</div>'
 
 
 def _button(word: str, icon: str, title: str, action: Any) -> ipywidgets.Button:

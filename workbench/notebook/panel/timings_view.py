@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from workbench.network.describe import NetworkView
 from workbench.notebook.display import Shown, milliseconds, table
 from workbench.notebook.panel.markup import grid, sparkline
 from workbench.notebook.panel.view import View
+from workbench.notebook.position import running
 
 if TYPE_CHECKING:
     from workbench.engine.timings import BatchReport
@@ -54,9 +54,9 @@ class TimingsView(View):
         return Shown(table(["operator", "time", "share"], rows).text, self._html())
 
     def _running(self) -> str:
-        since = self.player.position.since
-        doing = f"batch {self.session.batch + 1} has been running for {time.monotonic() - since:.1f} s" if since else ""
-        return f'<p class="argus-faint" role="status">{doing or "no batch is running"}</p>'
+        return (
+            f'<p class="argus-faint" role="status">{escape(running(self.player.position)) or "no batch is running"}</p>'
+        )
 
     def _html(self) -> str:
         reports = self.session.reports[-BATCHES:]
