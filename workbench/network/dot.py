@@ -24,8 +24,8 @@ from workbench.network.visible import Visible, VisibleTree, is_large, visible
 if TYPE_CHECKING:
     from workbench.network.describe import NetworkView, NodeView
 
-NAMES = 6
-"""Query names shown in one result box."""
+NAMES, FEW_NAMES, MANY_BOXES = 6, 2, 20
+"""Query names shown in one result box, and in one where there are more than so many boxes."""
 LISTED = 20
 """Query names in a tooltip."""
 ROWS_HERE, TIME_HERE = "▁" * 16, "▂" * 7
@@ -146,15 +146,16 @@ class _Drawing:
         for name, ids in self.network.results.items():
             if only in (None, name) and all(id_ in self.boxes for id_ in ids):
                 readers.setdefault(tuple(dict.fromkeys(self.boxes[id_] for id_ in ids)), []).append(name)
+        most = NAMES if len(readers) <= MANY_BOXES else FEW_NAMES
         for read, names in readers.items():
-            self._result(read, sorted(names, key=lambda name: name != self.query))
+            self._result(read, sorted(names, key=lambda name: name != self.query), most)
 
-    def _result(self, read: tuple[str, ...], names: Sequence[str]) -> None:
+    def _result(self, read: tuple[str, ...], names: Sequence[str], most: int) -> None:
         stressed = self.query in names
         faint = self.query is not None and not stressed
         common = ["∩"] if len(read) > 1 else []
-        more = [f"and {len(names) - NAMES} more"] if len(names) > NAMES else []
-        label = chr(10).join([*common, *map(short, names[:NAMES]), *more])
+        more = [f"and {len(names) - most} more"] if len(names) > most else []
+        label = chr(10).join([*common, *map(short, names[:most]), *more])
         tooltip = f"results of {_listed(names)}" + (f"\nreads {' ∩ '.join(read)}" if common else "")
         box = quote(" ".join(["result", *read]))
         line = f'color="{FAINT if faint else RESULT_LINE}" penwidth={2 if stressed else 1}'
@@ -178,7 +179,9 @@ class _Drawing:
             self._rows(node),
             self._time(node, operator) + (" for the tree" if whole_tree and operator else ""),
         ]
-        tooltip = f"{node.id}: {node.sql}\nserves {_listed(node.queries) or 'no query'}"
+        # A live drawing names the queries beside it, when the node is chosen.
+        served = "" if self.live else f"\nserves {_listed(node.queries) or 'no query'}"
+        tooltip = f"{node.id}: {node.sql}{served}"
         fill = PAPER if pale else self._fill(node, None if framed else operator)
         self.lines.append(
             f"{quote(node.id)} [class={quote(self._class(node, selections))} "

@@ -11,7 +11,9 @@ const SCALES = {
   queries: { label: "number of queries", text: count },
 };
 
-function count(n) { return Math.round(n).toLocaleString("en"); }
+const NUMBER = new Intl.NumberFormat("en", { maximumFractionDigits: 0 }); // making one is slow, and there are thousands of numbers
+
+function count(n) { return NUMBER.format(n); }
 function milliseconds(seconds) { return `${count(seconds * 1000)} ms`; }
 function bytes(n) {
   for (const [unit, size] of [["GB", 1e9], ["MB", 1e6], ["kB", 1e3]]) if (n >= size) return `${(n / size).toFixed(1)} ${unit}`;
@@ -100,6 +102,7 @@ class View {
     const where = before.get(kept)?.getBoundingClientRect();
     const parsed = new DOMParser().parseFromString(this.model.get("drawing"), "image/svg+xml").documentElement;
     this.svg = document.importNode(parsed, true);
+    this.size = (this.svg.getAttribute("viewBox") ?? "0 0 0 0").split(" ").slice(2).map(Number);
     for (const name of ["width", "height", "viewBox"]) this.svg.removeAttribute(name);
     this.graph = this.svg.querySelector("g.graph");
     this.base = this.graph.getAttribute("transform").match(/translate\(([-\d.]+)[ ,]([-\d.]+)\)/).slice(1).map(Number);
@@ -120,19 +123,21 @@ class View {
       group.addEventListener("dblclick", () => this.toggle(name));
     }
     for (const title of this.svg.querySelectorAll("g.edge > title, g.graph > title")) title.remove();
-    this.pane.replaceChildren(this.svg);
     this.svg.setAttribute("width", "100%");
     this.svg.setAttribute("height", "100%");
-    const again = where && this.boxes.get(kept);
-    if (again && this.sameFocus === this.model.get("focus")) {
+    this.fill();
+    const stays = where && this.boxes.get(kept) && this.sameFocus === this.model.get("focus");
+    // Text that is on the page is laid out anew at another scale, so what is new gets its scale before.
+    if (!stays) this.start();
+    this.pane.replaceChildren(this.svg);
+    if (stays) {
       this.apply();
-      const now = again.getBoundingClientRect(); // what was chosen stays where it was
+      const now = this.boxes.get(kept).getBoundingClientRect(); // what was chosen stays where it was
       this.place.x += where.x - now.x;
       this.place.y += where.y - now.y;
       this.apply();
-    } else this.start();
+    }
     this.sameFocus = this.model.get("focus");
-    this.fill();
     this.mark();
     this.detail();
     this.find();
@@ -140,26 +145,34 @@ class View {
 
   // What is shown first: all of it where that can be read, else the drawing's left side around its first box.
   start() {
-    this.fit(READABLE);
-    const first = this.boxes.values().next().value?.getBoundingClientRect(), pane = this.pane.getBoundingClientRect();
+    const pane = this.fit(READABLE), first = this.corner(this.boxes.values().next().value), { k } = this.place;
     if (!first || !pane.width || this.whole) return;
-    if (this.graph.getBoundingClientRect().width > pane.width) this.place.x += pane.x + 12 - first.x;
-    if (this.graph.getBoundingClientRect().height > pane.height) this.place.y += pane.y + pane.height / 2 - first.y;
+    if (k * this.size[0] > pane.width) this.place.x = 12 - k * first.x;
+    if (k * this.size[1] > pane.height) this.place.y = pane.height / 2 - k * first.y;
     this.apply();
     this.untouched = true;
   }
 
+  // The upper left corner of a box in the drawing, whose shape is a path or a polygon.
+  corner(group) {
+    const shape = group?.querySelector("path, polygon"), points = shape?.getAttribute("d") ?? shape?.getAttribute("points");
+    if (!points) return null;
+    const numbers = points.match(/-?[\d.]+/g).map(Number), least = (from) => Math.min(...numbers.filter((_, i) => i % 2 === from));
+    return { x: this.base[0] + least(0), y: this.base[1] + least(1) };
+  }
+
+  // All of the drawing in the pane, but not below a scale; the pane's place.
   fit(least = 0) {
-    const box = this.graph.getBBox(), pane = this.pane.getBoundingClientRect();
+    const pane = this.pane.getBoundingClientRect(), [width, height] = this.size;
     this.untouched = true;
-    if (!box.width || !pane.width) return;
-    const all = Math.min((pane.width - 16) / box.width, (pane.height - 16) / box.height);
+    if (!width || !pane.width) return pane;
+    const all = Math.min((pane.width - 16) / width, (pane.height - 16) / height);
     const k = Math.min(1.25, Math.max(least, all));
     this.whole = k <= all;
-    this.place = { k, x: (pane.width - k * box.width) / 2 - k * (box.x + this.base[0]),
-      y: (pane.height - k * box.height) / 2 - k * (box.y + this.base[1]) };
+    this.place = { k, x: (pane.width - k * width) / 2, y: (pane.height - k * height) / 2 };
     this.apply();
     this.untouched = least > 0;
+    return pane;
   }
 
   apply() {
