@@ -15,12 +15,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlparse
 
 from playwright.sync_api import Page, sync_playwright
 
 PROJECT = Path(__file__).parents[2]
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+MARK = "\x00"
+"""Before an answer: the kernel's threads print too."""
 READY = """() => {
   const panel = window.jupyterapp && window.jupyterapp.shell.currentWidget;
   const context = panel && panel.sessionContext;
@@ -78,6 +81,23 @@ class Lab:
             code,
         )
         self.ready(timeout)
+
+    def ask(self, expression: str) -> Any:
+        """What an expression is worth in the kernel, also while something plays there; anything JSON can hold."""
+        said = self.page.evaluate(
+            """async (code) => {
+              const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
+              const asked = kernel.requestExecute({ code, silent: false, store_history: false });
+              let said = "";
+              asked.onIOPub = (message) => {
+                if (message.header.msg_type === "stream") said += message.content.text;
+              };
+              await asked.done;
+              return said;
+            }""",
+            f"import json; print({MARK!r} + json.dumps({expression}))",
+        )
+        return json.loads(said.split(MARK)[1])
 
     def save(self) -> None:
         """Save the notebook."""

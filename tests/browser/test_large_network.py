@@ -5,7 +5,6 @@ No Spark: the network is made by hand. Times are of this machine as it is now, s
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import nbformat
@@ -13,7 +12,7 @@ import pytest
 
 pytest.importorskip("playwright", reason="Playwright is not installed")
 
-from browser.lab import CHROMIUM, PROJECT, Lab, lab
+from browser.lab import CHROMIUM, PROJECT, lab
 
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium: sh scripts/system-packages.sh chromium"),
@@ -68,23 +67,6 @@ CLICK = """() => {
 }"""
 
 
-def value(jupyter: Lab, expression: str) -> object:
-    """What an expression is worth in the kernel."""
-    return json.loads(
-        jupyter.page.evaluate(
-            """async (code) => {
-              const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
-              const asked = kernel.requestExecute({ code });
-              let said = "";
-              asked.onIOPub = (message) => { said += message.content.text ?? ""; };
-              await asked.done;
-              return said;
-            }""",
-            f"import json; print(json.dumps({expression}))",
-        )
-    )
-
-
 def test_a_thousand_nodes_are_seen_and_a_click_is_answered(tmp_path: Path) -> None:
     notebook = tmp_path / "large" / "large.ipynb"
     notebook.parent.mkdir()
@@ -95,7 +77,7 @@ def test_a_thousand_nodes_are_seen_and_a_click_is_answered(tmp_path: Path) -> No
         jupyter.page.evaluate(WATCH)
         jupyter.run_cell(SHOWN)
         jupyter.page.wait_for_function("() => window.first?.painted")
-        begun, ready = (1000 * float(value(jupyter, name)) for name in ("begun", "ready"))  # type: ignore[arg-type]
+        begun, ready = (1000 * moment for moment in jupyter.ask("(begun, ready)"))
         first = jupyter.page.evaluate("() => window.first")
         took, said = jupyter.page.evaluate(CLICK)
         print(
