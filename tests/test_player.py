@@ -175,6 +175,22 @@ def test_a_pause_or_another_speed_does_not_wait_until_the_next_batch_is_due(play
     assert player.position.state is State.ENDED
 
 
+def test_until_the_next_batch_is_due_it_is_told_when(player, monkeypatch):
+    """Who shows positions leaves out some that come close together; the last of them must not be lost."""
+    monkeypatch.setattr("workbench.player.TICK", 0.01)
+    positions = heard(player)
+    player.speed = 1
+    player.play()
+    while player.position.due is None:
+        time.sleep(0.005)
+    positions.clear()
+    while len(positions) < 3:
+        time.sleep(0.005)
+    assert all(p.due is not None and p.since is None for p in positions)
+    player.pause()
+    assert player.wait(5)
+
+
 @pytest.mark.parametrize("order", [lambda p: p.play(0), lambda p: setattr(p, "speed", 0.0)])
 def test_orders_that_make_no_sense_change_nothing(player, order):
     with pytest.raises(QueryError):

@@ -25,7 +25,7 @@ BREATH = 0.01
 """Seconds between two batches at full speed. Locks are not fair: a cell that waits for one gets it now."""
 
 TICK = 0.5
-"""Seconds between two looks at a batch that is running."""
+"""Seconds between two looks at what is played."""
 
 CLOSING = 30.0
 """Seconds that ``close`` waits for the batch that is running."""
@@ -178,7 +178,7 @@ class Player:
         self._order(0, batch)
 
     def subscribe(self, listener: Callable[[Position], None]) -> Callable[[], None]:
-        """Tell ``listener`` of every change, and while a batch runs every ``TICK`` seconds, mostly from other threads.
+        """Tell ``listener`` of every change, and while it plays every ``TICK`` seconds, mostly from other threads.
 
         Calling what comes back ends that.
         """
@@ -219,8 +219,11 @@ class Player:
     def _ordered(self) -> bool:
         return self._left != 0 or self._back_to is not None
 
+    def _underway(self) -> bool:
+        return self._ordered() or self._since is not None
+
     def _busy(self) -> bool:
-        return self._ordered() or self._since is not None or not self._told
+        return self._underway() or not self._told
 
     def _order(self, left: int | None, back_to: int | None) -> None:
         with self._changed:
@@ -251,14 +254,14 @@ class Player:
             self._pace(orders, before, begun)
 
     def _tick(self) -> None:
-        """Tell how far a batch is that takes long."""
+        """Tell how far a batch is that takes long, or when the next is due; also to who did not listen at its end."""
         while not self._closed:
             with self._changed:
-                self._changed.wait_for(lambda: self._closed or self._since is not None)
-                over = self._changed.wait_for(lambda: self._closed or self._since is None, TICK)
+                self._changed.wait_for(lambda: self._closed or self._underway())
+                over = self._changed.wait_for(lambda: self._closed or not self._underway(), TICK)
             if not over:
                 self._tell()
-                if self._since is None:  # what was told may have come after what the batch's end told
+                if not self._underway():  # what was told may have come after what was told of the end
                     self._tell()
 
     def _begun(self) -> bool:

@@ -118,10 +118,17 @@ def test_queries_show_what_is_new_until_it_was_looked_at(session):
     view = QueriesView(session, session.player)
     view.refresh()
     assert [row["key"] for row in view._list.rows] == ["q1", "q2"]
-    assert "<b>6</b>" in view._list.rows[1]["cells"][2] and view.new_rows("q2") == 6
+    assert view._list.rows[1]["cells"][2] == "<b>6</b>"
     view.choice.seen["q2"] = 2
     view.refresh()
     assert view._list.rows[1]["cells"][2] == ""
+    for batches, new in ((2, "<b>6</b>"), (1, "<b>9</b>")):
+        session.run(batches)
+        view.refresh()
+        assert view._list.rows[1]["cells"][2] == new
+    session.seek(3, lambda report: None)
+    view.refresh()
+    assert view._list.rows[1]["cells"][2] == "<b>3</b>"
 
 
 def test_a_query_is_previewed_registered_replaced_and_dropped_by_hand(session):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import escape
+from typing import TYPE_CHECKING
 
 import ipywidgets
 
@@ -14,8 +15,11 @@ from workbench.notebook.display import Shown, table
 from workbench.notebook.panel.markup import sparkline, tag
 from workbench.notebook.panel.view import View
 from workbench.notebook.panel.widgets import ListWidget
-from workbench.query import ACTIVE
+from workbench.query import ACTIVE, Query
 from workbench.sql.dialects import EXAMINED
+
+if TYPE_CHECKING:
+    from workbench.engine.timings import BatchReport
 
 BATCHES = 30
 """Batches in a sparkline."""
@@ -28,6 +32,8 @@ class QueriesView(View):
 
     def build(self) -> ipywidgets.Widget:
         """The list at the left, the text at the right."""
+        self._counted: dict[str, tuple[int, int, int]] = {}
+        """For each query: since and until which batch changed rows were counted, and how many there were."""
         columns = ["query", "status", "new", "changed rows by batch"]
         self._list = ListWidget(columns=columns, label="queries", height="300px", layout={"width": "100%"})
         self._name = ipywidgets.Text(description="Name", placeholder="a new name, or one to replace")
@@ -55,14 +61,15 @@ class QueriesView(View):
 
     def refresh(self) -> None:
         """The rows of the list."""
+        reports = self.session.reports
         self._list.rows = [
             {
                 "key": name,
                 "cells": [
                     escape(name),
                     tag("active", "good") if query.status == ACTIVE else tag(query.status, "bad"),
-                    f"<b>{new:,}</b>" if (new := self.new_rows(name)) else "",
-                    sparkline(self._changes(name), "changed rows by batch"),
+                    f"<b>{new:,}</b>" if (new := self._new_rows(query, reports)) else "",
+                    sparkline(_changes(name, reports), "changed rows by batch"),
                 ],
             }
             for name, query in self.session.queries.items()
@@ -70,20 +77,23 @@ class QueriesView(View):
 
     def twin(self) -> Shown:
         """Names, status, and how many rows changed in the last batch."""
+        reports = self.session.reports
         rows = [
-            [name, query.status, f"{self.new_rows(name):,}", f"{(self._changes(name) or [0])[-1]:,}"]
+            [name, query.status, f"{self._new_rows(query, reports):,}", f"{(_changes(name, reports) or [0])[-1]:,}"]
             for name, query in self.session.queries.items()
         ]
         columns = ["query", "status", "new", "in the last batch"]
         return table(columns, rows) if rows else Shown("no queries yet", "<p>no queries yet</p>")
 
-    def new_rows(self, name: str) -> int:
-        """Rows that changed in the answer since the analyst last looked at it."""
-        seen = self.choice.seen.get(name, self.session.query(name).registered)
-        return sum(report.changes.get(name, 0) for report in self.session.reports if report.batch > seen)
-
-    def _changes(self, name: str) -> list[int]:
-        return [report.changes.get(name, 0) for report in self.session.reports[-BATCHES:]]
+    def _new_rows(self, query: Query, reports: Sequence[BatchReport]) -> int:
+        """Rows that changed in the answer since the analyst last looked at it; each batch is counted once."""
+        seen = self.choice.seen.get(query.name, query.registered)
+        since, until, new = self._counted.get(query.name, (seen, seen, 0))
+        if since != seen or until > len(reports):  # it was looked at, or replaced, or the session went back
+            until, new = seen, 0
+        new += sum(report.changes.get(query.name, 0) for report in reports[until:])
+        self._counted[query.name] = (seen, len(reports), new)
+        return new
 
     def _chosen(self, name: str) -> None:
         if name in self.session.queries:
@@ -125,3 +135,8 @@ class QueriesView(View):
 
         made.on_click(act)
         return made
+
+
+def _changes(name: str, reports: Sequence[BatchReport]) -> list[int]:
+    """Changed rows of the last batches."""
+    return [report.changes.get(name, 0) for report in reports[-BATCHES:]]

@@ -26,8 +26,8 @@ from workbench.notebook.panel.widgets import STYLE, TwinHider
 from workbench.player import Player, Position
 from workbench.session import Session
 
-OFTEN = 0.25
-"""Seconds between two refreshes while a session plays; when it comes to rest everything is shown at once."""
+OFTEN, SHARE = 0.25, 0.1
+"""Seconds between two refreshes while a session plays, and the share of time they take at most; none at rest."""
 
 
 class View(ABC):
@@ -81,7 +81,7 @@ class Live:
         self._refreshing = threading.RLock()
         self._handle: Any = None
         self._twin_of: tuple[Any, ...] = ()
-        self._refreshed = 0.0
+        self._due = 0.0
         self._unsubscribe = views[0].player.subscribe(self._hear)
 
     def visible(self) -> tuple[View, ...]:
@@ -91,9 +91,11 @@ class Live:
     def refresh(self, resting: bool = True) -> None:
         """Bring what can be seen up to date, and when nothing is played the twin too."""
         with self._refreshing:
+            begun = time.monotonic()
             for view in self.visible():
                 view.refresh()
-            self._refreshed = time.monotonic()
+            now = time.monotonic()
+            self._due = now + max(OFTEN, (now - begun) / SHARE)
             if resting and self._handle is not None and self._twin_of != (shown := self._what_is_shown()):
                 self._handle.update(self._twin())
                 self._twin_of = shown
@@ -101,7 +103,7 @@ class Live:
     def _hear(self, position: Position) -> None:
         """Refresh, but not more often than one can see."""
         resting = position.since is None and position.left == 0
-        if resting or time.monotonic() - self._refreshed > OFTEN:
+        if resting or time.monotonic() > self._due:
             self.refresh(resting)
 
     def close(self) -> None:
