@@ -82,9 +82,9 @@ class SessionInputs(SessionParts):
     def add_function(self, name: str, function: Callable[..., Any], returns: str = "double") -> None:
         """Make a Python function callable in SQL; it must not depend on anything but its arguments.
 
-        A call that raises gives NULL and disables the queries that use the function, with the reason. The same name
-        again gives it another meaning, from the next batch on. It is kept with the session, as bytes that hold its
-        code; what it imports must be there when the session is opened again.
+        A call that raises, or returns what is not of the type, gives NULL and disables the queries that use the
+        function, with the reason. The same name again gives it another meaning, from the next batch on. It is kept
+        with the session, as bytes that hold its code; what it imports must be there when the session is opened again.
 
         Raises:
             SessionError: the function cannot be kept.
