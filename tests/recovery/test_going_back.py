@@ -6,13 +6,13 @@ from pathlib import Path
 
 from oracle.harness import Case, Feed, Oracle
 from oracle.test_windows import CASES as WINDOWS
-from oracle.test_windows import F, G
+from oracle.test_windows import F
 from pyspark.sql import SparkSession
 from recovery.survival import stray_files, what_survives
 
 from workbench import Session
 
-FEEDS = {"f": Feed(F, 30, 20, time="d"), "g": Feed(G, 10, 15, time="ts")}
+FEEDS = {"f": Feed(F, 30, 20, time="d")}
 LANDMARK = "WITH w AS (SELECT max(d) now FROM f) SELECT id FROM f, w WHERE d BETWEEN DATE '2002-01-05' AND now"
 CASES = {
     "last days": WINDOWS["last days"],
@@ -20,10 +20,9 @@ CASES = {
     "joined": WINDOWS["joined"],
     "landmark": Case("SELECT id FROM f BEGIN '2002-01-05' END NOW", LANDMARK),
     "called": Case("SELECT id, plus_one(amount) AS a FROM f WHERE plus_one(amount) > 4"),
-    "counted": Case("SELECT bank, COUNT(*) AS n FROM g GROUP BY bank"),
 }
 HOW = {"eager": "last days", "off": "by bank"}
-LATE = {"joined": "lazy", "called": "lazy", "counted": "lazy", "eager": "eager"}
+LATE = {"joined": "lazy", "called": "lazy", "eager": "eager"}
 """Queries that are registered again, after two batches."""
 FUNCTIONS = {"plus_one": (lambda a: None if a is None else a + 1, ["BIGINT"], "DOUBLE")}
 
