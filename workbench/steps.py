@@ -112,6 +112,10 @@ class Steps:
         steps = {n: s.replay.next(None if sizes is None else sizes.get(n, 0)) for n, s in streams.items()}
         arriving = {name: table for name, (_, table) in steps.items()}
         report = self.engine.run_batch(state.network, state.batch + 1, arriving)
+        late = {name: after.late_since(streams[name].replay) for name, (after, _) in steps.items()}
+        arrived = {name: rows + late[name] for name, rows in report.arrived.items()}
+        set_aside = {name: rows for name, rows in late.items() if rows}
+        report = replace(report, rows=sum(arrived.values()), arrived=arrived, set_aside=set_aside)
         moved = {name: replace(state.streams[name], replay=after) for name, (after, _) in steps.items()}
         return replace(state, streams={**state.streams, **moved}, reports=(*state.reports, report)), report
 

@@ -75,6 +75,7 @@ class BatchRow:
     arrived: Mapping[str, int]
     changes: Mapping[str, int]
     operators: tuple[OperatorRow, ...]
+    set_aside: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +227,7 @@ class SessionRows:
 
     def put_batch(self, row: BatchRow) -> None:
         """Keep the report of a batch."""
-        told = (json.dumps(dict(row.arrived)), json.dumps(dict(row.changes)))
+        told = [json.dumps(dict(counts)) for counts in (row.arrived, row.changes, row.set_aside)]
         self._database.insert("batches", [(row.batch, row.rows, row.seconds, *told)])
         self._database.insert(
             "operator_timings",
@@ -249,10 +250,13 @@ class SessionRows:
             " ORDER BY batch, position"
         ):
             operators.setdefault(batch, []).append(OperatorRow(name, rows_in, rows_out, seconds, json.loads(node_rows)))
-        found = self._database.rows("SELECT batch, rows, seconds, arrived, changes FROM batches ORDER BY batch")
+        found = self._database.rows(
+            "SELECT batch, rows, seconds, arrived, changes, set_aside FROM batches ORDER BY batch"
+        )
         return [
-            BatchRow(b, rows, seconds, json.loads(arrived), json.loads(changes), tuple(operators.get(b, ())))
-            for b, rows, seconds, arrived, changes in found
+            BatchRow(b, rows, seconds, arrived, changes, tuple(operators.get(b, ())), late)
+            for b, rows, seconds, *told in found
+            for arrived, changes, late in [map(json.loads, told)]
         ]
 
     # -- the manifest --------------------------------------------------------------------------------------------

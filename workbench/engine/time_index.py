@@ -16,23 +16,12 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from workbench.engine.segments import open_segment
 from workbench.sql.windows import Interval
+from workbench.streams.times import Mask, Times, times_of
 
-Times = npt.NDArray[np.int64]
 Positions = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
-
-
-def times_of(column: pa.Array) -> tuple[Times, Mask]:
-    """The times of rows as whole numbers (``as_number``), and which rows have one."""
-    known = np.asarray(column.is_valid())
-    if pa.types.is_date(column.type):
-        column = column.cast(pa.int32())
-    numbers = column.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
-    return numbers, known
 
 
 def rows_within(segment: str, column: str, intervals: Iterable[Interval]) -> Positions:

@@ -7,7 +7,6 @@ it, its start. Where they do, a row belongs to several groups; such a query is r
 from __future__ import annotations
 
 import math
-import re
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -15,15 +14,12 @@ from sqlglot import exp
 from workbench.sql import coercion
 from workbench.sql.expressions import Call, Constant, Expression
 from workbench.sql.functions import call
+from workbench.sql.lengths import UNITS, seconds_in
 from workbench.sql.now import SLIDING, TUMBLING
 from workbench.sql.types import INTEGER, TIMESTAMP, Kind
 
 if TYPE_CHECKING:
     from workbench.sql.scalar import ScalarBinder
-
-_UNITS = {"second": 1, "minute": 60, "hour": 3_600, "day": 86_400, "week": 604_800}
-_PART = re.compile(r"(\d+)\s+([a-z]+?)s?(?:\s+|$)", re.I)
-
 
 WINDOW = "wind_w"
 """What ``window`` is called on its way through the parser, for which it is the key word of another clause."""
@@ -87,14 +83,9 @@ def slice_of(group: Expression) -> Expression:
 
 def _seconds(b: ScalarBinder, node: exp.Expr) -> int:
     """A length of time, written as ``'1 hour 30 minutes'``."""
-    text = node.name if isinstance(node, exp.Literal) and node.is_string else ""
-    parts = _PART.findall(text.strip())
-    whole = "".join(m[0] for m in _PART.finditer(text.strip()))
-    if not parts or whole != text.strip() or any(unit.lower() not in _UNITS for _, unit in parts):
-        raise b.source.error(
-            "a length of time is needed", node, "write '5 minutes', in seconds, minutes, hours, days or weeks"
-        )
-    seconds = sum(int(count) * _UNITS[unit.lower()] for count, unit in parts)
+    seconds = seconds_in(node.name) if isinstance(node, exp.Literal) and node.is_string else None
+    if seconds is None:
+        raise b.source.error("a length of time is needed", node, f"write '5 minutes', in {UNITS}")
     if not seconds:
         raise b.source.error("a window of no length", node, "write '5 minutes'")
     return seconds

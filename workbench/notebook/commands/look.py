@@ -11,7 +11,7 @@ from workbench.network.describe import NetworkView
 from workbench.notebook.arguments import Command, argument
 from workbench.notebook.commands.define import show_result
 from workbench.notebook.desk import Desk
-from workbench.notebook.display import Shown, explained, milliseconds, rows_table, show, table, together
+from workbench.notebook.display import Shown, event_time, explained, milliseconds, rows_table, show, table, together
 from workbench.notebook.drawing import picture
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def queries(desk: Desk, arguments: argparse.Namespace) -> None:
 def streams(desk: Desk, arguments: argparse.Namespace) -> None:
     """All streams, with how far each has been read."""
     rows = [
-        [s.name, f"{s.position:,}", f"{s.rows:,}", f"{s.batch:,}", s.time or "", f"{s.set_aside_total:,}"]
+        [s.name, f"{s.position:,}", f"{s.rows:,}", f"{s.batch:,}", event_time(s), f"{s.set_aside_total:,}"]
         for s in desk.session.streams.values()
     ]
     columns = ["stream", "read", "of rows", "batch", "time", "set aside"]
