@@ -20,6 +20,7 @@ from workbench.catalog.catalog import Catalog
 from workbench.engine.cluster import prepare_workers
 from workbench.engine.engine import Engine
 from workbench.engine.functions import UserFunctions
+from workbench.engine.needs import need_of
 from workbench.engine.results import Answers
 from workbench.engine.spark import engine_session, local_spark
 from workbench.engine.timings import BatchReport
@@ -39,6 +40,7 @@ from workbench.sharing.decisions import Explanation
 from workbench.sharing.planner import Planner
 from workbench.sql.bind import bind
 from workbench.sql.logical import LogicalQuery
+from workbench.sql.now import Moment
 from workbench.sql.schema import UserAggregate, UserFunction
 from workbench.sql.type_names import parse_type
 from workbench.state import State
@@ -495,8 +497,14 @@ class Session(SessionViews):
                 change.state = self._steps.disable(change.state, reasons)
 
     @contextmanager
-    def _answers(self, query: Query, at: object | None) -> Iterator[Answers]:
-        """The answers of a query for as long as they are read; ``at``: those of one instant."""
+    def _answers(self, query: Query, at: object | None, after: int | None = None) -> Iterator[Answers]:
+        """The answers of a query for as long as they are read.
+
+        Args:
+            query: whose.
+            at: those of one instant.
+            after: with what is needed to tell the changes after a batch.
+        """
         self._disable_failing()
         with self._store.home.discarded.kept():
             state = self._state
@@ -504,16 +512,18 @@ class Session(SessionViews):
             clock = state.held.clock
             if at is not None:
                 clock = clock.standing(moment_at(query.windows_on, clock, at, query.name))
+            moment = clock.now if after is None else clock.after_batch(after)
             plan = state.network.queries.get(query.name)
-            if plan is not None and (at is None or not _moves(state.network, plan)):
+            if plan is not None and (at is None or not _moves(state.network, plan)) and _has(state, plan, moment):
                 yield Answers(plan, state.held.by_root[plan.read.root], query.registered, clock)
             else:
                 alone = Planner(self.options, Catalog(), self._planner.streams)
                 network = alone.register(Network(), query.name, query.logical).network
                 alone.catalog.close()
                 plan = network.queries[query.name]
+                registered = state.batch if after is None else query.registered
                 with self._engine.aside(network, state.held.arrived, clock, state.batch) as held:
-                    yield Answers(plan, held.by_root[plan.read.root], state.batch, clock)
+                    yield Answers(plan, held.by_root[plan.read.root], registered, clock)
         # Functions of SELECT are called as rows are read; one that raised has disabled the query.
         self._disable_failing()
         query.check_active()
@@ -522,3 +532,9 @@ class Session(SessionViews):
 def _moves(network: Network, plan: QueryPlan) -> bool:
     """Whether a query's rows are kept as they are now, and not for every moment."""
     return any(isinstance(network.nodes[node], Window) for node in network.ancestors(plan.nodes))
+
+
+def _has(state: State, plan: QueryPlan, moment: Moment) -> bool:
+    """Whether the rows of a query's tree that were in its window at a moment, or later, are all there."""
+    tree = state.held.by_root[plan.read.root]
+    return tree.has([need_of(plan, tree.plan.bits, moment)])

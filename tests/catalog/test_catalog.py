@@ -365,6 +365,7 @@ def test_a_file_of_an_older_version_is_brought_to_the_present_one(tmp_path):
     Catalog(tmp_path / "c.db").close()
     connection = sqlite3.connect(tmp_path / "c.db")
     connection.execute("ALTER TABLE batches DROP COLUMN set_aside")
+    connection.execute("DROP TABLE pruned")
     connection.execute("INSERT INTO batches VALUES (1, 5, 0.5, '{\"f\": 5}', '{}')")
     connection.execute("PRAGMA user_version = 2")
     connection.commit()

@@ -176,9 +176,16 @@ CREATE TABLE segments (
     rows INTEGER NOT NULL, bytes INTEGER NOT NULL, PRIMARY KEY (owner, part, run, position)) WITHOUT ROWID;
 """
 
-DDL = _PREDICATES + _NODES + _QUERIES + _COLUMNS + _SESSION
+_PRUNED = """
+-- Trees whose past rows were freed: bits and times ([column, least, greatest]) of the rows that are there for certain.
+CREATE TABLE pruned (
+    tree TEXT NOT NULL, position INTEGER NOT NULL, bits TEXT NOT NULL, times TEXT NOT NULL,
+    PRIMARY KEY (tree, position)) WITHOUT ROWID;
+"""
 
-MIGRATIONS = {2: "ALTER TABLE batches ADD COLUMN set_aside TEXT NOT NULL DEFAULT '{}';"}
+DDL = _PREDICATES + _NODES + _QUERIES + _COLUMNS + _SESSION + _PRUNED
+
+MIGRATIONS = {2: "ALTER TABLE batches ADD COLUMN set_aside TEXT NOT NULL DEFAULT '{}';" + _PRUNED}
 """What makes a catalog of an older version one of the next; one of any other version is refused."""
 
 _NO_EXTREME = "over rows that may be taken back it is computed from the values: a minimum that goes leaves no next one"

@@ -101,13 +101,22 @@ class LogRow:
 
 
 @dataclass(frozen=True, slots=True)
+class NeedRow:
+    """Rows that are there of a tree whose past rows were freed: those with some bits, and times between two each."""
+
+    bits: tuple[int, ...]
+    times: tuple[tuple[str, int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class TreeRows:
-    """A tree: the bit of every node, and where its rows, its state and its log are."""
+    """A tree: the bit of every node, where its rows, its state and its log are, and which rows these are if not all."""
 
     bits: Mapping[str, int]
     rows: tuple[Run, ...]
     state: tuple[Run, ...]
     log: tuple[LogRow, ...]
+    needed: tuple[NeedRow, ...] | None
 
     @property
     def files(self) -> Iterable[FileRow]:
@@ -280,9 +289,16 @@ class SessionRows:
         )
         self._database.insert("segments", _file_rows(tree, "log", [entry.files for entry in entries], first))
 
+    def put_needed(self, tree: str, needed: Sequence[NeedRow] | None) -> None:
+        """Say which rows of a tree are there for certain; ``None``: all of them."""
+        self._database.run("DELETE FROM pruned WHERE tree = ?", [tree])
+        rows = enumerate(needed or ())
+        self._database.insert("pruned", ((tree, i, json.dumps(n.bits), json.dumps(n.times)) for i, n in rows))
+
     def remove_tree(self, tree: str) -> None:
         """Forget a tree."""
-        for table, column in (("lineage_bits", "tree"), ("log_entries", "tree"), ("segments", "owner")):
+        owned = (("lineage_bits", "tree"), ("log_entries", "tree"), ("segments", "owner"), ("pruned", "tree"))
+        for table, column in owned:
             self._database.run(f"DELETE FROM {table} WHERE {column} = ?", [tree])
 
     def trees(self) -> dict[str, TreeRows]:
@@ -295,12 +311,16 @@ class SessionRows:
             "SELECT tree, batch, whole FROM log_entries ORDER BY tree, entry"
         ):
             logs.setdefault(tree, []).append((batch, whole))
+        needed: dict[str, list[NeedRow]] = {}
+        for tree, own, times in self._database.rows("SELECT tree, bits, times FROM pruned ORDER BY tree, position"):
+            needed.setdefault(tree, []).append(NeedRow(tuple(json.loads(own)), tuple(map(tuple, json.loads(times)))))
         files = self._files()
         found = {}
         for tree, of_nodes in bits.items():
             rows, state, logged = (files.get((tree, part), {}) for part in ("rows", "state", "log"))
             log = tuple(LogRow(b, bool(w), logged.get(i, ())) for i, (b, w) in enumerate(logs.get(tree, ())))
-            found[tree] = TreeRows(of_nodes, tuple(rows.values()), tuple(state.values()), log)
+            there = tuple(needed[tree]) if tree in needed else None
+            found[tree] = TreeRows(of_nodes, tuple(rows.values()), tuple(state.values()), log, there)
         return found
 
     def arrived(self) -> dict[str, tuple[Run, ...]]:

@@ -39,6 +39,20 @@ def inside(times: Times, known: Mask, interval: Interval) -> Mask:
     return np.asarray(known & (times >= interval.low) & (times <= interval.high))
 
 
+def count_within(segment: str, column: str, interval: Interval) -> int:
+    """How many rows of a segment have their time in an interval."""
+    times, _ = _index(segment, column)
+    first, after = np.searchsorted(times, interval.low), np.searchsorted(times, interval.high, side="right")
+    return max(0, int(after) - int(first))
+
+
+@lru_cache(maxsize=4_096)
+def earliest(segment: str, column: str) -> int | None:
+    """The least time of a segment's rows, if any has one; no index is made to find it."""
+    times, known = times_of(open_segment(segment).column(column))
+    return int(times[known].min()) if known.any() else None
+
+
 @lru_cache(maxsize=1_024)
 def _index(segment: str, column: str) -> tuple[Times, Positions]:
     name = hashlib.sha256(column.encode()).hexdigest()[:16]
