@@ -121,6 +121,7 @@ def test_a_full_disk(
         elif where == "disk":
             patch.setattr(os, "fsync", full)
         else:
+            database.run("VACUUM")  # no page is free
             pages = database.column("PRAGMA page_count")[0]
             database.column(f"PRAGMA max_page_count = {pages}")
         with pytest.raises((EngineError, CatalogError)) as raised:
