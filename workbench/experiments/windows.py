@@ -93,7 +93,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def report(chosen: argparse.Namespace, progress: Progress) -> Report:
     """Run it."""
     long = _long(chosen, progress)
-    grown = {name: _shared(options, chosen, progress) for name, options in CONFIGURATIONS.items()}
+    grown = {name: _shared(name, chosen, progress) for name in CONFIGURATIONS}
     seconds = {name: {n: median(times) for n, (times, _) in found.items()} for name, found in grown.items()}
     checked = long.checked + sum(checked for found in grown.values() for _, checked in found.values())
     ends = min(ENDS, len(long.seconds) // 2)
@@ -177,18 +177,18 @@ def _long(chosen: argparse.Namespace, progress: Progress) -> Long:
         return Long(seconds, kept, memory, arrived, session.streams["transfers"].late, checked)
 
 
-def _shared(options: Options, chosen: argparse.Namespace, progress: Progress) -> dict[int, tuple[list[float], int]]:
-    """Seconds of batches by number of aggregates, and how many answers were compared."""
+def _shared(name: str, chosen: argparse.Namespace, progress: Progress) -> dict[int, tuple[list[float], int]]:
+    """Seconds of batches by number of aggregates in a configuration, and how many answers were compared."""
     found = {}
     for number in chosen.queries:
         texts = {f"q{days}": SHARED.format(days) for days in range(1, number + 1)}
         batches = ours.WARM_UP + chosen.measured
-        with Session(options=options) as session:
+        with Session(options=CONFIGURATIONS[name]) as session:
             _add(session, transfers(HISTORY_DAYS + batches, chosen.batch), chosen.batch)
             session.register_many(texts)
             seconds = [report.seconds for report in session.run(batches)[ours.WARM_UP :]]
             found[number] = seconds, _checked("aggregates", session, texts)
-        progress(f"{number} aggregates, {options}: {1e3 * median(seconds):.0f} ms")
+        progress(f"{number} aggregates, {name}: {1e3 * median(seconds):.0f} ms")
     return found
 
 
