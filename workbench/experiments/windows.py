@@ -114,7 +114,7 @@ def report(chosen: argparse.Namespace, progress: Progress) -> Report:
     batches = range(1, len(long.seconds) + 1)
     charts = [
         Chart("time", "batch", "seconds a batch", {"mix": dict(zip(batches, long.seconds, strict=True))}, log_y=False),
-        Chart("rows", "batch", "rows", {"kept for all queries": long.kept, "arrived": long.arrived}),
+        Chart("rows", "batch", "rows", {"kept for all queries": long.kept, "arrived": long.arrived}, log_y=False),
         Chart(
             "memory", "batch", "MiB",
             {"all processes": {b: size / 2**20 for b, size in long.memory.items()}}, log_y=False,
