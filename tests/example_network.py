@@ -147,6 +147,7 @@ class Report:
     seconds: float
     operators: list[Operated]
     changes: dict[str, int] = field(default_factory=dict)
+    set_aside: dict[str, int] = field(default_factory=dict)
 
     def node(self, id_: NodeId) -> NodeCount:
         for operator in self.operators:

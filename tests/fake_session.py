@@ -38,6 +38,8 @@ class FakeStream:
     set_aside: tuple[SetAside, ...] = ()
     columns: tuple[tuple[str, DataType], ...] = COLUMNS
     table: bool = False
+    late: int = 0
+    lateness: str | None = None
 
 
 @dataclass
@@ -93,10 +95,11 @@ class FakeSession(SessionViews):
         return NetworkView(self.plan, self.reports)
 
     def add_stream(
-        self, name: str, source: object, history: int | None, batch: int | None, time: str | None
-    ) -> FakeStream:
+        self, name: str, source: object, history: int | None, batch: int | None, time: str | None,
+        lateness: str | None = None,
+    ) -> FakeStream:  # fmt: skip
         self.added.append((name, source))
-        self.streams[name] = FakeStream(name, history or 0, batch or 1000, time)
+        self.streams[name] = FakeStream(name, history or 0, batch or 1000, time, lateness=lateness)
         return self.streams[name]
 
     def add_table(self, name: str, source: object) -> FakeStream:

@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 from workbench.catalog.catalog import Catalog
 from workbench.engine.clock import Clock
 from workbench.engine.engine import Engine
+from workbench.engine.needs import need_of
 from workbench.engine.results import Answers
 from workbench.failing import Failing
 from workbench.instants import moment_at
@@ -19,6 +20,7 @@ from workbench.options import Options
 from workbench.query import Query
 from workbench.recovery.store import Store
 from workbench.sharing.planner import Planner
+from workbench.sql.now import Moment
 from workbench.state import State
 
 
@@ -45,12 +47,13 @@ class Answering:
         self._failing = failing
 
     @contextmanager
-    def answers(self, query: Query, at: object | None) -> Iterator[Answers]:
+    def answers(self, query: Query, at: object | None, after: int | None = None) -> Iterator[Answers]:
         """The answers of a query for as long as they are read; the files they are read from stay meanwhile.
 
         Args:
             query: whose.
             at: those of one instant, instead of the latest.
+            after: with what is needed to tell the changes after a batch.
 
         Raises:
             QueryError: the query does not run, or has no such instant.
@@ -63,27 +66,35 @@ class Answering:
             clock = state.held.clock
             if at is not None:
                 clock = clock.standing(moment_at(query.windows_on, clock, at, query.name))
+            moment = clock.now if after is None else clock.after_batch(after)
             plan = state.network.queries.get(query.name)
-            if plan is not None and (at is None or not _moves(state.network, plan)):
+            if plan is not None and (at is None or not _moves(state.network, plan)) and _has(state, plan, moment):
                 yield Answers(plan, state.held.by_root[plan.read.root], query.registered, clock, self._spark)
             else:
-                with self._aside(query, state, clock) as answers:
+                registered = state.batch if after is None else query.registered
+                with self._aside(query, state, clock, registered) as answers:
                     yield answers
         # Functions of SELECT are called as rows are read; one that raised has disabled the query.
         self._failing.disable()
         query.check_active()
 
     @contextmanager
-    def _aside(self, query: Query, state: State, clock: Clock) -> Iterator[Answers]:
+    def _aside(self, query: Query, state: State, clock: Clock, registered: int) -> Iterator[Answers]:
         """Answers that are computed from the streams' rows, in a network of their own."""
         alone = Planner(self._options, Catalog(), self._planner.streams)
         network = alone.register(Network(), query.name, query.logical).network
         alone.catalog.close()
         plan = network.queries[query.name]
         with self._engine.aside(network, state.held.arrived, clock, state.batch) as held:
-            yield Answers(plan, held.by_root[plan.read.root], state.batch, clock, self._spark)
+            yield Answers(plan, held.by_root[plan.read.root], registered, clock, self._spark)
 
 
 def _moves(network: Network, plan: QueryPlan) -> bool:
     """Whether a query's rows are kept as they are now, and not for every moment."""
     return any(isinstance(network.nodes[node], Window) for node in network.ancestors(plan.nodes))
+
+
+def _has(state: State, plan: QueryPlan, moment: Moment) -> bool:
+    """Whether the rows of a query's tree that were in its window at a moment, or later, are all there."""
+    tree = state.held.by_root[plan.read.root]
+    return tree.has([need_of(plan, tree.plan.bits, moment)])

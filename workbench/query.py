@@ -56,8 +56,9 @@ class Query:
     logical: LogicalQuery
     registered: int
     explanation: Explanation
-    answers: Callable[[Query, object | None], AbstractContextManager[Answers]] = field(repr=False)
-    """Its answers as they were committed last, or those of one instant; what they are read from stays meanwhile."""
+    answers: Callable[..., AbstractContextManager[Answers]] = field(repr=False)
+    """Its answers as they were committed last, those of one instant, or with what is needed to tell the changes after a
+    batch; what they are read from stays meanwhile."""
     results: str
     windows_on: tuple[StreamWindow, ...] = ()
     status: str = ACTIVE
@@ -153,7 +154,8 @@ class Query:
         if self.results == OFF:
             hint = 'register it with results="lazy" or "eager"'
             raise QueryError(f"{self.name} is computed when it is asked, and has no changes", hint=hint)
-        frame = self._fetched("changes", lambda answers: answers.changes(since), first=("batch", "weight"))
+        after = self.registered if since is None else max(since, self.registered)
+        frame = self._fetched("changes", lambda answers: answers.changes(since), ("batch", "weight"), after=after)
         return frame.sort_values("batch", kind="stable", ignore_index=True)
 
     def explain(self) -> Explanation:
@@ -175,6 +177,7 @@ class Query:
         rows: Callable[[Answers], DataFrame],
         first: tuple[str, ...] = (),
         at: object | None = None,
+        after: int | None = None,
     ) -> pd.DataFrame:
-        with self.answers(self, at) as answers, explained(f"read the {what} of {self.name}"):
+        with self.answers(self, at, after) as answers, explained(f"read the {what} of {self.name}"):
             return to_pandas(rows(answers), answers.plan, first)

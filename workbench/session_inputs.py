@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ class SessionInputs(SessionParts):
         batch: int | None = None,
         time: str | None = None,
         columns: Mapping[str, str] | None = None,
+        lateness: str | timedelta | int | None = None,
     ) -> Stream:
         """Add a stream that is replayed in row order.
 
@@ -46,12 +48,16 @@ class SessionInputs(SessionParts):
             batch: rows that arrive with each batch.
             time: the column with the event time.
             columns: SQL types of columns of a CSV file that should not be inferred.
+            lateness: how far the event time of a row may be behind the latest before it: ``"2 days"``, a ``timedelta``,
+                or a number where event times are numbers. Rows that come later are set aside and counted when they
+                arrive. ``None``: rows may come as late as they like.
 
         Raises:
-            StreamError: the source cannot be read, a column's type is not supported, or the name is taken.
+            StreamError: the source cannot be read, a column's type is not supported, the lateness does not go with the
+                event times, or the name is taken.
         """
         with self._new_log(name) as (change, folder):
-            log = ingest(name, source, folder, columns=columns, time=time)
+            log = ingest(name, source, folder, columns=columns, time=time, lateness=lateness)
             change.state = self._steps.add_stream(change.state, Stream(start(log, history, batch), time))
         return change.state.streams[name]
 

@@ -25,8 +25,8 @@ from workbench.sql.logical import LogicalQuery
 from workbench.state import State
 from workbench.streams.stream import Stream
 
-AnswersOf = Callable[[Query, object | None], AbstractContextManager[Answers]]
-"""What a query asks for its answers, or for those of one instant."""
+AnswersOf = Callable[..., AbstractContextManager[Answers]]
+"""What a query asks for its answers, those of one instant, or its changes after a batch (``Session._answers``)."""
 
 
 @dataclass(frozen=True)
@@ -97,14 +97,14 @@ class Steps:
     def drop(self, state: State, name: str) -> State:
         """Take a query out, and exactly the nodes nobody else needs."""
         views = {key: view for key, view in state.views.items() if key.lower() != name.lower()}
-        return self._adopt(replace(_without(state, [name]), views=views), self.planner.drop(state.network, [name]))
+        return self._release(replace(_without(state, [name]), views=views), self.planner.drop(state.network, [name]))
 
     def disable(self, state: State, reasons: Mapping[str, str]) -> State:
         """Take queries out that cannot go on, and remember why."""
         network = self.planner.drop(state.network, reasons)
         for name in reasons:  # how a query was shared is of interest also when it does not run
             self.planner.catalog.put_decisions(name, state.queries[name].explanation.rows())
-        return self._adopt(replace(state, disabled={**state.disabled, **reasons}), network)
+        return self._release(replace(state, disabled={**state.disabled, **reasons}), network)
 
     def run(self, state: State, sizes: Mapping[str, int] | None = None) -> tuple[State, BatchReport]:
         """Let the next rows of every stream arrive: ``sizes`` by stream, or each stream's own number."""
@@ -112,6 +112,10 @@ class Steps:
         steps = {n: s.replay.next(None if sizes is None else sizes.get(n, 0)) for n, s in streams.items()}
         arriving = {name: table for name, (_, table) in steps.items()}
         report = self.engine.run_batch(state.network, state.batch + 1, arriving)
+        late = {name: after.late_since(streams[name].replay) for name, (after, _) in steps.items()}
+        arrived = {name: rows + late[name] for name, rows in report.arrived.items()}
+        set_aside = {name: rows for name, rows in late.items() if rows}
+        report = replace(report, rows=sum(arrived.values()), arrived=arrived, set_aside=set_aside)
         moved = {name: replace(state.streams[name], replay=after) for name, (after, _) in steps.items()}
         return replace(state, streams={**state.streams, **moved}, reports=(*state.reports, report)), report
 
@@ -139,6 +143,12 @@ class Steps:
     def _adopt(self, state: State, network: Network) -> State:
         self.engine.adopt(network, state.batch)
         return replace(state, network=network)
+
+    def _release(self, state: State, network: Network) -> State:
+        """Go on with a network that has lost readers."""
+        state = self._adopt(state, network)
+        self.engine.prune(network, state.batch)
+        return state
 
 
 def same_names(state: State, names: Iterable[str]) -> list[str]:

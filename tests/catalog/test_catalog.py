@@ -357,8 +357,24 @@ def test_a_file_of_another_version_is_refused(tmp_path):
     connection = sqlite3.connect(tmp_path / "c.db")
     connection.execute("PRAGMA user_version = 99")
     connection.close()
-    with pytest.raises(CatalogError, match="version 99, and this workbench reads version 2"):
+    with pytest.raises(CatalogError, match="version 99, and this workbench reads version 3"):
         Catalog(tmp_path / "c.db")
+
+
+def test_a_file_of_an_older_version_is_brought_to_the_present_one(tmp_path):
+    Catalog(tmp_path / "c.db").close()
+    connection = sqlite3.connect(tmp_path / "c.db")
+    connection.execute("ALTER TABLE batches DROP COLUMN set_aside")
+    connection.execute("DROP TABLE pruned")
+    connection.execute("INSERT INTO batches VALUES (1, 5, 0.5, '{\"f\": 5}', '{}')")
+    connection.execute("PRAGMA user_version = 2")
+    connection.commit()
+    connection.close()
+    for copied in (True, False):  # by who only reads, and by who writes
+        catalog = Catalog(tmp_path / "c.db", copied=copied)
+        (batch,) = catalog.session.batches()
+        assert (batch.arrived, batch.set_aside) == ({"f": 5}, {})
+        catalog.close()
 
 
 def test_a_file_that_is_no_catalog_is_refused_and_not_touched(tmp_path):

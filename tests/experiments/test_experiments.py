@@ -24,6 +24,7 @@ SMALL = {
     "scaling": "queries batches alone --history 1500 --batch 200 --batches 1 --many 2 --queries 1 2"
     " --set-queries 2 --sample 1",
     "psoup": "--history 600 --batch 100 --windows 200 --queries 2",
+    "windows": "--batches 4 --batch 60 --queries 2 --measured 1",
 }
 EXPECTED = {
     "incremental": ["Table C.1", "Table C.2", "Data2", "T SQL / Rete", "T Figure 10.2"],
@@ -35,6 +36,7 @@ EXPECTED = {
         "NonVE ITT ms",
     ],
     "sharing": ["NonJoinS  AllSharing  DuckDB", "4 answers compared"],
+    "windows": ["first 2", "last 2", "separate / shared", "15 answers compared"],
     "psoup": ["NoMat", "4 intervals", "rows that could arrive in a second", "PSoup-P unshared"],
     "scaling": ["1 to 2 queries", "2 batches, the last 1", "join of two", "ours / by hand"],
 }

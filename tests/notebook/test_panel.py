@@ -190,7 +190,7 @@ def test_timings_show_where_the_time_went(session):
     view = TimingsView(session, session.player)
     view.refresh()
     assert "Slowest operators of batches 1 to 2" in text_of(view) and "no batch is running" in text_of(view)
-    assert view.twin().text.splitlines()[0].split() == ["operator", "time", "share"]
+    assert view.twin().text.splitlines()[0].split() == ["operator", "kept", "time", "share"]
     session.reports.clear()
     view.refresh()
     assert "No batch was run yet" in text_of(view)

@@ -12,9 +12,11 @@ Answers of DuckDB are kept for every batch, so that one call of ``changes()`` at
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import duckdb
@@ -34,7 +36,8 @@ SHOWN = 8
 class Feed:
     """Rows of a stream: the first ``history`` are there from the start, then ``batch`` with each batch.
 
-    ``static``: a table, all of it there from the start. ``time``: the column with event times.
+    ``static``: a table, all of it there from the start. ``time``: the column with event times. ``lateness``: by how
+    much their rows may be late; rows that are later count as arrived and are in no answer.
     """
 
     table: pa.Table
@@ -42,6 +45,21 @@ class Feed:
     batch: int = 100
     static: bool = False
     time: str | None = None
+    lateness: dt.timedelta | int | None = None
+
+    def on_time(self, start: int, rows: int) -> pa.Table:
+        """Some of the rows, without those that are too late."""
+        return self.table.slice(start, rows).filter(pa.array(self._on_time[start : start + rows], pa.bool_()))
+
+    @cached_property
+    def _on_time(self) -> list[bool]:
+        if self.lateness is None or self.time is None:
+            return [True] * self.table.num_rows
+        kept, latest = [], None
+        for time in self.table.column(self.time).to_pylist():
+            kept.append(time is None or latest is None or latest - time <= self.lateness)
+            latest = latest if time is None else time if latest is None else max(latest, time)
+        return kept
 
 
 @dataclass(frozen=True)
@@ -106,13 +124,14 @@ class Oracle:
         self.duck.close()
 
     def _add(self, name: str, feed: Feed) -> None:
-        first = feed.table if feed.static else feed.table.slice(0, feed.history)
+        first = feed.table if feed.static else feed.on_time(0, feed.history)
         self.duck.register("arriving", first)
         self.duck.execute(f"CREATE TABLE {name} AS SELECT * FROM arriving")
         if feed.static:
             self.session.add_table(name, feed.table)
         else:
-            self.session.add_stream(name, feed.table, history=feed.history, batch=feed.batch, time=feed.time)
+            about = {"history": feed.history, "batch": feed.batch, "time": feed.time, "lateness": feed.lateness}
+            self.session.add_stream(name, feed.table, **about)  # type: ignore[arg-type]
 
     # -- steps ---------------------------------------------------------------------------------------------------
 
@@ -163,7 +182,8 @@ class Oracle:
         self.batch = self.session.batch
         for report in self.session.reports:
             for name, feed in self.feeds.items():
-                assert feed.static or report.arrived[name] == self._arriving(report.batch, feed).num_rows
+                late = report.set_aside.get(name, 0)
+                assert feed.static or report.arrived[name] - late == self._arriving(report.batch, feed).num_rows
 
     def foresee(self, batches: int) -> None:
         """Ask DuckDB for the answers of batches to come, for sessions that run them later."""
@@ -194,7 +214,7 @@ class Oracle:
 
     @staticmethod
     def _arriving(batch: int, feed: Feed) -> pa.Table:
-        return feed.table.slice(feed.history + (batch - 1) * feed.batch, feed.batch)
+        return feed.on_time(feed.history + (batch - 1) * feed.batch, feed.batch)
 
     def _ask_duckdb(self, name: str) -> None:
         watched = self.watched[name]

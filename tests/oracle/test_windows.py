@@ -70,6 +70,16 @@ CASES = {
     "by bank": case(
         "SELECT bank, COUNT(*) n, SUM(amount) s, MIN(amount) a, MAX(amount) b FROM f WHERE d > now() - 4 GROUP BY bank"
     ),
+    "minutes by bank": case(
+        "SELECT bank, COUNT(*) n, SUM(amount) s, MIN(amount) a FROM g"
+        " WHERE ts >= DATE_TRUNC('MINUTE', now()) - INTERVAL '7' MINUTE GROUP BY bank",
+        "g",
+    ),
+    "whole hours": case(
+        "SELECT COUNT(*) n, MAX(amount) m FROM g"
+        " WHERE ts >= DATE_TRUNC('HOUR', now()) - INTERVAL '30' MINUTE AND ts < DATE_TRUNC('MINUTE', now())",
+        "g",
+    ),
     "whole": case("SELECT COUNT(*) n, MAX(d) last FROM f WHERE d < now() - 30"),
     "silent banks": case("SELECT bank, MAX(d) last FROM f GROUP BY bank HAVING MAX(d) < now() - 1"),
     "joined": case(
@@ -93,7 +103,10 @@ CASES = {
     ),
 }  # fmt: skip
 
-GROUPED = ("distinct", "by bank", "whole", "silent banks", "union", "except", "view of a window", "window above groups")
+GROUPED = (
+    "distinct", "by bank", "minutes by bank", "whole hours", "whole", "silent banks", "union", "except",
+    "view of a window", "window above groups",
+)  # fmt: skip
 EAGER = ("last days", "between", "long ago", "minutes", "joined", "two tests")
 """Queries that end in a window, which is kept up here and imposed when it is read in the others."""
 
@@ -151,6 +164,59 @@ STRETCHES = {
         asked(f"SELECT e, AVG(amount) FROM {bucketed(6, 4)} WHERE ts > now() - INTERVAL '20' MINUTE GROUP BY e", "g"),
     ),
 }
+
+
+def sessions(gap: int, rows: str = "g", by: str = "bank") -> str:
+    """The rows of g, each with the number of its session of those with the same bank, for DuckDB."""
+    partition = f"PARTITION BY {by} ORDER BY ts"
+    new = f"CASE WHEN p IS NULL OR ts - p > INTERVAL '{gap} seconds' THEN 1 ELSE 0 END"
+    before = f"(SELECT *, lag(ts) OVER ({partition}) p FROM {rows} WHERE ts IS NOT NULL)"
+    return f"(SELECT *, SUM({new}) OVER ({partition} ROWS UNBOUNDED PRECEDING) s FROM {before})"
+
+
+SESSIONS = {
+    "of a bank": Case(
+        "SELECT session_window.start b, session_window.end e, bank, COUNT(*) n, SUM(amount) t, AVG(amount) a FROM g"
+        " GROUP BY session_window(ts, '2 minutes'), bank",
+        "SELECT MIN(ts), MAX(ts) + INTERVAL '120 seconds', bank, COUNT(*), SUM(amount), AVG(amount)"
+        f" FROM {sessions(120)} GROUP BY bank, s",
+    ),
+    "of all": Case(
+        "SELECT session_window(ts, '41 seconds').start b, MEDIAN(amount) m FROM g"
+        " GROUP BY session_window(ts, '41 seconds') HAVING COUNT(*) > 1",
+        f"SELECT MIN(ts), MEDIAN(amount) FROM {sessions(41, by='1')} GROUP BY s HAVING COUNT(*) > 1",
+    ),
+    "of exactly the gap": Case(
+        "SELECT session_window.start b, COUNT(*) n FROM g GROUP BY session_window(ts, '40 seconds')",
+        f"SELECT MIN(ts), COUNT(*) FROM {sessions(40, by='1')} GROUP BY s",
+    ),
+    "of late": Case(
+        "SELECT bank, session_window.start b, MAX(amount) m FROM g WHERE ts > now() - INTERVAL '15' MINUTE"
+        " GROUP BY bank, session_window(ts, '3 minutes')",
+        asked(
+            "SELECT bank, MIN(ts), MAX(amount) FROM "
+            + sessions(180, "(SELECT * FROM g WHERE ts > now() - INTERVAL '15' MINUTE)")
+            + " GROUP BY bank, s",
+            "g",
+        ),
+    ),
+    "how many": Case(
+        "SELECT bank, COUNT(*) n FROM (SELECT bank, session_window.start b FROM g"
+        " GROUP BY bank, session_window(ts, '2 minutes')) v GROUP BY bank",
+        f"SELECT bank, COUNT(DISTINCT s) FROM {sessions(120)} GROUP BY bank",
+    ),
+}
+
+
+def test_groups_by_sessions(spark: object) -> None:
+    """Rows that come late join sessions together, and those that leave a window take them apart."""
+    with Oracle(spark, {"g": Feed(G, 20, 12, time="ts")}) as oracle:
+        oracle.register(SESSIONS, check=False)
+        oracle.run(2, check=False)
+        oracle.register({"later": SESSIONS["of a bank"]})
+        oracle.run(2, check=False)
+        oracle.check_changes()
+        oracle.check_results(["of a bank", "of late"])
 
 
 def test_groups_by_stretches_of_time(spark: object) -> None:

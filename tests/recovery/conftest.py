@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,6 +11,8 @@ import pytest
 from oracle.class_queries import ALL
 from oracle.harness import Case, Feed, Oracle
 from oracle.random_streams import names, stream
+from oracle.test_windows import CASES as WINDOWS
+from oracle.test_windows import F
 from pyspark.sql import SparkSession
 
 from workbench import Session
@@ -21,6 +24,7 @@ CASES = {
         "SELECT n, COUNT(*) AS groups FROM (SELECT g, COUNT(*) AS n FROM t GROUP BY g) v GROUP BY n",
     ),
     "except_all": Case("SELECT k FROM t WHERE k > 2 EXCEPT ALL SELECT k FROM u"),
+    "lately": WINDOWS["by bank"],
 }
 BATCHES, AHEAD = 2, 4
 
@@ -32,6 +36,7 @@ def kept(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Itera
         "t": Feed(stream(130, seed=61), history=30, batch=12),
         "u": Feed(stream(90, seed=62), history=10, batch=8),
         "names": Feed(names(63), static=True),
+        "f": Feed(F, history=30, batch=12, time="d", lateness=dt.timedelta(days=3)),
     }
     with Oracle(spark, feeds, path=tmp_path_factory.mktemp("kept") / "s") as made:
         made.register(CASES, check=False)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
+
 from workbench.catalog.catalog import Catalog
 from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, Window, kind_of
 from workbench.options import Options
 from workbench.sharing.planner import Planner
 from workbench.sql.bind import bind
+from workbench.sql.expressions import text
 from workbench.sql.schema import Schema
 from workbench.sql.types import DATE, DOUBLE, INTEGER, STRING, TIMESTAMP
 
@@ -24,8 +27,8 @@ SCHEMA = Schema(
 
 def planned(texts: Sequence[str], eager: bool = False, options: Options | None = None) -> tuple[Planner, Network]:
     planner, network = Planner(options or Options(), Catalog()), Network()
-    for i, text in enumerate(texts):
-        query = bind(text, "spark", SCHEMA).query
+    for i, sql in enumerate(texts):
+        query = bind(sql, "spark", SCHEMA).query
         assert query is not None
         network = planner.register(network, f"q{i}", query, eager=eager).network
         assert planner.catalog.network() == network
@@ -75,6 +78,35 @@ def test_queries_that_differ_in_their_windows_share_slices() -> None:
         assert kinds(alone) == ["source", "window", "aggregate"], other
     _, off = planned([text.format("count(*)", 3)], options=Options(vertical_expansion=False))
     assert kinds(off) == ["source", "window", "aggregate"]
+
+
+@pytest.mark.parametrize(
+    ("begin", "slice_"),
+    [
+        ("ts >= date_trunc('MINUTE', now()) - interval '30' minute", 60),
+        ("ts >= date_trunc('HOUR', now())", 3_600),
+        ("ts >= date_trunc('HOUR', now()) - interval '90' second", 90),
+        ("ts >= date_trunc('MONTH', now()) and ts < date_trunc('HOUR', now())", 3_600),
+        ("ts >= cast(current_date() as timestamp) - 3", 86_400),
+        ("ts > date_trunc('MINUTE', now())", None),  # the first moment of a slice is not in it
+        ("ts >= date_trunc('MINUTE', now()) and ts <= now()", 60),
+        ("ts >= date_trunc('MINUTE', now()) and ts < now() - interval '1' second", None),
+        ("ts >= now() - interval '30' minute", None),
+    ],
+)
+def test_windows_of_whole_stretches_of_time_are_sliced(begin: str, slice_: int | None) -> None:
+    _, network = planned([f"select count(*), max(amount) from G where {begin}"])
+    groups = [text(g) for node in network.nodes.values() if isinstance(node, Aggregate) for g in node.groups]
+    assert groups == ([] if slice_ is None else [f"window_start(ts, {slice_})"])
+
+
+def test_longer_slices_are_made_of_shorter_ones() -> None:
+    query = "select max(amount) from G where ts >= date_trunc('{0}', now()) - interval '{1}' {0}"
+    _, network = planned([query.format("minute", 30), query.format("hour", 3), query.format("minute", 5)])
+    aggregates = [node for node in network.nodes.values() if isinstance(node, Aggregate)]
+    fine = next(a for a in aggregates if a.groups and text(a.groups[0]) == "window_start(ts, 60)")
+    assert set(network.served[fine.id]) == {"q0", "q1", "q2"}
+    assert sum(a.parent == a.read.root and kind_of(network.nodes[a.parent]) == "source" for a in aggregates) == 1
 
 
 def test_windows_stand_above_joins_so_that_these_are_shared() -> None:

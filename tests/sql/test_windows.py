@@ -109,7 +109,8 @@ REFUSED = {
     "select a from P for (t = 1; t; t++) { WindowIs(P, 1, t) }": ("a condition is needed, not integer", "t"),
     "select a from P for (t = 1; t < 5; t++) { WindowIs(P, 1) }": (
         "WindowIs takes a stream and two ends, not 2 arguments", "WindowIs"),
-    "select count(*) from T group by session_window(d, '5 days')": ("session_window is not supported", None),
+    "select session_window(d, '5 days') from T": ("session_window(...) outside of GROUP BY is not supported", None),
+    "select count(*) from T group by session_window(d)": ("session_window takes a time and a gap, not 1 arguments", ""),
     "select window(d, '5 days').start from T": ("window(...) outside of GROUP BY is not supported", None),
     "select count(*) from T group by window(d, '5 parsecs')": ("a length of time is needed", "'5 parsecs'"),
     "select count(*) from T group by window(d, '1 day', '2 days')": (

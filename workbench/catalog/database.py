@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from workbench.catalog.schema import AGGREGATE_RULES, DDL, VERSION
+from workbench.catalog.schema import AGGREGATE_RULES, DDL, MIGRATIONS, VERSION
 from workbench.errors import WorkbenchError
 
 _STATEMENTS = 512
@@ -183,6 +183,9 @@ class Database:
         (version,) = self.column("PRAGMA user_version")
         if version == 0:
             raise CatalogError(f"{path} is not a catalog of the workbench")
+        while version in MIGRATIONS:
+            script, version = MIGRATIONS[version], version + 1
+            self._connection.executescript(f"BEGIN IMMEDIATE; {script} PRAGMA user_version = {version}; COMMIT")
         if version != VERSION:
             raise CatalogError(
                 f"{path} has catalog version {version}, and this workbench reads version {VERSION}",

@@ -6,8 +6,8 @@ row wherever it is used, an id means the same in every catalog, and a catalog's 
 
 from __future__ import annotations
 
-VERSION = 2
-"""Goes up when a table changes; a file of another version is refused. From 2 on it has all of a session."""
+VERSION = 3
+"""Goes up when a table changes. From 2 on a catalog has all of a session."""
 
 _PREDICATES = """
 -- A comparison in triple-string canonical form (T6.2.1).
@@ -159,7 +159,7 @@ CREATE TABLE registrations (
     windows TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE batches (
     batch INTEGER PRIMARY KEY, rows INTEGER NOT NULL, seconds REAL NOT NULL, arrived TEXT NOT NULL,
-    changes TEXT NOT NULL);
+    changes TEXT NOT NULL, set_aside TEXT NOT NULL DEFAULT '{}');
 CREATE TABLE operator_timings (
     batch INTEGER NOT NULL, position INTEGER NOT NULL, operator TEXT NOT NULL, rows_in INTEGER NOT NULL,
     rows_out INTEGER NOT NULL, seconds REAL NOT NULL, node_rows TEXT NOT NULL, PRIMARY KEY (batch, position))
@@ -176,7 +176,17 @@ CREATE TABLE segments (
     rows INTEGER NOT NULL, bytes INTEGER NOT NULL, PRIMARY KEY (owner, part, run, position)) WITHOUT ROWID;
 """
 
-DDL = _PREDICATES + _NODES + _QUERIES + _COLUMNS + _SESSION
+_PRUNED = """
+-- Trees whose past rows were freed: bits and times ([column, least, greatest]) of the rows that are there for certain.
+CREATE TABLE pruned (
+    tree TEXT NOT NULL, position INTEGER NOT NULL, bits TEXT NOT NULL, times TEXT NOT NULL,
+    PRIMARY KEY (tree, position)) WITHOUT ROWID;
+"""
+
+DDL = _PREDICATES + _NODES + _QUERIES + _COLUMNS + _SESSION + _PRUNED
+
+MIGRATIONS = {2: "ALTER TABLE batches ADD COLUMN set_aside TEXT NOT NULL DEFAULT '{}';" + _PRUNED}
+"""What makes a catalog of an older version one of the next; one of any other version is refused."""
 
 _NO_EXTREME = "over rows that may be taken back it is computed from the values: a minimum that goes leaves no next one"
 _NO_FLOAT = "of DOUBLE only over rows that are never taken back: binary floats do not cancel"

@@ -75,6 +75,7 @@ class BatchRow:
     arrived: Mapping[str, int]
     changes: Mapping[str, int]
     operators: tuple[OperatorRow, ...]
+    set_aside: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +101,22 @@ class LogRow:
 
 
 @dataclass(frozen=True, slots=True)
+class NeedRow:
+    """Rows that are there of a tree whose past rows were freed: those with some bits, and times between two each."""
+
+    bits: tuple[int, ...]
+    times: tuple[tuple[str, int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class TreeRows:
-    """A tree: the bit of every node, and where its rows, its state and its log are."""
+    """A tree: the bit of every node, where its rows, its state and its log are, and which rows these are if not all."""
 
     bits: Mapping[str, int]
     rows: tuple[Run, ...]
     state: tuple[Run, ...]
     log: tuple[LogRow, ...]
+    needed: tuple[NeedRow, ...] | None
 
     @property
     def files(self) -> Iterable[FileRow]:
@@ -226,7 +236,7 @@ class SessionRows:
 
     def put_batch(self, row: BatchRow) -> None:
         """Keep the report of a batch."""
-        told = (json.dumps(dict(row.arrived)), json.dumps(dict(row.changes)))
+        told = [json.dumps(dict(counts)) for counts in (row.arrived, row.changes, row.set_aside)]
         self._database.insert("batches", [(row.batch, row.rows, row.seconds, *told)])
         self._database.insert(
             "operator_timings",
@@ -249,10 +259,13 @@ class SessionRows:
             " ORDER BY batch, position"
         ):
             operators.setdefault(batch, []).append(OperatorRow(name, rows_in, rows_out, seconds, json.loads(node_rows)))
-        found = self._database.rows("SELECT batch, rows, seconds, arrived, changes FROM batches ORDER BY batch")
+        found = self._database.rows(
+            "SELECT batch, rows, seconds, arrived, changes, set_aside FROM batches ORDER BY batch"
+        )
         return [
-            BatchRow(b, rows, seconds, json.loads(arrived), json.loads(changes), tuple(operators.get(b, ())))
-            for b, rows, seconds, arrived, changes in found
+            BatchRow(b, rows, seconds, arrived, changes, tuple(operators.get(b, ())), late)
+            for b, rows, seconds, *told in found
+            for arrived, changes, late in [map(json.loads, told)]
         ]
 
     # -- the manifest --------------------------------------------------------------------------------------------
@@ -276,9 +289,16 @@ class SessionRows:
         )
         self._database.insert("segments", _file_rows(tree, "log", [entry.files for entry in entries], first))
 
+    def put_needed(self, tree: str, needed: Sequence[NeedRow] | None) -> None:
+        """Say which rows of a tree are there for certain; ``None``: all of them."""
+        self._database.run("DELETE FROM pruned WHERE tree = ?", [tree])
+        rows = enumerate(needed or ())
+        self._database.insert("pruned", ((tree, i, json.dumps(n.bits), json.dumps(n.times)) for i, n in rows))
+
     def remove_tree(self, tree: str) -> None:
         """Forget a tree."""
-        for table, column in (("lineage_bits", "tree"), ("log_entries", "tree"), ("segments", "owner")):
+        owned = (("lineage_bits", "tree"), ("log_entries", "tree"), ("segments", "owner"), ("pruned", "tree"))
+        for table, column in owned:
             self._database.run(f"DELETE FROM {table} WHERE {column} = ?", [tree])
 
     def trees(self) -> dict[str, TreeRows]:
@@ -291,12 +311,16 @@ class SessionRows:
             "SELECT tree, batch, whole FROM log_entries ORDER BY tree, entry"
         ):
             logs.setdefault(tree, []).append((batch, whole))
+        needed: dict[str, list[NeedRow]] = {}
+        for tree, own, times in self._database.rows("SELECT tree, bits, times FROM pruned ORDER BY tree, position"):
+            needed.setdefault(tree, []).append(NeedRow(tuple(json.loads(own)), tuple(map(tuple, json.loads(times)))))
         files = self._files()
         found = {}
         for tree, of_nodes in bits.items():
             rows, state, logged = (files.get((tree, part), {}) for part in ("rows", "state", "log"))
             log = tuple(LogRow(b, bool(w), logged.get(i, ())) for i, (b, w) in enumerate(logs.get(tree, ())))
-            found[tree] = TreeRows(of_nodes, tuple(rows.values()), tuple(state.values()), log)
+            there = tuple(needed[tree]) if tree in needed else None
+            found[tree] = TreeRows(of_nodes, tuple(rows.values()), tuple(state.values()), log, there)
         return found
 
     def arrived(self) -> dict[str, tuple[Run, ...]]:

@@ -26,9 +26,11 @@ from workbench.engine.explained import explained
 from workbench.engine.held import Held, empty_tree, narrowed, unknown_files
 from workbench.engine.layout import BATCH, RESERVED_NAME, WEIGHT, Layout
 from workbench.engine.moved import carried_log
+from workbench.engine.needs import has_windows, needs_of
 from workbench.engine.node_rows import NodeRows
 from workbench.engine.operators import arrived, arriving, change
 from workbench.engine.progress import Meter, Progress, reached
+from workbench.engine.pruning import Pruner
 from workbench.engine.relation import Relation
 from workbench.engine.runner import Runner, Work
 from workbench.engine.schedule import in_order
@@ -77,6 +79,9 @@ class Engine:
         trees_at_a_time = min(TREES_AT_A_TIME, max(1, spark.sparkContext.defaultParallelism))
         self._pool = ThreadPoolExecutor(trees_at_a_time, thread_name_prefix="argus-tree")
         self._meter = Meter()
+        self._pruner = Pruner()
+        self._freed: set[str] = set()
+        """Files whose rows were freed since the last commit, some of them written since then."""
         self.held = Held()
         """All rows there are; ``arrived`` is what later queries start from."""
 
@@ -98,11 +103,13 @@ class Engine:
     def undo(self, before: Held) -> None:
         """Go back to what was held; files that came since, also those of operators that failed on the way, go."""
         self.hold(before)
+        self._freed.clear()
         self._discarded.add(unknown_files(self.folder, before.files))
 
     def settle(self, before: Held) -> None:
-        """What is held now is committed: files that only ``before`` needed go."""
-        self._discarded.add(before.files_beyond(self.held))
+        """What is held now is committed: files that only ``before`` needed go, and those whose rows were freed."""
+        self._discarded.add(before.files_beyond(self.held) | self._freed)
+        self._freed.clear()
 
     def add_stream(
         self, name: str, columns: Columns, rows: Iterable[tuple[int, pa.Table]], time: str | None = None
@@ -169,25 +176,38 @@ class Engine:
             EngineError: Spark could not evaluate a node; nothing has changed then.
         """
         plans = self.plans(network, {name: tree.plan.bits for name, tree in self.trees.items()})
+        needs = needs_of(network, plans, self.held.clock, batch)
         trees: dict[str, Tree] = {}
 
-        kept = {name: old for name, old in self.trees.items() if name in plans and old.plan.covers(plans[name])}
+        kept = {
+            name: old
+            for name, old in self.trees.items()
+            if name in plans and old.plan.covers(plans[name]) and old.has(needs[name])
+        }
 
         def bring(name: str) -> None:
             plan, old = plans[name], self.trees.get(name)
             if name in kept:
-                trees[name] = narrowed(kept[name], plan)
+                trees[name] = narrowed(kept[name], plan, batch)
                 return
             with explained(f"initialize node {plan.roots[0]}"):
-                if old is not None and old.extensible and (new := old.plan.lacks(plan)):
-                    trees[name] = self._extended(network, plan, trees, old, new, batch)
+                known = old is not None and old.has(n for n in needs[name] if n.bits <= set(old.plan.bits.values()))
+                if old is not None and known and old.extensible and (new := old.plan.lacks(plan)):
+                    made = self._extended(network, plan, trees, old, new, batch)
                 else:
-                    trees[name] = self._made(network, plan, trees, old, batch)
+                    made = self._made(network, plan, trees, old, batch)
+            whole = made.needed is None and all(trees[read].needed is None for read, _ in plan.inputs)
+            trees[name] = made if whole or not needs[name] else replace(made, needed=tuple(needs[name]))
             self._meter.count(name)
 
         with self._meter.counting(batch, plans.keys() - kept.keys()):
             in_order(_parents(plans), bring, self._pool)
         self._replace(Held({name: trees[name] for name in plans}, self.held.arrived, self.held.clock))
+
+    def prune(self, network: Network, batch: int) -> None:
+        """Free the rows that are past, when somebody who needed them has gone."""
+        trees = self._pruned(network, self.trees, self.held.clock, batch)
+        self._replace(replace(self.held, trees=trees))
 
     def run_batch(self, network: Network, batch: int, arriving: Mapping[str, pa.Table]) -> BatchReport:
         """Evaluate the network for rows that arrive.
@@ -207,7 +227,7 @@ class Engine:
         with explained(f"keep the rows of batch {batch}"):
             arrived = {n: r.append(logged[n]) if n in logged else r for n, r in self.held.arrived.items()}
             grown = self._pool.map(lambda name: self.trees[name].grown(*deltas[name], batch), self.trees)
-            trees = dict(zip(self.trees, grown, strict=True))
+            trees = self._pruned(network, dict(zip(self.trees, grown, strict=True)), clock, batch)
         self._replace(Held(trees, arrived, clock))
         self._discard_merged(deltas, logged)
         changes = {}
@@ -217,6 +237,17 @@ class Engine:
         rows = {name: table.num_rows for name, table in arriving.items()}
         total, seconds = sum(rows.values()), time.perf_counter() - started
         return BatchReport(batch, total, seconds, tuple(operators), changes, rows)
+
+    def _pruned(self, network: Network, trees: Mapping[str, Tree], clock: Clock, batch: int) -> Mapping[str, Tree]:
+        """The trees without rows that are past."""
+        if not has_windows(network):
+            return trees
+        needs = needs_of(network, {name: tree.plan for name, tree in trees.items()}, clock, batch)
+        left = dict(zip(trees, self._pool.map(lambda n: self._pruner.pruned(trees[n], needs[n]), trees), strict=True))
+        for name, tree in left.items():
+            if tree is not trees[name]:
+                self._freed |= trees[name].files - tree.files
+        return left
 
     def _evaluate_all(
         self, network: Network, logged: Mapping[str, Delta], batch: int, clock: Clock
@@ -284,7 +315,7 @@ class Engine:
         empty = empty_tree(self.spark, plan, folder)
         state = empty.state.append(state_delta) if empty.state is not None else None
         # The log goes on for queries that were there; one registered now starts from the rows as they are now.
-        log = () if plan.monotone else (*before, LogEntry(batch, delta, whole=True))
+        log = (*before, LogEntry(batch, delta, whole=True)) if plan.logged else ()
         return replace(empty, relation=empty.relation.append(delta), state=state, log=log, extensible=True)
 
     def _left_by(self, plan: TreePlan) -> Tree | None:
@@ -305,7 +336,7 @@ class Engine:
         delta, state_delta = self._from_nothing(network, plan.only(new), trees, batch, None)
         relation = replace(empty.relation, runs=old.relation.runs)
         state = replace(empty.state, runs=old.state.runs) if empty.state and old.state else None
-        wider = replace(old, plan=plan, relation=relation, state=state)
+        wider = replace(old, plan=plan, relation=relation, state=state, log=old.log_for(plan, batch))
         return wider.grown(delta, state_delta, batch)
 
     def _evaluate(

@@ -48,7 +48,7 @@ def grouped_delta(runner: Runner, work: Work, plan: GroupedPlan) -> tuple[Delta,
 
 def _in_one_job(runner: Runner, work: Work, tree: Tree, plan: GroupedPlan) -> DataFrame | None:
     """The plan of both steps in one task; ``None`` where there is none."""
-    if plan.holistic:
+    if plan.reads_rows:
         return None
     places = _places(work, tree, plan)
     note = runner.note(work.plan)
@@ -84,7 +84,7 @@ def _touching(runner: Runner, work: Work, plan: GroupedPlan, tasks: int) -> Data
 def _changing(runner: Runner, work: Work, tree: Tree, plan: GroupedPlan, touched: Delta, tasks: int) -> DataFrame:
     """The plan of the change of a tree's rows, once it is known which groups are touched."""
     places: dict[str, tuple[Leaf | SharedLeaf, Run]] = {**_places(work, tree, plan)}
-    if plan.holistic:
+    if plan.reads_rows:
         (told,) = work.notes
         places["rows"] = (_changed(work, plan, 0), (*told.before, *told.change))
     note = runner.note(work.plan, "touched")
@@ -128,7 +128,7 @@ def _made(runner: Runner, work: Work, plan: GroupedPlan, touched: Delta, tasks: 
     groups = segments_frame(runner.spark, touched.segments, layout, layout.arrow.names, tasks)
     parts = [runner.bind(work.plan, "touched", groups), *([] if plan.groups else [nothing_yet(plan)])]
     rows = None
-    if plan.holistic:
+    if plan.reads_rows:
         everything = changed_frame(runner.spark, note, 0, _changed(work, plan, 0), tasks)
         rows = runner.bind(work.plan, "rows", everything)
     made = grouped_change(plan, work.plan.made, parts, None, rows, one_task=tasks == 1)

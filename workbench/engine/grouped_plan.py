@@ -13,7 +13,8 @@ from workbench.engine.layout import MEMBER, WEIGHT
 from workbench.engine.statistics import OVER_NOTHING, Additive, Part, additive, holistic, over_rows
 from workbench.network.nodes import Aggregate, SetOperation, SetOperator
 from workbench.network.projection import Columns, columns_of, read_by_aggregate
-from workbench.sql.expressions import Column, Expression, column_name
+from workbench.sql.expressions import Call, Column, Constant, Expression, column_name
+from workbench.sql.now import is_session
 from workbench.sql.types import INTEGER, DataType, Kind
 
 LIVE = "_rows"
@@ -33,13 +34,22 @@ class Branch:
 
 
 @dataclass(frozen=True)
+class Sessions:
+    """Sessions of a group's rows: the column with their starts, the SQL of the rows' times, and the gap in seconds."""
+
+    column: str
+    time: str
+    gap: int
+
+
+@dataclass(frozen=True)
 class GroupedPlan:
     """How a grouped operator runs.
 
     ``groups``: group columns and types. ``parts``: stored columns of the state. ``finals``: output columns as SQL over
     merged parts. ``weight``: how often a group's row comes out, as SQL over merged parts. ``holistic``: output columns
     as Spark aggregates over the touched groups' rows. ``row_keys``: where there are such, the groups over the parent's
-    columns, by which its rows are looked up.
+    columns, by which its rows are looked up. ``sessions``: by what the rows of a group are taken apart once more.
     """
 
     groups: Mapping[str, DataType]
@@ -53,6 +63,17 @@ class GroupedPlan:
     """Of output columns that are computed from rows the value over no rows, where that is not NULL."""
     inexact: frozenset[str] = frozenset()
     """Output columns of type DOUBLE, whose value depends on the order of the rows they were computed from."""
+    sessions: Sessions | None = None
+
+    @property
+    def reads_rows(self) -> bool:
+        """Whether something is computed from the rows of the touched groups."""
+        return bool(self.holistic) or self.sessions is not None
+
+    @property
+    def identifying(self) -> tuple[str, ...]:
+        """The columns by which the operator's rows differ."""
+        return (*self.keys, *(() if self.sessions is None else (self.sessions.column,)))
 
     @property
     def keys(self) -> Columns:
@@ -89,8 +110,10 @@ def plan_aggregate(node: Aggregate, made: Columns, monotone: bool, incremental: 
         incremental: whether additive statistics are kept in parts; if not, all are computed anew from the rows of the
             touched groups (``Options.incremental_aggregates``).
     """
-    groups = {column_name(group): group.type for group in node.groups}
-    sql = {column_name(group): over_rows(node.direct_group(group)) for group in node.groups}
+    plain = [group for group in node.groups if not is_session(group)]
+    sessions = next((_sessions(group) for group in node.groups if is_session(group)), None)
+    groups = {column_name(group): group.type for group in plain}
+    sql = {column_name(group): over_rows(node.direct_group(group)) for group in plain}
     parts = {LIVE: Part(LIVE, INTEGER, f"sum({WEIGHT})", f"sum({LIVE})")}
     finals: dict[str, str] = {}
     from_rows: dict[str, str] = {}
@@ -103,7 +126,7 @@ def plan_aggregate(node: Aggregate, made: Columns, monotone: bool, incremental: 
         if statistic.type.kind is Kind.DOUBLE:
             inexact.add(name)
         direct = node.direct_statistic(statistic)
-        match additive(name, direct, monotone) if incremental else None:
+        match additive(name, direct, monotone) if incremental and sessions is None else None:
             case Additive(own, final):
                 parts.update((part.name, part) for part in own)
                 finals[name] = final
@@ -114,10 +137,9 @@ def plan_aggregate(node: Aggregate, made: Columns, monotone: bool, incremental: 
     # Without groups there is one row, also over no input.
     weight = f"if(coalesce({LIVE}, 0L) > 0, 1L, 0L)" if groups else "1L"
     branch = Branch(_names(read_by_aggregate(node, made)), sql)
-    row_keys = tuple(map(node.direct_group, node.groups)) if from_rows else ()
-    return GroupedPlan(
-        groups, (branch,), tuple(parts.values()), finals, weight, from_rows, row_keys, over_nothing, frozenset(inexact)
-    )
+    row_keys = tuple(map(node.direct_group, plain)) if from_rows or sessions else ()
+    about = (from_rows, row_keys, over_nothing, frozenset(inexact), sessions)
+    return GroupedPlan(groups, (branch,), tuple(parts.values()), finals, weight, *about)
 
 
 def plan_set_operation(node: SetOperation) -> GroupedPlan:
@@ -132,6 +154,13 @@ def plan_set_operation(node: SetOperation) -> GroupedPlan:
         for i in range(len(branches))
     )
     return GroupedPlan(groups, branches, parts, {}, _set_weight(node.operator, len(branches)), {})
+
+
+def _sessions(group: Expression) -> Sessions:
+    assert isinstance(group, Call)
+    time, gap = group.arguments
+    assert isinstance(gap, Constant) and isinstance(gap.value, int)
+    return Sessions(column_name(group), over_rows(time), gap.value)
 
 
 def _set_weight(operator: SetOperator, branches: int) -> str:

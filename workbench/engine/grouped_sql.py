@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence, Set
 
 from pyspark.sql import DataFrame
 
-from workbench.engine.grouped_plan import LIVE, GroupedPlan
+from workbench.engine.grouped_plan import LIVE, GroupedPlan, Sessions
 from workbench.engine.layout import BATCH, MEMBER, WEIGHT
 from workbench.engine.recall import PARTS, ROLE, was
 from workbench.network.projection import Columns
@@ -105,6 +105,9 @@ def _entering(plan: GroupedPlan, made: Columns, parts: Sequence[str], rows: str 
 
     What is computed from rows meets what is merged from parts in one grouping: it saves a join.
     """
+    if plan.sessions is not None:
+        assert rows is not None
+        return _of_sessions(plan, plan.sessions, rows)
     names = [part.name for part in plan.parts]
     values = [f"`{name}`" for name in plan.holistic]
     missing = [f"cast(NULL AS {made[name].spark}) AS `{name}`" for name in plan.holistic]
@@ -120,6 +123,18 @@ def _entering(plan: GroupedPlan, made: Columns, parts: Sequence[str], rows: str 
     totals = f"SELECT {_list(plan.keys, merges)} FROM ({_together(merged, one_task)}) {_group_by(plan.keys)}"
     finals = [f"{sql} AS `{name}`" for name, sql in plan.finals.items()]
     return f"SELECT {_list(plan.keys, [*finals, *values, f'{plan.weight} AS {WEIGHT}'])} FROM ({totals})"
+
+
+def _of_sessions(plan: GroupedPlan, sessions: Sessions, rows: str) -> str:
+    """SQL of the sessions of the touched groups' rows, found by Spark among all of these."""
+    window = f"session_window({sessions.time}, '{sessions.gap} seconds')"
+    values = [f"{sql} AS `{name}`" for name, sql in plan.holistic.items()]
+    grouped = ", ".join([*(f"`{key}`" for key in plan.keys), window])
+    start = f"session_window.start AS `{sessions.column}`"
+    return (
+        f"SELECT {_list(plan.keys, [start, *values, f'1L AS {WEIGHT}'])}"
+        f" FROM ({_repeated(rows, plan)}) GROUP BY {grouped}"
+    )
 
 
 def _repeated(rows: str, plan: GroupedPlan) -> str:
@@ -146,7 +161,7 @@ def nothing_yet(plan: GroupedPlan) -> str:
 
 
 def _same_key(left: str, right: str, plan: GroupedPlan) -> str:
-    return " AND ".join(f"{left}.`{key}` <=> {right}.`{key}`" for key in plan.keys) or "true"
+    return " AND ".join(f"{left}.`{key}` <=> {right}.`{key}`" for key in plan.identifying) or "true"
 
 
 def _together(parts: Sequence[str], one_task: bool) -> str:

@@ -57,8 +57,11 @@ def empty_tree(spark: SparkSession, plan: TreePlan, folder: Path) -> Tree:
     return Tree(plan, Relation(spark, plan.layout, folder, merge=fewer), state)
 
 
-def narrowed(tree: Tree, plan: TreePlan) -> Tree:
-    """A tree for fewer readers: what only others read is no longer kept, nor looked for where rows become fewer."""
+def narrowed(tree: Tree, plan: TreePlan, batch: int) -> Tree:
+    """A tree for fewer readers: what only others read is no longer kept, nor looked for where rows become fewer.
+
+    Its changes are kept from this batch on, where a query reads it that is the first to do so.
+    """
     empty = empty_tree(tree.relation.spark, plan, tree.relation.folder)
     left = tree.plan.roots != plan.roots
     relation, state = tree.relation, tree.state
@@ -67,7 +70,8 @@ def narrowed(tree: Tree, plan: TreePlan) -> Tree:
     if state is not None and empty.state is not None and (left or state.layout != empty.state.layout):
         state = replace(state.narrowed(empty.state.layout), merge=empty.state.merge)
     same = tree.plan.bits.keys() == plan.bits.keys()
-    return replace(tree, plan=plan, relation=relation, state=state, extensible=tree.extensible and same)
+    kept = replace(tree, plan=plan, relation=relation, state=state, log=tree.log_for(plan, batch))
+    return replace(kept, extensible=tree.extensible and same)
 
 
 def unknown_files(folder: Path, known: Collection[str]) -> list[str]:

@@ -13,15 +13,17 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from workbench.catalog.session_rows import FileRow, LogRow, Run, SessionRows, TreeRows
+from workbench.catalog.session_rows import FileRow, LogRow, NeedRow, Run, SessionRows, TreeRows
 from workbench.engine.held import Held, empty_tree
 from workbench.engine.layout import Layout
+from workbench.engine.needs import Need
 from workbench.engine.relation import Relation
 from workbench.engine.segments import Segment
 from workbench.engine.shared_pass import Delta
 from workbench.engine.tree import LogEntry, Tree, TreePlan
 from workbench.network.projection import Columns
 from workbench.sql.now import ROW
+from workbench.sql.windows import Interval
 
 
 class Manifest:
@@ -70,6 +72,8 @@ class Manifest:
             self._rows.put_runs(name, "rows", self._runs(tree.relation))
         if tree.state is not None and (old is None or old.state is not tree.state):
             self._rows.put_runs(name, "state", self._runs(tree.state))
+        if old is None or old.needed != tree.needed:
+            self._rows.put_needed(name, None if tree.needed is None else [_need_row(need) for need in tree.needed])
         same = _same_entries(() if old is None else old.log, tree.log)
         if old is None or same < max(len(old.log), len(tree.log)):
             entries = [LogRow(e.batch, e.whole, self._run(e.delta.segments)) for e in tree.log[same:]]
@@ -84,13 +88,22 @@ class Manifest:
     def _tree(self, empty: Tree, stored: TreeRows) -> Tree:
         log = tuple(LogEntry(e.batch, Delta(self._segments(e.files)), e.whole) for e in stored.log)
         state = None if empty.state is None else self._filled(empty.state, stored.state)
-        return replace(empty, relation=self._filled(empty.relation, stored.rows), state=state, log=log)
+        needed = None if stored.needed is None else tuple(map(_need, stored.needed))
+        return replace(empty, relation=self._filled(empty.relation, stored.rows), state=state, log=log, needed=needed)
 
     def _filled(self, empty: Relation, runs: Iterable[Run]) -> Relation:
         return replace(empty, runs=tuple(map(self._segments, runs)))
 
     def _segments(self, run: Run) -> tuple[Segment, ...]:
         return tuple(Segment(str(self._home / file.file), file.rows) for file in run)
+
+
+def _need_row(need: Need) -> NeedRow:
+    return NeedRow(tuple(sorted(need.bits)), tuple((column, i.low, i.high) for column, i in need.times))
+
+
+def _need(row: NeedRow) -> Need:
+    return Need(frozenset(row.bits), tuple((column, Interval(low, high)) for column, low, high in row.times))
 
 
 def _same_entries(old: tuple[LogEntry, ...], new: tuple[LogEntry, ...]) -> int:

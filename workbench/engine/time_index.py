@@ -16,23 +16,12 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from workbench.engine.segments import open_segment
 from workbench.sql.windows import Interval
+from workbench.streams.times import Mask, Times, times_of
 
-Times = npt.NDArray[np.int64]
 Positions = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
-
-
-def times_of(column: pa.Array) -> tuple[Times, Mask]:
-    """The times of rows as whole numbers (``as_number``), and which rows have one."""
-    known = np.asarray(column.is_valid())
-    if pa.types.is_date(column.type):
-        column = column.cast(pa.int32())
-    numbers = column.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
-    return numbers, known
 
 
 def rows_within(segment: str, column: str, intervals: Iterable[Interval]) -> Positions:
@@ -48,6 +37,20 @@ def rows_within(segment: str, column: str, intervals: Iterable[Interval]) -> Pos
 def inside(times: Times, known: Mask, interval: Interval) -> Mask:
     """Which times are in an interval."""
     return np.asarray(known & (times >= interval.low) & (times <= interval.high))
+
+
+def count_within(segment: str, column: str, interval: Interval) -> int:
+    """How many rows of a segment have their time in an interval."""
+    times, _ = _index(segment, column)
+    first, after = np.searchsorted(times, interval.low), np.searchsorted(times, interval.high, side="right")
+    return max(0, int(after) - int(first))
+
+
+@lru_cache(maxsize=4_096)
+def earliest(segment: str, column: str) -> int | None:
+    """The least time of a segment's rows, if any has one; no index is made to find it."""
+    times, known = times_of(open_segment(segment).column(column))
+    return int(times[known].min()) if known.any() else None
 
 
 @lru_cache(maxsize=1_024)

@@ -17,6 +17,7 @@ from workbench.engine.grouped_plan import GroupedPlan, plan_aggregate, plan_set_
 from workbench.engine.join_keys import key_column, looked_up
 from workbench.engine.layout import BATCH, MEMBER, WEIGHT, Layout
 from workbench.engine.lineage import WORD
+from workbench.engine.needs import Need
 from workbench.engine.relation import Relation
 from workbench.engine.shared_pass import Delta
 from workbench.engine.siblings import families, member
@@ -66,6 +67,13 @@ class TreePlan:
     grouped: GroupedPlan | None
     keys: Mapping[str, Expression]
     """Computed keys by which the rows are looked up, by the name of their column."""
+    asked: bool
+    """Whether a query reads it, and may ask for its changes."""
+
+    @property
+    def logged(self) -> bool:
+        """Whether its changes are kept, batch by batch."""
+        return self.asked and not self.monotone
 
     @property
     def layout(self) -> Layout:
@@ -138,8 +146,9 @@ def computed(node: Node) -> str:
 class Tree:
     """A running tree: its plan, its rows, the state of its root where it has one, and its log of changes.
 
-    The log is kept where rows are retracted; elsewhere the rows themselves, each with its batch, are the log.
-    ``extensible``: no node has left since it was made, so no row has a bit that no node has.
+    The log is kept where rows are retracted and a query reads them; where none are, the rows themselves, each with its
+    batch, are the log. ``extensible``: no node has left since it was made, so no row has a bit that no node has.
+    ``needed``: where rows that are past were freed, what was needed then and so is there.
     """
 
     plan: TreePlan
@@ -147,14 +156,25 @@ class Tree:
     state: Relation | None
     log: tuple[LogEntry, ...] = ()
     extensible: bool = False
+    needed: tuple[Need, ...] | None = None
 
     def grown(self, delta: Delta, state_delta: Delta, batch: int) -> Tree:
         """The tree after a batch."""
         if not delta.rows and not state_delta.rows:
             return self
-        log = self.log if self.plan.monotone or not delta.rows else (*self.log, LogEntry(batch, delta))
+        log = (*self.log, LogEntry(batch, delta)) if self.plan.logged and delta.rows else self.log
         state = self.state.append(state_delta) if self.state is not None else None
         return replace(self, relation=self.relation.append(delta), state=state, log=log)
+
+    def has(self, needs: Iterable[Need]) -> bool:
+        """Whether all rows of these needs are there."""
+        return self.needed is None or all(any(own.covers(need) for own in self.needed) for need in needs)
+
+    def log_for(self, plan: TreePlan, batch: int) -> tuple[LogEntry, ...]:
+        """The log to go on with by another plan; it begins with all rows where nobody asked for changes before."""
+        if not plan.logged:
+            return ()
+        return self.log if self.plan.logged else (LogEntry(batch, Delta(self.relation.segments), whole=True),)
 
     @property
     def rows_kept(self) -> int:
@@ -207,6 +227,7 @@ def plan_trees(
         if (plan := _grouped_plan(network, roots[0], made[name], monotone, incremental_aggregates)) is not None
     }
     keys = _stored_keys(network, {root: plan for name, plan in grouped.items() for root in named[name]})
+    asked = {plan.read.root for plan in network.queries.values()}
     plans: dict[str, TreePlan] = {}
     for name, roots in named.items():
         trees = {root: network.trees[root] for root in roots}
@@ -237,6 +258,7 @@ def plan_trees(
             filter=compile_filter(tested, bits.values(), wanted),
             grouped=own,
             keys=_merged(keys[root] for root in roots),
+            asked=not asked.isdisjoint(roots),
         )
     return plans
 

@@ -24,12 +24,13 @@ from workbench.engine.note import Note
 from workbench.engine.runner import Runner, Work
 from workbench.engine.segments import HANDED_ON, Segment, open_segment, read_share
 from workbench.engine.shared_pass import NO_CHANGE, Delta
-from workbench.engine.time_index import Mask, inside, rows_within, times_of
+from workbench.engine.time_index import inside, rows_within
 from workbench.engine.worker import settle
 from workbench.network.nodes import Window
 from workbench.sql.now import Moment
 from workbench.sql.predicates import PredSet
 from workbench.sql.windows import NEVER, Interval, intervals, times
+from workbench.streams.times import Mask, times_of
 
 Extent = Mapping[str, Interval]
 """Where a window is at a moment: for every column with a time its interval."""

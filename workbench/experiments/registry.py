@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from workbench.errors import WorkbenchError, nearest
-from workbench.experiments import aggregates, incremental, network_size, psoup, scaling, sharing, speed
+from workbench.experiments import aggregates, incremental, network_size, psoup, scaling, sharing, speed, windows
 from workbench.experiments.ours import Progress
 from workbench.experiments.report import Report
 
@@ -55,6 +55,10 @@ EXPERIMENTS = {
         Experiment(
             "psoup", "windowed answers kept complete, without their window, or not at all (PSoup 5)",
             psoup.add_arguments, psoup.report,
+        ),
+        Experiment(
+            "windows", "a mix of sliding windows over many batches; windowed aggregates shared or separate",
+            windows.add_arguments, windows.report,
         ),
         Experiment(
             "network-size", "weighted size of the network by configuration (T10.4.4); planning alone",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from IPython.core.display_functions import DisplayHandle
 
     from workbench.sharing.decisions import Explanation
+    from workbench.streams.stream import Stream
 
 WIDEST = 60
 """Characters of a value shown in a table."""
@@ -156,6 +157,13 @@ def counts(numbers: Mapping[str, int]) -> str:
         '2 new, 1 removed'
     """
     return ", ".join(f"{number:,} {what}" for what, number in numbers.items() if number)
+
+
+def event_time(stream: Stream) -> str:
+    """The column with a stream's event times, and how late its rows may be."""
+    if stream.lateness is None:
+        return stream.time or ""
+    return f"{stream.time}, at most {stream.lateness} late"
 
 
 def milliseconds(seconds: float) -> str:

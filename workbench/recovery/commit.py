@@ -96,4 +96,5 @@ def _batch_row(report: BatchReport) -> BatchRow:
         OperatorRow(o.name, o.rows_in, o.rows_out, o.seconds, {node: o.node_rows[node] for node in o.nodes})
         for o in report.operators
     )
-    return BatchRow(report.batch, report.rows, report.seconds, report.arrived, report.changes, operators)
+    about = (report.batch, report.rows, report.seconds, report.arrived, report.changes, operators)
+    return BatchRow(*about, report.set_aside)

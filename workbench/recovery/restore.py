@@ -192,4 +192,4 @@ def _report(row: BatchRow) -> BatchReport:
         OperatorReport(o.operator, tuple(o.node_rows), o.rows_in, o.rows_out, o.seconds, o.node_rows)
         for o in row.operators
     )
-    return BatchReport(row.batch, row.rows, row.seconds, operators, row.changes, row.arrived)
+    return BatchReport(row.batch, row.rows, row.seconds, operators, row.changes, row.arrived, row.set_aside)

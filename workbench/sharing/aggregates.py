@@ -12,6 +12,7 @@ from dataclasses import replace
 from workbench.network.nodes import Aggregate, NodeId, Read, over_groups
 from workbench.sharing.draft import Draft
 from workbench.sql.expressions import AggregateCall
+from workbench.sql.now import is_session
 from workbench.sql.types import Kind
 
 VERTICAL = ("count", "sum", "min", "max")
@@ -54,6 +55,8 @@ def _serves(draft: Draft, fine: Aggregate, coarse: Aggregate) -> bool:
     if not draft.options.vertical_expansion or fine.id == coarse.id or not fine.groups:
         return False
     if not all(follows(statistic) for statistic in coarse.statistics):
+        return False
+    if any(map(is_session, (*fine.groups, *coarse.groups))):  # sessions are put together from rows
         return False
     return _derivable(coarse, fine) and not _derivable(fine, coarse)
 

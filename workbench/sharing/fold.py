@@ -28,7 +28,7 @@ from workbench.sharing.decisions import Record
 from workbench.sharing.draft import Draft
 from workbench.sharing.joins import Pair, Parts, starting
 from workbench.sharing.rules import Rule
-from workbench.sharing.slices import of_slices, worth_slicing
+from workbench.sharing.slices import of_slices, slices_of
 from workbench.sharing.strategies import Step, next_step, planned
 from workbench.sql import logical
 from workbench.sql.canonical import canonical_expression, why_not_canonical
@@ -36,7 +36,6 @@ from workbench.sql.expressions import AggregateCall, Call, Column, Expression, c
 from workbench.sql.implication import cover, difference
 from workbench.sql.logical import Block, Grouping, LogicalQuery, Output, StreamInput
 from workbench.sql.predicates import TRUE, ORPred, PredSet, conjunction, map_predicates, pred_set, predicate_sources
-from workbench.sql.windows import times
 
 
 @dataclass(frozen=True)
@@ -243,10 +242,11 @@ class Fold:
 
         groups = {g: over_root(g) for g in grouping.groups}
         statistics = {s: statistic_over_root(s) for s in grouping.statistics}
-        if worth_slicing(self.draft, read, groups.values(), statistics.values(), window):
+        by = slices_of(self.draft, read, groups.values(), statistics.values(), window)
+        if by is not None:
             # Groups of slices of time are shared whatever the window is, and a batch moves slices instead of rows.
-            slices = self._aggregate(read, {*groups.values(), *times(window)}, statistics.values())
-            read = self.windowed(Read(slices.id), of_slices(window, slices))
+            slices = self._aggregate(read, {*groups.values(), *by.values()}, statistics.values())
+            read = self.windowed(Read(slices.id), of_slices(window, slices, by))
             groups = {asked: over_groups(made, slices.groups) for asked, made in groups.items()}
             statistics = {asked: of_parts(made) for asked, made in statistics.items()}
         else:

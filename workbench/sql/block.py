@@ -15,12 +15,12 @@ from workbench.sql.functions import call
 from workbench.sql.grouped import Aggregation, is_aggregate, over_groups
 from workbench.sql.logical import Block, Grouping, Output, StreamInput
 from workbench.sql.normal_form import normal_form
-from workbench.sql.now import ROW, SLIDING, TUMBLING, rows_of
+from workbench.sql.now import ROW, SESSION, SLIDING, TUMBLING, is_session, rows_of
 from workbench.sql.overlapping import without_overlap
 from workbench.sql.predicates import PredSet, conjunction
 from workbench.sql.scalar import ScalarBinder, is_now
 from workbench.sql.scope import Item, Scope
-from workbench.sql.time_windows import part_of_window
+from workbench.sql.time_windows import SESSIONS, part_of_window
 from workbench.sql.windows import NoWindow, split, without_now
 
 if TYPE_CHECKING:
@@ -158,9 +158,8 @@ class _SelectBinder:
         return parts, scalar.condition(having.this) if having is not None else None, scalar
 
     def _grouped(self) -> Block:
-        groups = self._groups()
-        self._name_window(groups)
-        aggregation = Aggregation()
+        groups, aggregation = self._groups(), Aggregation()
+        self._name_window(groups, aggregation)
         parts, condition, having_scalar = self._grouped_parts(aggregation)
         outputs = [(name, over_groups(e, groups, self._not_grouped(scalar))) for (name, e), scalar in parts]
         having = PredSet()
@@ -169,15 +168,17 @@ class _SelectBinder:
         statistics = tuple(aggregation.statistics[key] for key in sorted(aggregation.statistics))
         return without_overlap(self._made(outputs, Grouping(groups, statistics), having))
 
-    def _name_window(self, groups: tuple[Expression, ...]) -> None:
+    def _name_window(self, groups: tuple[Expression, ...], aggregation: Aggregation) -> None:
         """What ``window.start`` and ``window.end`` mean where a window is a group; rows without a time are in none."""
-        starts = [g for g in groups if isinstance(g, Call) and g.function in (TUMBLING, SLIDING)]
+        starts = [g for g in groups if isinstance(g, Call) and g.function in (TUMBLING, SLIDING, SESSION)]
         if len(starts) > 1:
             self.source.refuse("GROUP BY two windows", self.select.args["group"], "write a query for each of them")
         for start in starts:
-            parts = {name: part for name in ("start", "end") if (part := part_of_window(start, name)) is not None}
-            if not any(item.alias.lower() == "window" for item in self.scope.items):
-                self.scope.items.append(Item("window", parts, set(parts)))
+            found = {name: part_of_window(start, name, aggregation) for name in ("start", "end")}
+            parts = {name: part for name, part in found.items() if part is not None}
+            called = SESSIONS if is_session(start) else "window"
+            if not any(item.alias.lower() == called for item in self.scope.items):
+                self.scope.items.append(Item(called, parts, set(parts)))
             timed = normal_form(call("not", call("is_null", start.arguments[0])))
             self.where = conjunction(self.where, timed)
 

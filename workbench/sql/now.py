@@ -18,8 +18,9 @@ from workbench.sql.types import DATE, INTEGER, STRING, TIMESTAMP, DataType, Kind
 NOW, INSTANT, VARIABLE = "now", "instant", "loop variable"
 """The calls: the time of some streams, the instant a loop has come to, and inside a loop its variable."""
 
-TUMBLING, SLIDING = "window_start", "window_starts"
-"""The calls that give the start of the window that a time is in; or of several, until they are rewritten."""
+TUMBLING, SLIDING, SESSION = "window_start", "window_starts", "session_start"
+"""The calls that give the start of the window that a time is in; or of several, until they are rewritten; or of the
+session that it is in, which depends on the other rows of its group."""
 
 Moment = Mapping[str, Value]
 """What time it is: for every stream, by its name in lower case, the largest event time seen, and for ``rows_of`` it the
@@ -44,6 +45,11 @@ def now_of(streams: Iterable[str], type_: DataType) -> Call:
         "now('fed')"
     """
     return Call(NOW, tuple(Constant(name, STRING) for name in sorted({s.lower() for s in streams})), type_)
+
+
+def is_session(group: Expression) -> bool:
+    """Whether rows are grouped by sessions."""
+    return isinstance(group, Call) and group.function == SESSION
 
 
 def reads_now(expression: Expression) -> bool:

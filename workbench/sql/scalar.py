@@ -21,7 +21,7 @@ from workbench.sql.functions import call
 from workbench.sql.grouped import is_aggregate
 from workbench.sql.schema import Schema
 from workbench.sql.scope import Scope
-from workbench.sql.time_windows import bind_window, is_window, part_of_window
+from workbench.sql.time_windows import SESSIONS, bind_window, is_window, part_of_window
 from workbench.sql.types import BOOLEAN, DATE, STRING, TIMESTAMP
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ class ScalarBinder:
     def part(self, node: exp.Dot) -> Expression:
         """``window(…).start`` and ``.end``."""
         if is_window(node.this):
-            found = part_of_window(self.bind(node.this), node.expression.name)
+            found = part_of_window(self.bind(node.this), node.expression.name, self.aggregation)
             if found is not None:
                 return found
         self.source.refuse("a part of a value, by a dot", node)
@@ -218,10 +218,10 @@ class ScalarBinder:
         name, arguments = node.name.lower(), node.expressions
         if is_window(node):
             if not self._grouped:
-                self.source.refuse("window(...) outside of GROUP BY", node, "group by it, and select window.start")
+                called = SESSIONS if name == SESSIONS else "window"
+                what = f"{called}(...) outside of GROUP BY"
+                self.source.refuse(what, node, f"group by it, and select {called}.start")
             return bind_window(self, node)
-        if name == "session_window":
-            self.source.refuse("session_window", node, "GROUP BY window(t, '5 minutes') has windows of one length")
         self.source.refuse_others(node, {"this", "expressions", *_FLAGS}, name)
         user = self.schema.function(name)
         if user is not None:

@@ -1,52 +1,58 @@
-"""Spark's ``window(time, size[, slide])`` in GROUP BY: rows of each stretch of time are a group.
+"""Spark's ``window(time, size[, slide])`` and ``session_window(time, gap)`` in GROUP BY: rows of each stretch of time.
 
 Windows begin at whole multiples of the slide since 1970. Where they do not overlap, the window of a row is a value of
-it, its start. Where they do, a row belongs to several groups; such a query is rewritten (``overlapping``).
+it, its start. Where they do, a row belongs to several groups; such a query is rewritten (``overlapping``). A session
+ends where no row comes for a while, the gap; where it starts depends on the other rows of its group.
 """
 
 from __future__ import annotations
 
 import math
-import re
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from workbench.sql import coercion
+from workbench.sql.aggregates import expand
 from workbench.sql.expressions import Call, Constant, Expression
 from workbench.sql.functions import call
-from workbench.sql.now import SLIDING, TUMBLING
+from workbench.sql.lengths import UNITS, seconds_in
+from workbench.sql.now import SESSION, SLIDING, TUMBLING
 from workbench.sql.types import INTEGER, TIMESTAMP, Kind
 
 if TYPE_CHECKING:
+    from workbench.sql.grouped import Aggregation
     from workbench.sql.scalar import ScalarBinder
-
-_UNITS = {"second": 1, "minute": 60, "hour": 3_600, "day": 86_400, "week": 604_800}
-_PART = re.compile(r"(\d+)\s+([a-z]+?)s?(?:\s+|$)", re.I)
-
 
 WINDOW = "wind_w"
 """What ``window`` is called on its way through the parser, for which it is the key word of another clause."""
 
 
+SESSIONS = "session_window"
+"""The function that groups by sessions."""
+
+
 def is_window(node: exp.Expr) -> bool:
-    """Whether a syntax node is ``window(…)``."""
-    return isinstance(node, exp.Anonymous) and node.name.lower() == WINDOW
+    """Whether a syntax node is ``window(…)`` or ``session_window(…)``."""
+    return isinstance(node, exp.Anonymous) and node.name.lower() in (WINDOW, SESSIONS)
 
 
 def bind_window(b: ScalarBinder, node: exp.Anonymous) -> Expression:
-    """The start of the window, or windows, of a row.
+    """The start of the window, windows or session of a row.
 
     Raises:
         SqlError: arguments are missing or wrong.
     """
-    parts = node.expressions
-    if not 2 <= len(parts) <= 3:
-        raise b.source.error(f"window takes a time, a size and a slide, not {len(parts)} arguments", node)
+    parts, sessions = node.expressions, node.name.lower() == SESSIONS
+    name, most, takes = (SESSIONS, 2, "a time and a gap") if sessions else ("window", 3, "a time, a size and a slide")
+    if not 2 <= len(parts) <= most:
+        raise b.source.error(f"{name} takes {takes}, not {len(parts)} arguments", node)
     time = coercion.moment(b.bind(parts[0]))
     if time.type.kind not in (Kind.DATE, Kind.TIMESTAMP):
-        raise b.source.error(f"window needs a date or a timestamp, not {time.type}", parts[0])
+        raise b.source.error(f"{name} needs a date or a timestamp, not {time.type}", parts[0])
     size, *rest = (_seconds(b, part) for part in parts[1:])
+    if sessions:
+        return Call(SESSION, (coercion.coerce(time, TIMESTAMP), Constant(size, INTEGER)), TIMESTAMP)
     slide = rest[0] if rest else size
     if slide > size:
         hint = "WindowIs in a for loop may hop over rows"
@@ -61,11 +67,15 @@ def window_start(time: Expression, size: int, slide: int) -> Call:
     return Call(SLIDING, (time, Constant(size, INTEGER), Constant(slide, INTEGER)), TIMESTAMP)
 
 
-def part_of_window(start: Expression, name: str) -> Expression | None:
-    """``start`` or ``end`` of a window."""
+def part_of_window(start: Expression, name: str, aggregation: Aggregation | None) -> Expression | None:
+    """``start`` or ``end`` of a window; that of a session is a gap after its last row, which is a statistic of it."""
     match start, name.lower():
         case _, "start":
             return start
+        case Call(function, (time, Constant() as gap)), "end" if function == SESSION:
+            if aggregation is None:
+                return None
+            return call("add_seconds", expand("max", (time,), False, aggregation.keep), gap)
         case Call(_, (_, Constant() as size, *_)), "end":
             return call("add_seconds", start, size)
     return None
@@ -87,14 +97,9 @@ def slice_of(group: Expression) -> Expression:
 
 def _seconds(b: ScalarBinder, node: exp.Expr) -> int:
     """A length of time, written as ``'1 hour 30 minutes'``."""
-    text = node.name if isinstance(node, exp.Literal) and node.is_string else ""
-    parts = _PART.findall(text.strip())
-    whole = "".join(m[0] for m in _PART.finditer(text.strip()))
-    if not parts or whole != text.strip() or any(unit.lower() not in _UNITS for _, unit in parts):
-        raise b.source.error(
-            "a length of time is needed", node, "write '5 minutes', in seconds, minutes, hours, days or weeks"
-        )
-    seconds = sum(int(count) * _UNITS[unit.lower()] for count, unit in parts)
+    seconds = seconds_in(node.name) if isinstance(node, exp.Literal) and node.is_string else None
+    if seconds is None:
+        raise b.source.error("a length of time is needed", node, f"write '5 minutes', in {UNITS}")
     if not seconds:
         raise b.source.error("a window of no length", node, "write '5 minutes'")
     return seconds

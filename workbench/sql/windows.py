@@ -44,6 +44,10 @@ class Interval:
         """The times in both."""
         return Interval(max(self.low, other.low), min(self.high, other.high))
 
+    def hull(self, other: Interval) -> Interval:
+        """The times from the least to the greatest of both."""
+        return Interval(min(self.low, other.low), max(self.high, other.high))
+
     @property
     def empty(self) -> bool:
         """Whether there is no time in it."""
@@ -103,7 +107,8 @@ def intervals(window: PredSet, moment: Moment) -> Mapping[Expression, Interval]:
     found: dict[Expression, Interval] = {}
     for end in window:
         time, operator, bound = time_and_end(end)
-        found[time] = found.get(time, Interval()).intersected(_interval(operator, as_number(value_at(bound, moment))))
+        value = as_number(value_at(bound, moment))
+        found[time] = found.get(time, Interval()).intersected(NEVER if value is None else allowed(operator, value))
     return found
 
 
@@ -134,9 +139,8 @@ def _is_latest(bound: Expression, streams: frozenset[str]) -> bool:
     return isinstance(bound, Call) and bound.function == "now" and bool(streams) and streams <= named
 
 
-def _interval(operator: Operator, end: int | None) -> Interval:
-    if end is None:
-        return NEVER
+def allowed(operator: Operator, end: int) -> Interval:
+    """The times that compare so with an end of a window."""
     match operator:
         case Operator.LT:
             return Interval(high=end - 1)

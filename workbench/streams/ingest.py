@@ -19,6 +19,7 @@ from workbench.sql.type_names import parse_type
 from workbench.sql.types import DataType, Kind
 from workbench.streams.arrow_types import to_data_type
 from workbench.streams.convert import Mask, convert
+from workbench.streams.lateness import Latecomers, Lateness, lateness_of
 from workbench.streams.log import (
     SET_ASIDE,
     LogFile,
@@ -39,7 +40,13 @@ _TIME_KINDS = (Kind.DATE, Kind.TIMESTAMP, Kind.INTEGER)
 
 
 def ingest(
-    name: str, source: object, folder: Path, *, columns: Mapping[str, str] | None = None, time: str | None = None
+    name: str,
+    source: object,
+    folder: Path,
+    *,
+    columns: Mapping[str, str] | None = None,
+    time: str | None = None,
+    lateness: object = None,
 ) -> StreamLog:
     """Copies a stream's or table's rows into ``folder`` as Parquet, in row order, with types queries can use.
 
@@ -56,10 +63,12 @@ def ingest(
         folder: where the log goes; must not exist, or be empty.
         columns: types of some columns, as SQL type names, instead of those the source has.
         time: the column that holds event time; it must be a DATE, TIMESTAMP or INTEGER.
+        lateness: how late rows may come (``workbench.streams.lateness``); those that come later are in the log, and
+            are set aside when they arrive. ``None``: as late as they like.
 
     Raises:
-        StreamError: the source cannot be read, a column cannot be used, or ``columns`` or ``time`` do not fit it.
-            The folder is then as it was before.
+        StreamError: the source cannot be read, a column cannot be used, or ``columns``, ``time`` or ``lateness`` do not
+            fit it. The folder is then as it was before.
 
     Example:
         >>> import tempfile
@@ -78,7 +87,8 @@ def ingest(
             opened = open_source(source, partial / "spark", stack)
             types = column_types(opened, columns or {})
             _check_time(time, types)
-            _copy(name, opened, types, partial)
+            allowed = None if lateness is None else lateness_of(lateness, time, types.get((time or "").lower()))
+            _copy(name, opened, types, partial, allowed)
         shutil.rmtree(partial / "spark", ignore_errors=True)
         if folder.exists():
             folder.rmdir()
@@ -156,20 +166,31 @@ def _listing(names: Iterable[str]) -> str:
     return "one of " + ", ".join(names)
 
 
-def _copy(name: str, source: OpenedSource, types: Mapping[str, DataType], folder: Path) -> None:
+def _copy(
+    name: str, source: OpenedSource, types: Mapping[str, DataType], folder: Path, lateness: Lateness | None
+) -> None:
     schema = log_schema(types.items())
     set_aside_total = 0
+    late: list[NDArray[np.int64]] = []
+    latecomers = None if lateness is None else Latecomers(lateness)
     with (folder / SET_ASIDE).open("w", encoding="utf-8") as side_file, LogWriter(folder, schema) as writer:
         for chunk in source.chunks:
-            rows, set_aside = fit(chunk, types, schema)
+            rows, lines, set_aside = fit(chunk, types, schema)
+            set_aside_total += len(set_aside)
+            if latecomers is not None:
+                found = np.flatnonzero(latecomers.among(rows))
+                late.append(writer.rows + found)
+                set_aside += _told(rows, lines, found, writer.rows, latecomers.reasons(rows, found))
+            write_set_aside(side_file, sorted(set_aside, key=lambda entry: entry.line))
             writer.append(rows)
-            set_aside_total += write_set_aside(side_file, set_aside)
         files = writer.finish()
-    write_manifest(name, folder, schema, files, set_aside_total)
+    write_manifest(name, folder, schema, files, set_aside_total, lateness, late)
 
 
-def fit(chunk: Chunk, types: Mapping[str, DataType], schema: pa.Schema) -> tuple[pa.Table, list[SetAside]]:
-    """The chunk's rows that fit the types, and what is set aside of it, by line."""
+def fit(
+    chunk: Chunk, types: Mapping[str, DataType], schema: pa.Schema
+) -> tuple[pa.Table, NDArray[np.int64], list[SetAside]]:
+    """The chunk's rows that fit the types, the line of each, and what is set aside of the chunk."""
     columns: list[pa.Array] = []
     misfits: dict[str, Mask] = {}
     for values, (name, type_) in zip(chunk.rows.columns, types.items(), strict=True):
@@ -179,10 +200,19 @@ def fit(chunk: Chunk, types: Mapping[str, DataType], schema: pa.Schema) -> tuple
             misfits[name] = misfit
     rows = pa.Table.from_arrays(columns, schema=schema)
     if not misfits:
-        return rows, list(chunk.set_aside)
+        return rows, chunk.lines, list(chunk.set_aside)
     bad = np.logical_or.reduce(list(misfits.values()))
     set_aside = [*chunk.set_aside, *_misfits(chunk, np.flatnonzero(bad), types, misfits)]
-    return rows.filter(pc.invert(pa.array(bad))), sorted(set_aside, key=lambda entry: entry.line)
+    return rows.filter(pc.invert(pa.array(bad))), chunk.lines[~bad], set_aside
+
+
+def _told(
+    rows: pa.Table, lines: NDArray[np.int64], late: NDArray[np.int64], before: int, reasons: Iterable[str]
+) -> Iterator[SetAside]:
+    """What is said of rows that come too late; ``before`` rows were there already."""
+    texts = zip(*(_texts(column.combine_chunks()) for column in rows.take(pa.array(late)).columns), strict=True)
+    for at, text, reason in zip(late, texts, reasons, strict=True):
+        yield SetAside(int(lines[at]), _as_line(text), reason, before + int(at))
 
 
 def _misfits(
@@ -191,11 +221,14 @@ def _misfits(
     texts = dict(zip(types, (_texts(column) for column in chunk.rows.take(pa.array(bad)).columns), strict=True))
     for place, row in enumerate(bad):
         name = next(name for name, misfit in misfits.items() if misfit[row])
-        line = io.StringIO()
-        csv.writer(line, lineterminator="").writerow(column[place] for column in texts.values())
-        yield SetAside(
-            int(chunk.lines[row]), line.getvalue(), f"{name}: {texts[name][place]!r:.60} is no {types[name]}"
-        )
+        text = _as_line(column[place] for column in texts.values())
+        yield SetAside(int(chunk.lines[row]), text, f"{name}: {texts[name][place]!r:.60} is no {types[name]}")
+
+
+def _as_line(values: Iterable[str]) -> str:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(values)
+    return line.getvalue()
 
 
 def _texts(column: pa.Array) -> list[str]:

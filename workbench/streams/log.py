@@ -8,26 +8,30 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import IO
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from workbench.errors import StreamError
 from workbench.sql.type_names import parse_type
-from workbench.sql.types import DataType
+from workbench.sql.types import DataType, Kind
 from workbench.streams.arrow_types import to_arrow, to_data_type
+from workbench.streams.lateness import Lateness
 
 ROW_GROUP_ROWS = 65_536
 FILE_ROWS = 8 * ROW_GROUP_ROWS
 SET_ASIDE_KEPT = 1_000
 MANIFEST = "manifest.json"
 SET_ASIDE = "set_aside.jsonl"
+LATE = "late.npy"
 _VERSION = 1
 _TEXT_LENGTH = 200
 
@@ -43,19 +47,28 @@ class LogFile:
 
 @dataclass(frozen=True, slots=True)
 class SetAside:
-    """A row that did not fit the stream's columns: its 1-based line (CSV) or row number, its text, and why."""
+    """A row that does not fit the stream's columns, or comes too late.
+
+    Attributes:
+        line: its 1-based line (CSV) or row number in the source.
+        text: the row.
+        reason: why it was set aside.
+        row: where it is in the log, from 0, if it comes too late; what does not fit is not there.
+    """
 
     line: int
     text: str
     reason: str
+    row: int | None = None
 
 
 @dataclass(frozen=True)
 class StreamLog:
     """The rows of one stream or table, in arrival order.
 
-    ``set_aside`` holds the first 1,000 rows that did not fit; the file ``set_aside.jsonl`` in the folder holds all of
-    them, and ``set_aside_total`` is their number.
+    ``set_aside`` holds the first 1,000 rows that do not fit or come too late; the file ``set_aside.jsonl`` in the
+    folder holds all of them. ``set_aside_total`` is the number of those that do not fit, and ``late`` has the places of
+    those that come later than ``lateness`` allows, in order.
     """
 
     name: str
@@ -65,6 +78,8 @@ class StreamLog:
     files: tuple[LogFile, ...]
     set_aside: tuple[SetAside, ...]
     set_aside_total: int
+    lateness: Lateness | None = None
+    late: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64), compare=False, repr=False)
 
     @property
     def columns(self) -> tuple[tuple[str, DataType], ...]:
@@ -89,6 +104,19 @@ class StreamLog:
                 break
             pieces.append(self._read_file(file, max(0, start - file.start), min(file.rows, stop - file.start)))
         return pa.concat_tables(pieces)
+
+    def on_time(self, start: int, stop: int) -> pa.Table:
+        """The rows of ``read`` that do not come too late."""
+        rows = self.read(start, stop)
+        late = self.late_between(start, stop)
+        if not len(late):
+            return rows
+        return rows.filter(pa.array(~np.isin(np.arange(rows.num_rows), late - max(0, start))))
+
+    def late_between(self, start: int, stop: int) -> NDArray[np.int64]:
+        """Where among the rows ``[start, stop)`` those are that come too late."""
+        first, last = np.searchsorted(self.late, [start, stop])
+        return self.late[first:last]
 
     def _read_file(self, file: LogFile, start: int, stop: int) -> pa.Table:
         first = start // ROW_GROUP_ROWS
@@ -162,24 +190,35 @@ class LogWriter:
             self._writer = None
 
 
-def write_set_aside(out: IO[str], entries: Iterable[SetAside]) -> int:
-    """Appends entries to the side file, their text cut to 200 characters, and returns how many there were."""
-    count = 0
-    for count, entry in enumerate(entries, 1):  # noqa: B007
-        fields = {"line": entry.line, "text": entry.text[:_TEXT_LENGTH], "reason": entry.reason}
+def write_set_aside(out: IO[str], entries: Iterable[SetAside]) -> None:
+    """Appends entries to the side file, their text cut to 200 characters."""
+    for entry in entries:
+        fields: dict[str, object] = {"line": entry.line, "text": entry.text[:_TEXT_LENGTH], "reason": entry.reason}
+        if entry.row is not None:
+            fields["row"] = entry.row
         out.write(json.dumps(fields, ensure_ascii=False) + "\n")
-    return count
 
 
-def write_manifest(name: str, folder: Path, schema: pa.Schema, files: Iterable[LogFile], set_aside_total: int) -> None:
+def write_manifest(
+    name: str,
+    folder: Path,
+    schema: pa.Schema,
+    files: Iterable[LogFile],
+    set_aside_total: int,
+    lateness: Lateness | None,
+    late: Sequence[NDArray[np.int64]],
+) -> None:
     """Writes what `open_log` needs besides the rows."""
-    manifest = {
+    manifest: dict[str, object] = {
         "version": _VERSION,
         "name": name,
         "columns": [[field.name, str(to_data_type(field.type))] for field in schema],
         "files": [[file.path.name, file.rows] for file in files],
         "set_aside_total": set_aside_total,
     }
+    if lateness is not None:
+        manifest["lateness"] = [lateness.time, lateness.kind.name, lateness.allowed]
+        np.save(folder / LATE, np.concatenate([np.zeros(0, dtype=np.int64), *late]))
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=1, ensure_ascii=False), encoding="utf-8")
 
 
@@ -191,6 +230,7 @@ def open_log(folder: Path) -> StreamLog:
     """
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        late = {"late": np.load(folder / LATE)} if "lateness" in manifest else {}
     except (OSError, ValueError) as error:
         raise StreamError(
             f"{folder} holds no stored stream", hint="add the stream again; the folder may have been moved or cut short"
@@ -208,7 +248,13 @@ def open_log(folder: Path) -> StreamLog:
         files=files,
         set_aside=_first_set_aside(folder),
         set_aside_total=manifest["set_aside_total"],
+        lateness=_lateness(*manifest["lateness"]) if late else None,
+        **late,
     )
+
+
+def _lateness(time: str, kind: str, allowed: int) -> Lateness:
+    return Lateness(time, Kind[kind], allowed)
 
 
 def log_schema(columns: Iterable[tuple[str, DataType]]) -> pa.Schema:

@@ -33,6 +33,8 @@ class Replay:
     def next(self, size: int | None = None) -> tuple[Replay, pa.Table]:
         """The replay after the next batch, and the batch: fewer rows at the end, none after it.
 
+        Rows that come too late are not among them, though they count as rows taken.
+
         Args:
             size: rows to take, instead of the stream's own batch size; 0 takes none.
 
@@ -41,7 +43,11 @@ class Replay:
         """
         size = self.batch if size is None else _count(self.log, "batch", size, least=0)
         stop = min(self.log.rows, self.position + size)
-        return replace(self, position=stop), self.log.read(self.position, stop)
+        return replace(self, position=stop), self.log.on_time(self.position, stop)
+
+    def late_since(self, before: Replay) -> int:
+        """How many rows came too late since the replay stood where it stood before."""
+        return len(self.log.late_between(before.position, self.position))
 
     def rewound(self) -> Replay:
         """The replay before its first batch."""
@@ -58,18 +64,18 @@ class Replay:
     def history_tables(self) -> Iterator[pa.Table]:
         """The history in order, in tables of at most 65,536 rows."""
         for start in range(0, self.history, ROW_GROUP_ROWS):
-            yield self.log.read(start, min(self.history, start + ROW_GROUP_ROWS))
+            yield self.log.on_time(start, min(self.history, start + ROW_GROUP_ROWS))
 
     def arrivals(self, batches: Mapping[int, int]) -> Iterator[tuple[int, pa.Table]]:
         """All rows that have arrived, each with its batch.
 
         Args:
-            batches: how many rows each batch after the history brought.
+            batches: how many rows each batch after the history took.
         """
         yield from ((0, table) for table in self.history_tables())
         start = self.history
         for batch, rows in batches.items():
-            yield batch, self.log.read(start, start + rows)
+            yield batch, self.log.on_time(start, start + rows)
             start += rows
 
 

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from workbench.optimizer.statistics import SAMPLE_ROWS, StreamStatistics, collect
 from workbench.sql.types import DataType
+from workbench.streams.lateness import Lateness
 from workbench.streams.log import SetAside
 from workbench.streams.replay import Replay
 
@@ -57,16 +58,26 @@ class Stream:
         """What the rows that have arrived look like, from a sample spread over them."""
         seen, slices = self.position, max(1, SAMPLE_ROWS // SLICE_ROWS)
         if seen <= SAMPLE_ROWS:
-            return collect(self.replay.log.read(0, seen), seen)
+            return collect(self.replay.log.on_time(0, seen), seen)
         starts = (seen * i // slices for i in range(slices))
-        return collect(pa.concat_tables(self.replay.log.read(s, s + SLICE_ROWS) for s in starts), seen)
+        return collect(pa.concat_tables(self.replay.log.on_time(s, s + SLICE_ROWS) for s in starts), seen)
+
+    @property
+    def lateness(self) -> Lateness | None:
+        """By how much rows may be late; ``None``: as much as they like."""
+        return self.replay.log.lateness
+
+    @property
+    def late(self) -> int:
+        """Rows that came too late so far, and were set aside."""
+        return len(self.replay.log.late_between(0, self.position))
 
     @property
     def set_aside_total(self) -> int:
-        """Rows of the source that did not fit its columns."""
-        return self.replay.log.set_aside_total
+        """Rows of the source that do not fit its columns, and those that came too late so far."""
+        return self.replay.log.set_aside_total + self.late
 
     @property
     def set_aside(self) -> tuple[SetAside, ...]:
-        """The first of these rows, each with its line, its text and why it does not fit."""
-        return self.replay.log.set_aside
+        """The first of these rows, each with its line, its text and why it was set aside."""
+        return tuple(entry for entry in self.replay.log.set_aside if entry.row is None or entry.row < self.position)

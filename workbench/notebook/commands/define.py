@@ -81,6 +81,7 @@ def add_stream(desk: Desk, arguments: argparse.Namespace) -> None:
         history=arguments.history,
         batch=arguments.batch,
         time=arguments.time,
+        lateness=arguments.lateness,
     )
     in_batches = max(0, stream.rows - stream.history)
     history = min(stream.history, stream.rows)
@@ -97,11 +98,14 @@ def add_table(desk: Desk, arguments: argparse.Namespace) -> None:
 
 
 def describe_rows(stream: Stream) -> str:
-    """The columns of a stream, and the rows of its source that did not fit them."""
+    """The columns of a stream, and the rows that were set aside so far."""
     lines = [textwrap.fill(", ".join(f"{name} {type_}" for name, type_ in stream.columns), 110)]
     if count := stream.set_aside_total:
-        rows = "1 row that does" if count == 1 else f"{count:,} rows that do"
-        lines.append(f"set aside, {rows} not fit:")
+        misfits = count - stream.late
+        rows = "1 row that does" if misfits == 1 else f"{misfits:,} rows that do"
+        late = "1 row that came" if stream.late == 1 else f"{stream.late:,} rows that came"
+        told = [f"{rows} not fit"] * (misfits > 0) + [f"{late} too late"] * (stream.late > 0)
+        lines.append(f"set aside, {' and '.join(told)}:")
         lines += [f"  line {row.line}: {row.reason}" for row in stream.set_aside[:SET_ASIDE_SHOWN]]
         if count > SET_ASIDE_SHOWN:
             lines.append(f"  and {count - SET_ASIDE_SHOWN:,} more")
@@ -170,6 +174,11 @@ COMMANDS = (
             argument("--history", type=int, metavar="N", help="rows already there (default: none)"),
             argument("--batch", type=int, metavar="N", help="rows that arrive at a time"),
             argument("--time", metavar="COLUMN", help="the column of event time"),
+            argument(
+                "--lateness",
+                metavar="LENGTH",
+                help="how late rows may come, as '2 days'; later ones are set aside (default: as late as they like)",
+            ),
         ),
         ("%argus stream FedWireTrans sample_data/fed.parquet --history 10000 --batch 1000 --time tran_date",),
     ),

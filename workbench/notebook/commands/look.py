@@ -11,11 +11,12 @@ from workbench.network.describe import NetworkView
 from workbench.notebook.arguments import Command, argument
 from workbench.notebook.commands.define import show_result
 from workbench.notebook.desk import Desk
-from workbench.notebook.display import Shown, explained, milliseconds, rows_table, show, table, together
+from workbench.notebook.display import Shown, event_time, explained, milliseconds, rows_table, show, table, together
 from workbench.notebook.drawing import picture
 
 if TYPE_CHECKING:
     from workbench.engine.timings import BatchReport
+    from workbench.session import Session
 
 SLOWEST = 10
 """Operators listed in the timings."""
@@ -64,7 +65,7 @@ def queries(desk: Desk, arguments: argparse.Namespace) -> None:
 def streams(desk: Desk, arguments: argparse.Namespace) -> None:
     """All streams, with how far each has been read."""
     rows = [
-        [s.name, f"{s.position:,}", f"{s.rows:,}", f"{s.batch:,}", s.time or "", f"{s.set_aside_total:,}"]
+        [s.name, f"{s.position:,}", f"{s.rows:,}", f"{s.batch:,}", event_time(s), f"{s.set_aside_total:,}"]
         for s in desk.session.streams.values()
     ]
     columns = ["stream", "read", "of rows", "batch", "time", "set aside"]
@@ -90,7 +91,7 @@ def timings(desk: Desk, arguments: argparse.Namespace) -> None:
     if not reports:
         show("no batch was run yet; %argus run")
         return
-    show(together(_by_batch(reports, session.network), _by_operator(reports, session.network)))
+    show(together(_by_batch(reports, session.network), _by_operator(reports, session)))
 
 
 def _by_batch(reports: Sequence[BatchReport], network: NetworkView) -> Shown:
@@ -108,7 +109,8 @@ def _by_batch(reports: Sequence[BatchReport], network: NetworkView) -> Shown:
     return table(["batch", "rows", "time", "", "slowest operator"], rows, "batches")
 
 
-def _by_operator(reports: Sequence[BatchReport], network: NetworkView) -> Shown:
+def _by_operator(reports: Sequence[BatchReport], session: Session) -> Shown:
+    network = session.network
     sums: dict[str, list[Any]] = {}
     for operator in (o for report in reports for o in report.operators):
         total = sums.setdefault(operator.name, [0, 0, 0, 0.0])
@@ -124,6 +126,7 @@ def _by_operator(reports: Sequence[BatchReport], network: NetworkView) -> Shown:
             str(nodes),
             f"{rows_in:,}",
             f"{rows_out:,}",
+            f"{session.kept(name)[0]:,}",
             milliseconds(seconds),
             _bar(seconds, whole),
         ]
@@ -131,7 +134,7 @@ def _by_operator(reports: Sequence[BatchReport], network: NetworkView) -> Shown:
     ]
     count = f"the {len(slowest)} slowest of {len(sums)} operators" if len(sums) > len(slowest) else "operators"
     over = f"batch {reports[0].batch}" if len(reports) == 1 else f"batches {reports[0].batch} to {reports[-1].batch}"
-    return table(["operator", "nodes", "rows in", "rows out", "time", ""], rows, f"{count}, {over}")
+    return table(["operator", "nodes", "rows in", "rows out", "kept", "time", ""], rows, f"{count}, {over}")
 
 
 def _called(operator: str, network: NetworkView) -> str:

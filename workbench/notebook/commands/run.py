@@ -80,7 +80,9 @@ def summary(reports: Sequence[BatchReport], stopped: str) -> str:
     seconds = sum(report.seconds for report in reports)
     average = f", {milliseconds(seconds / len(reports))} a batch" if len(reports) > 1 else ""
     rows = sum(report.rows for report in reports)
-    return f"{which}: {_rows(rows)} in {seconds:.1f} s{average}" + (f"; {stopped}" if stopped else "")
+    late = sum(sum(report.set_aside.values()) for report in reports)
+    told = f"; {_rows(late)} came too late" if late else ""
+    return f"{which}: {_rows(rows)} in {seconds:.1f} s{average}{told}" + (f"; {stopped}" if stopped else "")
 
 
 def _rows(number: int) -> str:

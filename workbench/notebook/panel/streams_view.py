@@ -6,7 +6,7 @@ from html import escape
 
 import ipywidgets
 
-from workbench.notebook.display import Shown, table
+from workbench.notebook.display import Shown, event_time, table
 from workbench.notebook.panel.markup import grid
 from workbench.notebook.panel.view import View
 
@@ -29,7 +29,7 @@ class StreamsView(View):
     def twin(self) -> Shown:
         """The same without columns, as text."""
         rows = [
-            [s.name, f"{s.position:,}", f"{s.rows:,}", f"{s.batch:,}", s.time or "", f"{s.set_aside_total:,}"]
+            [s.name, f"{s.position:,}", f"{s.rows:,}", f"{s.batch:,}", event_time(s), f"{s.set_aside_total:,}"]
             for s in self.session.streams.values()
         ]
         columns = ["stream", "arrived", "of rows", "batch", "time", "set aside"]
@@ -43,7 +43,7 @@ class StreamsView(View):
                 f"{s.rows:,}",
                 f'<progress max="{max(1, s.rows)}" value="{s.position}"></progress>',
                 "" if s.table else f"{s.batch:,}",
-                escape(s.time or ""),
+                escape(event_time(s)),
                 f"{s.set_aside_total:,}",
                 '<span style="white-space:normal">'
                 + escape(", ".join(f"{name} {type_}" for name, type_ in s.columns))

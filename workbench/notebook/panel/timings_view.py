@@ -49,9 +49,10 @@ class TimingsView(View):
             return Shown("no batch was run yet", "<p>no batch was run yet</p>")
         names = _names(self.session.network)
         rows = [
-            [names.get(name, name), milliseconds(seconds), f"{share:.0%}"] for name, seconds, share in _slowest(reports)
+            [names.get(name, name), f"{self.session.kept(name)[0]:,}", milliseconds(seconds), f"{share:.0%}"]
+            for name, seconds, share in _slowest(reports)
         ]
-        return Shown(table(["operator", "time", "share"], rows).text, self._html())
+        return Shown(table(["operator", "kept", "time", "share"], rows).text, self._html())
 
     def _running(self) -> str:
         return (
@@ -70,6 +71,7 @@ class TimingsView(View):
                 f'<text x="11" y="11" text-anchor="middle">{_letter(operators, name)}</text></svg>',
                 escape(names.get(name, name)),
                 str(next(len(o.nodes) for r in reversed(reports) for o in r.operators if o.name == name)),
+                f"{self.session.kept(name)[0]:,}",
                 milliseconds(seconds),
                 f"{share:.0%}",
                 sparkline([_seconds(report, name) * 1000 for report in reports], "ms"),
@@ -81,7 +83,7 @@ class TimingsView(View):
             f"<h4>Time of each batch, by operator</h4>{_stacked(reports, operators)}"
             f"<p>Rows that arrived: {arrived} last {reports[-1].rows:,}</p>"
             f"<h4>Slowest operators of batches {reports[0].batch} to {reports[-1].batch}</h4>"
-            + grid(["", "operator", "nodes", "time", "share", "by batch"], rows, numbers=(2, 3, 4))
+            + grid(["", "operator", "nodes", "rows kept", "time", "share", "by batch"], rows, numbers=(2, 3, 4, 5))
         )
 
 

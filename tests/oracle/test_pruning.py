@@ -1,0 +1,126 @@
+"""Rows that are past are freed, and nobody can tell: every answer is that of DuckDB, which has them all.
+
+Past rows go at once here, and not when half of a segment is past. Times come late, equal and NULL. ``ARGUS_WINDOWS=50``
+runs more queries.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+import pytest
+from oracle.bags import frame_rows
+from oracle.harness import Case, Feed, Oracle
+from oracle.test_fifty_windows import ALL
+from oracle.test_windows import CASES, EAGER, GROUPED, case, events
+from pyspark.sql import SparkSession
+
+from workbench import Session
+from workbench.engine import needs, pruning
+
+F, G = events(320, 5), events(200, 6)
+FEEDS = {"f": Feed(F, 60, 20, time="d"), "g": Feed(G, 0, 15, time="ts", lateness=dt.timedelta(minutes=4))}
+PAIRS = case(
+    "SELECT a.id, b.id other FROM f a JOIN f b ON a.bank = b.bank"
+    " WHERE a.amount > b.amount AND a.d > now() - 3 AND b.d > now() - 5"
+)
+WIDE = case("SELECT id, bank FROM f WHERE d >= now() - 14")
+STREAMS = case(
+    "SELECT f.id, g.amount FROM f JOIN g ON f.id = g.id"
+    " WHERE f.d > now() - INTERVAL '6' DAY AND g.ts > now() - INTERVAL '30' DAY",
+    "fg",
+)
+SOME = ("by bank", "minutes by bank", "silent banks", "except", "window above groups", "one side")
+BY_BANK = "SELECT bank, COUNT(*) n, MAX(amount) m FROM f WHERE d > now() - {} GROUP BY bank"
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pruning, "PAST_SHARE", 0.0)
+    monkeypatch.setattr(needs, "TOLD_BATCHES", 1)
+
+
+def kept(session: Session, kind: str) -> int:
+    """Rows that are kept for all trees of a kind."""
+    return sum(session.kept(node.id)[0] for node in session.network.nodes if node.kind == kind)
+
+
+def past(session: Session) -> set[str]:
+    """The kinds of trees whose past rows were freed."""
+    trees = session._state.held.trees
+    return {node.kind for node in session.network.nodes if node.id in trees and trees[node.id].needed is not None}
+
+
+def test_queries_come_and_go(spark: SparkSession, tmp_path: Path) -> None:
+    texts = {name: CASES[name] for name in ("last days", "some of them", *(("minutes", "two tests") if ALL else ()))}
+    with Oracle(spark, FEEDS, path=tmp_path / "s") as oracle:
+        oracle.register({**texts, "pairs": PAIRS, "two streams": STREAMS, "wide": WIDE}, check=False)
+        oracle.register({"eager": CASES["between"]}, check=False, results="eager")
+        oracle.register({"by bank": case(BY_BANK.format(4)), "union": CASES["union"]}, check=False)
+        oracle.run(3, check=False)
+        assert past(oracle.session) >= {"source", "join", "aggregate"}
+        oracle.check_results()
+        with_wide = kept(oracle.session, "source")
+        oracle.drop("wide")
+        assert kept(oracle.session, "source") < with_wide
+        # Older rows than are kept, in a wider window, in groups, in pairs, and all of them.
+        oracle.register({"wide again": WIDE, "by bank, longer": case(BY_BANK.format(30))})
+        oracle.run(1, check=False)
+        oracle.register({"pairs again": case(PAIRS.sql.replace("- 5", "- 50")), "all": Case("SELECT id, d FROM f")})
+        oracle.reopen()
+        oracle.run(1)
+        oracle.drop("all")
+        oracle.reopen()
+        oracle.run(2, check=False)
+        oracle.check_results()
+        oracle.check_changes()
+        oracle.check_changes(["some of them", "pairs"], since=True)
+        before = oracle.session.query("some of them").changes(since=4)
+        oracle.session.seek(4)
+        oracle.session.run(oracle.batch - 4)
+        oracle.check_results(["last days", "by bank", "wide again"])
+        after = oracle.session.query("some of them").changes(since=4)
+        assert sorted(frame_rows(before), key=repr) == sorted(frame_rows(after), key=repr)
+
+
+def test_earlier_instants_of_what_is_past(spark: SparkSession) -> None:
+    with Oracle(spark, FEEDS) as oracle:
+        oracle.register({"days": CASES["last days"], "pairs": PAIRS}, check=False)
+        oracle.run(6, check=False)
+        for name in ("days", "pairs"):
+            query = oracle.session.query(name)
+            instant = query.windows()["instant"].iloc[1]
+            question = oracle.watched[name].case.asked.replace(
+                "(SELECT max(m) FROM (SELECT max(d) m FROM f) AS times(m))", f"DATE '{instant}'"
+            )
+            assert str(instant) in question
+            oracle.compare(name, query.result(at=instant), question)
+
+
+@pytest.mark.parametrize("eager", [False, True])
+def test_all_kinds_of_windows(spark: SparkSession, eager: bool) -> None:
+    lazy = (*GROUPED, "one side", "minutes, other words", "today") if ALL else SOME
+    names = EAGER if eager else lazy
+    with Oracle(spark, FEEDS) as oracle:
+        results = "eager" if eager else "lazy"
+        oracle.register({name: CASES[name] for name in names}, check=False, results=results)
+        oracle.run(3, check=False)
+        oracle.check_changes()
+        oracle.check_results(list(names)[:3])
+
+
+def test_what_is_kept_does_not_grow_with_the_stream(spark: SparkSession) -> None:
+    """Twelve days of rows and their pairs, however many days have passed."""
+    days = events(60 + 16 * 24, 9)
+    with Oracle(spark, {"f": Feed(days, 60, 24, time="d")}) as oracle:
+        oracle.register({"pairs": PAIRS, "days": CASES["last days"], "by bank": case(BY_BANK.format(12))}, check=False)
+        sizes = []
+        for _ in range(16):
+            oracle.run(1, check=False)
+            sizes.append([kept(oracle.session, kind) for kind in ("source", "join", "aggregate")])
+        oracle.check_results()
+        for early, late in zip(sizes[5], sizes[-1], strict=True):
+            assert late < 1.5 * early
+        oracle.session.drop("by bank")
+        assert kept(oracle.session, "source") < sizes[-1][0]

@@ -1,0 +1,117 @@
+"""How late a row of a stream may come, and which rows come later than that.
+
+A row is late by as much as its event time is behind the latest event time of the rows before it. That says nothing of
+batches, so the same rows come too late however a stream is replayed, and it is known when the stream is added.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from workbench.errors import StreamError
+from workbench.sql.lengths import UNITS, seconds_in, written
+from workbench.sql.types import DataType, Kind
+from workbench.streams.times import Mask, times_of
+
+LEAST = np.iinfo(np.int64).min
+
+_SECOND = 1_000_000
+_DAY = 86_400
+
+
+@dataclass(frozen=True)
+class Lateness:
+    """By how much rows may be late.
+
+    Attributes:
+        time: the column with event times.
+        kind: of these.
+        allowed: in days for dates, in microseconds for timestamps, else in what the numbers count.
+
+    Example:
+        >>> from workbench.sql.types import DATE
+        >>> str(lateness_of("2 days", "tran_date", DATE))
+        '2 days'
+    """
+
+    time: str
+    kind: Kind
+    allowed: int
+
+    def __str__(self) -> str:
+        if self.kind is Kind.INTEGER:
+            return f"{self.allowed:,}"
+        whole, rest = divmod(self.allowed * (_DAY * _SECOND if self.kind is Kind.DATE else 1), _SECOND)
+        return written(whole) if not rest else str(dt.timedelta(microseconds=self.allowed))
+
+
+def lateness_of(given: object, time: str | None, type_: DataType | None) -> Lateness:
+    """What an analyst declared.
+
+    Args:
+        given: a length of time as text (``"2 days"``) or a ``timedelta``; a number where event times are numbers.
+        time: the column with event times.
+        type_: of these.
+
+    Raises:
+        StreamError: the stream has no event times, or the length does not go with them.
+    """
+    if time is None or type_ is None:
+        raise StreamError("lateness without event times", hint="say which column has them: time=…")
+    allowed = _number(given) if type_.kind is Kind.INTEGER else _microseconds(given)
+    if allowed is None or allowed < 0:
+        raise StreamError(f"lateness is {given!r}", hint=_hint(type_))
+    if type_.kind is Kind.DATE:
+        allowed, rest = divmod(allowed, _DAY * _SECOND)
+        if rest:
+            raise StreamError(f"lateness is {given!r}, and {time} has whole days", hint="write '2 days'")
+    return Lateness(time.lower(), type_.kind, allowed)
+
+
+class Latecomers:
+    """Finds the rows that come too late, chunk by chunk."""
+
+    def __init__(self, lateness: Lateness) -> None:
+        self._lateness = lateness
+        self._latest = LEAST
+
+    def among(self, rows: pa.Table) -> Mask:
+        """Which of the next rows come too late; a row without a time never does."""
+        if not rows.num_rows:
+            return np.zeros(0, dtype=bool)
+        times, known = times_of(rows.column(self._lateness.time).combine_chunks())
+        reached = np.maximum.accumulate(np.append(self._latest, np.where(known, times, LEAST)))
+        self._latest = reached[-1]
+        before = reached[:-1]
+        # What is less than the least time stays there instead of going round.
+        least = np.where(before < LEAST + self._lateness.allowed, LEAST, before - self._lateness.allowed)
+        return np.asarray(known & (times < least))
+
+    def reasons(self, rows: pa.Table, late: npt.NDArray[np.int64]) -> list[str]:
+        """Why each of some rows, by position, was set aside."""
+        times = rows.column(self._lateness.time).take(pa.array(late)).to_pylist()
+        return [f"{self._lateness.time}: {time} is more than {self._lateness} late" for time in times]
+
+
+def _number(given: object) -> int | None:
+    if isinstance(given, str) and given.strip().isdigit():
+        return int(given)
+    return given if isinstance(given, int) and not isinstance(given, bool) else None
+
+
+def _microseconds(given: object) -> int | None:
+    if isinstance(given, dt.timedelta):
+        return given // dt.timedelta(microseconds=1)
+    seconds = seconds_in(given) if isinstance(given, str) else None
+    return None if seconds is None else seconds * _SECOND
+
+
+def _hint(type_: DataType) -> str:
+    if type_.kind is Kind.INTEGER:
+        return "a number, as event times are: 5"
+    return f"a length of time, in {UNITS}: '2 days'"
