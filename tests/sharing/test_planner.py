@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.catalog.catalog import Catalog
-from workbench.engine.tree import plan_trees
+from workbench.engine.tree_plans import plan_trees
 from workbench.network.network import Network, QueryPlan
 from workbench.network.nodes import Node, Read, Selection, Source
 from workbench.optimizer.estimates import Estimates

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -23,12 +23,11 @@ from workbench.engine.clock import Clock
 from workbench.engine.discarded import Discarded
 from workbench.engine.durable import force_to_disk
 from workbench.engine.explained import explained
-from workbench.engine.held import Held, empty_tree, narrowed, unknown_files
+from workbench.engine.held import Held, narrowed, unknown_files
 from workbench.engine.layout import BATCH, RESERVED_NAME, WEIGHT, Layout
-from workbench.engine.moved import carried_log
+from workbench.engine.making import Deltas, Making, rows_of
 from workbench.engine.needs import has_windows, needs_of
-from workbench.engine.node_rows import NodeRows
-from workbench.engine.operators import arrived, arriving, change
+from workbench.engine.operators import arriving, change
 from workbench.engine.progress import Meter, Progress, reached
 from workbench.engine.pruning import Pruner
 from workbench.engine.relation import Relation
@@ -37,15 +36,13 @@ from workbench.engine.schedule import in_order
 from workbench.engine.segments import write_segments
 from workbench.engine.shared_pass import NO_CHANGE, Delta
 from workbench.engine.timings import BatchReport, OperatorReport
-from workbench.engine.tree import LogEntry, Tree, TreePlan, plan_trees
+from workbench.engine.tree import Tree, TreePlan
+from workbench.engine.tree_plans import plan_trees
 from workbench.errors import StreamError
 from workbench.network.network import Network
 from workbench.network.nodes import NodeId, Source
 from workbench.network.projection import Columns
 from workbench.sql.now import ROW
-
-Deltas = tuple[Delta, Delta]
-"""The change of a tree's rows, and of its state."""
 
 TREES_AT_A_TIME = 8
 """At most so many local trees run at a time, and no more than there are cores."""
@@ -178,7 +175,7 @@ class Engine:
         plans = self.plans(network, {name: tree.plan.bits for name, tree in self.trees.items()})
         needs = needs_of(network, plans, self.held.clock, batch)
         trees: dict[str, Tree] = {}
-
+        making = Making(self.runner, self.held, network, batch)
         kept = {
             name: old
             for name, old in self.trees.items()
@@ -193,9 +190,9 @@ class Engine:
             with explained(f"initialize node {plan.roots[0]}"):
                 known = old is not None and old.has(n for n in needs[name] if n.bits <= set(old.plan.bits.values()))
                 if old is not None and known and old.extensible and (new := old.plan.lacks(plan)):
-                    made = self._extended(network, plan, trees, old, new, batch)
+                    made = making.extended(plan, trees, old, new)
                 else:
-                    made = self._made(network, plan, trees, old, batch)
+                    made = making.made(plan, trees, old)
             whole = made.needed is None and all(trees[read].needed is None for read, _ in plan.inputs)
             trees[name] = made if whole or not needs[name] else replace(made, needed=tuple(needs[name]))
             self._meter.count(name)
@@ -306,39 +303,6 @@ class Engine:
         table = table.append_column(WEIGHT, pa.array([1] * rows, type=pa.int64()))
         return Delta(write_segments(table.cast(layout.arrow), folder))
 
-    def _made(self, network: Network, plan: TreePlan, trees: Mapping[str, Tree], old: Tree | None, batch: int) -> Tree:
-        """A tree computed from all data so far; ``trees`` has those it reads."""
-        folder = self.runner.folder(plan.name)
-        left = None if old is not None else self._left_by(plan)
-        before = old.log if old is not None else () if left is None else carried_log(left, plan, folder)
-        delta, state_delta = self._from_nothing(network, plan, trees, batch, old or left)
-        empty = empty_tree(self.spark, plan, folder)
-        state = empty.state.append(state_delta) if empty.state is not None else None
-        # The log goes on for queries that were there; one registered now starts from the rows as they are now.
-        log = (*before, LogEntry(batch, delta, whole=True)) if plan.logged else ()
-        return replace(empty, relation=empty.relation.append(delta), state=state, log=log, extensible=True)
-
-    def _left_by(self, plan: TreePlan) -> Tree | None:
-        """The tree in which a family's roots ran before, if they have left it together."""
-        return next(filter(None, map(self.held.by_root.get, plan.roots)), None)
-
-    def _extended(
-        self,
-        network: Network,
-        plan: TreePlan,
-        trees: Mapping[str, Tree],
-        old: Tree,
-        new: Collection[NodeId],
-        batch: int,
-    ) -> Tree:
-        """A family with the rows of roots that join it; those of the others stay as they are."""
-        empty = empty_tree(self.spark, plan, self.runner.folder(plan.name))
-        delta, state_delta = self._from_nothing(network, plan.only(new), trees, batch, None)
-        relation = replace(empty.relation, runs=old.relation.runs)
-        state = replace(empty.state, runs=old.state.runs) if empty.state and old.state else None
-        wider = replace(old, plan=plan, relation=relation, state=state, log=old.log_for(plan, batch))
-        return wider.grown(delta, state_delta, batch)
-
     def _evaluate(
         self,
         network: Network,
@@ -355,23 +319,10 @@ class Engine:
             if logged_rows is None:
                 return NO_CHANGE, NO_CHANGE
             return arriving(self.runner, tree.plan, self.held.arrived[node.stream], logged_rows, batch), NO_CHANGE
-        inputs = tuple(self._rows_of(self.trees[name], nodes, deltas[name][0]) for name, nodes in tree.plan.inputs)
+        inputs = tuple(
+            rows_of(self.runner, self.trees[name], nodes, deltas[name][0]) for name, nodes in tree.plan.inputs
+        )
         return change(self.runner, Work(node, tree.plan, inputs, batch, clock, tree))
-
-    def _from_nothing(
-        self, network: Network, plan: TreePlan, trees: Mapping[str, Tree], batch: int, told: Tree | None
-    ) -> Deltas:
-        """All rows of a tree, and all of its state, as changes of nothing."""
-        node = network.nodes[plan.roots[0]]
-        if isinstance(node, Source):
-            return arrived(self.runner, plan, self.held.arrived[node.stream]), NO_CHANGE
-        inputs = tuple(self._rows_of(trees[name], nodes, NO_CHANGE, from_nothing=True) for name, nodes in plan.inputs)
-        return change(self.runner, Work(node, plan, inputs, batch, self.held.clock, told=told))
-
-    def _rows_of(self, tree: Tree, nodes: Iterable[NodeId], delta: Delta, from_nothing: bool = False) -> NodeRows:
-        """What an operator sees of some nodes of a tree."""
-        bits = tuple(dict.fromkeys(tree.plan.bits[node] for node in nodes))
-        return NodeRows(self.runner.views, tree.plan.name, tree.relation, delta, bits, from_nothing)
 
 
 def _parents(plans: Mapping[str, TreePlan]) -> dict[str, list[str]]:

@@ -1,0 +1,176 @@
+"""What every local tree must do, derived from the network: bits, columns, filters, and how groups are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+from workbench.engine.compile_filter import compile_filter
+from workbench.engine.grouped_plan import GroupedPlan, plan_aggregate, plan_set_operation
+from workbench.engine.join_keys import key_column, looked_up
+from workbench.engine.layout import MEMBER
+from workbench.engine.siblings import families, member
+from workbench.engine.tree import TreePlan
+from workbench.network.network import Network
+from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, SetOperator, Source, Window
+from workbench.network.projection import Columns, carried_columns, made_columns
+from workbench.sql.expressions import Column, Constant, Expression, text
+from workbench.sql.implication import normalized
+from workbench.sql.predicates import TRUE, Literal, Operator, PredSet, conjunction, or_pred
+from workbench.sql.types import INTEGER
+from workbench.sql.windows import times
+
+V = TypeVar("V")
+
+
+def computed(node: Node) -> str:
+    """How a root's rows are computed, as far as that may change while its id stays."""
+    match node:
+        case Join():
+            return str(node.predicates)
+        case Aggregate():
+            return f"from groups by {', '.join(map(text, node.finer))}" if node.finer is not None else ""
+        case SetOperation():
+            return f"from {node.base}" if node.base is not None else ""
+        case Source() | Selection() | Window():
+            return ""
+
+
+def monotone_roots(network: Network) -> Mapping[NodeId, bool]:
+    """For every tree, whether its rows are never retracted: streams, and joins and UNION ALL of such."""
+    monotone: dict[NodeId, bool] = {}
+    for root in network.trees:
+        node = network.nodes[root]
+        parents = [monotone[network.roots[p]] for p in node.parents]
+        match node:
+            case Aggregate() | Window():
+                monotone[root] = False
+            case SetOperation():
+                monotone[root] = node.operator is SetOperator.UNION_ALL and all(parents)
+            case Join() | Source() | Selection():
+                monotone[root] = all(parents)
+    return monotone
+
+
+def plan_trees(
+    network: Network, bits_before: Mapping[str, Mapping[NodeId, int]], incremental_aggregates: bool = True
+) -> dict[str, TreePlan]:
+    """The plan of every tree by its name, those it reads before it. Nodes that were there keep their bits.
+
+    Args:
+        network: what is to run.
+        bits_before: for every tree that ran, the bit of each of its nodes.
+        incremental_aggregates: see ``Options``.
+    """
+    carried = carried_columns(network)
+    monotone = monotone_roots(network)
+    readings = _readings(network)
+    named = families(network, {node: name for name, bits in bits_before.items() for node in bits})
+    name_of = {root: name for name, roots in named.items() for root in roots}
+    made = {name: _merged(made_columns(network, r, carried[r]) for r in roots) for name, roots in named.items()}
+    grouped = {
+        name: plan
+        for name, roots in named.items()
+        if (plan := _grouped_plan(network, roots[0], made[name], monotone, incremental_aggregates)) is not None
+    }
+    keys = _stored_keys(network, {root: plan for name, plan in grouped.items() for root in named[name]})
+    asked = {plan.read.root for plan in network.queries.values()}
+    plans: dict[str, TreePlan] = {}
+    for name, roots in named.items():
+        trees = {root: network.trees[root] for root in roots}
+        nodes = tuple(node for root in roots for node in trees[root])
+        bits = _assign_bits(nodes, bits_before.get(name, {}))
+        wanted = frozenset(frozenset(bits[n] for n in some) for root in roots for some in readings[root])
+        tested = {bits[node]: test for root in roots for node, test in _tested(network, root, name in grouped).items()}
+        inputs = tuple(
+            (name_of[network.roots[read[0]]], read)
+            for read in zip(*(network.nodes[root].parents for root in roots), strict=True)
+        )
+        own = grouped.get(name)
+        if own is not None:
+            bits_read = [[plans[parent].bits[node] for node in read] for parent, read in inputs]
+            own = own.read_by(tuple(zip(map(member, roots), read, strict=True)) for read in bits_read)
+            made[name] = {MEMBER: INTEGER, **made[name]}
+        plans[name] = TreePlan(
+            name=name,
+            trees=trees,
+            inputs=inputs,
+            made_of=computed(network.nodes[roots[0]]),
+            bits=bits,
+            wanted=wanted,
+            # A group's row is retracted with its lineage, which its tested columns decide.
+            kept=made[name] if name in grouped else _merged(carried[root] for root in roots),
+            made=made[name],
+            monotone=monotone[roots[0]],
+            filter=compile_filter(tested, bits.values(), wanted),
+            grouped=own,
+            keys=_merged(keys[root] for root in roots),
+            asked=not asked.isdisjoint(roots),
+        )
+    return plans
+
+
+def _merged(parts: Iterable[Mapping[str, V]]) -> dict[str, V]:
+    return dict(sorted(item for part in parts for item in part.items()))
+
+
+def _grouped_plan(
+    network: Network, root: NodeId, made: Columns, monotone: Mapping[NodeId, bool], incremental_aggregates: bool
+) -> GroupedPlan | None:
+    """The plan of a root that keeps groups, which is that of all its siblings."""
+    match network.nodes[root]:
+        case Aggregate() as node:
+            return plan_aggregate(node, made, monotone[network.roots[node.parent]], incremental_aggregates)
+        case SetOperation() as node if node.operator is not SetOperator.UNION_ALL:
+            return plan_set_operation(node)
+        case _:
+            return None
+
+
+def _stored_keys(network: Network, grouped: Mapping[NodeId, GroupedPlan]) -> Mapping[NodeId, Mapping[str, Expression]]:
+    """For every local tree what is computed of its rows to look them up by: keys, and times of windows.
+
+    By the name of the column each is stored in.
+    """
+    wanted = [by for node in network.nodes.values() if isinstance(node, Join) for by in looked_up(node)]
+    windows = [(node.parent, node.within) for node in network.nodes.values() if isinstance(node, Window)]
+    windows += [(plan.read.root, plan.window) for plan in network.queries.values()]
+    wanted += [(read, time) for read, window in windows for time in times(window)]
+    wanted += [(network.nodes[root].parents[0], key) for root, plan in grouped.items() for key in plan.row_keys]
+    keys: dict[NodeId, dict[str, Expression]] = {root: {} for root in network.trees}
+    for parent, key in wanted:
+        if not isinstance(key, Column):
+            keys[network.roots[parent]][key_column(key)] = key
+    return keys
+
+
+def _tested(network: Network, root: NodeId, of_family: bool) -> dict[NodeId, PredSet]:
+    """What is tested on a root's rows for each node of its tree, parents before children; in a family also whose."""
+    tested: dict[NodeId, PredSet] = {}
+    for id_ in network.trees[root]:
+        node = network.nodes[id_]
+        tested[id_] = TRUE
+        if isinstance(node, Selection):
+            tested[id_] = normalized(conjunction(tested[node.parent], node.predicates))
+    if not of_family:
+        return tested
+    own = or_pred([Literal(Column(MEMBER, INTEGER), Operator.EQ, Constant(member(root), INTEGER))])
+    return {id_: PredSet((own, *test)) for id_, test in tested.items()}
+
+
+def _readings(network: Network) -> Mapping[NodeId, set[tuple[NodeId, ...]]]:
+    """For every tree which of its nodes are read: each by an operator of another tree, or some together by a query."""
+    read: dict[NodeId, set[tuple[NodeId, ...]]] = {root: set() for root in network.trees}
+    for plan in network.queries.values():
+        read[plan.read.root].add(plan.nodes)
+    for node in network.nodes.values():
+        if not isinstance(node, Selection):
+            for parent in node.parents:
+                read[network.roots[parent]].add((parent,))
+    return read
+
+
+def _assign_bits(nodes: tuple[NodeId, ...], old: Mapping[NodeId, int]) -> dict[NodeId, int]:
+    bits = {node: old[node] for node in nodes if node in old}
+    free = (b for b in range(len(nodes) + len(old)) if b not in set(old.values()))
+    return {node: bits[node] if node in bits else next(free) for node in nodes}
