@@ -72,9 +72,9 @@ class SessionParts:
         self._failing = Failing(self._store, self._steps, self._functions, self._lock)
         self._answering = Answering(options, self.spark, self._store, self._planner, self._engine, self._failing)
 
-    def _answers(self, query: Query, at: object | None) -> AbstractContextManager[Answers]:
+    def _answers(self, query: Query, at: object | None, after: int | None = None) -> AbstractContextManager[Answers]:
         """What the session's queries ask for their answers."""
-        return self._answering.answers(query, at)
+        return self._answering.answers(query, at, after)
 
     @property
     def _state(self) -> State:

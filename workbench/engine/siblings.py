@@ -42,7 +42,12 @@ def families(network: Network, before: Mapping[NodeId, str]) -> dict[str, tuple[
     """What each operator that has a name asks for."""
     found: dict[tuple[Form, str | None], str] = {}
     """The operator that others of the same form, and from the same operator before, have joined."""
+    depths: dict[NodeId, int] = {}
     for root in network.trees:
+        parents = (network.roots[parent] for parent in network.nodes[root].parents)
+        depths[root] = max((depths[parent] + 1 for parent in parents), default=0)
+    # Of roots that may be siblings, those that ran come first: the others join them.
+    for root in sorted(network.trees, key=lambda root: (depths[root], root not in before)):
         node = network.nodes[root]
         form = _form(node, [names[network.roots[parent]] for parent in node.parents])
         was = before.get(root)

@@ -1,0 +1,114 @@
+"""Which roots run as one operator, and what happens to its name as roots come, go and change."""
+
+from __future__ import annotations
+
+from workbench.engine.siblings import families
+from workbench.engine.tree_plans import plan_trees
+from workbench.network.network import Network
+from workbench.network.nodes import Aggregate, NodeId
+from workbench.sharing.planner import Planner
+from workbench.sql.bind import bind
+from workbench.sql.schema import Schema
+from workbench.sql.types import DATE, INTEGER, STRING
+
+SCHEMA = Schema(streams={"F": (("g", STRING), ("h", STRING), ("d", DATE), ("a", INTEGER))}, functions={})
+
+
+class Planning:
+    """A network that grows, and the operators it runs in."""
+
+    def __init__(self) -> None:
+        self.planner, self.network = Planner(), Network()
+        self.operators: dict[str, tuple[NodeId, ...]] = {}
+
+    def register(self, name: str, sql: str) -> None:
+        logical = bind(sql, "spark", SCHEMA).query
+        assert logical is not None
+        self.network = self.planner.register(self.network, name, logical).network
+        self.settle()
+
+    def drop(self, name: str) -> None:
+        self.network = self.planner.drop(self.network, [name])
+        self.settle()
+
+    def settle(self) -> None:
+        before = {root: name for name, roots in self.operators.items() for root in roots}
+        self.operators = families(self.network, before)
+        assert sorted(r for roots in self.operators.values() for r in roots) == sorted(self.network.trees)
+
+    def of(self, query: str) -> str:
+        """The operator of a query's root."""
+        root = self.network.queries[query].read.root
+        return next(name for name, roots in self.operators.items() if root in roots)
+
+    def sizes(self) -> list[int]:
+        """How many aggregates each operator has that has any."""
+        kinds = [
+            [r for r in roots if isinstance(self.network.nodes[r], Aggregate)] for roots in self.operators.values()
+        ]
+        return sorted(len(roots) for roots in kinds if roots)
+
+
+def total(above: int, statistic: str = "SUM(a)", group: str = "g", having: int = 0) -> str:
+    return f"SELECT {group}, {statistic} AS s FROM F WHERE a > {above} GROUP BY {group} HAVING {statistic} > {having}"
+
+
+def test_groups_of_one_form_run_as_one_and_others_do_not() -> None:
+    planning = Planning()
+    for i in range(5):
+        planning.register(f"q{i}", total(i))
+    assert planning.sizes() == [5]
+    planning.register("other group", total(9, group="h"))
+    planning.register("other statistic", total(10, "MAX(a)"))
+    assert planning.sizes() == [1, 1, 5]
+
+
+def test_set_operators_over_siblings_are_siblings() -> None:
+    planning = Planning()
+    for i in range(3):
+        planning.register(f"q{i}", f"SELECT g FROM F WHERE a > {i} EXCEPT SELECT h FROM F WHERE a < {-i - 1}")
+    sets = [roots for roots in planning.operators.values() if len(roots) == 3]
+    assert len(sets) == 1
+
+
+def test_an_operator_keeps_its_name_when_who_gave_it_goes() -> None:
+    planning = Planning()
+    planning.register("first", total(1))
+    name = planning.of("first")
+    planning.register("second", total(2))
+    planning.drop("first")
+    assert planning.of("second") == name
+    planning.register("first", total(1))
+    assert planning.of("first") == name and planning.sizes() == [2]
+
+
+def test_who_asks_for_more_than_its_siblings_leaves_and_the_others_stay() -> None:
+    planning = Planning()
+    for i in range(3):
+        planning.register(f"q{i}", total(i))
+    name = planning.of("q0")
+    planning.register("more", total(1, "MAX(a)"))
+    assert planning.of("q0") == planning.of("q2") == name
+    assert planning.of("q1") == planning.of("more") != name
+
+
+def test_who_has_left_alone_keeps_the_name() -> None:
+    planning = Planning()
+    planning.register("q", total(1))
+    name = planning.of("q")
+    planning.register("more", total(1, "MAX(a)"))
+    assert planning.of("q") == planning.of("more") == name
+
+
+def test_who_joins_a_family_is_all_that_its_tree_lacks() -> None:
+    planning = Planning()
+    planning.register("q0", total(0))
+    name = planning.of("q0")
+    old = plan_trees(planning.network, {})[name]
+    planning.register("q1", total(1))
+    new = plan_trees(planning.network, {name: old.bits})[name]
+    assert not old.covers(new) and old.lacks(new) == (planning.network.queries["q1"].read.root,)
+    planning.register("q2", total(1, having=5))
+    wider = plan_trees(planning.network, {name: new.bits})[name]
+    assert not new.covers(wider) and not new.lacks(wider)
+    assert wider.covers(new) and wider.covers(wider)
