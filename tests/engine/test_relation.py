@@ -13,7 +13,7 @@ from workbench.engine import segments as segments_module
 from workbench.engine.grouped_plan import plan_aggregate
 from workbench.engine.grouped_sql import merged_state
 from workbench.engine.layout import MEMBER, Layout, conform
-from workbench.engine.relation import Relation, consolidate
+from workbench.engine.relation import Merge, Relation, consolidate
 from workbench.engine.segments import open_segment, write_segments
 from workbench.engine.shared_pass import NO_CHANGE, Delta
 from workbench.network.nodes import Aggregate, Read
@@ -92,7 +92,7 @@ def test_merging_keeps_the_sum_of_weights(
 ) -> None:
     monkeypatch.setattr(relation_module, "SMALL_ROWS", small)
     monkeypatch.setattr(relation_module, "RUNS", 2)
-    relation = Relation(spark, LAYOUT, tmp_path, merge=fewer)
+    relation = Relation(spark, LAYOUT, tmp_path, merge=Merge("rows", fewer))
     weights: dict[tuple[object, ...], int] = {}
     for rows in batches(4, 6):
         relation = relation.append(delta(tmp_path, rows))
@@ -111,7 +111,7 @@ def test_rows_that_cancel_go_however_many_there_are(
     monkeypatch.setattr(segments_module, "SEGMENT_ROWS", 10)
     monkeypatch.setattr(relation_module, "SEGMENT_ROWS", 10)
     monkeypatch.setattr(relation_module, "RUNS", 2)
-    relation = Relation(spark, LAYOUT, tmp_path, merge=fewer)
+    relation = Relation(spark, LAYOUT, tmp_path, merge=Merge("rows", fewer))
     for batch in range(9):
         old: list[Row] = [(n, "a", batch - 1, -1, 1) for n in range(40)] if batch else []
         relation = relation.append(delta(tmp_path, old + [(n, "a", batch, 1, 1) for n in range(40)]))

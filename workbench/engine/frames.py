@@ -71,6 +71,12 @@ def writing(rows: DataFrame, folder: Path) -> DataFrame:
     return rows.mapInArrow(written, "path string, rows bigint")
 
 
+def has_exchange(plan: DataFrame) -> bool:
+    """Whether rows move between tasks. One task alone may need it too: Spark forgets that a user function keeps rows
+    where they are."""
+    return "Exchange" in plan._jdf.queryExecution().executedPlan().toString()
+
+
 def write(plan: DataFrame) -> tuple[Segment, ...]:
     """Run a plan of ``writing``."""
     return tuple(Segment(answer.path, answer.rows) for answer in plan.collect())

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from workbench.engine.clock import Clock
 from workbench.engine.grouped_sql import merged_state, of_members
 from workbench.engine.layout import Layout
-from workbench.engine.relation import Relation, consolidate
+from workbench.engine.relation import Merge, Relation, consolidate
 from workbench.engine.tree import Tree, TreePlan
 from workbench.network.nodes import NodeId
 
@@ -49,11 +49,11 @@ class Held:
 
 def empty_tree(spark: SparkSession, plan: TreePlan, folder: Path) -> Tree:
     """A tree without rows."""
-    fewer = None if plan.monotone else partial(_fewer, plan)
+    fewer = None if plan.monotone else Merge("rows", partial(_fewer, plan))
     state: Relation | None = None
     if plan.grouped is not None:
         layout = Layout(plan.grouped.state_columns)
-        state = Relation(spark, layout, folder, merge=partial(merged_state, plan.grouped))
+        state = Relation(spark, layout, folder, merge=Merge("state", partial(merged_state, plan.grouped)))
     return Tree(plan, Relation(spark, plan.layout, folder, merge=fewer), state)
 
 

@@ -36,6 +36,12 @@ class Leaf:
         fields = tuple(layout.arrow.field(key) for key in keys)
         return Leaf(only(layout.arrow, names), layout.types(names), fields, bit)
 
+    @staticmethod
+    def everything(layout: Layout) -> Leaf:
+        """All columns of all rows, also their lineage."""
+        names = [name for name in layout.arrow.names if name not in (BATCH, WEIGHT)]
+        return Leaf.of(layout, names, (), None)
+
     @property
     def found(self) -> pa.Schema:
         """The columns of rows that are handed on."""

@@ -8,7 +8,7 @@ of Bentley and Saxe; log-structured merge trees).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -16,8 +16,10 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from workbench.engine.frames import segments_frame, write, writing
+from workbench.engine.frames import changed_frame, has_exchange, segments_frame, write, writing
 from workbench.engine.layout import BATCH, WEIGHT, Layout, conform, word_column
+from workbench.engine.leaf import Leaf
+from workbench.engine.note import Input, Note
 from workbench.engine.segments import SEGMENT_ROWS, Segment, open_segment, write_segments
 from workbench.engine.shared_pass import Delta
 
@@ -29,6 +31,37 @@ SMALL_ROWS = 20_000
 
 ROWS_A_TASK = 100_000
 """A job that reads at most so many rows runs as one task: a second one costs more than it saves."""
+
+
+@dataclass(frozen=True, eq=False)
+class Merge:
+    """Makes rows fewer when runs become one, where that is possible without changing what they mean.
+
+    Attributes:
+        role: of the relation among those of its folder.
+        fewer: the rows that are left; it is told whether these are all rows there are.
+        plans: those that are made once, by the same: hundreds of small relations merge in one batch.
+    """
+
+    role: str
+    fewer: Callable[[DataFrame, bool], DataFrame]
+    plans: dict[bool, DataFrame] = field(default_factory=dict)
+
+    def write(self, relation: Relation, merging: Run, whole: bool) -> Run:
+        """Some of a relation's runs as one."""
+        if tasks_for(_rows(merging), relation.spark) > 1:
+            rows = relation.frame(relation.layout.arrow.names, merging)
+            return write(writing(self.fewer(rows, whole), relation.folder))
+        note = Note.of(relation.folder, f"merge-{self.role}")
+        note.write(0, [Input(merging)])
+        plan = self.plans.get(whole)
+        if plan is None:
+            everything = Leaf.everything(relation.layout)
+            rows = changed_frame(relation.spark, note, 0, everything, 1).select(*_quoted(relation.layout))
+            plan = writing(self.fewer(rows, whole), relation.folder)
+            if not has_exchange(plan):
+                self.plans[whole] = plan
+        return write(plan)
 
 
 Run = tuple[Segment, ...]
@@ -43,9 +76,8 @@ class Relation:
     layout: Layout
     folder: Path
     runs: tuple[Run, ...] = ()
-    merge: Callable[[DataFrame, bool], DataFrame] | None = None
-    """What makes rows fewer when runs become one, where that is possible without changing what they mean; it is told
-    whether these are all rows there are."""
+    merge: Merge | None = None
+    """What makes rows fewer, where that is possible."""
 
     @cached_property
     def segments(self) -> Run:
@@ -91,18 +123,22 @@ class Relation:
     def _merged(self, newest: int) -> Relation:
         """The relation with its newest runs as one."""
         older, merging = self.runs[:-newest], sum(self.runs[-newest:], start=())
-        if self.merge is None and _rows(merging) <= SMALL_ROWS:
+        if self.merge is not None:
+            return replace(self, runs=(*older, self.merge.write(self, merging, not older)))
+        if _rows(merging) <= SMALL_ROWS:
             together = pa.Table.from_batches([conform(open_segment(s.path), self.layout.arrow) for s in merging])
             return replace(self, runs=(*older, write_segments(together, self.folder)))
         frame = self.frame(self.layout.arrow.names, merging)
-        if self.merge is not None:
-            frame = self.merge(frame, not older)
         return replace(self, runs=(*older, write(writing(frame, self.folder))))
 
 
 def tasks_for(rows: int, spark: SparkSession) -> int:
     """Tasks for a job that reads so many rows: a second one costs more than it saves on few."""
     return 1 if rows <= ROWS_A_TASK else max(1, spark.sparkContext.defaultParallelism)
+
+
+def _quoted(layout: Layout) -> list[str]:
+    return [f"`{name}`" for name in layout.arrow.names]
 
 
 def _rows(segments: Run) -> int:

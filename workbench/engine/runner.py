@@ -9,6 +9,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 
 from workbench.engine.clock import Clock
+from workbench.engine.frames import has_exchange
 from workbench.engine.node_rows import NodeRows
 from workbench.engine.note import Input, Note
 from workbench.engine.shared_pass import Delta, passing, run_pass
@@ -110,7 +111,7 @@ class Runner:
         known = self._prepared.get(key)
         if known is None or known[0] != depends_on:
             made = make()
-            known = self._prepared[key] = (depends_on, None if _exchanges(made) else made)
+            known = self._prepared[key] = (depends_on, None if has_exchange(made) else made)
         return known[1]
 
     def passing(self, rows: str, plan: TreePlan, tasks: int | None = None) -> DataFrame:
@@ -134,9 +135,3 @@ class Runner:
     def run(self, plan: DataFrame) -> Delta:
         """Run a plan of ``passing``: one job."""
         return run_pass(plan)
-
-
-def _exchanges(plan: DataFrame) -> bool:
-    """Whether rows move between tasks. One task alone may need it too: Spark forgets that a user function keeps rows
-    where they are."""
-    return "Exchange" in plan._jdf.queryExecution().executedPlan().toString()
