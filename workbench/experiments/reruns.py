@@ -130,4 +130,5 @@ def _clock(seconds: dict[str, float], query: str, patience: float, interrupt: Ca
         yield stopped
     finally:
         timer.cancel()
-        seconds[query] = min(time.perf_counter() - started, patience)
+        # The timer may be some milliseconds early by this clock.
+        seconds[query] = patience if stopped.is_set() else time.perf_counter() - started
