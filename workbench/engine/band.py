@@ -63,6 +63,10 @@ def _bounds(tested: PredSet) -> Iterator[tuple[tuple[str, str], float, float]]:
         factor = days[1][1]
         bound = -form.constant / factor
         above = literal.operator in (Operator.GT, Operator.GE)
-        low = ceil(bound) if literal.operator is Operator.EQ or above == (factor > 0) else -inf
-        high = floor(bound) if literal.operator is Operator.EQ or above != (factor > 0) else inf
+        strict = literal.operator in (Operator.GT, Operator.LT)
+        # Days are whole: more than 3 is 4 or more.
+        low = floor(bound) + 1 if strict else ceil(bound)
+        high = ceil(bound) - 1 if strict else floor(bound)
+        if literal.operator is not Operator.EQ:
+            low, high = (low, inf) if above == (factor > 0) else (-inf, high)
         yield (days[0][0], days[1][0]), low, high

@@ -70,7 +70,7 @@ class Leaf:
         at = batch.schema.get_field_index(word_column(self.bit // WORD))
         if at < 0:
             return np.zeros(len(rows), dtype=bool)
-        return has(batch.column(at), self.bit)[rows]
+        return has(batch.column(at), self.bit, rows)
 
     def taken(self, batch: pa.RecordBatch, rows: Positions) -> pa.RecordBatch:
         """Some rows, by position, the columns of ``found`` alone."""
@@ -128,7 +128,7 @@ class SharedLeaf:
         for member, bit, word in self._placed:
             own = members == member
             if word in names and own.any():
-                read[own] = has(batch.column(word), bit)[rows[own]]
+                read[own] = has(batch.column(word), bit, rows[own])
         return read
 
     def of_members(self, batch: pa.RecordBatch, rows: Positions, members: npt.NDArray[np.int64]) -> pa.RecordBatch:
@@ -146,7 +146,9 @@ class SharedLeaf:
         return list(dict.fromkeys(word for _, _, word in self._placed))
 
 
-def has(word: pa.Array, bit: int) -> npt.NDArray[np.bool_]:
-    """Which rows have a bit, given the word that it is in."""
+def has(word: pa.Array, bit: int, rows: Positions | None = None) -> npt.NDArray[np.bool_]:
+    """Which of some rows, or of all, have a bit, given the word that it is in."""
     words = word.to_numpy(zero_copy_only=False).view(np.uint64)
+    # Only these are looked at: a segment may be large, and what is found few.
+    words = words if rows is None else words[rows]
     return ((words >> np.uint64(bit % WORD)) & np.uint64(1)).astype(bool)
