@@ -65,8 +65,8 @@ def _bounds(tested: PredSet) -> Iterator[tuple[tuple[str, str], float, float]]:
         above = literal.operator in (Operator.GT, Operator.GE)
         strict = literal.operator in (Operator.GT, Operator.LT)
         # Days are whole: more than 3 is 4 or more.
-        low = floor(bound) + 1 if strict else ceil(bound)
-        high = ceil(bound) - 1 if strict else floor(bound)
+        least: float = floor(bound) + 1 if strict else ceil(bound)
+        most: float = ceil(bound) - 1 if strict else floor(bound)
         if literal.operator is not Operator.EQ:
-            low, high = (low, inf) if above == (factor > 0) else (-inf, high)
-        yield (days[0][0], days[1][0]), low, high
+            least, most = (least, inf) if above == (factor > 0) else (-inf, most)
+        yield (days[0][0], days[1][0]), least, most
