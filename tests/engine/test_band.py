@@ -46,7 +46,7 @@ def test_the_band_of_a_join(text: str) -> None:
     assert logical is not None
     network = Planner().register(Network(), "q", logical).network
     (join,) = (node for node in network.nodes.values() if isinstance(node, Join))
-    found, wanted = band_of(join), BANDS[text]
+    found, wanted = band_of(join.tested), BANDS[text]
     if wanted is None or found is None:
         assert found is wanted
     else:

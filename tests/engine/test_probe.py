@@ -13,11 +13,15 @@ import pyarrow as pa
 import pytest
 
 from workbench.engine import key_index, probe, segments
+from workbench.engine.join_keys import Ends
 from workbench.engine.key_index import Key, Wanted, candidates, key_hashes
 from workbench.engine.leaf import Leaf
 from workbench.engine.note import Input, Note
 from workbench.engine.probe import Probe
 from workbench.engine.segments import Segment, open_segment, remove_segment, write_segments
+from workbench.engine.ways import Way
+from workbench.sql.expressions import Column
+from workbench.sql.types import STRING
 
 VALUES: dict[str, tuple[pa.DataType, list[Any]]] = {
     "integer": (pa.int64(), [0, 1, -1, 2**63 - 1, -(2**63), 7]),
@@ -58,6 +62,12 @@ def side(types: list[str], bit: int) -> Leaf:
     return Leaf(pa.schema([("id", pa.int64())]), (("id", "bigint"),), keys, bit)
 
 
+def key(at: int) -> Ends:
+    """The ends of an equality of two sides' columns, which the workbench knows by their names alone here."""
+    column = Column(f"k{at}", STRING)
+    return column, column
+
+
 def expected(left: pa.Table, right: pa.Table, types: list[str]) -> list[tuple[Any, ...]]:
     """Every pair with equal keys, by comparing all of them: rows of the left have bit 0, of the right bit 1."""
     names = [f"k{i}" for i in range(len(types))]
@@ -84,7 +94,7 @@ def test_every_pair_is_found_once(
         Input(written(c, tmp_path, 2) if c.num_rows else (), written(b, tmp_path, 3))
         for c, b in zip(change, before, strict=True)
     )
-    found = Probe(side(types, 0), side(types, 1), Note("unused"))
+    found = Probe(side(types, 0), side(types, 1), Note("unused"), (Way(tuple(map(key, range(len(types))))),))
     got = [
         tuple(row.values())
         for task in range(tasks)
@@ -94,6 +104,47 @@ def test_every_pair_is_found_once(
     after = pa.concat_tables([before[1], change[1]])
     wanted = expected(change[0], after, types) + expected(before[0], change[1], types)
     assert sorted(got) == sorted(wanted) and wanted
+
+
+@pytest.mark.parametrize(
+    "types, either", [(["text", "integer", "date"], 2), (["integer", "text"], 2), (["text"] * 4, 3)]
+)
+@pytest.mark.parametrize("collide", [False, True])
+@pytest.mark.parametrize("tasks", [1, 3])
+def test_a_pair_with_several_equal_alternatives_is_found_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, types: list[str], either: int, collide: bool, tasks: int
+) -> None:
+    """Also when all hashes are equal."""
+    if collide:
+        monkeypatch.setattr(key_index, "_one_hash", lambda column: np.zeros(len(column), dtype=np.uint64))
+    monkeypatch.setattr(probe, "PAIRS", 7)
+    random = Random(5)
+    before = [rows(random, 60, types, empty=0.4), rows(random, 50, types, empty=0.4)]
+    change = [rows(random, 30, types, empty=0.4), rows(random, 20, types, empty=0.4)]
+    shared = tuple(map(key, range(len(types) - either)))
+    ways = tuple(Way((*shared, key(at))) for at in range(len(types) - either, len(types)))
+    inputs = [Input(written(c, tmp_path, 2), written(b, tmp_path, 3)) for c, b in zip(change, before, strict=True)]
+    found = Probe(side(types, 0), side(types, 1), Note("unused"), ways)
+    got = [
+        tuple(row.values())
+        for task in range(tasks)
+        for batch in found.pairs(*inputs, task, tasks)
+        for row in batch.to_pylist()
+    ]
+    names = [f"k{i}" for i in range(len(types))]
+    same, some = names[:-either], names[-either:]
+    halves = [(change[0], pa.concat_tables([before[1], change[1]])), (before[0], change[1])]
+    matching = [
+        (a["id"], b["id"], max(a["_batch"], b["_batch"]), a["_weight"] * b["_weight"])
+        for left, right in halves
+        for a in left.to_pylist()
+        for b in right.to_pylist()
+        if a["_bits0"] & 1
+        and b["_bits0"] & 2
+        and all(a[n] is not None and a[n] == b[n] for n in same)
+        and any(a[n] is not None and a[n] == b[n] for n in some)
+    ]
+    assert sorted(got) == sorted(matching) and matching
 
 
 def test_all_keys_of_one_value_come_in_portions(tmp_path: Path) -> None:

@@ -95,6 +95,14 @@ JOINS = {
     ),
     "theta": Case("SELECT t.id, u.id AS uid FROM t, u WHERE t.amount > u.amount AND t.d < u.d AND t.k = 5 AND u.k = 7"),
     "days": Case("SELECT a.id, b.id AS bid FROM t a, u b WHERE a.k = b.k AND b.d - a.d BETWEEN 0 AND 3 AND a.flag"),
+    "days_alone": Case(
+        "SELECT a.id, b.id AS bid FROM t a, u b WHERE b.d - a.d BETWEEN 0 AND 5 AND a.k = 3 AND b.amount > 12000"
+    ),
+    "days_and_group": Case("SELECT a.id, b.id AS bid FROM t a, u b WHERE a.k = b.k AND a.g = b.g AND b.d >= a.d + 3"),
+    "days_or_group": Case(
+        "SELECT a.id, b.id AS bid FROM t a, u b"
+        " WHERE a.k = b.k AND (a.g = b.g OR a.s = b.s OR a.d = b.d + 1) AND a.flag"
+    ),
     "cross": Case("SELECT t.id, n.name FROM t CROSS JOIN names n WHERE t.amount > 16000"),
     "or_join": Case(
         "SELECT a.id, b.id AS bid FROM t a, u b WHERE (a.k = b.k OR a.g = b.g) AND a.amount > 14000"

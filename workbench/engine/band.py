@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, inf
 
-from workbench.network.nodes import Join
 from workbench.sql.expressions import Column
 from workbench.sql.linear import linear
 from workbench.sql.predicates import Operator, PredSet
@@ -27,19 +26,33 @@ class Band:
     low: float = -inf
     high: float = inf
 
+    def day(self, side: int) -> str:
+        """The column of days of a side."""
+        return (self.left, self.right)[side]
+
+    @property
+    def closed(self) -> bool:
+        """Whether it has both bounds."""
+        return self.low > -inf and self.high < inf
+
+    def holds(self, other: Band) -> bool:
+        """Whether all days of another band are in this one."""
+        ends = (self.left, self.right) == (other.left, other.right)
+        return ends and self.low <= other.low and other.high <= self.high
+
     def days(self, changed: int) -> tuple[float, float]:
         """How many days after a row of the side that changed a row of the other may be: from, and to."""
         return (self.low, self.high) if changed == 0 else (-self.high, -self.low)
 
 
-def band_of(join: Join) -> Band | None:
-    """The band that a join tests; of several the one with most bounds.
+def band_of(tested: PredSet) -> Band | None:
+    """The band that a join's predicates test; of several the one with most bounds.
 
     Example:
-        A join that tests ``l.adate < r.adate`` and ``r.adate - l.adate < 40`` has the band from 1 to 39 days.
+        ``l.adate < r.adate`` and ``r.adate - l.adate < 40`` are the band from 1 to 39 days.
     """
     bands: dict[tuple[str, str], Band] = {}
-    for ends, low, high in _bounds(join.tested):
+    for ends, low, high in _bounds(tested):
         known = bands.get(ends, Band(*ends))
         bands[ends] = Band(*ends, max(known.low, low), min(known.high, high))
     return max(bands.values(), key=lambda band: (band.low > -inf) + (band.high < inf), default=None)

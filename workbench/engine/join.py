@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
-from workbench.engine.band import band_of
-from workbench.engine.join_keys import join_keys, key_column
 from workbench.engine.layout import BATCH, WEIGHT
 from workbench.engine.leaf import Leaf
 from workbench.engine.node_rows import NodeRows
@@ -19,6 +17,7 @@ from workbench.engine.probe import Probe
 from workbench.engine.relation import ROWS_A_TASK, tasks_for
 from workbench.engine.runner import Runner, Work
 from workbench.engine.shared_pass import NO_CHANGE, Delta
+from workbench.engine.tree import TreePlan
 from workbench.network.nodes import SIDES, Join
 from workbench.network.projection import Columns
 from workbench.network.sql_text import SIDE_NAMES
@@ -48,9 +47,9 @@ def _probed(runner: Runner, work: Work, join: Join) -> Delta | None:
     """The change of a join whose pairs are found by key; ``None`` where Spark had better find them."""
     left, right = work.inputs
     plan, spark = work.plan, runner.spark
-    probe = probe_of(join, left, right, plan.made, runner.note(plan))
-    if probe is None:
+    if not plan.ways:
         return None
+    probe = probe_of(join, left, right, plan, runner.note(plan))
     runner.tell(plan, work.batch, work.notes)
     tasks = tasks_for(work.changed, spark)
     if work.changed > ROWS_A_TASK and probe.count(spark, tasks) > PAIRS_A_ROW * work.changed:
@@ -63,22 +62,17 @@ def _probed(runner: Runner, work: Work, join: Join) -> Delta | None:
     return runner.run(runner.prepared(plan, "rows", (plan, probe, tasks), planned))
 
 
-def probe_of(join: Join, left: NodeRows, right: NodeRows, made: Columns, note: Note) -> Probe | None:
-    """What finds the join's pairs by key; ``None`` where it has none."""
-    keys = list(join_keys(join))
-    if not keys:
-        return None
-    read = {(c.source, c.name) for c in predicate_columns(join.tested)} | {join.names.input_name(name) for name in made}
-    sides = [
-        Leaf.of(
-            rows.relation.layout,
-            sorted(name for at, name in read if at == side),
-            [key_column(key[side]) for key in keys],
-            rows.bit,
+def probe_of(join: Join, left: NodeRows, right: NodeRows, plan: TreePlan, note: Note) -> Probe:
+    """What finds the join's pairs."""
+    read = {(c.source, c.name) for c in predicate_columns(join.tested)}
+    read |= {join.names.input_name(name) for name in plan.made}
+    sides = []
+    for side, rows in zip(SIDES, (left, right), strict=True):
+        looked_at = dict.fromkeys(name for way in plan.ways for name in way.looks_at(side))
+        sides.append(
+            Leaf.of(rows.relation.layout, sorted(name for at, name in read if at == side), list(looked_at), rows.bit)
         )
-        for side, rows in zip(SIDES, (left, right), strict=True)
-    ]
-    return Probe(sides[0], sides[1], note, band_of(join))
+    return Probe(sides[0], sides[1], note, plan.ways)
 
 
 def tested_pairs(join: Join, pairs: str, made: Columns) -> str:

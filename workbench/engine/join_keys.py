@@ -8,32 +8,37 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from workbench.network.nodes import Join, NodeId
-from workbench.optimizer.estimates import is_key
 from workbench.sql.expressions import Column, Expression, digest, map_columns, sources, text
+from workbench.sql.predicates import Literal, Operator, PredSet
 from workbench.sql.types import Kind
 
+Ends = tuple[Expression, Expression]
+"""Two expressions that are compared, the left side's first, each over the columns of its side."""
 
-def join_keys(join: Join) -> Iterator[tuple[Expression, Expression]]:
-    """What must be equal, the left side's first, each over the columns of its side.
+
+def join_keys(tested: PredSet) -> Iterator[Ends]:
+    """What must be equal.
 
     Only where equal values look alike: of one type, and not DOUBLE, of which 0.0 and -0.0 are equal.
     """
-    for predicate in filter(is_key, join.tested):
-        (literal,) = predicate.literals
-        assert literal.right is not None
-        ends = {sources(end): end for end in (literal.left, literal.right)}
-        left, right = ends.get(frozenset([0])), ends.get(frozenset([1]))
-        if left is None or right is None or left.type.kind is Kind.DOUBLE:
-            continue
-        if left.type.kind is right.type.kind and left.type.scale == right.type.scale:
-            yield _own(left), _own(right)
+    for predicate in tested:
+        if len(predicate.literals) == 1 and (ends := _equality(predicate.literals[0])) is not None:
+            yield ends
 
 
-def looked_up(join: Join) -> Iterator[tuple[NodeId, Expression]]:
-    """By what a join looks up the rows of its parents."""
-    for ends in join_keys(join):
-        yield from zip(join.parents, ends, strict=True)
+def either_keys(tested: PredSet) -> tuple[Ends, ...]:
+    """Of which one must be equal: a disjunction of equalities, the shortest one if there are several.
+
+    Example:
+        Records of one patient have the same day of birth, or one that is known to the month only:
+        ``l.bdate = r.bdate OR l.bym = r.bym``. Either is worth looking up; all of one town is not.
+    """
+    found: list[tuple[Ends, ...]] = []
+    for predicate in tested:
+        ends = [_equality(literal) for literal in predicate.literals]
+        if len(ends) > 1 and None not in ends:
+            found.append(tuple(e for e in ends if e is not None))
+    return min(found, key=len, default=())
 
 
 def key_column(key: Expression) -> str:
@@ -45,6 +50,18 @@ def key_column(key: Expression) -> str:
         'account'
     """
     return key.name if isinstance(key, Column) else f"_key_{digest(text(key))}"
+
+
+def _equality(literal: Literal) -> Ends | None:
+    """The two sides of an equality between the inputs of a join, if rows can be found by it."""
+    if literal.operator is not Operator.EQ or literal.right is None:
+        return None
+    ends = {sources(end): end for end in (literal.left, literal.right)}
+    left, right = ends.get(frozenset([0])), ends.get(frozenset([1]))
+    if left is None or right is None or left.type.kind is Kind.DOUBLE:
+        return None
+    alike = left.type.kind is right.type.kind and left.type.scale == right.type.scale
+    return (_own(left), _own(right)) if alike else None
 
 
 def _own(expression: Expression) -> Expression:

@@ -77,6 +77,13 @@ def key_hashes(columns: Sequence[pa.Array], nulls: bool = False) -> tuple[Hashes
     return hashes, whole
 
 
+def row_hashes(rows: pa.RecordBatch, names: Sequence[str], nulls: bool = False) -> tuple[Hashes, npt.NDArray[np.bool_]]:
+    """``key_hashes`` of some columns; without columns all rows have one key."""
+    if not names:
+        return np.zeros(rows.num_rows, dtype=np.uint64), np.ones(rows.num_rows, dtype=bool)
+    return key_hashes([rows.column(name) for name in names], nulls)
+
+
 def candidates(
     segment: str, key: Key, wanted: Wanted, at_a_time: int, nulls: bool = False
 ) -> Iterator[tuple[Positions, Positions]]:
@@ -132,7 +139,7 @@ def _index(segment: str, key: Key, nulls: bool) -> tuple[Hashes, Positions]:
 
 def _write_index(segment: str, key: Key, nulls: bool, file: Path) -> None:
     batch = open_segment(segment)
-    hashes, whole = key_hashes([batch.column(name) for name in key.columns], nulls)
+    hashes, whole = row_hashes(batch, key.columns, nulls)
     if key.day is not None:
         days = batch.column(key.day)
         whole &= ~np.asarray(days.is_null())

@@ -121,7 +121,7 @@ def _of_parents(node: Node, wanted: Iterable[Times], moment: Moment) -> Iterator
 
 def _of_side(join: Join, side: int, times: Times) -> Iterator[tuple[Expression, Interval]]:
     """The times that are columns of one side alone, or must be equal to one."""
-    equal = {ends[1 - side]: ends[side] for ends in join_keys(join)}
+    equal = {ends[1 - side]: ends[side] for ends in join_keys(join.tested)}
     for time, interval in _of_columns(times):
         own = join.names.input(time)
         column = Column(own.name, own.type)

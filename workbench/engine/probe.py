@@ -8,22 +8,23 @@ same key. What comes out are candidates; Spark evaluates the join's predicates o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
-from workbench.engine.band import Band
 from workbench.engine.frames import one_row_a_task, tasks_of
-from workbench.engine.key_index import Key, Positions, Wanted, candidates, count_candidates, key_hashes, within_days
+from workbench.engine.key_index import Key, Positions, Wanted, candidates, count_candidates, row_hashes, within_days
 from workbench.engine.layout import BATCH, WEIGHT
 from workbench.engine.leaf import Leaf
 from workbench.engine.lineage import comparable
 from workbench.engine.note import Input, Note
 from workbench.engine.segments import Segment, open_segment, read_share, shares
+from workbench.engine.ways import Way
 from workbench.engine.worker import settle
 
 PAIRS = 65_536
@@ -34,14 +35,19 @@ PAIRS = 65_536
 class Probe:
     """Finds the candidate pairs of two sides; what they are in a batch says the note.
 
-    ``band``: how far apart in time a pair's rows may be. Columns of the pairs: those of the left side named ``l_…``, of
-    the right ``r_…``, and batch and weight of the pair.
+    Columns of the pairs: those of the left side named ``l_…``, of the right ``r_…``, and batch and weight of the pair.
+
+    Attributes:
+        left, right: what is read of each side.
+        note: says in each batch what changed, and what was there before.
+        ways: how rows find each other, at least one. They are looked up in each of them, and a pair that is found in
+            several is handed on once.
     """
 
     left: Leaf
     right: Leaf
     note: Note
-    band: Band | None = None
+    ways: tuple[Way, ...]
 
     def frame(self, spark: SparkSession, tasks: int) -> DataFrame:
         """The pairs as a DataFrame that is made once and run in every batch."""
@@ -77,7 +83,8 @@ class Probe:
             for task in tasks_of(batches):
                 for change, others, changed in _halves(left, right):
                     for looking in probe._looking(change, changed, task, tasks):
-                        found += sum(count_candidates(s.path, probe._key(changed), looking.wanted) for s in others)
+                        key = _key(looking.way, 1 - changed)
+                        found += sum(count_candidates(s.path, key, looking.wanted) for s in others)
             yield pa.RecordBatch.from_pydict({"pairs": [found]})
 
         return sum(row.pairs for row in one_row_a_task(spark, tasks).mapInArrow(counted, "pairs bigint").collect())
@@ -86,35 +93,38 @@ class Probe:
         self, change: tuple[Segment, ...], others: tuple[Segment, ...], changed: int, task: int, tasks: int
     ) -> Iterator[pa.RecordBatch]:
         """The pairs of a change on one side with rows of the other."""
-        other = self._ends(changed)[1]
+        side, other = self._ends(changed)
         for looking in self._looking(change, changed, task, tasks):
+            key = _key(looking.way, 1 - changed)
             for segment in others:
                 batch = open_segment(segment.path)
-                for asked, found in candidates(segment.path, self._key(changed), looking.wanted, PAIRS):
+                for asked, found in candidates(segment.path, key, looking.wanted, PAIRS):
                     own = other.has(batch, found)
-                    ends = (looking.rows.take(pa.array(looking.at[asked[own]])), _taken(batch, other, found[own]))
+                    at, found = looking.at[asked[own]], found[own]
+                    if len(self.ways) > 1:
+                        keys = (_taken(looking.rows, side.key, at), _taken(batch, other.key, found))
+                        first = first_found(self.ways, looking.way, *keys[:: 1 - 2 * changed])
+                        at, found = at[first], found[first]
+                    ends = (_taken(looking.rows, side.found.names, at), _taken(batch, other.found.names, found))
                     yield self._pairs(*ends[:: 1 - 2 * changed])
 
     def _looking(self, change: tuple[Segment, ...], changed: int, task: int, tasks: int) -> Iterator[_Looking]:
-        """One task's part of a change: the rows of the node that have a key."""
+        """One task's part of a change: the rows of the node that have a key, once for each way to look."""
         side = self._ends(changed)[0]
         for rows in read_share(shares(change, tasks)[task], side.changed):
-            hashes, whole = key_hashes([rows.column(name) for name in side.key])
-            whole &= side.has(rows, np.arange(rows.num_rows))
-            if self.band is None:
-                at = np.flatnonzero(whole)
-                wanted = Wanted.keys(hashes[at])
-            else:
-                days = rows.column(self.band.right if changed else self.band.left)
-                at = np.flatnonzero(whole & ~np.asarray(days.is_null()))
-                wanted = within_days(hashes[at], comparable(days)[at].astype(np.int64), *self.band.days(changed))
-            if len(at):
-                yield _Looking(rows, at, wanted)
-
-    def _key(self, changed: int) -> Key:
-        """By what the rows of the other side are found."""
-        day = None if self.band is None else self.band.left if changed else self.band.right
-        return Key(self._ends(changed)[1].key, day)
+            own = side.has(rows, np.arange(rows.num_rows))
+            for way in self.ways:
+                hashes, whole = row_hashes(rows, way.columns(changed))
+                whole &= own
+                if way.band is None:
+                    at = np.flatnonzero(whole)
+                    wanted = Wanted.keys(hashes[at])
+                else:
+                    days = rows.column(way.band.day(changed))
+                    at = np.flatnonzero(whole & ~np.asarray(days.is_null()))
+                    wanted = within_days(hashes[at], comparable(days)[at].astype(np.int64), *way.band.days(changed))
+                if len(at):
+                    yield _Looking(rows, at, wanted, way)
 
     def _ends(self, changed: int) -> tuple[Leaf, Leaf]:
         """The side that changed, and the other."""
@@ -131,11 +141,12 @@ class Probe:
 
 @dataclass(frozen=True)
 class _Looking:
-    """Rows that look for others: where they stand in ``rows``, and what they look for."""
+    """Rows that look for others: where they stand in ``rows``, what they look for, and in which way."""
 
     rows: pa.RecordBatch
     at: Positions
     wanted: Wanted
+    way: Way
 
 
 def _halves(left: Input, right: Input) -> Iterator[tuple[tuple[Segment, ...], tuple[Segment, ...], int]]:
@@ -144,6 +155,41 @@ def _halves(left: Input, right: Input) -> Iterator[tuple[tuple[Segment, ...], tu
     yield right.change, left.before, 1
 
 
-def _taken(batch: pa.RecordBatch, side: Leaf, rows: Positions) -> pa.RecordBatch:
-    """Some rows of a segment, the columns that are needed alone."""
-    return batch.select(side.found.names).take(pa.array(rows))
+def first_found(ways: Sequence[Way], way: Way, left: pa.RecordBatch, right: pa.RecordBatch) -> npt.NDArray[np.bool_]:
+    """Which pairs are handed on that were found in one of several ways: those of no way before it.
+
+    Values decide, not their hashes, so that a collision neither doubles a pair nor loses it.
+
+    Args:
+        ways: all of them.
+        way: the one in which the pairs were found.
+        left, right: the columns of all keys and days, pair by pair.
+    """
+    first = _fits(way, left, right)
+    for other in ways[: ways.index(way)]:
+        first &= ~_fits(other, left, right)
+    return first
+
+
+def _fits(way: Way, left: pa.RecordBatch, right: pa.RecordBatch) -> npt.NDArray[np.bool_]:
+    """Whether keys are equal and days as far apart as a way wants."""
+    fits = np.ones(left.num_rows, dtype=bool)
+    for own, its in zip(way.columns(0), way.columns(1), strict=True):
+        equal = pc.fill_null(pc.equal(left.column(own), right.column(its)), False)
+        fits &= equal.to_numpy(zero_copy_only=False)
+    if way.band is not None:
+        days = [ends.column(way.band.day(side)).cast(pa.int32()) for side, ends in enumerate((left, right))]
+        # Days that are NULL are NaN here, which is within no bounds.
+        apart = pc.subtract(*(day.cast(pa.float64()) for day in reversed(days))).to_numpy(zero_copy_only=False)
+        fits &= (way.band.low <= apart) & (apart <= way.band.high)
+    return fits
+
+
+def _key(way: Way, side: int) -> Key:
+    """By what a side's rows are found in a way."""
+    return Key(way.columns(side), None if way.band is None else way.band.day(side))
+
+
+def _taken(batch: pa.RecordBatch, names: Sequence[str], rows: Positions) -> pa.RecordBatch:
+    """Some rows of a segment, some columns alone."""
+    return batch.select(names).take(pa.array(rows))

@@ -20,6 +20,7 @@ from workbench.engine.relation import Relation
 from workbench.engine.shared_pass import Delta
 from workbench.engine.siblings import member
 from workbench.engine.statistics import over_rows
+from workbench.engine.ways import Way
 from workbench.network.nodes import NodeId
 from workbench.network.projection import Columns
 from workbench.sql.expressions import Expression
@@ -60,6 +61,8 @@ class TreePlan:
     """Computed keys by which the rows are looked up, by the name of their column."""
     asked: bool
     """Whether a query reads it, and may ask for its changes."""
+    ways: tuple[Way, ...] = ()
+    """How the pairs of a join are found, if they are looked up."""
 
     @property
     def logged(self) -> bool:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeVar
 
 from workbench.engine.compile_filter import compile_filter
 from workbench.engine.grouped_plan import GroupedPlan, plan_aggregate, plan_set_operation
-from workbench.engine.join_keys import key_column, looked_up
+from workbench.engine.join_keys import key_column
 from workbench.engine.layout import MEMBER
 from workbench.engine.siblings import families, member
 from workbench.engine.tree import TreePlan
+from workbench.engine.ways import Way, ways_of
 from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, SetOperator, Source, Window
 from workbench.network.projection import Columns, carried_columns, made_columns
@@ -73,7 +74,12 @@ def plan_trees(
         for name, roots in named.items()
         if (plan := _grouped_plan(network, roots[0], made[name], monotone, incremental_aggregates)) is not None
     }
-    keys = _stored_keys(network, {root: plan for name, plan in grouped.items() for root in named[name]})
+    ways = {
+        root: ways_of(node, _wants(_tested(network, root, False), readings[root]))
+        for root in network.trees
+        if isinstance(node := network.nodes[root], Join)
+    }
+    keys = _stored_keys(network, {root: plan for name, plan in grouped.items() for root in named[name]}, ways)
     asked = {plan.read.root for plan in network.queries.values()}
     plans: dict[str, TreePlan] = {}
     for name, roots in named.items():
@@ -106,6 +112,7 @@ def plan_trees(
             grouped=own,
             keys=_merged(keys[root] for root in roots),
             asked=not asked.isdisjoint(roots),
+            ways=ways.get(roots[0], ()),
         )
     return plans
 
@@ -127,12 +134,23 @@ def _grouped_plan(
             return None
 
 
-def _stored_keys(network: Network, grouped: Mapping[NodeId, GroupedPlan]) -> Mapping[NodeId, Mapping[str, Expression]]:
+def _wants(tested: Mapping[NodeId, PredSet], read: Iterable[tuple[NodeId, ...]]) -> Iterator[PredSet]:
+    """What each reader of a tree wants of its root's rows."""
+    return (conjunction(*(tested[node] for node in some)) for some in read)
+
+
+def _stored_keys(
+    network: Network, grouped: Mapping[NodeId, GroupedPlan], ways: Mapping[NodeId, tuple[Way, ...]]
+) -> Mapping[NodeId, Mapping[str, Expression]]:
     """For every local tree what is computed of its rows to look them up by: keys, and times of windows.
 
     By the name of the column each is stored in.
     """
-    wanted = [by for node in network.nodes.values() if isinstance(node, Join) for by in looked_up(node)]
+    wanted: list[tuple[NodeId, Expression]] = []
+    for root, some in ways.items():
+        wanted += [
+            by for way in some for ends in way.keys for by in zip(network.nodes[root].parents, ends, strict=True)
+        ]
     windows = [(node.parent, node.within) for node in network.nodes.values() if isinstance(node, Window)]
     windows += [(plan.read.root, plan.window) for plan in network.queries.values()]
     wanted += [(read, time) for read, window in windows for time in times(window)]

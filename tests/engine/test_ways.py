@@ -1,0 +1,171 @@
+"""How the pairs of a shared join are looked up: as its readers want them, together where they want the same."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import replace
+from math import inf
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from workbench.engine import key_index, probe, ways
+from workbench.engine.band import Band
+from workbench.engine.leaf import Leaf
+from workbench.engine.note import Input, Note
+from workbench.engine.probe import Probe
+from workbench.engine.segments import Segment, write_segments
+from workbench.engine.tree_plans import plan_trees
+from workbench.engine.ways import Way, ways_of
+from workbench.network.network import Network
+from workbench.network.nodes import Join
+from workbench.sharing.planner import Planner
+from workbench.sql.bind import bind
+from workbench.sql.expressions import Column
+from workbench.sql.predicates import pred_set, rename_predicates
+from workbench.sql.schema import Schema
+from workbench.sql.types import DATE, DOUBLE, INTEGER, STRING
+
+SCHEMA = Schema(
+    streams={"M": (("k", STRING), ("z", STRING), ("b", DATE), ("y", INTEGER), ("d", DATE), ("x", DOUBLE))},
+    functions={},
+)
+
+Found = tuple[tuple[str, ...], float, float]
+
+NEAR, SAME_PLACE = "a.k = c.k AND c.d - a.d BETWEEN 0 AND 9", "a.k = c.k AND a.z = c.z AND c.d >= a.d + 9"
+
+JOINS: dict[str, tuple[list[str], set[Found]]] = {
+    "one reader": ([NEAR], {(("k",), 0, 9)}),
+    "two that want different pairs": ([NEAR, SAME_PLACE], {(("k",), 0, 9), (("k", "z"), 9, inf)}),
+    "one that wants all that another one wants": (["a.k = c.k AND a.d <= c.d", NEAR], {(("k",), 0, inf)}),
+    "days that meet": ([NEAR, "a.k = c.k AND c.d - a.d BETWEEN 10 AND 20"], {(("k",), 0, 20)}),
+    "days apart": ([NEAR, "a.k = c.k AND c.d - a.d BETWEEN 12 AND 20"], {(("k",), 0, 9), (("k",), 12, 20)}),
+    "single days": (["a.k = c.k AND c.d = a.d + 1", "a.k = c.k AND c.d = a.d + 2"], {(("k",), 1, 2)}),
+    "either": (["a.k = c.k AND (a.b = c.b OR a.y = c.y)"], {(("b", "k"), -inf, inf), (("k", "y"), -inf, inf)}),
+    "either, and nothing else": (["(a.b = c.b OR a.y = c.y)"], {(("b",), -inf, inf), (("y",), -inf, inf)}),
+    "days alone": (["c.d - a.d BETWEEN 0 AND 3"], {((), 0, 3)}),
+    "days without an end": (["c.d > a.d"], set()),
+    "no total order": (["(a.b = c.b OR a.x = c.x)"], set()),
+    "either, or something else": (["a.k = c.k AND (a.b = c.b OR a.y < 3)"], {(("k",), -inf, inf)}),
+}
+
+
+def join_of(condition: str) -> Join:
+    logical = bind(f"SELECT a.k, c.z FROM M a, M c WHERE {condition}", "spark", SCHEMA).query
+    assert logical is not None
+    network = Planner().register(Network(), "q", logical).network
+    (join,) = (node for node in network.nodes.values() if isinstance(node, Join))
+    return join
+
+
+def join_ways(conditions: list[str]) -> tuple[Way, ...]:
+    """The ways of a join that readers share who want these, and that tests what they have in common."""
+    joins = [join_of(condition) for condition in conditions]
+    common = frozenset.intersection(*(frozenset(join.tested) for join in joins))
+    shared = replace(joins[0], tested=pred_set(common))
+    return ways_of(shared, [rename_predicates(join.tested, shared.names.output) for join in joins])
+
+
+def test_a_network_plans_its_joins_so() -> None:
+    network = Network()
+    for name, condition in {"wide": "a.k = c.k AND c.d >= a.d", "place": SAME_PLACE}.items():
+        logical = bind(f"SELECT a.k, c.z FROM M a, M c WHERE {condition}", "spark", SCHEMA).query
+        assert logical is not None
+        network = Planner().register(network, name, logical).network
+    plans = plan_trees(network, {})
+    found = {plan.ways for root, plan in plans.items() if isinstance(network.nodes[root], Join)}
+    assert {way.columns(0) for some in found for way in some} >= {("k",)} and () not in found
+    assert all(not plan.ways for root, plan in plans.items() if not isinstance(network.nodes[root], Join))
+
+
+def described(found: tuple[Way, ...]) -> set[Found]:
+    bands = [way.band or Band("d", "d") for way in found]
+    return {(way.columns(0), band.low, band.high) for way, band in zip(found, bands, strict=True)}
+
+
+@pytest.mark.parametrize("name", JOINS)
+def test_the_ways_of_a_join(name: str) -> None:
+    conditions, wanted = JOINS[name]
+    # Which side is left is the network's choice.
+    turned = {(columns, -high, -low) for columns, low, high in wanted}
+    assert described(join_ways(conditions)) in (wanted, turned)
+
+
+def test_too_many_ways_are_that_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ways, "MOST", 1)
+    (way,) = join_ways([NEAR, SAME_PLACE])
+    assert way.columns(0) == ("k",)
+
+
+COLUMN_TYPES = {"k": pa.string(), "z": pa.string(), "d": pa.date32(), "id": pa.int64()}
+
+
+def rows(random: Random, count: int) -> pa.Table:
+    days = [None, *(dt.date(2002, 1, 1) + dt.timedelta(days=n) for n in (0, 1, 5, 9, 10, 30))]
+    values = {
+        "k": [random.choice(["flu", "flu", "anthrax", None]) for _ in range(count)],
+        "z": [random.choice(["01", "02", None]) for _ in range(count)],
+        "d": [random.choice(days) for _ in range(count)],
+        "id": [random.randrange(1_000) for _ in range(count)],
+    }
+    marks = {"_batch": pa.array([1] * count, pa.int32()), "_weight": pa.array([1] * count, pa.int64())}
+    return pa.table({name: pa.array(v, COLUMN_TYPES[name]) for name, v in values.items()} | marks)
+
+
+def key(name: str) -> tuple[Column, Column]:
+    return Column(name, STRING), Column(name, STRING)
+
+
+def fits(way: Way, a: dict[str, Any], c: dict[str, Any]) -> bool:
+    """Whether a way finds a pair, in plain Python."""
+    equal = all(a[n] is not None and a[n] == c[n] for n in way.columns(0))
+    if way.band is None or not equal:
+        return equal
+    return None not in (a["d"], c["d"]) and way.band.low <= (c["d"] - a["d"]).days <= way.band.high
+
+
+WAYS = [
+    (Way((key("k"),), Band("d", "d", 0, 9)), Way((key("k"), key("z")), Band("d", "d", 5, inf))),
+    (Way((), Band("d", "d", -1, 4)), Way((key("z"),)), Way((key("k"),))),
+    (Way((), Band("d", "d", 0, 0)),),
+    (Way((key("k"),), Band("d", "d", -5, 1)), Way((key("k"),), Band("d", "d", 9, 30)), Way((key("z"),))),
+]
+
+
+@pytest.mark.parametrize("some", WAYS)
+@pytest.mark.parametrize("collide", [False, True])
+def test_a_pair_is_handed_on_once_whatever_finds_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, some: tuple[Way, ...], collide: bool
+) -> None:
+    monkeypatch.setattr(probe, "PAIRS", 7)
+    if collide:
+        monkeypatch.setattr(key_index, "_one_hash", lambda column: np.zeros(len(column), dtype=np.uint64))
+    random = Random(11)
+    parts = [rows(random, count) for count in (40, 30, 25, 20)]
+    inputs = [Input(written(parts[0], tmp_path), written(parts[1], tmp_path))]
+    inputs.append(Input(written(parts[2], tmp_path), written(parts[3], tmp_path)))
+    keys = tuple(pa.field(name, COLUMN_TYPES[name]) for name in ("k", "z", "d"))
+    leaf = Leaf(pa.schema([("id", pa.int64())]), (("id", "bigint"),), keys, None)
+    got = [
+        (row["l_id"], row["r_id"])
+        for task in range(2)
+        for batch in Probe(leaf, leaf, Note("unused"), some).pairs(*inputs, task, 2)
+        for row in batch.to_pylist()
+    ]
+    halves = [(parts[0], pa.concat_tables([parts[3], parts[2]])), (parts[1], parts[2])]
+    pairs = [(a, c) for left, right in halves for a in left.to_pylist() for c in right.to_pylist()]
+    wanted = [(a["id"], c["id"]) for a, c in pairs if any(fits(way, a, c) for way in some)]
+    if collide and len(some) == 1:
+        # One way alone leaves telling collisions to Spark, which tests all pairs anyway.
+        assert set(wanted) <= set(got)
+    else:
+        assert sorted(got) == sorted(wanted) and wanted
+
+
+def written(table: pa.Table, folder: Path) -> tuple[Segment, ...]:
+    return tuple(write_segments(table.combine_chunks(), folder))
