@@ -42,6 +42,7 @@ NEAR, SAME_PLACE = "a.k = c.k AND c.d - a.d BETWEEN 0 AND 9", "a.k = c.k AND a.z
 JOINS: dict[str, tuple[list[str], set[Found]]] = {
     "one reader": ([NEAR], {(("k",), 0, 9)}),
     "two that want different pairs": ([NEAR, SAME_PLACE], {(("k",), 0, 9), (("k", "z"), 9, inf)}),
+    "a weaker key within days": (["a.k = c.k AND a.z = c.z", NEAR], {(("k", "z"), -inf, inf), (("k",), 0, 9)}),
     "one that wants all that another one wants": (["a.k = c.k AND a.d <= c.d", NEAR], {(("k",), 0, inf)}),
     "days that meet": ([NEAR, "a.k = c.k AND c.d - a.d BETWEEN 10 AND 20"], {(("k",), 0, 20)}),
     "days apart": ([NEAR, "a.k = c.k AND c.d - a.d BETWEEN 12 AND 20"], {(("k",), 0, 9), (("k",), 12, 20)}),
