@@ -6,9 +6,10 @@ import gc
 
 
 def settle() -> None:
-    """Leave what is loaded by now out of garbage collection.
+    """Leave what is there by now out of garbage collection.
 
-    PySpark collects garbage after every task, and with numpy and pyarrow loaded that takes 25 ms.
+    PySpark collects garbage after every task, which looks at all that was ever loaded: numpy and pyarrow alone take
+    25 ms. What a task leaves behind has just been looked at and is in use, so it is left out as well. Each call costs
+    nothing, and asking whether it is needed (``gc.get_freeze_count``) counts all there is: 7 ms.
     """
-    if not gc.get_freeze_count():
-        gc.freeze()
+    gc.freeze()
