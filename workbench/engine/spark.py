@@ -39,6 +39,9 @@ START_SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",
     # Over TCP every task waits 40 ms for its Python worker: small writes, acknowledged late.
     "spark.python.unix.domain.socket.enabled": "true",
+    # A network of a hundred operators has many hundreds of generated classes. Spark keeps 100, and compiles the rest
+    # again in every batch.
+    "spark.sql.codegen.cache.maxEntries": "10000",
 }
 
 JVM_OPTIONS = (
