@@ -12,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
 from oracle.class_queries import ALL
 from oracle.harness import Feed, Oracle
 from oracle.random_streams import names, stream
@@ -31,6 +32,7 @@ CLASSES = [
 PROJECT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.timeout(300 + 120 * KILLS)
 def test_a_session_survives_being_killed(spark: SparkSession, tmp_path: Path) -> None:
     chosen = [*CLASSES, *(name for name in ALL if name not in CLASSES)][:QUERIES]
     batches = 8 * KILLS + 20
