@@ -22,25 +22,25 @@ from pyspark.sql import SparkSession
 from workbench.engine.clock import Clock
 from workbench.engine.discarded import Discarded
 from workbench.engine.durable import force_to_disk
+from workbench.engine.evaluating import Evaluating, report
 from workbench.engine.explained import explained
 from workbench.engine.held import Held, narrowed, unknown_files
 from workbench.engine.layout import BATCH, RESERVED_NAME, WEIGHT, Layout
-from workbench.engine.making import Deltas, Making, rows_of
+from workbench.engine.making import Deltas, Making
 from workbench.engine.needs import has_windows, needs_of
-from workbench.engine.operators import arriving, change
 from workbench.engine.progress import Meter, Progress, reached
 from workbench.engine.pruning import Pruner
 from workbench.engine.relation import Relation
-from workbench.engine.runner import Runner, Work
+from workbench.engine.runner import Runner
 from workbench.engine.schedule import in_order
 from workbench.engine.segments import write_segments
-from workbench.engine.shared_pass import NO_CHANGE, Delta
+from workbench.engine.shared_pass import Delta
 from workbench.engine.timings import BatchReport, OperatorReport
 from workbench.engine.tree import Tree, TreePlan
 from workbench.engine.tree_plans import plan_trees
 from workbench.errors import StreamError
 from workbench.network.network import Network
-from workbench.network.nodes import NodeId, Source
+from workbench.network.nodes import NodeId
 from workbench.network.projection import Columns
 from workbench.sql.now import ROW
 
@@ -220,7 +220,7 @@ class Engine:
                 for name, table in arriving.items()
                 if table.num_rows
             }
-        deltas, operators = self._evaluate_all(network, logged, batch, clock)
+        deltas, operators = self._evaluate_all(Evaluating(self.runner, self.held, network, batch, clock, logged))
         with explained(f"keep the rows of batch {batch}"):
             arrived = {n: r.append(logged[n]) if n in logged else r for n, r in self.held.arrived.items()}
             grown = self._pool.map(lambda name: self.trees[name].grown(*deltas[name], batch), self.trees)
@@ -246,26 +246,23 @@ class Engine:
                 self._freed |= trees[name].files - tree.files
         return left
 
-    def _evaluate_all(
-        self, network: Network, logged: Mapping[str, Delta], batch: int, clock: Clock
-    ) -> tuple[dict[str, Deltas], list[OperatorReport]]:
+    def _evaluate_all(self, evaluating: Evaluating) -> tuple[dict[str, Deltas], list[OperatorReport]]:
         """The change of every tree and of its state, and the reports of those that had work."""
         deltas: dict[str, Deltas] = {}
 
         def evaluate(name: str) -> float:
             begun = time.perf_counter()
             tree = self.trees[name]
-            with explained(f"evaluate node {tree.plan.roots[0]} in batch {batch}"):
-                deltas[name] = self._evaluate(network, tree, deltas, logged, batch, clock)
+            with explained(f"evaluate node {tree.plan.roots[0]} in batch {evaluating.batch}"):
+                deltas[name] = evaluating.changes(tree, deltas)
             self._meter.count(name)
             return time.perf_counter() - begun
 
         parents = _parents({name: tree.plan for name, tree in self.trees.items()})
-        first = {name for name, tree in self.trees.items() if _stream(network, tree.plan) in logged}
-        with self._meter.counting(batch, reached(parents, first)):
+        with self._meter.counting(evaluating.batch, reached(parents, evaluating.first)):
             seconds = in_order(parents, evaluate, self._pool)
         worked = [name for name in seconds if deltas[name][0].rows_in or deltas[name][1].rows]
-        return deltas, [_report(self.trees[name].plan, deltas[name][0], seconds[name]) for name in worked]
+        return deltas, [report(self.trees[name].plan, deltas[name][0], seconds[name]) for name in worked]
 
     def close(self) -> None:
         """End its threads and views; files stay."""
@@ -303,39 +300,7 @@ class Engine:
         table = table.append_column(WEIGHT, pa.array([1] * rows, type=pa.int64()))
         return Delta(write_segments(table.cast(layout.arrow), folder))
 
-    def _evaluate(
-        self,
-        network: Network,
-        tree: Tree,
-        deltas: Mapping[str, Deltas],
-        logged: Mapping[str, Delta],
-        batch: int,
-        clock: Clock,
-    ) -> Deltas:
-        """The change of a tree in a batch, and of its state; ``deltas`` has those of the trees it reads."""
-        node = network.nodes[tree.plan.roots[0]]
-        if isinstance(node, Source):
-            logged_rows = logged.get(node.stream)
-            if logged_rows is None:
-                return NO_CHANGE, NO_CHANGE
-            return arriving(self.runner, tree.plan, self.held.arrived[node.stream], logged_rows, batch), NO_CHANGE
-        inputs = tuple(
-            rows_of(self.runner, self.trees[name], nodes, deltas[name][0]) for name, nodes in tree.plan.inputs
-        )
-        return change(self.runner, Work(node, tree.plan, inputs, batch, clock, tree))
-
 
 def _parents(plans: Mapping[str, TreePlan]) -> dict[str, list[str]]:
     """For every tree those it reads."""
     return {name: [read for read, _ in plan.inputs] for name, plan in plans.items()}
-
-
-def _stream(network: Network, plan: TreePlan) -> str | None:
-    """The stream whose rows a tree takes in, if it is that of a source."""
-    node = network.nodes[plan.roots[0]]
-    return node.stream if isinstance(node, Source) else None
-
-
-def _report(plan: TreePlan, delta: Delta, seconds: float) -> OperatorReport:
-    node_rows = {node: delta.count(bit) for node, bit in plan.bits.items()}
-    return OperatorReport(plan.roots[0], plan.nodes, delta.rows_in, delta.rows, seconds, node_rows)
