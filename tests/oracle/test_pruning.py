@@ -124,3 +124,19 @@ def test_what_is_kept_does_not_grow_with_the_stream(spark: SparkSession) -> None
             assert late < 1.5 * early
         oracle.session.drop("by bank")
         assert kept(oracle.session, "source") < sizes[-1][0]
+
+
+def test_siblings_are_freed_each_by_its_own_window(spark: SparkSession, tmp_path: Path) -> None:
+    """A family keeps all members' rows in one relation: those of one are past while others' are not."""
+    text = "SELECT bank, COUNT(*) n, MAX(amount) m FROM f WHERE amount > {} AND d > now() - {} GROUP BY bank"
+    windows = {"few days": (0, 3), "more days": (40, 6), "many days": (80, 20)}
+    with Oracle(spark, FEEDS, path=tmp_path / "s") as oracle:
+        oracle.register({name: case(text.format(*window)) for name, window in windows.items()}, check=False)
+        oracle.run(4)
+        families = [tree for tree in oracle.session._state.held.trees.values() if len(tree.plan.roots) == 3]
+        assert families and any(tree.needed is not None for tree in families)
+        oracle.drop("many days")
+        oracle.register({"many days again": case(text.format(80, 20)), "few": case(text.format(60, 2))})
+        oracle.reopen()
+        oracle.run(3)
+        oracle.check_changes(since=True)
