@@ -41,7 +41,7 @@ START_SETTINGS = {
     "spark.python.unix.domain.socket.enabled": "true",
     # A network of a hundred operators has many hundreds of generated classes. Spark keeps 100, and compiles the rest
     # again in every batch.
-    "spark.sql.codegen.cache.maxEntries": "10000",
+    "spark.sql.codegen.cache.maxEntries": "3000",
 }
 
 JVM_OPTIONS = (
