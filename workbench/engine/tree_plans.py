@@ -74,8 +74,9 @@ def plan_trees(
         for name, roots in named.items()
         if (plan := _grouped_plan(network, roots[0], made[name], monotone, incremental_aggregates)) is not None
     }
+    tests = {root: _tested(network, root, name_of[root] in grouped) for root in network.trees}
     ways = {
-        root: ways_of(node, _wants(_tested(network, root, False), readings[root]))
+        root: ways_of(node, _wants(tests[root], readings[root]))
         for root in network.trees
         if isinstance(node := network.nodes[root], Join)
     }
@@ -87,7 +88,7 @@ def plan_trees(
         nodes = tuple(node for root in roots for node in trees[root])
         bits = _assign_bits(nodes, bits_before.get(name, {}))
         wanted = frozenset(frozenset(bits[n] for n in some) for root in roots for some in readings[root])
-        tested = {bits[node]: test for root in roots for node, test in _tested(network, root, name in grouped).items()}
+        tested = {bits[node]: test for root in roots for node, test in tests[root].items()}
         inputs = tuple(
             (name_of[network.roots[read[0]]], read)
             for read in zip(*(network.nodes[root].parents for root in roots), strict=True)

@@ -72,9 +72,10 @@ def _of_reader(tested: PredSet, names: JoinNames, want: PredSet) -> tuple[Way, .
     holds = conjunction(tested, rename_predicates(want, names.input))
     band = band_of(holds)
     keys = {ends for ends in join_keys(holds) if band is None or not _on(band, ends)}
-    if not keys and (band is None or not band.closed) and not either_keys(holds):
+    either = either_keys(holds)
+    if not keys and not either and (band is None or not band.closed):
         return ()
-    alternatives = [{ends} for ends in either_keys(holds)] or [set()]
+    alternatives = [{ends} for ends in either] or [set()]
     return tuple(Way(tuple(sorted(keys | some, key=_text)), band) for some in alternatives)
 
 
@@ -101,14 +102,14 @@ def _together(ways: Iterable[Way]) -> Iterator[Way]:
         else:
             bands[way.keys, way.band.left, way.band.right].append(way.band)
     for (keys, _, _), own in bands.items():
-        first, *others = sorted(own, key=lambda band: (band.low, band.high))
+        widest, *others = sorted(own, key=lambda band: (band.low, band.high))
         for band in others:
-            if band.low <= first.high + 1:
-                first = replace(first, high=max(first.high, band.high))
+            if band.low <= widest.high + 1:
+                widest = replace(widest, high=max(widest.high, band.high))
             else:
-                yield Way(keys, first)
-                first = band
-        yield Way(keys, first)
+                yield Way(keys, widest)
+                widest = band
+        yield Way(keys, widest)
 
 
 def _text(ends: Ends) -> tuple[str, str]:
