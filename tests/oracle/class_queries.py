@@ -124,6 +124,10 @@ JOINS = {
         "SELECT x.g, x.lo, y.hi FROM (SELECT g, MIN(amount) AS lo FROM t GROUP BY g) x"
         " JOIN (SELECT g, MAX(amount) AS hi FROM u GROUP BY g) y ON x.g = y.g AND x.lo < y.hi"
     ),
+    "aggregates_meet_either_way": Case(
+        "SELECT x.k, y.k AS other, x.d, y.n FROM (SELECT k, MAX(d) AS d, COUNT(*) AS n FROM t GROUP BY k) x"
+        " JOIN (SELECT k, MIN(d) AS d, COUNT(*) AS n FROM u GROUP BY k) y ON x.k = y.k OR x.n = y.n"
+    ),
     "rows_above_average": Case(
         "SELECT t.id, t.amount, m.a FROM t JOIN (SELECT k, AVG(amount) AS a FROM t GROUP BY k) m"
         " ON t.k = m.k WHERE t.amount > m.a"
