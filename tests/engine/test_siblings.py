@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.engine.siblings import families
-from workbench.engine.tree_plans import plan_trees
+from workbench.engine.tree_plans import kept_in_parts, monotone_roots, plan_trees
 from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, NodeId
 from workbench.sharing.planner import Planner
@@ -33,7 +33,7 @@ class Planning:
 
     def settle(self) -> None:
         before = {root: name for name, roots in self.operators.items() for root in roots}
-        self.operators = families(self.network, before)
+        self.operators = families(self.network, before, kept_in_parts(self.network, monotone_roots(self.network)))
         assert sorted(r for roots in self.operators.values() for r in roots) == sorted(self.network.trees)
 
     def of(self, query: str) -> str:
@@ -60,7 +60,10 @@ def test_groups_of_one_form_run_as_one_and_others_do_not() -> None:
     assert planning.sizes() == [5]
     planning.register("other group", total(9, group="h"))
     planning.register("other statistic", total(10, "MAX(a)"))
-    assert planning.sizes() == [1, 1, 5]
+    assert planning.sizes() == [1, 6]
+    planning.register("holistic", total(11, "COUNT(DISTINCT a)"))
+    planning.register("holistic, other group", total(12, "COUNT(DISTINCT a)", group="h"))
+    assert planning.sizes() == [1, 1, 1, 6]
 
 
 def test_set_operators_over_siblings_are_siblings() -> None:
@@ -112,3 +115,15 @@ def test_who_joins_a_family_is_all_that_its_tree_lacks() -> None:
     wider = plan_trees(planning.network, {name: new.bits})[name]
     assert not new.covers(wider) and not new.lacks(wider)
     assert wider.covers(new) and wider.covers(wider)
+
+
+def test_coarser_groups_are_computed_beside_finer_ones() -> None:
+    planning = Planning()
+    planning.register("fine", total(1, group="g, h"))
+    planning.register("coarse", total(1, group="g"))
+    coarse = planning.network.nodes[planning.network.queries["coarse"].read.root]
+    assert isinstance(coarse, Aggregate) and coarse.finer is not None
+    plans = plan_trees(planning.network, {})
+    (plan,) = (plan for plan in plans.values() if plan.grouped is not None)
+    ((source, read),) = plan.inputs
+    assert len(plan.roots) == 2 and planning.network.roots[read[0]] == source and read[0] == read[1]

@@ -6,7 +6,7 @@ columns and counts each branch's rows; how often a row comes out follows from th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from workbench.engine.layout import MEMBER, WEIGHT
@@ -140,6 +140,58 @@ def plan_aggregate(node: Aggregate, made: Columns, monotone: bool, incremental: 
     row_keys = tuple(map(node.direct_group, plain)) if from_rows or sessions else ()
     about = (from_rows, row_keys, over_nothing, frozenset(inexact), sessions)
     return GroupedPlan(groups, (branch,), tuple(parts.values()), finals, weight, *about)
+
+
+def keeps_parts(node: Aggregate, monotone: bool) -> bool:
+    """Whether an aggregate has groups and keeps all of its statistics in parts.
+
+    Args:
+        node: the aggregate.
+        monotone: whether the parent retracts nothing.
+    """
+    return (
+        bool(node.groups)
+        and not any(is_session(group) for group in node.groups)
+        and all(additive("", node.direct_statistic(statistic), monotone) for statistic in node.statistics)
+    )
+
+
+def together(plans: Sequence[tuple[GroupedPlan, Set[int]]]) -> GroupedPlan:
+    """One plan for members that group the same rows differently, and keep the same of their groups.
+
+    Args:
+        plans: with the members that run by each.
+
+    Example:
+        >>> from workbench.sql.types import STRING
+        >>> def by(name: str) -> GroupedPlan:
+        ...     return GroupedPlan({name: STRING}, (Branch((name,), {name: f"`{name}`"}),), (), {}, "1L", {})
+        >>> plan = together([(by("bank"), {1, 2}), (by("account"), {3})])
+        >>> plan.branches[0].groups["bank"]
+        'CASE WHEN _member IN (1L, 2L) THEN `bank` END'
+    """
+    first = plans[0][0]
+    if len(plans) == 1:
+        return first
+    groups = dict(sorted(item for plan, _ in plans for item in plan.groups.items()))
+    asking: dict[str, dict[str, set[int]]] = {name: {} for name in groups}
+    for plan, members in plans:
+        for name, sql in plan.branches[0].groups.items():
+            asking[name].setdefault(sql, set()).update(members)
+    columns = sorted({column for plan, _ in plans for column in plan.branches[0].columns})
+    branch = Branch(tuple(columns), {name: _for_those(asked) for name, asked in asking.items()})
+    return replace(first, groups=groups, branches=(branch,))
+
+
+def _for_those(asked: Mapping[str, Set[int]]) -> str:
+    """SQL of a group column that members compute in different ways, or not at all."""
+    cases = [f"WHEN {whose(members)} THEN {sql}" for sql, members in asked.items()]
+    return f"CASE {' '.join(cases)} END"
+
+
+def whose(members: Iterable[int]) -> str:
+    """SQL: a row is of one of some members."""
+    return f"{MEMBER} IN ({', '.join(f'{member}L' for member in sorted(members))})"
 
 
 def plan_set_operation(node: SetOperation) -> GroupedPlan:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence, Set
 
 from pyspark.sql import DataFrame
 
-from workbench.engine.grouped_plan import LIVE, GroupedPlan, Sessions
+from workbench.engine.grouped_plan import LIVE, GroupedPlan, Sessions, whose
 from workbench.engine.layout import BATCH, MEMBER, WEIGHT
 from workbench.engine.recall import PARTS, ROLE, was
 from workbench.network.projection import Columns
@@ -36,13 +36,15 @@ def state_change(plan: GroupedPlan, changes: Sequence[str], one_task: bool) -> s
     """
     branches = []
     for position, (branch, view) in enumerate(zip(plan.branches, changes, strict=True)):
-        # Parts read the parent's columns, except in a set operator, whose branches have different ones.
+        # Parts read the parent's columns, except in a set operator, whose branches have different ones. A group's
+        # column may be called like one of these and be NULL for some members.
         others = ["*"] if len(changes) == 1 else [WEIGHT, MEMBER]
-        keys = [f"{sql} AS `{name}`" for name, sql in branch.groups.items() if others != ["*"] or sql != f"`{name}`"]
-        branches.append(f"SELECT {_list({}, [*others, *keys])}, {position} AS _branch FROM {view}")
+        groups = [f"{sql} AS `{_group(name)}`" for name, sql in branch.groups.items()]
+        branches.append(f"SELECT {_list({}, [*others, *groups])}, {position} AS _branch FROM {view}")
+    keys = [MEMBER, *(f"`{_group(name)}` AS `{name}`" for name in plan.groups)]
     parts = [f"{part.change} AS `{part.name}`" for part in plan.parts]
-    grouped = f"FROM ({_together(branches, one_task)}) {_group_by(plan.keys)}"
-    return f"SELECT {_list(plan.keys, parts)}, 0 AS {BATCH}, 1L AS {WEIGHT} {grouped}"
+    grouped = f"FROM ({_together(branches, one_task)}) {_group_by([MEMBER, *map(_group, plan.groups)])}"
+    return f"SELECT {_list({}, [*keys, *parts])}, 0 AS {BATCH}, 1L AS {WEIGHT} {grouped}"
 
 
 def grouped_change(
@@ -150,7 +152,12 @@ def _repeated(rows: str, plan: GroupedPlan) -> str:
 
 def of_members(plan: GroupedPlan) -> str:
     """SQL: a row is of somebody who is in the family."""
-    return f"{MEMBER} IN ({', '.join(f'{member}L' for member in plan.members)})"
+    return whose(plan.members)
+
+
+def _group(name: str) -> str:
+    """What a group's column is called beside the columns it is computed from."""
+    return f"_by {name}"
 
 
 def nothing_yet(plan: GroupedPlan) -> str:

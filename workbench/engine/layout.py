@@ -20,7 +20,9 @@ WEIGHT = "_weight"
 MEMBER = "_member"
 """Column: in a family of siblings, whose row it is."""
 
-RESERVED_NAME = re.compile(r"_(batch|weight|member|role|branch|copy|row|rows\d*|bits\d+|t\d+|key_[0-9a-f]+)|.*`.*")
+RESERVED_NAME = re.compile(
+    r"_(batch|weight|member|role|branch|copy|row|rows\d*|bits\d+|t\d+|key_[0-9a-f]+|by .*)|.*`.*"
+)
 """Column names a stream may not have: those used beside the rows' own, and any with a backtick, which ends a name."""
 
 

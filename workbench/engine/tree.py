@@ -41,14 +41,14 @@ class TreePlan:
 
     ``name``: what it is kept under; that of a root, mostly. ``trees``: the local trees that it runs, by their roots:
     one, or those of siblings. ``inputs``: for each input the name of the tree that is read, and what every root reads
-    of it, in the order of the roots. ``made_of``: what of a root's rows its id does not tell, since it may change
-    (``computed``).
+    of it, in the order of the roots. ``made_of``: for each root what of its rows its id does not tell, since it may
+    change (``computed``).
     """
 
     name: str
     trees: Mapping[NodeId, tuple[NodeId, ...]]
     inputs: tuple[tuple[str, tuple[NodeId, ...]], ...]
-    made_of: str
+    made_of: Mapping[NodeId, str]
     bits: Mapping[NodeId, int]
     wanted: frozenset[frozenset[int]]
     """What rows are kept for: having all the bits of one of these sets."""
@@ -116,7 +116,7 @@ class TreePlan:
     def _has(self, other: TreePlan, wanted: Iterable[frozenset[int]]) -> bool:
         """Whether its rows are made like the other's, are kept for what is wanted, and have all columns."""
         return (
-            self.made_of == other.made_of
+            all(other.made_of.get(root, how) == how for root, how in self.made_of.items())
             and set(other.stored) <= set(self.stored)
             and all(any(mine <= some for mine in self.wanted) for some in wanted)
             and (other.grouped is None or set(other.grouped.state_columns) <= set(self.grouped.state_columns))  # type: ignore[union-attr]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
+from workbench.engine.beside import beside_finer
 from workbench.engine.compile_filter import compile_filter
-from workbench.engine.grouped_plan import GroupedPlan, plan_aggregate, plan_set_operation
+from workbench.engine.grouped_plan import GroupedPlan, keeps_parts, plan_aggregate, plan_set_operation, together
 from workbench.engine.join_keys import key_column
 from workbench.engine.layout import MEMBER
 from workbench.engine.siblings import families, member
@@ -63,16 +64,18 @@ def plan_trees(
         bits_before: for every tree that ran, the bit of each of its nodes.
         incremental_aggregates: see ``Options``.
     """
-    carried = carried_columns(network)
     monotone = monotone_roots(network)
+    in_parts = kept_in_parts(network, monotone) if incremental_aggregates else frozenset()
+    network = beside_finer(network, in_parts)
+    carried = carried_columns(network)
     readings = _readings(network)
-    named = families(network, {node: name for name, bits in bits_before.items() for node in bits})
+    named = families(network, {node: name for name, bits in bits_before.items() for node in bits}, in_parts)
     name_of = {root: name for name, roots in named.items() for root in roots}
     made = {name: _merged(made_columns(network, r, carried[r]) for r in roots) for name, roots in named.items()}
     grouped = {
         name: plan
         for name, roots in named.items()
-        if (plan := _grouped_plan(network, roots[0], made[name], monotone, incremental_aggregates)) is not None
+        if (plan := _grouped_plan(network, roots, made[name], monotone, incremental_aggregates)) is not None
     }
     tests = {root: _tested(network, root, name_of[root] in grouped) for root in network.trees}
     ways = {
@@ -102,7 +105,7 @@ def plan_trees(
             name=name,
             trees=trees,
             inputs=inputs,
-            made_of=computed(network.nodes[roots[0]]),
+            made_of={root: computed(network.nodes[root]) for root in roots},
             bits=bits,
             wanted=wanted,
             # A group's row is retracted with its lineage, which its tested columns decide.
@@ -122,13 +125,26 @@ def _merged(parts: Iterable[Mapping[str, V]]) -> dict[str, V]:
     return dict(sorted(item for part in parts for item in part.items()))
 
 
+def kept_in_parts(network: Network, monotone: Mapping[NodeId, bool]) -> frozenset[NodeId]:
+    """The aggregates that keep all of their statistics in parts, and have groups."""
+    aggregates = ((id_, node) for id_, node in network.nodes.items() if isinstance(node, Aggregate))
+    return frozenset(id_ for id_, node in aggregates if keeps_parts(node, monotone[network.roots[node.parent]]))
+
+
 def _grouped_plan(
-    network: Network, root: NodeId, made: Columns, monotone: Mapping[NodeId, bool], incremental_aggregates: bool
+    network: Network, roots: Sequence[NodeId], made: Columns, monotone: Mapping[NodeId, bool], incremental: bool
 ) -> GroupedPlan | None:
-    """The plan of a root that keeps groups, which is that of all its siblings."""
-    match network.nodes[root]:
-        case Aggregate() as node:
-            return plan_aggregate(node, made, monotone[network.roots[node.parent]], incremental_aggregates)
+    """The plan of siblings that keep groups; ``None`` for other roots."""
+    match network.nodes[roots[0]]:
+        case Aggregate() as first:
+            groupings: dict[tuple[Expression, ...], list[Aggregate]] = {}
+            for root in roots:
+                node = network.nodes[root]
+                assert isinstance(node, Aggregate)
+                groupings.setdefault(tuple(map(node.direct_group, node.groups)), []).append(node)
+            above = monotone[network.roots[first.parent]]
+            plans = [(plan_aggregate(own[0], made, above, incremental), own) for own in groupings.values()]
+            return together([(plan, {member(node.id) for node in own}) for plan, own in plans])
         case SetOperation() as node if node.operator is not SetOperator.UNION_ALL:
             return plan_set_operation(node)
         case _:
