@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from workbench.engine.held import Held, empty_tree
-from workbench.engine.moved import carried_log
+from workbench.engine.moved import carried_log, must_move
 from workbench.engine.node_rows import NodeRows
 from workbench.engine.operators import arrived, change
 from workbench.engine.runner import Runner, Work
@@ -48,8 +48,10 @@ class Making:
         """
         folder = self.runner.folder(plan.name)
         left = None if old is not None else self._left_by(plan)
-        before = old.log if old is not None else () if left is None else carried_log(left, plan, folder)
-        delta, state_delta = self._from_nothing(plan, trees, old or left)
+        before: tuple[LogEntry, ...] = ()
+        if (told := old or left) is not None:
+            before = carried_log(told, plan, folder) if must_move(told.plan, plan) else told.log
+        delta, state_delta = self._from_nothing(plan, trees, told)
         empty = empty_tree(self.runner.spark, plan, folder)
         state = empty.state.append(state_delta) if empty.state is not None else None
         # The log goes on for queries that were there; one registered now starts from the rows as they are now.

@@ -1,23 +1,27 @@
-"""Roots that leave a family take what was told of them along: the log of their changes, in their new bits.
+"""What was told of rows stays told when they come to have other bits: the log of their changes is written anew.
 
-It happens when one of several siblings comes to be computed in another way, as from finer groups (T7.1.1), or gets a
-statistic that the others do not have.
+It happens when one of several siblings leaves their family, since it comes to be computed in another way or gets a
+statistic that the others do not have; and when a join comes to test less, so that what its root was is a selection now
+(T Figure 6.8b).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
-from workbench.engine.layout import BATCH, MEMBER, WEIGHT, word_column
+from workbench.engine.layout import word_column
 from workbench.engine.leaf import has
 from workbench.engine.lineage import WORD
 from workbench.engine.segments import HANDED_ON, Segment, SegmentWriter, open_segment
 from workbench.engine.shared_pass import Delta
 from workbench.engine.tree import LogEntry, Tree, TreePlan
+
+Move = tuple[frozenset[int], frozenset[int]]
+"""Rows that had all bits of the first get those of the second."""
 
 
 def carried_log(left: Tree, plan: TreePlan, folder: Path) -> tuple[LogEntry, ...]:
@@ -28,7 +32,7 @@ def carried_log(left: Tree, plan: TreePlan, folder: Path) -> tuple[LogEntry, ...
         plan: of the tree in which they are going to.
         folder: where its rows are.
     """
-    moved = [(bit, plan.bits[node]) for node, bit in left.plan.bits.items() if node in plan.bits]
+    moved = _moves(left.plan, plan)
     entries = []
     for entry in left.log:
         writer = SegmentWriter(str(folder))
@@ -39,17 +43,28 @@ def carried_log(left: Tree, plan: TreePlan, folder: Path) -> tuple[LogEntry, ...
     return tuple(entries)
 
 
-def _own_rows(segment: Segment, moved: list[tuple[int, int]], words: int) -> Iterator[pa.RecordBatch]:
+def must_move(old: TreePlan, new: TreePlan) -> bool:
+    """Whether rows that some query was told of have other bits in a tree than in the one that it replaces."""
+    return old.name != new.name or any(new.asked.get(read, bits) != bits for read, bits in old.asked.items())
+
+
+def _moves(old: TreePlan, new: TreePlan) -> list[Move]:
+    """Which bits rows get by the new plan that have some by the old one: those of what queries read."""
+    # No others: a join that tests more than it did has rows in its log that are not its rows any more.
+    return [(bits, new.asked[read]) for read, bits in old.asked.items() if read in new.asked]
+
+
+def _own_rows(segment: Segment, moved: Iterable[Move], words: int) -> Iterator[pa.RecordBatch]:
     batch = open_segment(segment.path)
     names = [name for name in batch.schema.names if not name.startswith("_bits")]
-    assert {BATCH, WEIGHT, MEMBER} <= set(names)
     for first in range(0, batch.num_rows, HANDED_ON):
         rows = batch.slice(first, HANDED_ON)
         bits = np.zeros((rows.num_rows, words), dtype=np.uint64)
         for old, new in moved:
-            if word_column(old // WORD) in rows.schema.names:
-                own = has(rows.column(word_column(old // WORD)), old)
-                bits[own, new // WORD] |= np.uint64(1 << (new % WORD))
+            if all(word_column(bit // WORD) in rows.schema.names for bit in old):
+                own = np.logical_and.reduce([has(rows.column(word_column(bit // WORD)), bit) for bit in old])
+                for bit in new:
+                    bits[own, bit // WORD] |= np.uint64(1 << (bit % WORD))
         kept = bits.any(axis=1)
         if kept.any():
             lineage = [pa.array(np.ascontiguousarray(bits[kept, word]).view(np.int64)) for word in range(words)]

@@ -21,7 +21,7 @@ from workbench.engine.shared_pass import Delta
 from workbench.engine.siblings import member
 from workbench.engine.statistics import over_rows
 from workbench.engine.ways import Way
-from workbench.network.nodes import NodeId
+from workbench.network.nodes import NodeId, Read
 from workbench.network.projection import Columns
 from workbench.sql.expressions import Expression
 
@@ -59,15 +59,15 @@ class TreePlan:
     grouped: GroupedPlan | None
     keys: Mapping[str, Expression]
     """Computed keys by which the rows are looked up, by the name of their column."""
-    asked: bool
-    """Whether a query reads it, and may ask for its changes."""
+    asked: Mapping[Read, frozenset[int]]
+    """What queries read of it, and the bits of the nodes where they find it."""
     ways: tuple[Way, ...] = ()
     """How the pairs of a join are found, if they are looked up."""
 
     @property
     def logged(self) -> bool:
-        """Whether its changes are kept, batch by batch."""
-        return self.asked and not self.monotone
+        """Whether its changes are kept, batch by batch: a query may ask for them."""
+        return bool(self.asked) and not self.monotone
 
     @property
     def layout(self) -> Layout:

@@ -14,7 +14,18 @@ from workbench.engine.siblings import families, member
 from workbench.engine.tree import TreePlan
 from workbench.engine.ways import Way, ways_of
 from workbench.network.network import Network
-from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, SetOperator, Source, Window
+from workbench.network.nodes import (
+    Aggregate,
+    Join,
+    Node,
+    NodeId,
+    Read,
+    Selection,
+    SetOperation,
+    SetOperator,
+    Source,
+    Window,
+)
 from workbench.network.projection import Columns, carried_columns, made_columns
 from workbench.sql.expressions import Column, Constant, Expression, text
 from workbench.sql.implication import normalized
@@ -84,7 +95,9 @@ def plan_trees(
         if isinstance(node := network.nodes[root], Join)
     }
     keys = _stored_keys(network, {root: plan for name, plan in grouped.items() for root in named[name]}, ways)
-    asked = {plan.read.root for plan in network.queries.values()}
+    asked: dict[NodeId, dict[Read, tuple[NodeId, ...]]] = {root: {} for root in network.trees}
+    for query in network.queries.values():
+        asked[query.read.root][query.read] = query.nodes
     plans: dict[str, TreePlan] = {}
     for name, roots in named.items():
         trees = {root: network.trees[root] for root in roots}
@@ -115,7 +128,9 @@ def plan_trees(
             filter=compile_filter(tested, bits.values(), wanted),
             grouped=own,
             keys=_merged(keys[root] for root in roots),
-            asked=not asked.isdisjoint(roots),
+            asked={
+                read: frozenset(bits[node] for node in nodes) for root in roots for read, nodes in asked[root].items()
+            },
             ways=ways.get(roots[0], ()),
         )
     return plans

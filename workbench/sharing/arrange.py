@@ -52,7 +52,7 @@ def narrow(draft: Draft) -> None:
         root = max(waiting, key=lambda r: _depth(draft, r))
         del waiting[root]
         node = draft.nodes[root]
-        if not isinstance(node, Join) or not draft.monotone(root):
+        if not isinstance(node, Join):
             continue
         wanted = [rename_predicates(wants, node.names.input) for wants in draft.catalog.wanted_of(root)]
         narrower = draft.form(cover(wanted))

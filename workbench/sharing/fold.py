@@ -197,7 +197,7 @@ class Fold:
         for id_ in draft.catalog.joins_subsumed(*weaker.roots, weaker.predicates):
             answers = draft.catalog.reads_of(id_, "query")
             if id_ == weaker.id or not answers or not draft.monotone(id_):
-                continue
+                continue  # what was told of rows that are taken back is in the other join's log
             for name, _ in answers:
                 plan = draft.queries[name]
                 draft.queries[name] = replace(plan, read=replace(plan.read, root=weaker.id), nodes=())

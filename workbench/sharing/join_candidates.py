@@ -73,8 +73,6 @@ def choices(draft: Draft, pair: Pair, anchor: float) -> Iterator[Choice]:
         yield _choice(draft, pair, join, Rule.EQUAL if equal else Rule.SUBSUMES, join.predicates, anchor)
     if fitting or not (draft.options.reroute or draft.options.restructure):
         return
-    if not all(map(draft.monotone, pair.roots)):
-        return  # what was told of a retractable join's rows must stay as it was told
     if draft.options.reroute:
         for id_ in draft.catalog.joins_subsumed(*pair.roots, pair.wants):
             yield _choice(draft, pair, draft.join(id_), Rule.WEAKER, pair.wants, anchor)
