@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 from workbench.experiments.appendix_b import load
+from workbench.streams import fed as fed_module
 from workbench.streams.fed import banks, fed
 
 Connect = Callable[[Mapping[str, pa.Table]], duckdb.DuckDBPyConnection]
@@ -120,3 +121,11 @@ def test_the_last_six_records_bring_new_answers(connect: Connect, name: str, row
 def test_the_last_six_records_have_no_nulls() -> None:
     for seed in range(20):
         assert fed(rows=200, seed=seed).slice(194).to_pandas().notna().all(axis=None)
+
+
+def test_more_rows_are_older_ones_and_not_more_a_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fed_module, "FULL_ROWS", 2_000)
+    two_months, longer = fed(rows=2_000), fed(rows=20_000)
+    days = [len(set(table["tran_date"].to_pylist())) for table in (two_months, longer)]
+    assert days[0] == fed_module.BUSINESS_DAYS and days[1] == 10 * days[0]
+    assert two_months["tran_date"][-1] == longer["tran_date"][-1]

@@ -20,15 +20,17 @@ from workbench.errors import StreamError
 from workbench.streams import columns
 from workbench.streams.schemas import FED
 
-FIRST_DAY = np.datetime64(date(2002, 9, 30))
 LAST_DAY = np.datetime64(date(2002, 11, 27))
-"""The stream covers the business days of two months and ends on the day that example B.7 asks about."""
+"""The stream ends on the day that example B.7 asks about."""
+
+BUSINESS_DAYS = 43
+"""How many it covers, those of two months."""
 
 FULL_ROWS = 500_006
-"""The number of records in the thesis."""
+"""The number of records in the thesis. More of them are older: as many days more, not more on a day."""
 
 _TRANSFER = np.dtype([("time", "f8"), ("orig", "i8"), ("benef", "i8"), ("cents", "i8"), ("type_code", "i4")])
-"""One transfer: time in business days from ``FIRST_DAY``, accounts by index, amount in cents."""
+"""One transfer: time in business days from the first, accounts by index, amount in cents."""
 
 _TYPE_CODES = np.array([1000, 1002, 1007, 1031, 1500, 1600], dtype=np.int32)
 _TYPE_SHARES = (0.9, 0.03, 0.025, 0.02, 0.015, 0.01)
@@ -88,8 +90,8 @@ def fed(rows: int = FULL_ROWS, seed: int = 2002) -> pa.Table:
     if rows < len(_FINALE):
         raise StreamError(f"{rows} rows are too few for FED", hint=f"ask for at least {len(_FINALE)}")
     rng = np.random.default_rng(seed)
-    calendar = np.arange(FIRST_DAY, LAST_DAY + 1)
-    business_days = calendar[np.is_busday(calendar)].astype(np.int64)
+    days = -(-BUSINESS_DAYS * max(rows, FULL_ROWS) // FULL_ROWS)
+    business_days = np.busday_offset(LAST_DAY, np.arange(1 - days, 1)).astype(np.int64)
     accounts = _accounts(rng, max(200, rows // 2))
     body_rows = rows - len(_FINALE)
     chains = _chains(rng, accounts, rows, len(business_days))[:body_rows]
