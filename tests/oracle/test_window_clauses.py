@@ -135,7 +135,8 @@ def test_window_sequences(market: Oracle) -> None:
 def test_begin_and_end(spark: object) -> None:
     """PSoup's clause over event times and over row numbers; streams without times, tables and joins."""
     rows = {"r": Feed(FEEDS["f"].table, 30, 20), "t": Feed(FEEDS["g"].table.slice(0, 20), static=True)}
-    numbered = "(SELECT *, row_number() OVER () n FROM r)"
+    rows["q"] = Feed(FEEDS["g"].table, 20, 15)
+    numbered, others = (f"(SELECT *, row_number() OVER () n FROM {name})" for name in "rq")
     cases = {
         "days": Case(
             "SELECT id FROM f WHERE amount > 2 BEGIN NOW - 4 END NOW - 1",
@@ -150,6 +151,12 @@ def test_begin_and_end(spark: object) -> None:
         ),
         "rows at first": Case(
             "SELECT id FROM r BEGIN 10 END 40", f"SELECT id FROM {numbered} WHERE n BETWEEN 10 AND 40"
+        ),
+        "nothing equal": Case(
+            "SELECT r.id, q.id other FROM r JOIN q ON r.amount < q.amount BEGIN NOW - 9 END NOW - 2",
+            f"SELECT r.id, q.id FROM {numbered} r JOIN {others} q ON r.amount < q.amount"
+            " WHERE r.n BETWEEN (SELECT COUNT(*) FROM r) - 9 AND (SELECT COUNT(*) FROM r) - 2"
+            " AND q.n BETWEEN (SELECT COUNT(*) FROM q) - 9 AND (SELECT COUNT(*) FROM q) - 2",
         ),
         "with a table": Case(
             "SELECT bank, COUNT(*) n FROM (SELECT r.bank FROM r JOIN t ON r.amount = t.amount) v GROUP BY bank"

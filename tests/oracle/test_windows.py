@@ -86,6 +86,16 @@ CASES = {
         "SELECT a.id, b.id other FROM f a JOIN f b ON a.bank = b.bank AND a.d = b.d"
         " WHERE a.d > now() - 3 AND a.amount > b.amount"
     ),
+    "nothing equal": case(
+        "SELECT a.id, b.id other FROM f a JOIN f b ON a.amount < b.amount WHERE a.d > now() - 2 AND b.d > now() - 3"
+    ),
+    "nothing equal, one side": case(
+        "SELECT a.id, b.id other FROM f a JOIN f b ON a.amount > b.amount + 5 WHERE a.d > now() - 1"
+    ),
+    "nothing equal, groups": case(
+        "SELECT a.bank, COUNT(*) n FROM f a JOIN f b ON a.amount < b.amount"
+        " WHERE a.d > now() - 2 AND b.d BETWEEN now() - 4 AND now() - 1 GROUP BY a.bank"
+    ),
     "one side": case("SELECT a.id, b.amount FROM f a JOIN f b ON a.id = b.id WHERE a.d > now() - 2"),
     "two streams": case(
         "SELECT f.id, g.amount FROM f JOIN g ON f.id = g.id"
@@ -105,9 +115,9 @@ CASES = {
 
 GROUPED = (
     "distinct", "by bank", "minutes by bank", "whole hours", "whole", "silent banks", "union", "except",
-    "view of a window", "window above groups",
+    "view of a window", "window above groups", "nothing equal, groups",
 )  # fmt: skip
-EAGER = ("last days", "between", "long ago", "minutes", "joined", "two tests")
+EAGER = ("last days", "between", "long ago", "minutes", "joined", "two tests", "nothing equal, one side")
 """Queries that end in a window, which is kept up here and imposed when it is read in the others."""
 
 

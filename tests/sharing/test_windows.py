@@ -8,7 +8,7 @@ import pytest
 
 from workbench.catalog.catalog import Catalog
 from workbench.network.network import Network
-from workbench.network.nodes import Aggregate, Window, kind_of
+from workbench.network.nodes import Aggregate, Join, Window, kind_of
 from workbench.options import Options
 from workbench.sharing.planner import Planner
 from workbench.sql.bind import bind
@@ -115,6 +115,15 @@ def test_windows_stand_above_joins_so_that_these_are_shared() -> None:
     assert kinds(network).count("join") == 1
     (join,) = [node for node in network.nodes.values() if kind_of(node) == "join"]
     assert network.served[join.id] == ("q0", "q1")
+
+
+def test_windows_stand_below_joins_that_nothing_equal_bounds() -> None:
+    pairs = "select a.id from F a join F b on {} where a.d > now() - 3 and b.d > now() - 5"
+    _, network = planned([pairs.format("a.amount < b.amount")])
+    (join,) = [node for node in network.nodes.values() if isinstance(node, Join)]
+    assert all(isinstance(network.nodes[root], Window) for root in join.roots)
+    _, network = planned([pairs.format("a.amount < b.amount and a.bank = b.bank")])
+    assert kinds(network) == ["source", "join"]
 
 
 def test_stretches_of_time_are_made_of_finer_ones() -> None:

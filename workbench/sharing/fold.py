@@ -23,6 +23,7 @@ from workbench.network.nodes import (
     over_groups,
 )
 from workbench.network.sql_text import SIDE_NAMES, or_pred_sql, predicates_sql
+from workbench.optimizer.estimates import is_key
 from workbench.optimizer.transitivity import infer
 from workbench.sharing.decisions import Record
 from workbench.sharing.draft import Draft
@@ -78,10 +79,12 @@ class Fold:
                 return self._set_operation(query)
 
     def _block(self, block: Block) -> Folded:
-        joined = self._joined(block)
+        where = self._conditions(block)
+        below, above = _window_below_joins(block, where)
+        joined = self._joined(block, where, below)
         read = joined.parts[0].read
         values: Callable[[Column], Expression] = joined.over_root
-        window = map_predicates(block.window, values)
+        window = map_predicates(above, values)
         if block.grouping is not None:
             read, named = self._grouped(read, values, block.grouping, window)
             values = named.__getitem__
@@ -96,12 +99,14 @@ class Fold:
 
     # -- inputs and joins ----------------------------------------------------------------------------------------
 
-    def _joined(self, block: Block) -> Parts:
-        """All inputs of a block as one."""
-        reads, values = zip(*(self._input(item) for item in block.inputs), strict=True)
+    def _joined(self, block: Block, where: PredSet, below: PredSet) -> Parts:
+        """All inputs of a block as one, each in its own part of a window."""
+        whole, values = zip(*(self._input(item) for item in block.inputs), strict=True)
         said = self.draft.form(block.where)
+        reads = [
+            self._windowed_input(read, own, below, i) for i, (read, own) in enumerate(zip(whole, values, strict=True))
+        ]
         written = [self.draft.estimates.rows(read) for read in self._all_placed(reads, values, said)]
-        where = self._conditions(block)
         placed = self._all_placed(reads, values, where)
         parts = starting(placed, values, [p for p in where if len(predicate_sources(p)) > 1], written)
         plan = planned(self.draft, parts) if self.draft.options.strategy == "match-plan" and len(placed) > 1 else None
@@ -144,6 +149,17 @@ class Fold:
 
         own = pred_set(p for p in where if _home(p) == position)
         return self._where(read, map_predicates(own, over_root))
+
+    def _windowed_input(
+        self, read: Read, values: Mapping[str, Expression] | None, below: PredSet, position: int
+    ) -> Read:
+        """The rows of an input that are in its part of a window."""
+
+        def over_root(column: Column) -> Expression:
+            return replace(column, source=0) if values is None else values[column.name]
+
+        own = pred_set(p for p in below if predicate_sources(p) == {position})
+        return self.windowed(read, map_predicates(own, over_root))
 
     def _where(self, read: Read, predicates: PredSet) -> Read:
         return Read(read.root, self.draft.form(conjunction(read.wants, predicates))) if predicates else read
@@ -320,6 +336,18 @@ def _home(predicate: ORPred) -> int | None:
     """The one input a selection predicate belongs to; ``None`` for a join predicate."""
     read = predicate_sources(predicate)
     return None if len(read) > 1 else next(iter(read), 0)
+
+
+def _window_below_joins(block: Block, where: PredSet) -> tuple[PredSet, PredSet]:
+    """The part of a block's window that is imposed before inputs are joined, and the rest.
+
+    Windows are imposed last, so that queries that differ in them share their joins. But where no equality finds an
+    input's pairs, each of its rows meets all others there ever were, unless the windows come first (PSoup 5.2.2).
+    """
+    found = frozenset[int]().union(*(predicate_sources(p) for p in where if is_key(p)))
+    alone = [frozenset([i]) for i in range(len(block.inputs)) if len(block.inputs) > 1 and i not in found]
+    below = [p for p in block.window if predicate_sources(p) in alone]
+    return pred_set(below), pred_set(p for p in block.window if p not in below)
 
 
 def _leaves(draft: Draft, root: str) -> int:
