@@ -1,7 +1,8 @@
 """PSoup's figures (PSoup 5.2): answers of windowed queries that are kept complete, without their window, or not at all.
 
-Response time over the size of the window (Figure 7) and the number of predicates (Table 2), and the rate at which rows
-can arrive over the number of queries (Figure 9). Values are uniform in 0 … 255 as in the paper, and windows count rows.
+Response time over the size of the window, of selections (Figure 7) and of joins by an inequality (Figure 8), and over
+the number of predicates (Table 2); and the rate at which rows can arrive over the number of queries (Figure 9). Values
+are uniform in 0 … 255 as in the paper, and windows count rows.
 The paper's systems are PSoup-C (``eager``), PSoup-P (``lazy``) and NoMat (``off``). Its figures are in milliseconds of
 an engine in one process; a request to Spark takes some of them by itself, so what compares is how they grow.
 """
@@ -11,7 +12,7 @@ from __future__ import annotations
 import argparse
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
 
 import numpy as np
@@ -26,6 +27,8 @@ from workbench.session import Session
 COLUMNS = "abcdefgh"
 VALUES = 256
 WINDOWS = (1_000, 10_000, 50_000, 100_000)
+JOINED = (100, 300, 1_000)
+"""Rows of the windows of joins, whose pairs are a share of the square."""
 PREDICATES = (1, 2, 4)
 QUERIES = (10, 50, 200)
 ASKED = 5
@@ -38,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--history", type=int, default=200_000, help="rows that are there")
     parser.add_argument("--batch", type=int, default=4_000, help="rows that arrive at a time")
     parser.add_argument("--windows", type=int, nargs="+", default=list(WINDOWS), help="rows of a window")
+    parser.add_argument("--joined", type=int, nargs="+", default=list(JOINED), help="rows of the windows of joins")
     parser.add_argument("--queries", type=int, nargs="+", default=list(QUERIES), help="numbers of queries")
 
 
@@ -47,10 +51,12 @@ def report(chosen: argparse.Namespace, progress: Progress) -> Report:
     sizes = {f"{kind}, {n:,} rows": (n, kind, 1) for kind in ("equality", "interval") for n in chosen.windows}
     middle = chosen.windows[len(chosen.windows) // 2]
     several = {f"{n} intervals": (middle, "interval", n) for n in PREDICATES}
-    answers = _answered({**sizes, **several}, rows, chosen, progress)
+    asked = {name: text(random.Random(7), *about) for name, about in {**sizes, **several}.items()}
+    asked |= {_join_name(n): join_text(random.Random(7), n) for n in chosen.joined}
+    answers = _answered(asked, rows, chosen, progress)
     rates = {kept: _rates(kept, rows, chosen, progress) for kept in ("lazy", "eager")}
     unshared = _rates("lazy", rows, chosen, progress, Options(sharing=False), at_most=50)
-    text = [
+    told = [
         "milliseconds until an answer is there",
         table(["query", *SYSTEMS.values()], [[n, *(1e3 * t for t in found.values())] for n, found in answers.items()]),
         "\nrows that could arrive in a second",
@@ -65,12 +71,17 @@ def report(chosen: argparse.Namespace, progress: Progress) -> Report:
             for k in ("equality", "interval")
         ),
         Chart(
+            "response time, one join", "rows of the windows", "seconds",
+            {name: {n: answers[_join_name(n)][kept] for n in chosen.joined} for kept, name in SYSTEMS.items()},
+            log_x=True,
+        ),
+        Chart(
             "arrival rate", "queries", "rows a second",
             {"PSoup-C": rates["eager"], "PSoup-P": rates["lazy"], "PSoup-P unshared": unshared}, log_x=True,
         ),
     ]  # fmt: skip
     figures = {"seconds": answers, "rows a second": {**rates, "lazy, unshared": unshared}}
-    return Report("psoup", "\n".join(text), figures, charts)
+    return Report("psoup", "\n".join(told), figures, charts)
 
 
 def stream(rows: int, seed: int = 1) -> pa.Table:
@@ -89,17 +100,26 @@ def text(chosen: random.Random, window: int, kind: str, predicates: int) -> str:
     return f"SELECT a, b FROM R WHERE {' AND '.join(tests)} BEGIN NOW - {window - 1} END NOW"
 
 
+def join_text(chosen: random.Random, window: int) -> str:
+    """A join of PSoup's: one boolean factor between two streams, over the last rows of each."""
+    return f"SELECT R.a, S.b FROM R, S WHERE R.a > S.b + {chosen.randrange(VALUES)} BEGIN NOW - {window - 1} END NOW"
+
+
+def _join_name(window: int) -> str:
+    return f"join, {window:,} rows"
+
+
 def _answered(
-    asked: dict[str, tuple[int, str, int]], rows: pa.Table, chosen: argparse.Namespace, progress: Progress
+    asked: Mapping[str, str], rows: pa.Table, chosen: argparse.Namespace, progress: Progress
 ) -> dict[str, dict[str, float]]:
     """Seconds until an answer is there, by query and by how it is kept; answers must agree."""
     found: dict[str, dict[str, float]] = {name: {} for name in asked}
     with Session() as session:
         session.add_stream("R", rows, history=chosen.history, batch=chosen.batch)
+        session.add_stream("S", stream(rows.num_rows, seed=2), history=chosen.history, batch=chosen.batch)
         counts: dict[str, int] = {}
         for kept in SYSTEMS:
-            texts = {f"{name}, {kept}": text(random.Random(7), *about) for name, about in asked.items()}
-            queries = session.register_many(texts, results=kept)
+            queries = session.register_many({f"{name}, {kept}": sql for name, sql in asked.items()}, results=kept)
             if kept == next(iter(SYSTEMS)):
                 session.run(1)
             for name in asked:
