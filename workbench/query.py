@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 import pyarrow as pa
-from pyarrow import csv, parquet
 
 from workbench.engine.explained import explained
 from workbench.engine.results import to_pandas
+from workbench.engine.saved import WRITERS, save_rows, whole_file
 from workbench.errors import QueryError
 from workbench.instants import listed
 from workbench.sharing.decisions import Explanation
 from workbench.sql.logical import LogicalQuery, output_columns
 from workbench.sql.stream_windows import StreamWindow
 from workbench.sql.types import DataType
+from workbench.streams.arrow_types import to_arrow
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 ACTIVE = "active"
 LAZY, EAGER, OFF = RESULTS = ("lazy", "eager", "off")
 """How the answer of a windowed query is kept (PSoup 5): without its window, as it is now, or not at all."""
-_WRITERS: dict[str, Callable[[pa.Table, str], object]] = {".parquet": parquet.write_table, ".csv": csv.write_csv}
-"""What writes a file, by the end of its name."""
 
 
 @dataclass
@@ -123,18 +122,20 @@ class Query:
     def save(self, path: str | Path) -> int:
         """Write the answer over all data so far to a file, Parquet or CSV by the end of its name; how many rows it has.
 
+        Its rows need not fit into the memory of this process.
+
         Raises:
             QueryError: the name ends otherwise, or the query was dropped or disabled.
-            EngineError: Spark could not read it.
+            EngineError: Spark could not read it, or the file cannot be written.
         """
-        write = _WRITERS.get(Path(path).suffix.lower())
-        if write is None:
-            raise QueryError(f"{path} is neither Parquet nor CSV", hint=f"end it with {' or '.join(_WRITERS)}")
-        with self.answers(self, None) as answers, explained(f"read the result of {self.name}"):
-            rows = answers.result().toArrow()
-        table = rows.rename_columns([name for name, _ in self.columns])
-        write(table, str(path))
-        return int(table.num_rows)
+        path = Path(path)
+        writer = WRITERS.get(path.suffix.lower())
+        if writer is None:
+            raise QueryError(f"{path} is neither Parquet nor CSV", hint=f"end it with {' or '.join(WRITERS)}")
+        schema = pa.schema([(name, to_arrow(type_)) for name, type_ in self.columns])
+        saving = explained(f"save the result of {self.name}")
+        with saving, whole_file(path) as part, self.answers(self, None) as answers:
+            return save_rows(answers.result(), schema, writer, part, answers.tree.relation.folder)
 
     def count(self) -> int:
         """Number of rows of the answer, without fetching them."""
