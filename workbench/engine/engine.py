@@ -35,7 +35,7 @@ from workbench.engine.runner import Runner
 from workbench.engine.schedule import in_order
 from workbench.engine.segments import write_segments
 from workbench.engine.shared_pass import Delta
-from workbench.engine.timings import BatchReport, OperatorReport
+from workbench.engine.timings import BatchReport, OperatorReport, Places
 from workbench.engine.tree import Tree, TreePlan
 from workbench.engine.tree_plans import plan_trees
 from workbench.errors import StreamError
@@ -77,6 +77,7 @@ class Engine:
         self._pool = ThreadPoolExecutor(trees_at_a_time, thread_name_prefix="argus-tree")
         self._meter = Meter()
         self._pruner = Pruner()
+        self._places = Places()
         self._freed: set[str] = set()
         """Files whose rows were freed since the last commit, some of them written since then."""
         self.held = Held()
@@ -233,7 +234,7 @@ class Engine:
             changes[name] = deltas[running.name][0].count(running.counted(plan.nodes))
         rows = {name: table.num_rows for name, table in arriving.items()}
         total, seconds = sum(rows.values()), time.perf_counter() - started
-        return BatchReport(batch, total, seconds, tuple(operators), changes, rows)
+        return BatchReport(batch, total, seconds, tuple(operators), self._places.counts(changes), rows)
 
     def _pruned(self, network: Network, trees: Mapping[str, Tree], clock: Clock, batch: int) -> Mapping[str, Tree]:
         """The trees without rows that are past."""

@@ -11,7 +11,7 @@ from workbench.engine.making import Deltas, rows_of
 from workbench.engine.operators import arriving, change
 from workbench.engine.runner import Runner, Work
 from workbench.engine.shared_pass import NO_CHANGE, Delta
-from workbench.engine.timings import OperatorReport
+from workbench.engine.timings import Counts, OperatorReport
 from workbench.engine.tree import Tree, TreePlan
 from workbench.network.network import Network
 from workbench.network.nodes import Source
@@ -59,5 +59,5 @@ class Evaluating:
 
 def report(plan: TreePlan, delta: Delta, seconds: float) -> OperatorReport:
     """What a tree did in a batch."""
-    node_rows = {node: delta.count(bit) for node, bit in plan.bits.items()}
+    node_rows = Counts(plan.bits, delta.counts)
     return OperatorReport(plan.roots[0], plan.nodes, delta.rows_in, delta.rows, seconds, node_rows)

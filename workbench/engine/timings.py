@@ -2,10 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from workbench.network.nodes import NodeId
+
+
+class Counts(Mapping[str, int]):
+    """Numbers of rows by name. A session keeps those of all batches, so they are kept small, and share their names.
+
+    Args:
+        places: where the number of each name stands.
+        numbers: the numbers; what stands beyond them is 0.
+
+    Example:
+        >>> counts = Counts({"a": 1, "b": 3}, [7, 8])
+        >>> counts["a"], counts["b"], counts == {"a": 8, "b": 0}
+        (8, 0, True)
+    """
+
+    __slots__ = ("_numbers", "_places")
+
+    def __init__(self, places: Mapping[str, int], numbers: Iterable[int]) -> None:
+        self._places, self._numbers = places, array("q", numbers)
+
+    def __getitem__(self, name: str) -> int:
+        place = self._places[name]
+        return self._numbers[place] if place < len(self._numbers) else 0
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+
+class Places:
+    """Where numbers stand, for counts with names in the same order: one object for all of them."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, ...], Mapping[str, int]] = {}
+
+    def counts(self, numbers: Mapping[str, int]) -> Counts:
+        """The same numbers, with names that are shared."""
+        names = tuple(numbers)
+        places = self._known.setdefault(names, {name: place for place, name in enumerate(names)})
+        return Counts(places, numbers.values())
 
 
 @dataclass(frozen=True)

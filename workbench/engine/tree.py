@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from workbench.engine.compile_filter import CompiledFilter
 from workbench.engine.grouped_plan import GroupedPlan
@@ -92,7 +93,7 @@ class TreePlan:
         """The roots whose rows it has."""
         return tuple(self.trees)
 
-    @property
+    @cached_property
     def nodes(self) -> tuple[NodeId, ...]:
         """All nodes whose rows it has, roots before their selections."""
         return tuple(node for nodes in self.trees.values() for node in nodes)

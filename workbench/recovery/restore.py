@@ -16,7 +16,7 @@ from workbench.engine.engine import Engine
 from workbench.engine.functions import UserFunctions
 from workbench.engine.held import Held
 from workbench.engine.manifest import Manifest
-from workbench.engine.timings import BatchReport, OperatorReport
+from workbench.engine.timings import BatchReport, OperatorReport, Places
 from workbench.errors import StreamError
 from workbench.network.network import Network
 from workbench.network.nodes import NodeId
@@ -106,7 +106,7 @@ class Restored:
             damage: what is left out.
             before: an older state of the same session, whose queries stay the objects they are.
         """
-        stored = self._rows.functions()
+        stored, places = self._rows.functions(), Places()
         for function, code in stored:
             if function.name not in damage.functions and before.stored_functions.get(function.name) != code:
                 functions.add(function.name, loaded(code), function.returns)
@@ -124,7 +124,7 @@ class Restored:
             aggregates={aggregate.name: aggregate for aggregate in self._rows.aggregates()},
             queries={row.name: self._query(row, answers, before) for row in registered},
             disabled=disabled | unreadable(network, damage),
-            reports=tuple(map(_report, self._rows.batches())),
+            reports=tuple(_report(row, places) for row in self._rows.batches()),
             held=self._held(engine, network, streams, damage),
             named=self._rows.named,
         )
@@ -187,9 +187,11 @@ def _wrong_log(folder: Path) -> str:
     return "" if missing is None else f"{missing} is missing"
 
 
-def _report(row: BatchRow) -> BatchReport:
+def _report(row: BatchRow, places: Places) -> BatchReport:
     operators = tuple(
-        OperatorReport(o.operator, tuple(o.node_rows), o.rows_in, o.rows_out, o.seconds, o.node_rows)
+        OperatorReport(o.operator, tuple(counts), o.rows_in, o.rows_out, o.seconds, counts)
         for o in row.operators
+        for counts in [places.counts(o.node_rows)]
     )
-    return BatchReport(row.batch, row.rows, row.seconds, operators, row.changes, row.arrived, row.set_aside)
+    changes = places.counts(row.changes)
+    return BatchReport(row.batch, row.rows, row.seconds, operators, changes, row.arrived, row.set_aside)
