@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from dataclasses import replace
 from math import inf
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from engine.dated_rows import COLUMN_TYPES, fits, key, rows, written
 
 from workbench.engine import key_index, probe, ways
 from workbench.engine.band import Band
 from workbench.engine.leaf import Leaf
 from workbench.engine.note import Input, Note
 from workbench.engine.probe import Probe
-from workbench.engine.segments import Segment, write_segments
 from workbench.engine.tree_plans import plan_trees
 from workbench.engine.ways import Way, ways_of
 from workbench.network.network import Network
 from workbench.network.nodes import Join
 from workbench.sharing.planner import Planner
 from workbench.sql.bind import bind
-from workbench.sql.expressions import Column
 from workbench.sql.predicates import pred_set, rename_predicates
 from workbench.sql.schema import Schema
 from workbench.sql.types import DATE, DOUBLE, INTEGER, STRING
@@ -103,33 +100,6 @@ def test_too_many_ways_are_that_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
     assert way.columns(0) == ("k",)
 
 
-COLUMN_TYPES = {"k": pa.string(), "z": pa.string(), "d": pa.date32(), "id": pa.int64()}
-
-
-def rows(random: Random, count: int) -> pa.Table:
-    days = [None, *(dt.date(2002, 1, 1) + dt.timedelta(days=n) for n in (0, 1, 5, 9, 10, 30))]
-    values = {
-        "k": [random.choice(["flu", "flu", "anthrax", None]) for _ in range(count)],
-        "z": [random.choice(["01", "02", None]) for _ in range(count)],
-        "d": [random.choice(days) for _ in range(count)],
-        "id": [random.randrange(1_000) for _ in range(count)],
-    }
-    marks = {"_batch": pa.array([1] * count, pa.int32()), "_weight": pa.array([1] * count, pa.int64())}
-    return pa.table({name: pa.array(v, COLUMN_TYPES[name]) for name, v in values.items()} | marks)
-
-
-def key(name: str) -> tuple[Column, Column]:
-    return Column(name, STRING), Column(name, STRING)
-
-
-def fits(way: Way, a: dict[str, Any], c: dict[str, Any]) -> bool:
-    """Whether a way finds a pair, in plain Python."""
-    equal = all(a[n] is not None and a[n] == c[n] for n in way.columns(0))
-    if way.band is None or not equal:
-        return equal
-    return None not in (a["d"], c["d"]) and way.band.low <= (c["d"] - a["d"]).days <= way.band.high
-
-
 WAYS = [
     (Way((key("k"),), Band("d", "d", 0, 9)), Way((key("k"), key("z")), Band("d", "d", 5, inf))),
     (Way((), Band("d", "d", -1, 4)), Way((key("z"),)), Way((key("k"),))),
@@ -166,7 +136,3 @@ def test_a_pair_is_handed_on_once_whatever_finds_it(
         assert set(wanted) <= set(got)
     else:
         assert sorted(got) == sorted(wanted) and wanted
-
-
-def written(table: pa.Table, folder: Path) -> tuple[Segment, ...]:
-    return tuple(write_segments(table.combine_chunks(), folder))

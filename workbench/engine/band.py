@@ -6,14 +6,14 @@ whose number grows with the stream.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, inf
 
 from workbench.sql.expressions import Column
 from workbench.sql.linear import linear
-from workbench.sql.predicates import Operator, PredSet
+from workbench.sql.predicates import Operator, ORPred, PredSet
 from workbench.sql.types import Kind
 
 
@@ -58,7 +58,12 @@ def band_of(tested: PredSet) -> Band | None:
     return max(bands.values(), key=lambda band: (band.low > -inf) + (band.high < inf), default=None)
 
 
-def _bounds(tested: PredSet) -> Iterator[tuple[tuple[str, str], float, float]]:
+def says(band: Band, predicate: ORPred) -> bool:
+    """Whether a predicate is a bound of these days, and nothing else."""
+    return any(ends == (band.left, band.right) for ends, _, _ in _bounds((predicate,)))
+
+
+def _bounds(tested: Iterable[ORPred]) -> Iterator[tuple[tuple[str, str], float, float]]:
     """For every bound of a difference of two days the columns, and what the difference must be between."""
     for predicate in tested:
         literal = predicate.literals[0]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
+from workbench.engine.enough import all_of
 from workbench.engine.layout import BATCH, WEIGHT
 from workbench.engine.leaf import Leaf
 from workbench.engine.node_rows import NodeRows
@@ -47,7 +48,7 @@ def _probed(runner: Runner, work: Work, join: Join) -> Delta | None:
     """The change of a join whose pairs are found by key; ``None`` where Spark had better find them."""
     left, right = work.inputs
     plan, spark = work.plan, runner.spark
-    if not plan.ways:
+    if not plan.ways and not plan.enough:
         return None
     probe = probe_of(join, left, right, plan, runner.note(plan))
     runner.tell(plan, work.batch, work.notes)
@@ -68,11 +69,12 @@ def probe_of(join: Join, left: NodeRows, right: NodeRows, plan: TreePlan, note: 
     read |= {join.names.input_name(name) for name in plan.made}
     sides = []
     for side, rows in zip(SIDES, (left, right), strict=True):
-        looked_at = dict.fromkeys(name for way in plan.ways for name in way.looks_at(side))
+        ways = (*plan.ways, *(enough.way for enough in all_of(plan.enough)))
+        looked_at = dict.fromkeys(name for way in ways for name in way.looks_at(side))
         sides.append(
             Leaf.of(rows.relation.layout, sorted(name for at, name in read if at == side), list(looked_at), rows.bit)
         )
-    return Probe(sides[0], sides[1], note, plan.ways)
+    return Probe(sides[0], sides[1], note, plan.ways, all_of(plan.enough))
 
 
 def tested_pairs(join: Join, pairs: str, made: Columns) -> str:

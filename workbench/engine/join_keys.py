@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from workbench.sql.expressions import Column, Expression, digest, map_columns, sources, text
-from workbench.sql.predicates import Literal, Operator, PredSet
+from workbench.sql.predicates import Literal, Operator, ORPred, PredSet
 from workbench.sql.types import Kind
 
 Ends = tuple[Expression, Expression]
@@ -21,9 +21,12 @@ def join_keys(tested: PredSet) -> Iterator[Ends]:
 
     Only where equal values look alike: of one type, and not DOUBLE, of which 0.0 and -0.0 are equal.
     """
-    for predicate in tested:
-        if len(predicate.literals) == 1 and (ends := _equality(predicate.literals[0])) is not None:
-            yield ends
+    yield from (ends for predicate in tested if (ends := ends_of(predicate)) is not None)
+
+
+def ends_of(predicate: ORPred) -> Ends | None:
+    """What a predicate says must be equal, if it says that alone."""
+    return _equality(predicate.literals[0]) if len(predicate.literals) == 1 else None
 
 
 def either_keys(tested: PredSet) -> tuple[Ends, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -25,6 +25,9 @@ from workbench.engine.segments import open_segment
 
 Hashes = npt.NDArray[np.uint64]
 Positions = npt.NDArray[np.int64]
+
+AT_ONCE = 64
+"""At most so many candidates of one key are tried at a time where one is wanted."""
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
@@ -99,6 +102,32 @@ def candidates(
         asked = np.repeat(some, repeats)
         within = np.arange(len(asked)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
         yield asked, rows[first[asked] + within]
+
+
+def one_candidate(
+    segment: str, key: Key, wanted: Wanted, good: Callable[[Positions, Positions], npt.NDArray[np.bool_]]
+) -> tuple[Positions, Positions]:
+    """For each of those wanted one of its candidates that is good: positions in ``wanted``, and rows, pair by pair.
+
+    Args:
+        segment, key, wanted: as of ``candidates``.
+        good: tells it of pairs.
+    """
+    first, counts, rows = _found(segment, key, wanted, nulls=False)
+    left = np.flatnonzero(counts)
+    parts = [(left[:0], rows[:0])]
+    tried, more = 0, 1
+    while len(left):
+        repeats = np.minimum(counts[left] - tried, more)
+        asked = np.repeat(left, repeats)
+        within = np.arange(len(asked)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
+        found = rows[first[asked] + tried + within]
+        fit = good(asked, found)
+        served, at = np.unique(asked[fit], return_index=True)
+        parts.append((served, found[fit][at]))
+        tried, more = tried + more, min(2 * more, AT_ONCE)
+        left = left[(counts[left] > tried) & ~np.isin(left, served)]
+    return np.concatenate([asked for asked, _ in parts]), np.concatenate([found for _, found in parts])
 
 
 def count_candidates(segment: str, key: Key, wanted: Wanted) -> int:

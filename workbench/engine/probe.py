@@ -17,8 +17,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
+from workbench.engine.enough import Enough
 from workbench.engine.frames import one_row_a_task, tasks_of
-from workbench.engine.key_index import Key, Positions, Wanted, candidates, count_candidates, row_hashes, within_days
+from workbench.engine.key_index import (
+    Key,
+    Positions,
+    Wanted,
+    candidates,
+    count_candidates,
+    one_candidate,
+    row_hashes,
+    within_days,
+)
 from workbench.engine.layout import BATCH, WEIGHT
 from workbench.engine.leaf import Leaf
 from workbench.engine.lineage import comparable
@@ -26,6 +36,9 @@ from workbench.engine.note import Input, Note
 from workbench.engine.segments import Segment, open_segment, read_share, shares
 from workbench.engine.ways import Way
 from workbench.engine.worker import settle
+
+Run = tuple[Segment, ...]
+Mask = npt.NDArray[np.bool_]
 
 PAIRS = 65_536
 """About so many pairs are handed to Spark at a time."""
@@ -40,14 +53,16 @@ class Probe:
     Attributes:
         left, right: what is read of each side.
         note: says in each batch what changed, and what was there before.
-        ways: how rows find each other, at least one. They are looked up in each of them, and a pair that is found in
-            several is handed on once.
+        ways: how rows find each other. They are looked up in each of them, and a pair that is found in several is
+            handed on once.
+        enough: where of the pairs of a row that are in none of the ways one is enough. Others may come with it.
     """
 
     left: Leaf
     right: Leaf
     note: Note
     ways: tuple[Way, ...]
+    enough: tuple[Enough, ...] = ()
 
     def frame(self, spark: SparkSession, tasks: int) -> DataFrame:
         """The pairs as a DataFrame that is made once and run in every batch."""
@@ -67,6 +82,9 @@ class Probe:
         """One task's part of the candidate pairs."""
         for change, others, changed in _halves(left, right):
             yield from self._half(change, others, changed, task, tasks)
+        for enough in self.enough:
+            for change, others, changed in _halves(left, right, first=enough.side):
+                yield from self._half_of_some(enough, change, others, changed, task, tasks)
 
     @property
     def _sides(self) -> tuple[tuple[str, Leaf], tuple[str, Leaf]]:
@@ -82,38 +100,57 @@ class Probe:
             found = 0
             for task in tasks_of(batches):
                 for change, others, changed in _halves(left, right):
-                    for looking in probe._looking(change, changed, task, tasks):
+                    for looking in probe._looking(change, changed, probe.ways, task, tasks):
                         key = _key(looking.way, 1 - changed)
                         found += sum(count_candidates(s.path, key, looking.wanted) for s in others)
+                for enough in probe.enough:
+                    found += sum(segment.rows for segment in (left, right)[enough.side].change)
             yield pa.RecordBatch.from_pydict({"pairs": [found]})
 
         return sum(row.pairs for row in one_row_a_task(spark, tasks).mapInArrow(counted, "pairs bigint").collect())
 
-    def _half(
-        self, change: tuple[Segment, ...], others: tuple[Segment, ...], changed: int, task: int, tasks: int
-    ) -> Iterator[pa.RecordBatch]:
+    def _half(self, change: Run, others: Run, changed: int, task: int, tasks: int) -> Iterator[pa.RecordBatch]:
         """The pairs of a change on one side with rows of the other."""
-        side, other = self._ends(changed)
-        for looking in self._looking(change, changed, task, tasks):
-            key = _key(looking.way, 1 - changed)
-            for segment in others:
-                batch = open_segment(segment.path)
-                for asked, found in candidates(segment.path, key, looking.wanted, PAIRS):
-                    own = other.has(batch, found)
-                    at, found = looking.at[asked[own]], found[own]
-                    if len(self.ways) > 1:
-                        keys = (_taken(looking.rows, side.key, at), _taken(batch, other.key, found))
-                        first = first_found(self.ways, looking.way, *keys[:: 1 - 2 * changed])
-                        at, found = at[first], found[first]
-                    ends = (_taken(looking.rows, side.found.names, at), _taken(batch, other.found.names, found))
-                    yield self._pairs(*ends[:: 1 - 2 * changed])
+        for meeting in self._meetings(self.ways, change, others, changed, task, tasks):
+            for asked, found in candidates(meeting.segment, meeting.key, meeting.looking.wanted, PAIRS):
+                own = meeting.other.has(meeting.batch, found)
+                at, found = meeting.looking.at[asked[own]], found[own]
+                if len(self.ways) > 1:
+                    first = first_found(self.ways, meeting.looking.way, *meeting.keys(at, found))
+                    at, found = at[first], found[first]
+                yield self._pairs(*meeting.rows(at, found))
 
-    def _looking(self, change: tuple[Segment, ...], changed: int, task: int, tasks: int) -> Iterator[_Looking]:
+    def _half_of_some(
+        self, enough: Enough, change: Run, others: Run, changed: int, task: int, tasks: int
+    ) -> Iterator[pa.RecordBatch]:
+        """Pairs of a change on one side with rows of the other: one at least for each row for which one is enough."""
+        for meeting in self._meetings((enough.way,), change, others, changed, task, tasks):
+            if changed == enough.side:
+                found = [one_candidate(meeting.segment, meeting.key, meeting.looking.wanted, meeting.good)]
+            else:
+                found = list(meeting.all())
+            for asked, rows in found:
+                at = meeting.looking.at[asked]
+                # What is in one of the ways has been handed on, and that is enough.
+                new = np.ones(len(at), dtype=bool)
+                for way in self.ways:
+                    new &= ~_fits(way, *meeting.keys(at, rows))
+                yield self._pairs(*meeting.rows(at[new], rows[new]))
+
+    def _meetings(
+        self, ways: Sequence[Way], change: Run, others: Run, changed: int, task: int, tasks: int
+    ) -> Iterator[_Meeting]:
+        """One task's part of a change on one side, and each segment of the other side."""
+        for looking in self._looking(change, changed, ways, task, tasks):
+            for segment in others:
+                yield _Meeting(looking, segment.path, changed, *self._ends(changed))
+
+    def _looking(self, change: Run, changed: int, ways: Sequence[Way], task: int, tasks: int) -> Iterator[_Looking]:
         """One task's part of a change: the rows of the node that have a key, once for each way to look."""
         side = self._ends(changed)[0]
         for rows in read_share(shares(change, tasks)[task], side.changed):
             own = side.has(rows, np.arange(rows.num_rows))
-            for way in self.ways:
+            for way in ways:
                 hashes, whole = row_hashes(rows, way.columns(changed))
                 whole &= own
                 if way.band is None:
@@ -149,10 +186,57 @@ class _Looking:
     way: Way
 
 
-def _halves(left: Input, right: Input) -> Iterator[tuple[tuple[Segment, ...], tuple[Segment, ...], int]]:
-    """What changed, what it is looked up in, and the side that changed."""
-    yield left.change, (*right.before, *right.change), 0
-    yield right.change, left.before, 1
+@dataclass(frozen=True)
+class _Meeting:
+    """Rows of the side that changed, and a segment of the other side in which they look for others."""
+
+    looking: _Looking
+    segment: str
+    changed: int
+    side: Leaf
+    other: Leaf
+
+    @property
+    def batch(self) -> pa.RecordBatch:
+        """The rows of the segment."""
+        return open_segment(self.segment)
+
+    @property
+    def key(self) -> Key:
+        """By what they are looked up."""
+        return _key(self.looking.way, 1 - self.changed)
+
+    def all(self) -> Iterator[tuple[Positions, Positions]]:
+        """All pairs, as positions among those that look and in the segment."""
+        for asked, found in candidates(self.segment, self.key, self.looking.wanted, PAIRS):
+            good = self.good(asked, found)
+            yield asked[good], found[good]
+
+    def good(self, asked: Positions, found: Positions) -> Mask:
+        """Whether candidates belong to the node, and to each other as their values say."""
+        fits = _fits(self.looking.way, *self.keys(self.looking.at[asked], found))
+        return self.other.has(self.batch, found) & fits
+
+    def keys(self, at: Positions, found: Positions) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+        """What pairs are found by, of the left and of the right side."""
+        return self._taken(self.side.key, at, self.other.key, found)
+
+    def rows(self, at: Positions, found: Positions) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+        """The rows of pairs, of the left and of the right side."""
+        return self._taken(self.side.found.names, at, self.other.found.names, found)
+
+    def _taken(
+        self, own: Sequence[str], at: Positions, its: Sequence[str], found: Positions
+    ) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+        mine, others = _taken(self.looking.rows, own, at), _taken(self.batch, its, found)
+        return (mine, others) if self.changed == 0 else (others, mine)
+
+
+def _halves(left: Input, right: Input, first: int = 0) -> Iterator[tuple[Run, Run, int]]:
+    """What changed, what it is looked up in, and the side that changed; of both changes that of ``first`` looks."""
+    looks, other = (left, right)[:: 1 - 2 * first]
+    yield looks.change, (*other.before, *other.change), first
+    yield other.change, looks.before, 1 - first
 
 
 def first_found(ways: Sequence[Way], way: Way, left: pa.RecordBatch, right: pa.RecordBatch) -> npt.NDArray[np.bool_]:

@@ -9,10 +9,11 @@ columns, computes its rows anew from its parents' relations.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from workbench.engine.compile_filter import CompiledFilter
+from workbench.engine.enough import Enough
 from workbench.engine.grouped_plan import GroupedPlan
 from workbench.engine.layout import BATCH, WEIGHT, Layout
 from workbench.engine.lineage import WORD
@@ -64,6 +65,19 @@ class TreePlan:
     """What queries read of it, and the bits of the nodes where they find it."""
     ways: tuple[Way, ...] = ()
     """How the pairs of a join are found, if they are looked up."""
+    enough: Mapping[NodeId, frozenset[Enough]] = field(default_factory=dict)
+    """Nodes that have only so many of a join's pairs as their readers need, and these."""
+
+    def _keeps(self, wanted: frozenset[int], enough: frozenset[Enough] | None) -> bool:
+        """Whether it keeps the rows that have all of some bits, or as many of them as are enough."""
+        if any(mine <= wanted for mine in self.wanted if mine not in self.partial):
+            return True
+        return enough is not None and enough <= self.partial.get(wanted, frozenset())
+
+    @cached_property
+    def partial(self) -> Mapping[frozenset[int], frozenset[Enough]]:
+        """What rows are kept for without being all there, and what there is."""
+        return {frozenset([self.bits[node]]): enough for node, enough in self.enough.items()}
 
     @property
     def logged(self) -> bool:
@@ -119,7 +133,7 @@ class TreePlan:
         return (
             all(other.made_of.get(root, how) == how for root, how in self.made_of.items())
             and set(other.stored) <= set(self.stored)
-            and all(any(mine <= some for mine in self.wanted) for some in wanted)
+            and all(self._keeps(some, other.partial.get(some)) for some in wanted)
             and (other.grouped is None or set(other.grouped.state_columns) <= set(self.grouped.state_columns))  # type: ignore[union-attr]
         )
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from workbench.engine.beside import beside_finer
 from workbench.engine.compile_filter import compile_filter
+from workbench.engine.enough import all_of, look_ups
 from workbench.engine.grouped_plan import GroupedPlan, keeps_parts, plan_aggregate, plan_set_operation, together
 from workbench.engine.join_keys import key_column
 from workbench.engine.layout import MEMBER
 from workbench.engine.siblings import families, member
 from workbench.engine.tree import TreePlan
-from workbench.engine.ways import Way, ways_of
+from workbench.engine.ways import Way
 from workbench.network.network import Network
 from workbench.network.nodes import (
     Aggregate,
@@ -82,18 +83,18 @@ def plan_trees(
     readings = _readings(network)
     named = families(network, {node: name for name, bits in bits_before.items() for node in bits}, in_parts)
     name_of = {root: name for name, roots in named.items() for root in roots}
-    made = {name: _merged(made_columns(network, r, carried[r]) for r in roots) for name, roots in named.items()}
+    read = {root: made_columns(network, root, carried[root]) for root in network.trees}
+    made = {name: _merged(read[root] for root in roots) for name, roots in named.items()}
     grouped = {
         name: plan
         for name, roots in named.items()
         if (plan := _grouped_plan(network, roots, made[name], monotone, incremental_aggregates)) is not None
     }
     tests = {root: _tested(network, root, name_of[root] in grouped) for root in network.trees}
-    ways = {
-        root: ways_of(node, _wants(tests[root], readings[root]))
-        for root in network.trees
-        if isinstance(node := network.nodes[root], Join)
-    }
+    joins = {root: node for root in network.trees if isinstance(node := network.nodes[root], Join)}
+    wants = {root: _wants(tests[root], readings[root]) for root in joins}
+    looked_up = {root: look_ups(network, root, wants[root], read if monotone[root] else None) for root in joins}
+    ways = {root: (*some, *(one.way for one in all_of(enough))) for root, (some, enough) in looked_up.items()}
     keys = _stored_keys(network, {root: plan for name, plan in grouped.items() for root in named[name]}, ways)
     asked: dict[NodeId, dict[Read, tuple[NodeId, ...]]] = {root: {} for root in network.trees}
     for query in network.queries.values():
@@ -131,7 +132,8 @@ def plan_trees(
             asked={
                 read: frozenset(bits[node] for node in nodes) for root in roots for read, nodes in asked[root].items()
             },
-            ways=ways.get(roots[0], ()),
+            ways=looked_up[roots[0]][0] if roots[0] in joins else (),
+            enough=looked_up[roots[0]][1] if roots[0] in joins else {},
         )
     return plans
 
@@ -166,9 +168,11 @@ def _grouped_plan(
             return None
 
 
-def _wants(tested: Mapping[NodeId, PredSet], read: Iterable[tuple[NodeId, ...]]) -> Iterator[PredSet]:
-    """What each reader of a tree wants of its root's rows."""
-    return (conjunction(*(tested[node] for node in some)) for some in read)
+def _wants(
+    tested: Mapping[NodeId, PredSet], read: Iterable[tuple[NodeId, ...]]
+) -> Mapping[tuple[NodeId, ...], PredSet]:
+    """What is wanted of the root's rows by each reader of some nodes of its tree."""
+    return {some: conjunction(*(tested[node] for node in some)) for some in read}
 
 
 def _stored_keys(

@@ -9,7 +9,7 @@ it together: by disease and day, and by disease and place. Which rows are kept, 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -51,23 +51,23 @@ class Way:
         return self.band is None or (other.band is not None and self.band.holds(other.band))
 
 
-def ways_of(join: Join, wants: Iterable[PredSet]) -> tuple[Way, ...]:
+def ways_of(join: Join, wants: Collection[PredSet]) -> tuple[Way, ...]:
     """The ways in which all pairs are found that a join's readers want; none where comparing all pairs is the way.
 
     Args:
         join: the join.
         wants: what each of its readers wants, over the columns of the join.
     """
-    of_readers = [_of_reader(join.tested, join.names, want) for want in wants]
+    of_readers = [of_reader(join.tested, join.names, want) for want in wants]
     if all(of_readers):
         found = tuple(_needed(way for ways in of_readers for way in ways))
         if 0 < len(found) <= MOST:
             return found
-    return _of_reader(join.tested, join.names, TRUE)
+    return of_reader(join.tested, join.names, TRUE)
 
 
 @lru_cache(maxsize=65_536)
-def _of_reader(tested: PredSet, names: JoinNames, want: PredSet) -> tuple[Way, ...]:
+def of_reader(tested: PredSet, names: JoinNames, want: PredSet) -> tuple[Way, ...]:
     """The ways of one reader: one, or one for each of the keys of which either must be equal."""
     holds = conjunction(tested, rename_predicates(want, names.input))
     band = band_of(holds)

@@ -1,0 +1,45 @@
+"""Rows with keys and days that meet often, for looking pairs up, and which pairs these are in plain Python."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+
+from workbench.engine.segments import Segment, write_segments
+from workbench.engine.ways import Way
+from workbench.sql.expressions import Column
+from workbench.sql.types import STRING
+
+COLUMN_TYPES = {"k": pa.string(), "z": pa.string(), "d": pa.date32(), "id": pa.int64()}
+
+
+def rows(random: Random, count: int) -> pa.Table:
+    days = [None, *(dt.date(2002, 1, 1) + dt.timedelta(days=n) for n in (0, 1, 5, 9, 10, 30))]
+    values = {
+        "k": [random.choice(["flu", "flu", "anthrax", None]) for _ in range(count)],
+        "z": [random.choice(["01", "02", None]) for _ in range(count)],
+        "d": [random.choice(days) for _ in range(count)],
+        "id": [random.randrange(1_000) for _ in range(count)],
+    }
+    marks = {"_batch": pa.array([1] * count, pa.int32()), "_weight": pa.array([1] * count, pa.int64())}
+    return pa.table({name: pa.array(v, COLUMN_TYPES[name]) for name, v in values.items()} | marks)
+
+
+def key(name: str) -> tuple[Column, Column]:
+    return Column(name, STRING), Column(name, STRING)
+
+
+def fits(way: Way, a: dict[str, Any], c: dict[str, Any]) -> bool:
+    """Whether a way finds a pair, in plain Python."""
+    equal = all(a[n] is not None and a[n] == c[n] for n in way.columns(0))
+    if way.band is None or not equal:
+        return equal
+    return None not in (a["d"], c["d"]) and way.band.low <= (c["d"] - a["d"]).days <= way.band.high
+
+
+def written(table: pa.Table, folder: Path) -> tuple[Segment, ...]:
+    return tuple(write_segments(table.combine_chunks(), folder))

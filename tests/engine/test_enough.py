@@ -1,0 +1,141 @@
+"""Where one pair of a row is enough: for whom that is so, and that every row has one that has any."""
+
+from __future__ import annotations
+
+from math import inf
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from engine.dated_rows import COLUMN_TYPES, fits, key, rows, written
+
+from workbench.engine import key_index, probe
+from workbench.engine.band import Band
+from workbench.engine.enough import Enough
+from workbench.engine.leaf import Leaf
+from workbench.engine.note import Input, Note
+from workbench.engine.probe import Probe
+from workbench.engine.tree import TreePlan
+from workbench.engine.tree_plans import plan_trees
+from workbench.engine.ways import Way
+from workbench.network.network import Network
+from workbench.network.nodes import Join
+from workbench.sharing.planner import Planner
+from workbench.sql.bind import bind
+from workbench.sql.schema import Schema
+from workbench.sql.types import DATE, INTEGER, STRING
+
+SCHEMA = Schema(
+    streams={"M": (("k", STRING), ("z", STRING), ("d", DATE), ("i", INTEGER)), "N": (("k", STRING), ("i", INTEGER))},
+    functions={},
+)
+
+LATER = "FROM M a, M c WHERE a.k = c.k AND a.d < c.d"
+NEEDS_ONE = [
+    f"SELECT DISTINCT c.k, c.d, c.i {LATER}",
+    f"SELECT DISTINCT a.k, c.d, c.i {LATER}",
+    f"SELECT DISTINCT a.z, a.i {LATER} AND c.d < a.d + 40",
+    f"SELECT DISTINCT c.i {LATER} AND a.k >= 'b' AND c.z = 'x'",
+    f"SELECT c.i, c.d {LATER} GROUP BY c.i, c.d",
+    f"SELECT i, z FROM M EXCEPT SELECT c.i, c.z {LATER}",
+    f"SELECT DISTINCT c.i {LATER} AND a.z = 'x'",  # a selection below the join
+    "SELECT DISTINCT a.i FROM M a, N c WHERE a.k = c.k",
+]
+NEEDS_ALL = [
+    f"SELECT c.i {LATER}",
+    f"SELECT DISTINCT a.i, c.i {LATER}",
+    f"SELECT i, z FROM M EXCEPT ALL SELECT c.i, c.z {LATER}",
+    f"SELECT c.i, COUNT(*) AS n {LATER} GROUP BY c.i",
+    f"SELECT DISTINCT c.i {LATER} AND a.i < c.i",
+    f"SELECT DISTINCT c.i {LATER} AND a.d + 3 <> c.d",
+    "SELECT DISTINCT a.i FROM M a, M c WHERE a.d < c.d",
+    "SELECT DISTINCT c.i FROM M a, (SELECT k, MAX(i) AS i FROM M GROUP BY k) c WHERE a.k = c.k",
+]
+
+
+def planned(*texts: str) -> TreePlan:
+    """The plan of the one join of a network."""
+    planner, network = Planner(), Network()
+    for number, sql in enumerate(texts):
+        logical = bind(sql, "spark", SCHEMA).query
+        assert logical is not None
+        network = planner.register(network, f"q{number}", logical).network
+    (plan,) = (p for p in plan_trees(network, {}).values() if isinstance(network.nodes[p.roots[0]], Join))
+    return plan
+
+
+@pytest.mark.parametrize("sql", NEEDS_ONE)
+def test_one_pair_is_enough(sql: str) -> None:
+    plan = planned(sql)
+    assert len(plan.enough) == 1 and not plan.ways
+
+
+@pytest.mark.parametrize("sql", NEEDS_ALL)
+def test_all_pairs_are_wanted(sql: str) -> None:
+    assert not planned(sql).enough
+
+
+def test_what_is_found_for_others_anyway_is_there_as_a_whole() -> None:
+    both = planned(NEEDS_ONE[2], f"SELECT a.i, c.i AS other {LATER}")
+    assert both.ways and not both.enough
+    apart = planned(NEEDS_ONE[0], f"SELECT a.i, c.i AS other {LATER} AND a.z = c.z")
+    assert len(apart.ways) == len(apart.enough) == 1
+
+
+def test_a_tree_with_some_pairs_does_not_cover_who_wants_all() -> None:
+    some = planned(NEEDS_ONE[0])
+    assert some.covers(some)
+    other_side = planned(NEEDS_ONE[0], f"SELECT DISTINCT a.i, a.d {LATER}")
+    assert len(other_side.enough) == 1 and not some.covers(other_side) and other_side.covers(some)
+    everything = planned(NEEDS_ONE[0], f"SELECT c.i {LATER}")
+    assert not some.covers(everything) and everything.covers(some)
+
+
+WAY = Way((key("k"),), Band("d", "d", 1, inf))
+FULL = (Way((key("k"),), Band("d", "d", 0, 5)), Way((key("z"),)))
+
+
+@pytest.mark.parametrize("ways", [(), FULL[:1], FULL])
+@pytest.mark.parametrize("side", [0, 1])
+@pytest.mark.parametrize("collide", [False, True])
+def test_every_row_that_has_a_pair_comes_with_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ways: tuple[Way, ...], side: int, collide: bool
+) -> None:
+    monkeypatch.setattr(probe, "PAIRS", 7)
+    if collide:
+        monkeypatch.setattr(key_index, "_one_hash", lambda column: np.zeros(len(column), dtype=np.uint64))
+    random = Random(17)
+    parts = [rows(random, count) for count in (40, 30, 25, 20)]
+    parts = [
+        part.set_column(
+            part.schema.get_field_index("id"), "id", pa.array(range(100 * i, 100 * i + len(part)))
+        ).append_column("_bits0", pa.array([random.choice([1, 1, 3]) for _ in range(len(part))], pa.int64()))
+        for i, part in enumerate(parts)
+    ]
+    inputs = [Input(written(parts[0], tmp_path), written(parts[1], tmp_path))]
+    inputs.append(Input(written(parts[2], tmp_path), written(parts[3], tmp_path)))
+    keys = tuple(pa.field(name, COLUMN_TYPES[name]) for name in ("k", "z", "d"))
+    leaf = Leaf(pa.schema([("id", pa.int64())]), (("id", "bigint"),), keys, 1)
+    got = [
+        (row["l_id"], row["r_id"])
+        for task in range(2)
+        for batch in Probe(leaf, leaf, Note("unused"), ways, (Enough(WAY, side),)).pairs(*inputs, task, 2)
+        for row in batch.to_pylist()
+    ]
+    halves = [(parts[0], pa.concat_tables([parts[3], parts[2]])), (parts[1], parts[2])]
+    pairs = [
+        (a, c)
+        for left, right in halves
+        for a in left.to_pylist()
+        for c in right.to_pylist()
+        if a["_bits0"] & c["_bits0"] & 2
+    ]
+    for_all = {(a["id"], c["id"]) for a, c in pairs if any(fits(way, a, c) for way in ways)}
+    for_some = {(a["id"], c["id"]) for a, c in pairs if fits(WAY, a, c)}
+    assert for_all <= set(got) and (set(got) <= for_all | for_some or (collide and len(ways) == 1))
+    assert {pair[side] for pair in for_some} == {pair[side] for pair in for_some & set(got)}
+    assert len(got) == len(set(got))
+    if not ways:
+        assert len(got) < len(for_some)

@@ -1,0 +1,68 @@
+"""DISTINCT rows of one side of a join, for which one pair of each row is looked up: alone, beside who wants all pairs,
+who comes and goes; and what is computed from them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from oracle.harness import Case, Feed, Oracle
+from oracle.random_streams import stream
+from pyspark.sql import SparkSession
+
+from workbench.network.nodes import Join
+
+LATER = "FROM t a, t b WHERE a.g = b.g AND a.d < b.d"
+DISTINCT = {
+    "followed": Case(f"SELECT DISTINCT a.k, a.s {LATER}"),
+    "follows": Case(f"SELECT DISTINCT b.k, b.g, b.amount {LATER}"),
+    "one group": Case(f"SELECT DISTINCT a.g, b.k {LATER} AND a.g >= 'b'"),
+    "of some": Case(f"SELECT DISTINCT b.k, b.flag {LATER} AND b.amount > 0 AND b.k IS NOT NULL"),
+    "soon": Case(f"SELECT b.k, b.s {LATER} AND b.d - a.d <= 400 GROUP BY b.k, b.s"),
+    "counted": Case(f"SELECT g, COUNT(*) AS n FROM (SELECT DISTINCT b.g, b.k, b.s {LATER}) v GROUP BY g"),
+    "never soon": Case(f"SELECT b.k {LATER} EXCEPT SELECT b.k {LATER} AND b.d - a.d <= 400"),
+}
+ALL = {
+    "pairs": Case(f"SELECT a.id, b.id AS other {LATER} AND b.d - a.d <= 90"),
+    "every pair": Case(f"SELECT a.id, b.id AS other {LATER}"),
+    "of others": Case(f"SELECT DISTINCT b.k, b.flag {LATER} AND a.amount > 0"),
+    "how many": Case(f"SELECT b.k, COUNT(*) AS n {LATER} GROUP BY b.k"),
+}
+"""All but the first want, of each row, also pairs that are any number of days apart."""
+
+
+def kept(oracle: Oracle) -> tuple[int, int]:
+    """Of how many nodes of joins some pairs are there, and how many pairs in all."""
+    held = oracle.session._engine.held
+    joins = [root for root, node in oracle.session._state.network.nodes.items() if isinstance(node, Join)]
+    trees = [held.by_root[root] for root in joins]
+    return sum(len(tree.plan.enough) for tree in trees), sum(tree.relation.rows for tree in trees)
+
+
+def test_who_wants_a_row_once_and_who_wants_all_of_its_pairs(spark: SparkSession, tmp_path: Path) -> None:
+    feeds = {"t": Feed(stream(240, seed=21), history=80, batch=15)}
+    with Oracle(spark, feeds, path=tmp_path / "session") as oracle:
+        oracle.register(DISTINCT)
+        some, few = kept(oracle)
+        assert some
+        oracle.run(2)
+        oracle.register({"pairs": ALL["pairs"]})
+        oracle.run(1)
+        oracle.register({name: case for name, case in ALL.items() if name != "pairs"})
+        assert kept(oracle)[0] == 0 and kept(oracle)[1] > few
+        oracle.run(2)
+        for name in ("every pair", "of others", "how many"):
+            oracle.drop(name)
+        assert kept(oracle)[0] == some
+        oracle.reopen()
+        oracle.run(2)
+        oracle.register({name: ALL[name] for name in ("of others", "how many")})
+        oracle.run(1)
+        oracle.check_changes(since=True)
+
+
+def test_semijoins_over_much_at_once(spark: SparkSession) -> None:
+    """All arrives before anything is registered, and one by one."""
+    with Oracle(spark, {"t": Feed(stream(200, seed=22), history=150, batch=25)}) as oracle:
+        oracle.register({**DISTINCT, "pairs": ALL["pairs"]}, one_by_one=True)
+        oracle.run(2)
+        oracle.check_changes()
