@@ -39,6 +39,7 @@ NEEDS_ONE = [
     f"SELECT DISTINCT a.z, a.i {LATER} AND c.d < a.d + 40",
     f"SELECT DISTINCT c.i {LATER} AND a.k >= 'b' AND c.z = 'x'",
     f"SELECT c.i, c.d {LATER} GROUP BY c.i, c.d",
+    f"SELECT DISTINCT c.i {LATER} AND c.d - a.d <> 0 AND a.d - c.d < 5 AND c.d <> a.d - 3",
     f"SELECT i, z FROM M EXCEPT SELECT c.i, c.z {LATER}",
     f"SELECT DISTINCT c.i {LATER} AND a.z = 'x'",  # a selection below the join
     "SELECT DISTINCT a.i FROM M a, N c WHERE a.k = c.k",

@@ -6,14 +6,13 @@ whose number grows with the stream.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, inf
 
 from workbench.sql.expressions import Column
 from workbench.sql.linear import linear
-from workbench.sql.predicates import Operator, ORPred, PredSet
+from workbench.sql.predicates import FLIPPED, Operator, ORPred, PredSet
 from workbench.sql.types import Kind
 
 
@@ -52,39 +51,59 @@ def band_of(tested: PredSet) -> Band | None:
         ``l.adate < r.adate`` and ``r.adate - l.adate < 40`` are the band from 1 to 39 days.
     """
     bands: dict[tuple[str, str], Band] = {}
-    for ends, low, high in _bounds(tested):
-        known = bands.get(ends, Band(*ends))
-        bands[ends] = Band(*ends, max(known.low, low), min(known.high, high))
+    for predicate in tested:
+        if (apart := _apart(predicate)) is not None and apart.operator is not Operator.NE:
+            low, high = apart.days
+            known = bands.get(apart.ends, Band(*apart.ends))
+            bands[apart.ends] = Band(*apart.ends, max(known.low, low), min(known.high, high))
     return max(bands.values(), key=lambda band: (band.low > -inf) + (band.high < inf), default=None)
 
 
 def says(band: Band, predicate: ORPred) -> bool:
-    """Whether a predicate is a bound of these days, and nothing else."""
-    return any(ends == (band.left, band.right) for ends, _, _ in _bounds((predicate,)))
+    """Whether a predicate follows from the band: it bounds the same days, or excludes some that are not in it."""
+    apart = _apart(predicate)
+    if apart is None or apart.ends != (band.left, band.right):
+        return False
+    if apart.operator is Operator.NE:
+        return not band.low <= apart.bound <= band.high
+    low, high = apart.days
+    return low <= band.low and band.high <= high
 
 
-def _bounds(tested: Iterable[ORPred]) -> Iterator[tuple[tuple[str, str], float, float]]:
-    """For every bound of a difference of two days the columns, and what the difference must be between."""
-    for predicate in tested:
-        literal = predicate.literals[0]
-        if len(predicate.literals) > 1 or literal.right is None or literal.operator is Operator.NE:
-            continue
-        if not (literal.left.type.exact and literal.right.type.exact):
-            continue
-        form = linear(literal.left).plus(linear(literal.right).times(Fraction(-1)))
-        days = {
-            e.source: (e.name, factor) for e, factor in form.terms if isinstance(e, Column) and e.type.kind is Kind.DATE
-        }
-        if len(form.terms) != 2 or days.keys() != {0, 1} or days[0][1] != -days[1][1]:
-            continue
-        # factor * (right - left) + constant, compared with 0
-        factor = days[1][1]
-        bound = -form.constant / factor
-        above = literal.operator in (Operator.GT, Operator.GE)
-        strict = literal.operator in (Operator.GT, Operator.LT)
-        # Days are whole: more than 3 is 4 or more.
-        least: float = floor(bound) + 1 if strict else ceil(bound)
-        most: float = ceil(bound) - 1 if strict else floor(bound)
-        if literal.operator is not Operator.EQ:
-            least, most = (least, inf) if above == (factor > 0) else (-inf, most)
-        yield (days[0][0], days[1][0]), least, most
+@dataclass(frozen=True)
+class _Apart:
+    """A comparison of ``right - left``, in days, with a number."""
+
+    ends: tuple[str, str]
+    operator: Operator
+    bound: Fraction
+
+    @property
+    def days(self) -> tuple[float, float]:
+        """What the difference must be between, both included. Days are whole: more than 3 is 4 or more."""
+        match self.operator:
+            case Operator.EQ:
+                return ceil(self.bound), floor(self.bound)
+            case Operator.GT | Operator.GE as operator:
+                return floor(self.bound) + 1 if operator is Operator.GT else ceil(self.bound), inf
+            case operator:
+                return -inf, ceil(self.bound) - 1 if operator is Operator.LT else floor(self.bound)
+
+
+def _apart(predicate: ORPred) -> _Apart | None:
+    """What a predicate says of a difference of two days, if it says that alone."""
+    literal = predicate.literals[0]
+    if len(predicate.literals) > 1 or literal.right is None or literal.operator not in FLIPPED:
+        return None
+    if not (literal.left.type.exact and literal.right.type.exact):
+        return None
+    form = linear(literal.left).plus(linear(literal.right).times(Fraction(-1)))
+    days = {
+        e.source: (e.name, factor) for e, factor in form.terms if isinstance(e, Column) and e.type.kind is Kind.DATE
+    }
+    if len(form.terms) != 2 or days.keys() != {0, 1} or days[0][1] != -days[1][1]:
+        return None
+    # factor * (right - left) + constant, compared with 0
+    factor = days[1][1]
+    operator = literal.operator if factor > 0 else FLIPPED[literal.operator]
+    return _Apart((days[0][0], days[1][0]), operator, -form.constant / factor)
