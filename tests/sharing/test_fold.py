@@ -122,6 +122,13 @@ def test_a_join_of_rows_that_are_taken_back_is_changed_like_others() -> None:
     assert len(of_kind(network_of(f"{groups} AND a.code > 2", groups), Join)) == 1
 
 
+def test_a_self_join_is_turned_so_that_it_keeps_most_of_what_it_tests() -> None:
+    later = "SELECT b.id FROM F a, F b WHERE a.src = b.src AND b.day > a.day AND {}"
+    network = network_of(later.format("a.code = 1"), later.format("a.code = 2 AND b.day < a.day + 40"))
+    (join,) = of_kind(network, Join)
+    assert "<> 0" not in str(join.predicates) and "< 40" not in str(join.predicates)
+
+
 def test_a_join_of_three_names_columns_by_leaf() -> None:
     network = network_of("SELECT c.id FROM F a, F b, F c WHERE a.dst = b.src AND b.dst = c.src AND c.amount = a.amount")
     (plan,) = network.queries.values()

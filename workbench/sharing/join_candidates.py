@@ -49,6 +49,11 @@ class Choice:
     anchor: float
 
     @property
+    def lost(self) -> int:
+        """How many of its tests the join loses."""
+        return len(difference(self.join.predicates, self.predicates).or_preds)
+
+    @property
     def order(self) -> tuple[float, ...]:
         """The better choice is smaller.
 
