@@ -87,6 +87,11 @@ def test_it_plays_as_many_batches_as_asked_and_tells_of_each(player, session):
     assert player.position.clock == DAYS[39]
 
 
+def test_it_stands_where_the_session_stands_whoever_ran_its_batches(player, session):
+    session.run()
+    assert (player.position.batch, player.position.clock) == (1, DAYS[19])
+
+
 def test_it_plays_to_the_end_and_says_so(player, session):
     player.play()
     assert player.wait(20)

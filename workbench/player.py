@@ -126,7 +126,8 @@ class Player:
     def position(self) -> Position:
         """Where it stands now."""
         with self._changed:
-            at, batch = self._clock, self._session.batch
+            # Batches may have been run without the player.
+            at, batch = self._session.now, self._session.batch
             now = self._since, self._due, self._problem, self._session.progress
             return Position(self._state(), batch, at, self._left, *now)
 
