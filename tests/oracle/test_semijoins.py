@@ -66,3 +66,17 @@ def test_semijoins_over_much_at_once(spark: SparkSession) -> None:
         oracle.register({**DISTINCT, "pairs": ALL["pairs"]}, one_by_one=True)
         oracle.run(2)
         oracle.check_changes()
+
+
+def test_a_count_that_nobody_read_for_a_while_is_right_again(spark: SparkSession) -> None:
+    """Meanwhile only some pairs were looked up, and a sibling went on counting."""
+    soon = Case(f"SELECT b.k, COUNT(*) AS n {LATER} AND b.d - a.d <= 90 GROUP BY b.k")
+    with Oracle(spark, {"t": Feed(stream(200, seed=23), history=80, batch=20)}) as oracle:
+        oracle.register({"distinct": Case(f"SELECT DISTINCT b.k {LATER}"), "how many": ALL["how many"], "soon": soon})
+        oracle.run(1)
+        oracle.drop("how many")
+        assert kept(oracle)[0]
+        oracle.run(2)
+        oracle.register({"how many": ALL["how many"]})
+        oracle.run(1)
+        oracle.check_changes()

@@ -125,11 +125,7 @@ class Probe:
     ) -> Iterator[pa.RecordBatch]:
         """Pairs of a change on one side with rows of the other: one at least for each row for which one is enough."""
         for meeting in self._meetings((enough.way,), change, others, changed, task, tasks):
-            if changed == enough.side:
-                found = [one_candidate(meeting.segment, meeting.key, meeting.looking.wanted, meeting.good)]
-            else:
-                found = list(meeting.all())
-            for asked, rows in found:
+            for asked, rows in meeting.one() if changed == enough.side else meeting.all():
                 at = meeting.looking.at[asked]
                 # What is in one of the ways has been handed on, and that is enough.
                 new = np.ones(len(at), dtype=bool)
@@ -211,6 +207,10 @@ class _Meeting:
         for asked, found in candidates(self.segment, self.key, self.looking.wanted, PAIRS):
             good = self.good(asked, found)
             yield asked[good], found[good]
+
+    def one(self) -> Iterator[tuple[Positions, Positions]]:
+        """One pair of each row that looks and finds any."""
+        yield one_candidate(self.segment, self.key, self.looking.wanted, self.good)
 
     def good(self, asked: Positions, found: Positions) -> Mask:
         """Whether candidates belong to the node, and to each other as their values say."""

@@ -67,6 +67,8 @@ class TreePlan:
     """How the pairs of a join are found, if they are looked up."""
     enough: Mapping[NodeId, frozenset[Enough]] = field(default_factory=dict)
     """Nodes that have only so many of a join's pairs as their readers need, and these."""
+    of_some: frozenset[NodeId] = frozenset()
+    """Roots that read such a node: nobody reads their statistics, which may be kept for siblings and mean nothing."""
 
     def _keeps(self, wanted: frozenset[int], enough: frozenset[Enough] | None) -> bool:
         """Whether it keeps the rows that have all of some bits, or as many of them as are enough."""
@@ -132,6 +134,7 @@ class TreePlan:
         """Whether its rows are made like the other's, are kept for what is wanted, and have all columns."""
         return (
             all(other.made_of.get(root, how) == how for root, how in self.made_of.items())
+            and self.of_some.intersection(other.roots) <= other.of_some
             and set(other.stored) <= set(self.stored)
             and all(self._keeps(some, other.partial.get(some)) for some in wanted)
             and (other.grouped is None or set(other.grouped.state_columns) <= set(self.grouped.state_columns))  # type: ignore[union-attr]

@@ -95,6 +95,7 @@ def plan_trees(
     wants = {root: _wants(tests[root], readings[root]) for root in joins}
     looked_up = {root: look_ups(network, root, wants[root], read if monotone[root] else None) for root in joins}
     ways = {root: (*some, *(one.way for one in all_of(enough))) for root, (some, enough) in looked_up.items()}
+    some = frozenset(node for _, enough in looked_up.values() for node in enough)
     keys = _stored_keys(network, {root: plan for name, plan in grouped.items() for root in named[name]}, ways)
     asked: dict[NodeId, dict[Read, tuple[NodeId, ...]]] = {root: {} for root in network.trees}
     for query in network.queries.values():
@@ -134,6 +135,7 @@ def plan_trees(
             },
             ways=looked_up[roots[0]][0] if roots[0] in joins else (),
             enough=looked_up[roots[0]][1] if roots[0] in joins else {},
+            of_some=frozenset(root for root in roots if not some.isdisjoint(network.nodes[root].parents)),
         )
     return plans
 
