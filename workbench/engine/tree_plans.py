@@ -160,7 +160,7 @@ def _grouped_plan(
             for root in roots:
                 node = network.nodes[root]
                 assert isinstance(node, Aggregate)
-                groupings.setdefault(tuple(map(node.direct_group, node.groups)), []).append(node)
+                groupings.setdefault((*node.groups, *map(node.direct_group, node.groups)), []).append(node)
             above = monotone[network.roots[first.parent]]
             plans = [(plan_aggregate(own[0], made, above, incremental), own) for own in groupings.values()]
             return together([(plan, {member(node.id) for node in own}) for plan, own in plans])
