@@ -8,7 +8,7 @@ two columns, LIKE, a user function) is evaluated by Spark to true, false or NULL
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -23,6 +23,7 @@ from workbench.engine.lineage import (
     comparable_constant,
     mask,
 )
+from workbench.engine.unscaled import unscaled
 from workbench.sql.expressions import Column, Constant
 from workbench.sql.predicates import Literal, Operator, ORPred, PredSet
 from workbench.sql.spark_sql import literal_to_spark, to_spark
@@ -66,14 +67,20 @@ _SIDES = {
 
 @dataclass(frozen=True)
 class CompiledFilter:
-    """A grouped filter and the expressions it reads: ``tests`` maps the column name in the filter to Spark SQL."""
+    """A grouped filter and the expressions it reads: ``tests`` maps the column name in the filter to Spark SQL.
+
+    What it reads of columns that rows have anyway is not among them.
+    """
 
     filter: GroupedFilter
     tests: Mapping[str, str]
 
 
 def compile_filter(
-    selections: Mapping[int, PredSet], bits: Iterable[int], keep: Iterable[frozenset[int]]
+    selections: Mapping[int, PredSet],
+    bits: Iterable[int],
+    keep: Iterable[frozenset[int]],
+    columns: Collection[str] = (),
 ) -> CompiledFilter:
     """Compile.
 
@@ -81,6 +88,7 @@ def compile_filter(
         selections: for the bit of each selection node, its PredSet over the root's columns.
         bits: all bits in use, also those without a PredSet (the root).
         keep: for what a row is worth keeping: having all the bits of one of these sets.
+        columns: those of the root that rows have when they are tested.
     """
     used = list(bits)
     words = max(used, default=0) // WORD + 1
@@ -90,7 +98,8 @@ def compile_filter(
             tested.setdefault(predicate, []).append(bit)
     compiled = {predicate: [_test(literal) for literal in predicate.literals] for predicate in tested}
     sql = sorted({test.sql for tests in compiled.values() for test in tests})
-    names = {text: f"_t{i}" for i, text in enumerate(sql)}
+    there = {_over_root(column): column for column in columns}
+    names = {text: there.get(text, f"_t{i}") for i, text in enumerate(sql)}
 
     single: dict[str, list[tuple[list[Test], list[int]]]] = {}
     disjunctions: list[Disjunction] = []
@@ -112,7 +121,7 @@ def compile_filter(
     combinations = [mask(list(some), words) for some in wanted if len(some) > 1]
     combined = np.array(combinations, dtype=np.uint64).reshape(-1, words)
     grouped = GroupedFilter(tables, tuple(disjunctions), mask(used, words), single_bits, combined)
-    return CompiledFilter(grouped, {names[text]: text for text in sql})
+    return CompiledFilter(grouped, {names[text]: text for text in sql if text not in there})
 
 
 def _table(column: str, groups: list[tuple[list[Test], list[int]]], words: int, free: Bits) -> RangeTable:
@@ -138,8 +147,8 @@ def _any_float(points: list[int | float | str]) -> bool:
     return any(isinstance(p, float) for p in points)
 
 
-def _over_root(column: Column) -> str:
-    return f"`{column.name}`"
+def _over_root(column: Column | str) -> str:
+    return f"`{column if isinstance(column, str) else column.name}`"
 
 
 def _test(literal: Literal) -> Test:
@@ -160,6 +169,8 @@ def _ranked(literal: Literal) -> Test | None:
     if kind is Kind.DOUBLE and literal.right.type.numeric:
         return Test(sql, literal.operator, float(value))  # type: ignore[arg-type]
     if kind in (Kind.INTEGER, Kind.DECIMAL) and constant_kind in (Kind.INTEGER, Kind.DECIMAL):
+        if not isinstance(left, Column) and (whole := unscaled(left, _over_root)) is not None:
+            sql = whole.sql
         return _exact_number(sql, literal.operator, Decimal(str(value)), left.type.scale)
     if kind is constant_kind and kind in (Kind.STRING, Kind.DATE, Kind.TIMESTAMP):
         return Test(sql, literal.operator, comparable_constant(value, 0))

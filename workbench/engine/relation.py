@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from zlib import crc32
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -23,8 +24,11 @@ from workbench.engine.note import Input, Note
 from workbench.engine.segments import SEGMENT_ROWS, Segment, open_segment, write_segments
 from workbench.engine.shared_pass import Delta
 
-RUNS = 6
-"""So many runs of about one size become one."""
+RUNS = 5
+"""So many runs of about one size become one, or a few more: which of them, is each relation's own."""
+
+APART = 4
+"""Relations have so many numbers of runs: if all had the same, all would merge in the same batches."""
 
 SMALL_ROWS = 20_000
 """So many rows are few: what has no more is merged by the driver, and sent to every task of a join."""
@@ -108,12 +112,18 @@ class Relation:
         if not delta.rows:
             return self
         grown = replace(self, runs=(*self.runs, delta.segments))
-        newest = _to_merge(grown.runs, at_most=SEGMENT_ROWS if self.merge is None else None)
+        newest = _to_merge(grown.runs, RUNS + self._apart, at_most=SEGMENT_ROWS if self.merge is None else None)
         return grown._merged(newest) if newest else grown
 
     def narrowed(self, layout: Layout) -> Relation:
         """The relation with fewer columns."""
         return replace(self, layout=layout)
+
+    @property
+    def _apart(self) -> int:
+        """By how many runs it merges later than others; the same whenever it is opened."""
+        role = "" if self.merge is None else self.merge.role
+        return crc32(f"{self.folder.name} {role}".encode()) % APART
 
     @property
     def files(self) -> frozenset[str]:
@@ -145,9 +155,10 @@ def _rows(segments: Run) -> int:
     return sum(segment.rows for segment in segments)
 
 
-def _to_merge(runs: Sequence[Run], at_most: int | None) -> int:
+def _to_merge(runs: Sequence[Run], many: int, at_most: int | None) -> int:
     """How many of the newest runs should become one: those of which each is at most twice as large as all newer.
 
+    ``many``: if they are so many.
     ``at_most``: runs of more rows stay as they are. Rows that merging does not make fewer gain nothing beyond that.
     """
     newer = count = 0
@@ -155,7 +166,7 @@ def _to_merge(runs: Sequence[Run], at_most: int | None) -> int:
         if (at_most is not None and rows > at_most) or (count and rows > 2 * newer):
             break
         newer, count = newer + rows, count + 1
-    return count if count >= RUNS else 0
+    return count if count >= many else 0
 
 
 def consolidate(rows: DataFrame, layout: Layout) -> DataFrame:

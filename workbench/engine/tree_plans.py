@@ -90,7 +90,7 @@ def plan_trees(
         for name, roots in named.items()
         if (plan := _grouped_plan(network, roots, made[name], monotone, incremental_aggregates)) is not None
     }
-    tests = {root: _tested(network, root, name_of[root] in grouped) for root in network.trees}
+    tests = {root: tested_of(network, root, name_of[root] in grouped) for root in network.trees}
     joins = {root: node for root in network.trees if isinstance(node := network.nodes[root], Join)}
     wants = {root: _wants(tests[root], readings[root]) for root in joins}
     looked_up = {root: look_ups(network, root, wants[root], read if monotone[root] else None) for root in joins}
@@ -116,6 +116,8 @@ def plan_trees(
             bits_read = [[plans[parent].bits[node] for node in read] for parent, read in inputs]
             own = own.read_by(tuple(zip(map(member, roots), read, strict=True)) for read in bits_read)
             made[name] = {MEMBER: INTEGER, **made[name]}
+        # A group's row is retracted with its lineage, which its tested columns decide.
+        kept = made[name] if name in grouped else _merged(carried[root] for root in roots)
         plans[name] = TreePlan(
             name=name,
             trees=trees,
@@ -123,11 +125,10 @@ def plan_trees(
             made_of={root: computed(network.nodes[root]) for root in roots},
             bits=bits,
             wanted=wanted,
-            # A group's row is retracted with its lineage, which its tested columns decide.
-            kept=made[name] if name in grouped else _merged(carried[root] for root in roots),
+            kept=kept,
             made=made[name],
             monotone=monotone[roots[0]],
-            filter=compile_filter(tested, bits.values(), wanted),
+            filter=compile_filter(tested, bits.values(), wanted, kept),
             grouped=own,
             keys=_merged(keys[root] for root in roots),
             asked={
@@ -200,7 +201,7 @@ def _stored_keys(
     return keys
 
 
-def _tested(network: Network, root: NodeId, of_family: bool) -> dict[NodeId, PredSet]:
+def tested_of(network: Network, root: NodeId, of_family: bool) -> dict[NodeId, PredSet]:
     """What is tested on a root's rows for each node of its tree, parents before children; in a family also whose."""
     tested: dict[NodeId, PredSet] = {}
     for id_ in network.trees[root]:
