@@ -130,6 +130,8 @@ class Operated:
     rows_in: int
     rows_out: int
     seconds: float
+    node_rows: dict[NodeId, int] = field(default_factory=dict)
+    alone: dict[NodeId, float] = field(default_factory=dict)
 
 
 @dataclass
@@ -157,9 +159,17 @@ class Report:
         raise KeyError(id_)
 
 
-def report(network: Network, batch: int = 1) -> Report:
+def report(network: Network, batch: int = 1, profile: bool = False) -> Report:
     operators = [
-        Operated(f"tree of {root}", nodes, 1000, 900 - 50 * i, 0.01 + 0.1 * i**2)
+        Operated(
+            f"tree of {root}",
+            nodes,
+            1000,
+            900 - 50 * i,
+            0.01 + 0.1 * i**2,
+            dict.fromkeys(nodes, 900 - 50 * i),
+            dict.fromkeys(nodes if profile else (), 0.01),
+        )
         for i, (root, nodes) in enumerate(network.trees.items())
     ]
     changes = {name: 3 * i for i, name in enumerate(network.queries)}

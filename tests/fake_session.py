@@ -88,7 +88,7 @@ class FakeSession(SessionViews):
     ends_after: int = 1000
     interrupts: dict[int, int] = field(default_factory=dict)
     underway: Progress | None = None
-    added: list[tuple[str, Any]] = field(default_factory=list)
+    added: list[tuple[Any, ...]] = field(default_factory=list)
 
     @property
     def network(self) -> NetworkView:
@@ -96,14 +96,14 @@ class FakeSession(SessionViews):
 
     def add_stream(
         self, name: str, source: object, history: int | None, batch: int | None, time: str | None,
-        lateness: str | None = None,
+        columns: dict[str, str] | None = None, lateness: str | None = None,
     ) -> FakeStream:  # fmt: skip
-        self.added.append((name, source))
+        self.added.append((name, source, columns) if columns else (name, source))
         self.streams[name] = FakeStream(name, history or 0, batch or 1000, time, lateness=lateness)
         return self.streams[name]
 
-    def add_table(self, name: str, source: object) -> FakeStream:
-        return self.add_stream(name, source, None, None, None)
+    def add_table(self, name: str, source: object, columns: dict[str, str] | None = None) -> FakeStream:
+        return self.add_stream(name, source, None, None, None, columns)
 
     def register(self, sql: str, name: str, dialect: str, results: str = "lazy") -> FakeQuery:
         _, explanation = self.preview(sql, name, dialect)
@@ -149,12 +149,14 @@ class FakeSession(SessionViews):
     def seek(self, batch: int, progress: Callable[[Any], None]) -> None:
         del self.reports[batch:]
 
-    def run(self, batches: int, progress: Callable[[Any], None] = lambda report: None) -> list[Any]:
+    def run(
+        self, batches: int, progress: Callable[[Any], None] = lambda report: None, profile: bool = False
+    ) -> list[Any]:
         done = []
         for number in range(len(self.reports) + 1, min(len(self.reports) + batches, self.ends_after) + 1):
             for _ in range(self.interrupts.get(number, 0)):
                 os.kill(os.getpid(), signal.SIGINT)
-            self.reports.append(example_network.report(self.plan, number))
+            self.reports.append(example_network.report(self.plan, number, profile))
             done.append(self.reports[-1])
             progress(self.reports[-1])
         return done

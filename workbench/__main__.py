@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from workbench.counted import counted
 from workbench.errors import SessionError, WorkbenchError
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def run_session(path: str, batches: int | None) -> int:
 def _tell(report: BatchReport) -> None:
     changed = sum(1 for rows in report.changes.values() if rows)
     queries = "1 query has" if changed == 1 else f"{changed:,} queries have"
-    print(f"batch {report.batch}: {report.rows:,} rows in {report.seconds:.2f} s, {queries} news", flush=True)
+    print(f"batch {report.batch}: {counted(report.rows, 'row')} in {report.seconds:.2f} s, {queries} news", flush=True)
 
 
 def _number(text: str) -> int:

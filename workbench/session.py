@@ -148,8 +148,16 @@ class Session(SessionInputs, SessionReading, SessionViews):
         with self._store.changing() as change:
             change.state = self._steps.drop(change.state, gone)
 
-    def run(self, batches: int = 1, progress: Callable[[BatchReport], None] | None = None) -> list[BatchReport]:
+    def run(
+        self, batches: int = 1, progress: Callable[[BatchReport], None] | None = None, profile: bool = False
+    ) -> list[BatchReport]:
         """Let batches arrive: each takes the next rows of every stream. Fewer reports than asked at the streams' end.
+
+        Args:
+            batches: how many.
+            progress: told of every batch that was run.
+            profile: whether to measure also what each node costs alone; see ``BatchReport.node``. That takes as long
+                as all nodes one after the other, and is no part of the batch's own time.
 
         Raises:
             EngineError, CatalogError: a batch could not be evaluated or kept; it has not arrived then, and running
@@ -164,7 +172,7 @@ class Session(SessionInputs, SessionReading, SessionViews):
             if all(stream.replay.finished for stream in self._state.streams.values()):
                 break
             with self._lock, self._store.changing() as change:
-                change.state, report = self._steps.run(change.state)
+                change.state, report = self._steps.run(change.state, profile=profile)
             self._failing.disable()
             reports.append(report)
             if progress is not None:

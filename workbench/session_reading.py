@@ -44,6 +44,11 @@ class SessionReading(SessionParts):
         raise QueryError(f"there is no query {name}", hint=nearest(name, queries))
 
     @property
+    def temporary(self) -> bool:
+        """Whether it is gone when it is closed, since no folder was given for it; ``save`` keeps a copy."""
+        return self._store.home.temporary
+
+    @property
     def queries(self) -> Mapping[str, Query]:
         """Registered queries by name, in the order of registration."""
         return MappingProxyType(dict(self._state.queries))

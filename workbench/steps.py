@@ -106,12 +106,14 @@ class Steps:
             self.planner.catalog.put_decisions(name, state.queries[name].explanation.rows())
         return self._release(replace(state, disabled={**state.disabled, **reasons}), network)
 
-    def run(self, state: State, sizes: Mapping[str, int] | None = None) -> tuple[State, BatchReport]:
+    def run(
+        self, state: State, sizes: Mapping[str, int] | None = None, profile: bool = False
+    ) -> tuple[State, BatchReport]:
         """Let the next rows of every stream arrive: ``sizes`` by stream, or each stream's own number."""
         streams = {name: stream for name, stream in state.streams.items() if not stream.table}
         steps = {n: s.replay.next(None if sizes is None else sizes.get(n, 0)) for n, s in streams.items()}
         arriving = {name: table for name, (_, table) in steps.items()}
-        report = self.engine.run_batch(state.network, state.batch + 1, arriving)
+        report = self.engine.run_batch(state.network, state.batch + 1, arriving, profile)
         late = {name: after.late_since(streams[name].replay) for name, (after, _) in steps.items()}
         arrived = {name: rows + late[name] for name, rows in report.arrived.items()}
         set_aside = {name: rows for name, rows in late.items() if rows}

@@ -15,6 +15,7 @@ from catalog.random_networks import MONEY, network
 
 from workbench.catalog.catalog import Catalog, QueryText
 from workbench.catalog.database import CatalogError
+from workbench.catalog.session_rows import OperatorRow
 from workbench.network.network import Network, QueryPlan
 from workbench.network.nodes import Aggregate, Branch, Join, Read, Selection, SetOperation, SetOperator, Source
 from workbench.sql.expressions import AggregateCall, Column, Constant, column_name
@@ -357,7 +358,7 @@ def test_a_file_of_another_version_is_refused(tmp_path):
     connection = sqlite3.connect(tmp_path / "c.db")
     connection.execute("PRAGMA user_version = 99")
     connection.close()
-    with pytest.raises(CatalogError, match="version 99, and this workbench reads version 3"):
+    with pytest.raises(CatalogError, match="version 99, and this workbench reads version 4"):
         Catalog(tmp_path / "c.db")
 
 
@@ -365,8 +366,10 @@ def test_a_file_of_an_older_version_is_brought_to_the_present_one(tmp_path):
     Catalog(tmp_path / "c.db").close()
     connection = sqlite3.connect(tmp_path / "c.db")
     connection.execute("ALTER TABLE batches DROP COLUMN set_aside")
+    connection.execute("ALTER TABLE operator_timings DROP COLUMN alone")
     connection.execute("DROP TABLE pruned")
     connection.execute("INSERT INTO batches VALUES (1, 5, 0.5, '{\"f\": 5}', '{}')")
+    connection.execute("INSERT INTO operator_timings VALUES (1, 0, 'F1', 5, 5, 0.25, '{\"F1\": 5}')")
     connection.execute("PRAGMA user_version = 2")
     connection.commit()
     connection.close()
@@ -374,6 +377,7 @@ def test_a_file_of_an_older_version_is_brought_to_the_present_one(tmp_path):
         catalog = Catalog(tmp_path / "c.db", copied=copied)
         (batch,) = catalog.session.batches()
         assert (batch.arrived, batch.set_aside) == ({"f": 5}, {})
+        assert batch.operators == (OperatorRow("F1", 5, 5, 0.25, {"F1": 5}, {}),)
         catalog.close()
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from oracle.class_queries import ALL
 from oracle.harness import Feed, Oracle
@@ -10,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from workbench.engine import join, lookup, node_rows, probe, relation, segments
 
-CASES = [
+SOME = [
     "selection_or",
     "join_self",
     "join_or_join_nulls",
@@ -23,6 +25,7 @@ CASES = [
     "set_union_all",
     "set_except_all",
 ]
+CASES = list(ALL) if os.environ.get("ARGUS_SHORTCUTS") == "all" else SOME
 
 
 @pytest.mark.parametrize(

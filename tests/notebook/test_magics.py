@@ -10,6 +10,7 @@ import pytest
 
 from workbench.errors import SqlError, WorkbenchError
 from workbench.notebook.arguments import MagicError
+from workbench.notebook.commands.look import latest_changes
 from workbench.notebook.magics import UnexpectedError
 
 
@@ -81,6 +82,7 @@ def test_a_source_that_is_not_there(run):
 def test_running_ends_with_the_queries_that_have_something_new(run, session):
     run("%%argus q1\nSELECT big")
     run("%%argus q2\nSELECT huge")
+    session.add_stream("F", None, 0, 1000, None)
     cell = run("%argus run 3")
     assert cell.texts[0] == "batch 1 of 3 …"
     assert cell.texts[3].startswith("batch 3 (3 of 3): 1,000 rows, ")
@@ -88,6 +90,39 @@ def test_running_ends_with_the_queries_that_have_something_new(run, session):
     assert cell.texts[5].splitlines()[0] == "new results"
     assert "q2" in cell.texts[5] and "9" in cell.texts[5]
     assert "q1" not in cell.texts[5], "q1 had no changes"
+
+
+def test_progress_counts_the_batches_there_are(run, session):
+    session.add_stream("F", None, 0, 2000, None)
+    assert run("%argus run 5000").texts[0] == "batch 1 of 3 …"
+
+
+def test_a_profile_shows_the_nodes_one_by_one(run, session):
+    run("%%argus q1\nSELECT big")
+    text = run("%argus run --profile").text
+    assert "each as if nobody wanted the others" in text
+    assert "each as if" in run("%argus timings").text
+    assert "each as if" not in run("%argus run").text
+
+
+def test_types_of_columns_are_given_one_by_one(run, session, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "fed.csv").touch()
+    run("%argus stream F fed.csv --type zip=string --type 'fee=decimal(8, 2)'")
+    run("%argus table T fed.csv --type zip=string")
+    assert [added[2] for added in session.added] == [{"zip": "string", "fee": "decimal(8, 2)"}, {"zip": "string"}]
+    assert "names no column and type" in str(run("%argus table T fed.csv --type zip").error)
+
+
+def test_changes_stand_beside_what_they_replace():
+    changed = {"batch": [1, 2, 2, 2, 2], "weight": [1, 1, 1, -1, -1], "bank": ["x", "y", "x", "x", "y"]}
+    latest = latest_changes(pd.DataFrame(changed), 2)
+    assert list(zip(latest["bank"], latest["weight"], strict=True)) == [("y", -1), ("y", 1)]
+
+
+def test_a_cell_without_a_name_or_with_two_says_how_it_is_done(run):
+    for line in ("%%argus", "%%argus big transfers"):
+        assert "a name of one word" in str(run(f"{line}\nSELECT big").error)
 
 
 def test_running_without_streams_says_so(run, session):
@@ -185,7 +220,7 @@ def test_help_lists_every_command_and_explains_one(run):
     text = run("%argus help").text
     assert "%argus stream" in text and "%%argus" in text
     one = run("%argus help run").text
-    assert "usage: %argus run [N]" in one and "%argus run 5" in one
+    assert "usage: %argus run [--profile] [N]" in one and "%argus run 5" in one
     assert "--dry-run" in run("%argus help %%argus").text
     assert "--history" in run("%argus stream --help").text
 

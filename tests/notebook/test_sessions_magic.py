@@ -22,6 +22,7 @@ class Kept(FakeSession):
     path: Path = Path("/nowhere")
     read_only: str | None = None
     closed: bool = False
+    temporary: bool = True
     batch: int = 0
 
     def save(self, path: str) -> Path:
@@ -36,6 +37,7 @@ class Kept(FakeSession):
 @dataclass
 class Arguments:
     path: str
+    leave: bool = False
 
 
 def desk_of(*sessions: Kept) -> tuple[Desk, list[Kept]]:
@@ -88,3 +90,39 @@ def test_a_session_that_is_open_here_is_not_opened_again(capsys, tmp_path):
     kept.closed = True
     open_session(desk, Arguments(str(tmp_path)))
     assert described(kept) in capsys.readouterr().out == f"{tmp_path}: before the first batch, nothing in it yet\n"
+
+
+def test_a_session_that_is_not_saved_is_not_left_unless_that_is_said(capsys, tmp_path):
+    session, kept = Kept(batch=5), Kept(path=tmp_path)
+    desk, _ = desk_of(session, kept)
+    session.add_stream("F", None, 1, 1, None)
+    assert desk.session is session
+    with pytest.raises(MagicError, match="is not saved: after batch 5, 1 stream") as refused:
+        open_session(desk, Arguments(str(tmp_path)))
+    assert "--leave" in str(refused.value) and "%argus save" in str(refused.value)
+    assert desk.session is session
+    save(desk, Arguments("fraud"))
+    session.register("huge", "new", "spark")
+    with pytest.raises(MagicError, match="1 query"):
+        open_session(desk, Arguments(str(tmp_path)))
+    save(desk, Arguments("fraud2"))
+    open_session(desk, Arguments(str(tmp_path)))
+    assert desk.session is kept
+
+
+def test_a_session_that_is_not_saved_can_be_left(capsys, tmp_path):
+    session, kept = Kept(batch=5), Kept(path=tmp_path)
+    desk, _ = desk_of(session, kept)
+    session.register("huge", "new", "spark")
+    assert desk.session is session
+    open_session(desk, Arguments(str(tmp_path), leave=True))
+    assert desk.session is kept
+
+
+def test_a_session_in_a_folder_is_left_as_it_is(capsys, tmp_path):
+    session, kept = Kept(temporary=False), Kept(path=tmp_path)
+    desk, _ = desk_of(session, kept)
+    session.register("huge", "new", "spark")
+    assert desk.session is session
+    open_session(desk, Arguments(str(tmp_path)))
+    assert desk.session is kept

@@ -6,7 +6,7 @@ row wherever it is used, an id means the same in every catalog, and a catalog's 
 
 from __future__ import annotations
 
-VERSION = 3
+VERSION = 4
 """Goes up when a table changes. From 2 on a catalog has all of a session."""
 
 _PREDICATES = """
@@ -162,8 +162,8 @@ CREATE TABLE batches (
     changes TEXT NOT NULL, set_aside TEXT NOT NULL DEFAULT '{}');
 CREATE TABLE operator_timings (
     batch INTEGER NOT NULL, position INTEGER NOT NULL, operator TEXT NOT NULL, rows_in INTEGER NOT NULL,
-    rows_out INTEGER NOT NULL, seconds REAL NOT NULL, node_rows TEXT NOT NULL, PRIMARY KEY (batch, position))
-    WITHOUT ROWID;
+    rows_out INTEGER NOT NULL, seconds REAL NOT NULL, node_rows TEXT NOT NULL, alone TEXT NOT NULL,
+    PRIMARY KEY (batch, position)) WITHOUT ROWID;
 -- The manifest: the files that the last commit speaks of. Whatever else lies in the folder is nobody's.
 CREATE TABLE lineage_bits (
     tree TEXT NOT NULL, node TEXT NOT NULL, bit INTEGER NOT NULL, PRIMARY KEY (tree, node)) WITHOUT ROWID;
@@ -185,7 +185,10 @@ CREATE TABLE pruned (
 
 DDL = _PREDICATES + _NODES + _QUERIES + _COLUMNS + _SESSION + _PRUNED
 
-MIGRATIONS = {2: "ALTER TABLE batches ADD COLUMN set_aside TEXT NOT NULL DEFAULT '{}';" + _PRUNED}
+MIGRATIONS = {
+    2: "ALTER TABLE batches ADD COLUMN set_aside TEXT NOT NULL DEFAULT '{}';" + _PRUNED,
+    3: "ALTER TABLE operator_timings ADD COLUMN alone TEXT NOT NULL DEFAULT '{}';",
+}
 """What makes a catalog of an older version one of the next; one of any other version is refused."""
 
 _NO_EXTREME = "over rows that may be taken back it is computed from the values: a minimum that goes leaves no next one"

@@ -56,13 +56,14 @@ class Registration:
 
 @dataclass(frozen=True, slots=True)
 class OperatorRow:
-    """One shared operator in one batch; rows by node, in the order of the nodes."""
+    """One shared operator in one batch; rows by node, in the order of the nodes, and seconds of those profiled."""
 
     operator: str
     rows_in: int
     rows_out: int
     seconds: float
     node_rows: Mapping[str, int]
+    alone: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,8 +242,9 @@ class SessionRows:
         self._database.insert(
             "operator_timings",
             (
-                (row.batch, i, o.operator, o.rows_in, o.rows_out, o.seconds, json.dumps(dict(o.node_rows)))
+                (row.batch, i, o.operator, o.rows_in, o.rows_out, o.seconds, *by_node)
                 for i, o in enumerate(row.operators)
+                for by_node in [[json.dumps(dict(numbers)) for numbers in (o.node_rows, o.alone)]]
             ),
         )
 
@@ -254,11 +256,12 @@ class SessionRows:
     def batches(self) -> list[BatchRow]:
         """The reports of all batches, in order."""
         operators: dict[int, list[OperatorRow]] = {}
-        for batch, name, rows_in, rows_out, seconds, node_rows in self._database.rows(
-            "SELECT batch, operator, rows_in, rows_out, seconds, node_rows FROM operator_timings"
+        for batch, name, rows_in, rows_out, seconds, *by_node in self._database.rows(
+            "SELECT batch, operator, rows_in, rows_out, seconds, node_rows, alone FROM operator_timings"
             " ORDER BY batch, position"
         ):
-            operators.setdefault(batch, []).append(OperatorRow(name, rows_in, rows_out, seconds, json.loads(node_rows)))
+            node_rows, alone = map(json.loads, by_node)
+            operators.setdefault(batch, []).append(OperatorRow(name, rows_in, rows_out, seconds, node_rows, alone))
         found = self._database.rows(
             "SELECT batch, rows, seconds, arrived, changes, set_aside FROM batches ORDER BY batch"
         )

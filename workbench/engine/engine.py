@@ -15,34 +15,32 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import numpy as np
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
+from workbench.engine.arrivals import layout_of, written
 from workbench.engine.clock import Clock
 from workbench.engine.discarded import Discarded
 from workbench.engine.durable import force_to_disk
 from workbench.engine.evaluating import Evaluating, report
 from workbench.engine.explained import explained
 from workbench.engine.held import Held, narrowed, unknown_files
-from workbench.engine.layout import BATCH, RESERVED_NAME, WEIGHT, Layout
+from workbench.engine.layout import Layout
 from workbench.engine.making import Deltas, Making
 from workbench.engine.needs import has_windows, needs_of
+from workbench.engine.profile import profiled
 from workbench.engine.progress import Meter, Progress, reached
 from workbench.engine.pruning import Pruner
 from workbench.engine.relation import Relation
 from workbench.engine.runner import Runner
 from workbench.engine.schedule import in_order
-from workbench.engine.segments import write_segments
 from workbench.engine.shared_pass import Delta
 from workbench.engine.timings import BatchReport, OperatorReport, Places
 from workbench.engine.tree import Tree, TreePlan
 from workbench.engine.tree_plans import plan_trees
-from workbench.errors import StreamError
 from workbench.network.network import Network
 from workbench.network.nodes import NodeId
 from workbench.network.projection import Columns
-from workbench.sql.now import ROW
 
 TREES_AT_A_TIME = 8
 """At most so many local trees run at a time, and no more than there are cores."""
@@ -123,17 +121,13 @@ class Engine:
         Raises:
             StreamError: a column has a name the engine uses itself.
         """
-        for column in columns:
-            if RESERVED_NAME.fullmatch(column):
-                message = f"stream {name}: the column name {column} is used by the workbench itself"
-                raise StreamError(message, hint="rename the column in the source")
-        layout = Layout({**columns, ROW.name: ROW.type})
+        layout = layout_of(name, columns)
         folder = self.runner.folder(f"stream-{len(self.held.arrived)}")
         clock = self.held.clock if time is None else self.held.clock.with_stream(name, time)
         deltas = []
         with explained("read the history"):
             for batch, table in rows:
-                deltas.append(self._write(table, layout, folder, batch, clock.rows(name)))
+                deltas.append(written(table, layout, folder, batch, clock.rows(name)))
                 clock = clock.with_rows(batch, {name: table})
             together = Delta(tuple(segment for delta in deltas for segment in delta.segments))
             relation = Relation(self.spark, layout, folder).append(together)
@@ -152,16 +146,22 @@ class Engine:
         Raises:
             EngineError: Spark could not evaluate a node.
         """
-        # All workers reach the session's folder; who may not write there has no cluster.
-        place = self.folder if os.access(self.folder, os.W_OK) else None
-        with TemporaryDirectory(prefix="aside-", dir=place) as folder:
-            other = Engine(self.spark, Path(folder), self._discarded, False, self.incremental_aggregates)
+        with self._folder_aside() as folder:
+            other = Engine(self.spark, folder, self._discarded, False, self.incremental_aggregates)
             other.held = Held({}, arrived, clock)
             try:
                 other.adopt(network, batch)
                 yield other.held
             finally:
                 other.close()
+
+    @contextmanager
+    def _folder_aside(self) -> Iterator[Path]:
+        """A folder for rows that nobody keeps."""
+        # All workers reach the session's folder; who may not write there has no cluster.
+        place = self.folder if os.access(self.folder, os.W_OK) else None
+        with TemporaryDirectory(prefix="aside-", dir=place) as folder:
+            yield Path(folder)
 
     def adopt(self, network: Network, batch: int) -> None:
         """Bring the trees to what the network asks for, new nodes computed from all data so far.
@@ -207,8 +207,16 @@ class Engine:
         trees = self._pruned(network, self.trees, self.held.clock, batch)
         self._replace(replace(self.held, trees=trees))
 
-    def run_batch(self, network: Network, batch: int, arriving: Mapping[str, pa.Table]) -> BatchReport:
+    def run_batch(
+        self, network: Network, batch: int, arriving: Mapping[str, pa.Table], profile: bool = False
+    ) -> BatchReport:
         """Evaluate the network for rows that arrive.
+
+        Args:
+            network: what to evaluate.
+            batch: its number.
+            arriving: the rows, by stream.
+            profile: whether to measure also what every node costs alone, which takes as long as all of them together.
 
         Raises:
             EngineError: Spark could not evaluate an operator; no tree has changed then.
@@ -217,11 +225,17 @@ class Engine:
         clock = self.held.clock.after(batch, arriving)
         with explained(f"write down the rows of batch {batch}"):
             logged = {
-                name: self._write(table, *self._place_of(name), batch, self.held.clock.rows(name))
+                name: written(table, *self._place_of(name), batch, self.held.clock.rows(name))
                 for name, table in arriving.items()
                 if table.num_rows
             }
-        deltas, operators = self._evaluate_all(Evaluating(self.runner, self.held, network, batch, clock, logged))
+        evaluating = Evaluating(self.runner, self.held, network, batch, clock, logged)
+        deltas, operators = self._evaluate_all(evaluating)
+        if profile:
+            begun = time.perf_counter()
+            with explained(f"profile batch {batch}"), self._folder_aside() as folder:
+                operators = profiled(evaluating, deltas, operators, folder, self._meter)
+            started += time.perf_counter() - begun  # the batch itself took none of that
         with explained(f"keep the rows of batch {batch}"):
             arrived = {n: r.append(logged[n]) if n in logged else r for n, r in self.held.arrived.items()}
             grown = self._pool.map(lambda name: self.trees[name].grown(*deltas[name], batch), self.trees)
@@ -277,8 +291,8 @@ class Engine:
 
     def _discard_merged(self, deltas: Mapping[str, Deltas], logged: Mapping[str, Delta]) -> None:
         """Remove what a batch wrote and merged with older rows at once: no commit will ever speak of it."""
-        for name, written in deltas.items():
-            if paths := {segment.path for delta in written for segment in delta.segments}:
+        for name, changes in deltas.items():
+            if paths := {segment.path for delta in changes for segment in delta.segments}:
                 self._discarded.add(paths - self.trees[name].files)
         for name, delta in logged.items():
             self._discarded.add({segment.path for segment in delta.segments} - self.held.arrived[name].files)
@@ -292,14 +306,6 @@ class Engine:
 
     def _place_of(self, stream: str) -> tuple[Layout, Path]:
         return self.held.arrived[stream].layout, self.held.arrived[stream].folder
-
-    def _write(self, table: pa.Table, layout: Layout, folder: Path, batch: int, before: int) -> Delta:
-        """Log rows of a stream before they are evaluated, numbered after those that were there before."""
-        rows = table.num_rows
-        table = table.append_column(ROW.name, pa.array(np.arange(before + 1, before + rows + 1)))
-        table = table.append_column(BATCH, pa.array([batch] * rows, type=pa.int32()))
-        table = table.append_column(WEIGHT, pa.array([1] * rows, type=pa.int64()))
-        return Delta(write_segments(table.cast(layout.arrow), folder))
 
 
 def _parents(plans: Mapping[str, TreePlan]) -> dict[str, list[str]]:

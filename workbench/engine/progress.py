@@ -14,7 +14,7 @@ class Progress:
 
     Attributes:
         batch: its number; 0 is the history.
-        done: operators that have done their part.
+        done: operators that have done their part; nodes, while it is profiled.
         total: operators that may have one: rows arrive where they, or those before them, read.
     """
 

@@ -56,7 +56,11 @@ class Places:
 
 @dataclass(frozen=True)
 class NodeReport:
-    """Rows of one node in one batch. ``seconds`` is ``None``: a local tree runs as a whole and is timed as one."""
+    """Rows of one node in one batch.
+
+    ``seconds``: of the node alone, in a batch that was profiled; also where its operator has no other node. Elsewhere
+    ``None``: a local tree runs as a whole and is timed as one.
+    """
 
     id: NodeId
     rows_in: int
@@ -68,7 +72,8 @@ class NodeReport:
 class OperatorReport:
     """One shared operator in one batch: the local tree of ``name`` (its root's id).
 
-    ``rows_in``: rows its root produced; ``rows_out``: rows at least one of its nodes kept; ``seconds``: wall time.
+    ``rows_in``: rows its root produced; ``rows_out``: rows at least one of its nodes kept; ``seconds``: wall time;
+    ``alone``: where the batch was profiled, seconds of each node that is read as if nobody wanted the others.
     """
 
     name: NodeId
@@ -77,6 +82,7 @@ class OperatorReport:
     rows_out: int
     seconds: float
     node_rows: Mapping[NodeId, int] = field(default_factory=dict)
+    alone: Mapping[NodeId, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -104,11 +110,7 @@ class BatchReport:
         """
         for operator in self.operators:
             if id in operator.nodes:
-                own_root = id == operator.name
-                return NodeReport(
-                    id,
-                    operator.rows_in,
-                    operator.node_rows.get(id, 0),
-                    operator.seconds if own_root and len(operator.nodes) == 1 else None,
-                )
+                together = operator.seconds if len(operator.nodes) == 1 else None
+                seconds = operator.alone.get(id, together)
+                return NodeReport(id, operator.rows_in, operator.node_rows.get(id, 0), seconds)
         return NodeReport(id, 0, 0)

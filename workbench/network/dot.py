@@ -17,6 +17,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from workbench.counted import counted
 from workbench.network.captions import caption, short
 from workbench.network.nodes import NodeId
 from workbench.network.visible import Visible, VisibleTree, is_large, visible
@@ -178,6 +179,7 @@ class _Drawing:
             f"×{len(node.queries)} queries" if len(node.queries) > 1 else "",
             self._rows(node),
             self._time(node, operator) + (" for the tree" if whole_tree and operator else ""),
+            self._cost(node),
         ]
         # A live drawing names the queries beside it, when the node is chosen.
         served = "" if self.live else f"\nserves {_listed(node.queries) or 'no query'}"
@@ -244,15 +246,18 @@ class _Drawing:
             return ROWS_HERE
         if (found := self._counted(node)) is None:
             return ""
-        return f"{found.rows_out:,} rows" if node.kind == "source" else f"{found.rows_in:,} → {found.rows_out:,} rows"
+        out = counted(found.rows_out, "row")
+        return out if node.kind == "source" else f"{found.rows_in:,} → {out}"
 
     def _time(self, node: NodeView, operator: Any | None) -> str:
         if self.live:
             return TIME_HERE if node.id == node.root else ""
-        found = self._counted(node)
-        if found is not None and found.seconds is not None:
-            return _milliseconds(found.seconds)
         return _milliseconds(operator.seconds) if operator is not None else ""
+
+    def _cost(self, node: NodeView) -> str:
+        """What the node costs alone, in a batch that was profiled."""
+        operator = None if self.live else self._operator(node.id)
+        return f"{_milliseconds(operator.alone[node.id])} alone" if operator and node.id in operator.alone else ""
 
     def _counted(self, node: NodeView) -> Any | None:
         had_work = self.report is not None and any(node.id in operator.nodes for operator in self.report.operators)

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from workbench.notebook.desk import Desk
 
 
+NAMED = "a name of one word, and the SQL in the lines below: %%argus big_transfers; %argus help says more"
+"""What a cell must have."""
+
+
 class MagicError(WorkbenchError):
     """The line or cell of a magic cannot be understood."""
 
@@ -125,8 +129,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str, hint: str | None = None) -> NoReturn:
         """Raise instead of printing the usage and leaving."""
-        where = "" if self._name.startswith("%") else f" {self._name.split()[0]}"
-        raise MagicError(f"{self.prog}: {message}", hint=hint or f"%argus help{where}")
+        usual = NAMED if self._name.startswith("%") else f"%argus help {self._name.split()[0]}"
+        raise MagicError(f"{self.prog}: {message}", hint=hint or usual)
 
 
 def split(line: str) -> list[str]:

@@ -69,6 +69,8 @@ class Desk:
         self._reopen = reopen
         self._session: Session | None = None
         self._earlier: list[Session] = []
+        self.saved: object = None
+        """What the session had when it was saved last."""
 
     @property
     def session(self) -> Session:

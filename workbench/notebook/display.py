@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 from IPython.display import display
 
+from workbench.counted import counted
 from workbench.monospace import monospace
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ def rows_table(shown: pd.DataFrame, rows: int, title: str = "") -> Shown:
          tranid
            1000
     """
-    total = f"{rows:,} row" + ("" if rows == 1 else "s")
+    total = counted(rows, "row")
     count = total if len(shown) == rows else f"{len(shown):,} of {total}"
     return frame_table(shown, f"{title}: {count}" if title else count)
 

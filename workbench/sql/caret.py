@@ -26,9 +26,9 @@ _LABELS = {
     "format": "a format here", "flag": "a flag of a regular expression",
 }  # fmt: skip
 _HINTS = {
-    "order": "results have no order; sort the DataFrame of result()",
-    "sort": "results have no order; sort the DataFrame of result()",
-    "limit": "use result().head(n)",
+    "order": "results have no order: %%argus NAME -o rows, then rows.sort_values(…)",
+    "sort": "results have no order: %%argus NAME -o rows, then rows.sort_values(…)",
+    "limit": "%%argus NAME --limit N, or result().head(n), shows so many rows",
     "offset": "use result() and take the rows you want",
     "qualify": "group in a subquery and join it",
     "windows": "group in a subquery and join it",

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.counted import counted
 from workbench.errors import nearest
 from workbench.network.describe import NetworkView
 from workbench.notebook.arguments import Command, MagicError, argument
@@ -15,6 +17,8 @@ from workbench.notebook.display import counts, explained, plain, rows_table, sho
 from workbench.notebook.drawing import picture
 from workbench.notebook.parameters import expand
 from workbench.query import LAZY, RESULTS
+from workbench.sql.dialects import EXAMINED
+from workbench.streams.replay import DEFAULT_BATCH
 
 if TYPE_CHECKING:
     from workbench.query import Query
@@ -81,20 +85,21 @@ def add_stream(desk: Desk, arguments: argparse.Namespace) -> None:
         history=arguments.history,
         batch=arguments.batch,
         time=arguments.time,
+        columns=column_types(arguments.type),
         lateness=arguments.lateness,
     )
     in_batches = max(0, stream.rows - stream.history)
     history = min(stream.history, stream.rows)
     show(
-        f"{stream.name}: {history:,} rows of history, then {in_batches:,} rows in batches of {stream.batch:,}\n"
-        + describe_rows(stream)
+        f"{stream.name}: {counted(history, 'row')} of history, then {counted(in_batches, 'row')}"
+        f" in batches of {stream.batch:,}\n" + describe_rows(stream)
     )
 
 
 def add_table(desk: Desk, arguments: argparse.Namespace) -> None:
     """Add a static table."""
-    table = desk.session.add_table(arguments.name, source(desk, arguments.source))
-    show(f"table {table.name}: {table.rows:,} rows\n" + describe_rows(table))
+    table = desk.session.add_table(arguments.name, source(desk, arguments.source), column_types(arguments.type))
+    show(f"table {table.name}: {counted(table.rows, 'row')}\n" + describe_rows(table))
 
 
 def describe_rows(stream: Stream) -> str:
@@ -130,17 +135,42 @@ def source(desk: Desk, word: str) -> Any:
     raise MagicError(what, hint=hint or f"paths are seen from {Path.cwd()}")
 
 
+def column_types(words: Sequence[str]) -> dict[str, str]:
+    """The types of columns by their names, as ``--type`` gives them.
+
+    Raises:
+        MagicError: a word is no COLUMN=TYPE.
+
+    Example:
+        >>> column_types(["zip=string", "fee=decimal(8, 2)"])
+        {'zip': 'string', 'fee': 'decimal(8, 2)'}
+    """
+    pairs = {}
+    for word in words:
+        name, equals, type_ = word.partition("=")
+        if not (name and equals and type_):
+            raise MagicError(f"--type {word} names no column and type", hint="--type zip=string --type opened=date")
+        pairs[name] = type_
+    return pairs
+
+
 def drop(desk: Desk, arguments: argparse.Namespace) -> None:
     """Drop a query, and with it the nodes nobody else needs."""
     session = desk.session
     before = len(session.network.nodes)
     session.drop(arguments.query)
     after = len(session.network.nodes)
-    removed = "1 node" if before - after == 1 else f"{before - after:,} nodes"
-    show(f"{arguments.query} dropped: {removed} removed, {after:,} left")
+    show(f"{arguments.query} dropped: {counted(before - after, 'node')} removed, {after:,} left")
 
 
 SOURCE = argument("source", metavar="SOURCE", completes="path", help="a Parquet or CSV file, or a DataFrame's name")
+TYPE = argument(
+    "--type",
+    action="append",
+    default=[],
+    metavar="COLUMN=TYPE",
+    help="the SQL type of a column of a CSV file, where the values should not decide; may be given for several",
+)
 
 CELL = Command(
     "%%argus",
@@ -149,7 +179,13 @@ CELL = Command(
     register,
     (
         argument("name", metavar="NAME", completes="query", help="what the query is called"),
-        argument("--dialect", default="spark", metavar="D", completes="dialect", help="of the SQL (default: spark)"),
+        argument(
+            "--dialect",
+            default="spark",
+            metavar="D",
+            completes="dialect",
+            help=f"of the SQL: {', '.join(sorted(EXAMINED))} (default: spark)",
+        ),
         argument(
             "--results",
             choices=RESULTS,
@@ -172,22 +208,27 @@ COMMANDS = (
             argument("name", metavar="NAME", help="what queries call it"),
             SOURCE,
             argument("--history", type=int, metavar="N", help="rows already there (default: none)"),
-            argument("--batch", type=int, metavar="N", help="rows that arrive at a time"),
-            argument("--time", metavar="COLUMN", help="the column of event time"),
+            argument("--batch", type=int, metavar="N", help=f"rows that arrive at a time (default: {DEFAULT_BATCH:,})"),
+            argument(
+                "--time",
+                metavar="COLUMN",
+                help="the column that says when a row happened: what now() in queries is, and what play goes by",
+            ),
+            TYPE,
             argument(
                 "--lateness",
                 metavar="LENGTH",
                 help="how late rows may come, as '2 days'; later ones are set aside (default: as late as they like)",
             ),
         ),
-        ("%argus stream FedWireTrans sample_data/fed.parquet --history 10000 --batch 1000 --time tran_date",),
+        ("%argus stream FedWireTrans ../sample_data/fed.parquet --history 10000 --batch 1000 --time tran_date",),
     ),
     Command(
         "table",
         "Add a static table.",
         add_table,
-        (argument("name", metavar="NAME", help="what queries call it"), SOURCE),
-        ("%argus table zips zips.csv",),
+        (argument("name", metavar="NAME", help="what queries call it"), SOURCE, TYPE),
+        ("%argus table zips zips.csv --type zip=string",),
     ),
     Command(
         "drop",

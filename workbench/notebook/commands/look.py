@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
 from workbench.network.captions import caption, short
 from workbench.network.describe import NetworkView
 from workbench.notebook.arguments import Command, argument
@@ -31,7 +33,7 @@ def results(desk: Desk, arguments: argparse.Namespace) -> None:
         changes = query.changes(since=arguments.since)
         if arguments.output is not None:
             desk.variables[arguments.output] = changes
-        latest = changes.tail(max(0, arguments.limit))
+        latest = latest_changes(changes, arguments.limit)
         show(rows_table(latest, len(changes), f"latest changes of {query.name}"))
     elif arguments.at is not None:
         rows = query.result(at=arguments.at)
@@ -40,6 +42,21 @@ def results(desk: Desk, arguments: argparse.Namespace) -> None:
         show(rows_table(rows.head(max(0, arguments.limit)), len(rows), f"{query.name} at {arguments.at}"))
     else:
         show_result(desk, query, arguments.limit, arguments.output)
+
+
+def latest_changes(changes: pd.DataFrame, limit: int) -> pd.DataFrame:
+    """The last of a query's changes, with what was taken back beside what took its place.
+
+    Example:
+        >>> changed = pd.DataFrame({"batch": [1, 2, 2, 2], "weight": [1, 1, 1, -1], "bank": ["x", "x", "y", "x"]})
+        >>> latest_changes(changed, 3).to_string(index=False).splitlines()
+        [' batch  weight bank', '     2      -1    x', '     2       1    x', '     2       1    y']
+    """
+    if changes.empty or limit < 1:
+        return changes.head(0)
+    since = changes["batch"].iloc[-min(limit, len(changes))]
+    columns = [name for name in changes.columns if name != "weight"]
+    return changes[changes["batch"] >= since].sort_values([*columns, "weight"], kind="stable").tail(limit)
 
 
 def windows(desk: Desk, arguments: argparse.Namespace) -> None:
@@ -91,7 +108,9 @@ def timings(desk: Desk, arguments: argparse.Namespace) -> None:
     if not reports:
         show("no batch was run yet; %argus run")
         return
-    show(together(_by_batch(reports, session.network), _by_operator(reports, session)))
+    shown = together(_by_batch(reports, session.network), _by_operator(reports, session))
+    profile = next((report for report in reversed(reports) if any(o.alone for o in report.operators)), None)
+    show(shown if profile is None else together(shown, _by_node(profile, session.network)))
 
 
 def _by_batch(reports: Sequence[BatchReport], network: NetworkView) -> Shown:
@@ -137,10 +156,32 @@ def _by_operator(reports: Sequence[BatchReport], session: Session) -> Shown:
     return table(["operator", "nodes", "rows in", "rows out", "kept", "time", ""], rows, f"{count}, {over}")
 
 
-def _called(operator: str, network: NetworkView) -> str:
-    """What an operator does: the caption of its tree's root, or its id when that node is gone."""
-    known = {node.id: node for node in network.nodes}
-    return short(" ".join(caption(known[operator])), 60) if operator in known else operator
+def _by_node(report: BatchReport, network: NetworkView) -> Shown:
+    """The nodes of a batch that was profiled, those first that cost most alone."""
+    nodes = [(seconds, id_, operator) for operator in report.operators for id_, seconds in operator.alone.items()]
+    slowest = sorted(nodes, key=lambda node: -node[0])[:SLOWEST]
+    rows = [
+        [
+            _called(id_, network),
+            f"{operator.node_rows[id_]:,}",
+            milliseconds(seconds),
+            f"{milliseconds(operator.seconds)} for {len(operator.nodes):,}",
+        ]
+        for seconds, id_, operator in slowest
+    ]
+    alone, shared = sum(seconds for seconds, _, _ in nodes), sum(o.seconds for o in report.operators)
+    which = f"the {len(rows)} slowest of {len(nodes):,} nodes" if len(nodes) > len(rows) else "nodes"
+    said = (
+        f"{which} in batch {report.batch}, each as if nobody wanted the others: "
+        f"{milliseconds(alone)} one by one, {milliseconds(shared)} in shared operators"
+    )
+    return table(["node", "rows out", "alone", "its operator"], rows, said)
+
+
+def _called(node: str, network: NetworkView) -> str:
+    """What a node does, or the operator of which it is the root: its caption, or its id when it is gone."""
+    known = {each.id: each for each in network.nodes}
+    return short(" ".join(caption(known[node])), 60) if node in known else node
 
 
 def _bar(part: float, whole: float) -> str:

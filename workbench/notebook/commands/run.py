@@ -11,12 +11,15 @@ from threading import Event, current_thread, main_thread
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from workbench.counted import counted
 from workbench.notebook.arguments import Command, MagicError, argument
+from workbench.notebook.commands.look import timings
 from workbench.notebook.desk import Desk
 from workbench.notebook.display import ProgressLine, Shown, milliseconds, show, table
 
 if TYPE_CHECKING:
     from workbench.engine.timings import BatchReport
+    from workbench.session import Session
 
 
 def run(desk: Desk, arguments: argparse.Namespace) -> None:
@@ -24,7 +27,8 @@ def run(desk: Desk, arguments: argparse.Namespace) -> None:
     if arguments.batches < 1:
         raise MagicError(f"cannot run {arguments.batches} batches", hint="%argus run 5")
     session = desk.session
-    line = ProgressLine(f"batch 1 of {arguments.batches} …")
+    batches = min(arguments.batches, max(1, batches_left(session)))
+    line = ProgressLine(f"batch 1 of {batches:,} …")
     done: list[BatchReport] = []
 
     def progress(report: BatchReport) -> None:
@@ -32,19 +36,26 @@ def run(desk: Desk, arguments: argparse.Namespace) -> None:
         if interrupted.is_set():
             raise KeyboardInterrupt
         line.update(
-            f"batch {report.batch} ({len(done)} of {arguments.batches}): "
-            f"{_rows(report.rows)}, {milliseconds(report.seconds)}"
+            f"batch {report.batch} ({len(done)} of {batches:,}): "
+            f"{counted(report.rows, 'row')}, {milliseconds(report.seconds)}"
         )
 
     try:
         with deferred_interrupt() as interrupted:
-            session.run(arguments.batches, progress=progress)
+            session.run(arguments.batches, progress=progress, profile=arguments.profile)
         ended = "the streams have ended" if session.streams else "there are no streams yet; %argus help stream"
         stopped = ended if len(done) < arguments.batches else ""
     except KeyboardInterrupt:
         stopped = "interrupted"
     line.update(summary(done, stopped))
     show(news(done))
+    if arguments.profile and done:
+        timings(desk, argparse.Namespace(batches=1))
+
+
+def batches_left(session: Session) -> int:
+    """Batches until the last of the streams has ended."""
+    return max((-(-(s.rows - s.position) // s.batch) for s in session.streams.values()), default=0)
 
 
 @contextmanager
@@ -81,12 +92,8 @@ def summary(reports: Sequence[BatchReport], stopped: str) -> str:
     average = f", {milliseconds(seconds / len(reports))} a batch" if len(reports) > 1 else ""
     rows = sum(report.rows for report in reports)
     late = sum(sum(report.set_aside.values()) for report in reports)
-    told = f"; {_rows(late)} came too late" if late else ""
-    return f"{which}: {_rows(rows)} in {seconds:.1f} s{average}{told}" + (f"; {stopped}" if stopped else "")
-
-
-def _rows(number: int) -> str:
-    return "1 row" if number == 1 else f"{number:,} rows"
+    told = f"; {counted(late, 'row')} came too late" if late else ""
+    return f"{which}: {counted(rows, 'row')} in {seconds:.1f} s{average}{told}" + (f"; {stopped}" if stopped else "")
 
 
 def news(reports: Sequence[BatchReport]) -> Shown:
@@ -103,7 +110,10 @@ COMMANDS = (
         "run",
         "Let the next batches arrive and evaluate every query on them. Interrupting the kernel stops after a batch.",
         run,
-        (argument("batches", nargs="?", type=int, default=1, metavar="N", help="how many (default: 1)"),),
-        ("%argus run", "%argus run 5"),
+        (
+            argument("batches", nargs="?", type=int, default=1, metavar="N", help="how many (default: 1)"),
+            argument("--profile", action="store_true", help="measure also what each node costs alone; takes its time"),
+        ),
+        ("%argus run", "%argus run 5", "%argus run --profile"),
     ),
 )

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench.counted import counted
 from workbench.notebook.arguments import Command, MagicError, argument
 from workbench.notebook.desk import Desk
 from workbench.notebook.display import show
@@ -21,6 +22,7 @@ def save(desk: Desk, arguments: argparse.Namespace) -> None:
         SessionError: there is a session in the folder, or it cannot be written to.
     """
     desk.session.save(arguments.path)
+    desk.saved = contents(desk.session)
     show(f"saved to {arguments.path}: {described(desk.session)}\n%argus open {arguments.path} goes on from there")
 
 
@@ -28,13 +30,18 @@ def open_session(desk: Desk, arguments: argparse.Namespace) -> None:
     """Work with the session of a folder from now on, as it was committed last.
 
     Raises:
-        MagicError: the notebook has it open already.
+        MagicError: the notebook has it open already, or would leave a session that is nowhere saved.
         SessionError: there is no session in the folder.
     """
     here = Path(arguments.path).expanduser().resolve()
     current = desk.current
     if current is not None and current.path == here and not (current.closed or current.read_only):
         raise MagicError(f"this notebook has {arguments.path} open already", hint="%argus queries lists what it has")
+    if current is not None and not arguments.leave and would_lose(desk, current):
+        raise MagicError(
+            f"the session of this notebook is not saved: {described(current)}",
+            hint=f"%argus save FOLDER keeps it; %argus open {arguments.path} --leave goes on without it",
+        )
     session = desk.open(arguments.path)
     lines = [f"{arguments.path}: {described(session)}"]
     lines += [f"{name} does not run: {q.status}" for name, q in session.queries.items() if q.status != "active"]
@@ -43,16 +50,30 @@ def open_session(desk: Desk, arguments: argparse.Namespace) -> None:
     show("\n".join(lines))
 
 
+def would_lose(desk: Desk, session: Session) -> bool:
+    """Whether a session is gone with the notebook, and has something that was not saved."""
+    has = contents(session)
+    return session.temporary and bool(session.streams or session.queries) and has != desk.saved
+
+
+def contents(session: Session) -> object:
+    """What differs when there is something to save."""
+    queries = [(name, query.sql) for name, query in session.queries.items()]
+    return session.path, session.batch, list(session.streams), queries
+
+
 def described(session: Session) -> str:
     """What a session has, in a few words."""
     batch = "before the first batch" if not session.batch else f"after batch {session.batch:,}"
     tables = sum(stream.table for stream in session.streams.values())
-    numbers = {"stream": len(session.streams) - tables, "table": tables, "query": len(session.queries)}
-    told = [f"{n:,} {what if n == 1 else _PLURALS[what]}" for what, n in numbers.items() if n]
+    numbers = [
+        (len(session.streams) - tables, "stream", "streams"),
+        (tables, "table", "tables"),
+        (len(session.queries), "query", "queries"),
+    ]
+    told = [counted(*number) for number in numbers if number[0]]
     return f"{batch}, {', '.join(told) or 'nothing in it yet'}"
 
-
-_PLURALS = {"stream": "streams", "table": "tables", "query": "queries"}
 
 PATH = argument("path", metavar="PATH", completes="path", help="the session's folder")
 
@@ -68,7 +89,7 @@ COMMANDS = (
         "open",
         "Go on with the session of a folder from its last batch; read-only while it is open elsewhere.",
         open_session,
-        (PATH,),
+        (PATH, argument("--leave", action="store_true", help="leave a session that is not saved")),
         ("%argus open ~/fraud",),
     ),
 )

@@ -110,7 +110,7 @@ def _detail(network: NetworkView, node: NodeView, place: dict[str, int], tree: i
 
 
 def numbers(network: NetworkView) -> dict[str, Any]:
-    """Rows of each node and seconds of each tree in the last batch."""
+    """Rows of each node and seconds of each tree in the last batch, and of each node alone if it was profiled."""
     report = network.last_report
     if report is None:
         return {}
@@ -119,4 +119,5 @@ def numbers(network: NetworkView) -> dict[str, Any]:
         "batch": report.batch,
         "rows": {id_: [node.rows_in, node.rows_out] for id_, node in rows.items()},
         "seconds": {id_: operator.seconds for operator in report.operators for id_ in operator.nodes},
+        "alone": {id_: seconds for operator in report.operators for id_, seconds in operator.alone.items()},
     }

@@ -10,6 +10,7 @@ from typing import Any
 import ipywidgets
 import pandas as pd
 
+from workbench.counted import counted
 from workbench.errors import WorkbenchError
 from workbench.monospace import monospace
 from workbench.notebook.display import Shown, frame_table, rows_table
@@ -96,8 +97,9 @@ class ResultsView(View):
             self._rows.value = monospace(str(error))
             return
         first = page * PAGE
-        counted = f"{first + 1:,} to {first + len(rows):,} of {total:,}" if len(rows) else f"0 of {total:,}"
-        self._count.value = f'<span role="status">{counted} rows after batch {batch}</span>'
+        places = f"{first + 1:,} to {first + len(rows):,}" if len(rows) else "0"
+        told = f"{places} of {counted(total, 'row')} after batch {batch}"
+        self._count.value = f'<span role="status">{told}</span>'
         self._rows.value = f'<div class="fixed">{frame_table(rows).html}</div>'
         self._last = rows_table(rows, total, f"{query.name}, {what}")
         self.choice.seen[query.name] = batch
@@ -122,7 +124,7 @@ class ResultsView(View):
 
 def _to_pandas(query: Query, target: str, variables: MutableMapping[str, Any]) -> str:
     variables[target] = rows = query.result()
-    return f"{target}: a pandas DataFrame of {len(rows):,} rows"
+    return f"{target}: a pandas DataFrame of {counted(len(rows), 'row')}"
 
 
 def _to_spark(query: Query, target: str, variables: MutableMapping[str, Any]) -> str:
@@ -131,7 +133,7 @@ def _to_spark(query: Query, target: str, variables: MutableMapping[str, Any]) ->
 
 
 def _to_file(query: Query, target: str, variables: MutableMapping[str, Any]) -> str:
-    return f"{target}: {query.save(target):,} rows"
+    return f"{target}: {counted(query.save(target), 'row')}"
 
 
 COPIES: dict[str, tuple[str, Callable[[Query, str, MutableMapping[str, Any]], str]]] = {

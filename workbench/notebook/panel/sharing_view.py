@@ -6,6 +6,7 @@ from html import escape
 
 import ipywidgets
 
+from workbench.counted import counted
 from workbench.notebook.display import Shown, explained, milliseconds
 from workbench.notebook.panel.chooser import QueryChooser
 from workbench.notebook.panel.markup import grid, side_by_side, tag
@@ -111,7 +112,7 @@ class SharingView(View):
         rows = sum(report.node(id_).rows_out for id_ in shared)
         serve = max(len(network.node(id_).queries) for o in trees for id_ in shared & set(o.nodes))
         return (
-            f"In batch {report.batch} its shared nodes kept {rows:,} rows, in trees that took "
+            f"In batch {report.batch} its shared nodes kept {counted(rows, 'row')}, in trees that took "
             f"{milliseconds(sum(o.seconds for o in trees))} once for up to {serve} queries"
         )
 
@@ -121,12 +122,12 @@ class SharingView(View):
         known = {node.id: node for node in network.nodes}
         if report is None or decision.node not in known:
             return ""
-        node, counted = known[decision.node], report.node(decision.node)
+        node, found = known[decision.node], report.node(decision.node)
         seconds = sum(o.seconds for o in report.operators if decision.node in o.nodes)
-        served = "1 query" if len(node.queries) == 1 else f"{len(node.queries)} queries"
+        served = counted(len(node.queries), "query", "queries")
         return (
             f"<h4>Measured in batch {report.batch}</h4>"
-            f"<p>{counted.rows_out:,} rows, {milliseconds(seconds)} for its tree, once for {served}</p>"
+            f"<p>{counted(found.rows_out, 'row')}, {milliseconds(seconds)} for its tree, once for {served}</p>"
         )
 
 

@@ -363,12 +363,13 @@ class View {
   latest() {
     const node = this.known(this.model.get("selected"));
     if (!node || !this.latestPlace) return;
-    const { batch, rows = {}, seconds = {} } = this.model.get("numbers");
+    const { batch, rows = {}, seconds = {}, alone = {} } = this.model.get("numbers");
     const [into, out] = rows[node.id] ?? [0, 0];
     const whole = node.tree > 1 ? ` for its tree of ${node.tree} nodes` : "";
+    const own = node.id in alone ? `, ${milliseconds(alone[node.id])} alone` : "";
     this.latestPlace.textContent = !batch ? "no batch was run yet"
       : !(node.root in seconds) ? `batch ${batch}: nothing to do`
-        : `batch ${batch}: ${node.kind === "source" ? "" : `${count(into)} rows in, `}${count(out)} out, ${milliseconds(seconds[node.root])}${whole}`;
+        : `batch ${batch}: ${node.kind === "source" ? "" : `${count(into)} rows in, `}${count(out)} out, ${milliseconds(seconds[node.root])}${whole}${own}`;
   }
 
   chart() {

@@ -1,0 +1,45 @@
+"""The rows of streams as they are written down before anything is computed of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from workbench.engine.layout import BATCH, RESERVED_NAME, WEIGHT, Layout
+from workbench.engine.segments import write_segments
+from workbench.engine.shared_pass import Delta
+from workbench.errors import StreamError
+from workbench.network.projection import Columns
+from workbench.sql.now import ROW
+
+
+def layout_of(stream: str, columns: Columns) -> Layout:
+    """How the rows of a stream are stored: each with its number.
+
+    Raises:
+        StreamError: a column has a name the engine uses itself.
+    """
+    for column in columns:
+        if RESERVED_NAME.fullmatch(column):
+            message = f"stream {stream}: the column name {column} is used by the workbench itself"
+            raise StreamError(message, hint="rename the column in the source")
+    return Layout({**columns, ROW.name: ROW.type})
+
+
+def written(table: pa.Table, layout: Layout, folder: Path, batch: int, before: int) -> Delta:
+    """Rows that arrive, written down.
+
+    Args:
+        table: the rows.
+        layout: how they are stored.
+        folder: where.
+        batch: that brings them.
+        before: how many were there; they are numbered after those.
+    """
+    rows = table.num_rows
+    table = table.append_column(ROW.name, pa.array(np.arange(before + 1, before + rows + 1)))
+    table = table.append_column(BATCH, pa.array([batch] * rows, type=pa.int32()))
+    table = table.append_column(WEIGHT, pa.array([1] * rows, type=pa.int64()))
+    return Delta(write_segments(table.cast(layout.arrow), folder))

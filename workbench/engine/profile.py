@@ -1,0 +1,106 @@
+"""A profile: what each node of a batch costs alone.
+
+A shared operator computes its nodes together, and its time cannot be taken apart. So a profile asks what is left of it
+if somebody wants one node and nobody the others: the same change is computed again, by a plan for that node, from the
+same rows of its parents. The sum over an operator's nodes beside the operator's own time is what sharing saves there.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from workbench.engine.compile_filter import compile_filter
+from workbench.engine.enough import Enough
+from workbench.engine.evaluating import Evaluating
+from workbench.engine.making import Deltas
+from workbench.engine.progress import Meter
+from workbench.engine.runner import Runner
+from workbench.engine.siblings import member
+from workbench.engine.timings import OperatorReport
+from workbench.engine.tree import Tree, TreePlan
+from workbench.engine.tree_plans import tested_of
+from workbench.engine.ways import Way, ways_of
+from workbench.network.network import Network
+from workbench.network.nodes import Join, NodeId
+from workbench.sql.predicates import PredSet
+
+
+def profiled(
+    evaluating: Evaluating, deltas: Mapping[str, Deltas], reports: Sequence[OperatorReport], folder: Path, meter: Meter
+) -> list[OperatorReport]:
+    """The reports of a batch's operators with the seconds of each of their nodes alone.
+
+    Args:
+        evaluating: the batch.
+        deltas: the changes of all trees in it.
+        reports: of the operators that had work.
+        folder: where rows are written that nobody keeps; every worker must reach it.
+        meter: counts the nodes.
+    """
+    trees = [evaluating.held.by_root[report.name] for report in reports]
+    runner = Runner(evaluating.runner.spark, folder)
+    aside = replace(evaluating, runner=runner)
+    try:
+        with meter.counting(evaluating.batch, [node for tree in trees for node in read_nodes(tree.plan)]):
+            return [
+                replace(report, alone={n: _seconds(aside, tree, n, deltas, meter) for n in read_nodes(tree.plan)})
+                for report, tree in zip(reports, trees, strict=True)
+            ]
+    finally:
+        runner.forget()
+
+
+def _seconds(evaluating: Evaluating, tree: Tree, node: NodeId, deltas: Mapping[str, Deltas], meter: Meter) -> float:
+    """How long a tree takes for one of its nodes."""
+    alone = replace(tree, plan=alone_plan(tree.plan, evaluating.network, node))
+    evaluating.changes(alone, deltas)  # Spark plans it, as it did before for the operator
+    started = time.perf_counter()
+    evaluating.changes(alone, deltas)
+    meter.count(node)
+    return time.perf_counter() - started
+
+
+def read_nodes(plan: TreePlan) -> list[NodeId]:
+    """The nodes of a tree that somebody reads; the others are there for what is selected of them."""
+    read = frozenset[int]().union(*plan.wanted)
+    return [node for node in plan.nodes if plan.bits[node] in read]
+
+
+def alone_plan(plan: TreePlan, network: Network, node: NodeId) -> TreePlan:
+    """The plan of a tree for one of its nodes, as if nobody wanted the others.
+
+    It keeps the tree's columns and looks pairs up in the tree's ways, since those are what its parents' rows have.
+    """
+    root = network.roots[node]
+    at = plan.roots.index(root)
+    bit = plan.bits[node]
+    wanted = frozenset({frozenset({bit})})
+    tested = tested_of(network, root, plan.grouped is not None)[node]
+    ways, enough = _ways(plan, network, node, tested)
+    return replace(
+        plan,
+        trees={root: (node,)},
+        inputs=tuple((name, (read[at],)) for name, read in plan.inputs),
+        bits={node: bit},
+        wanted=wanted,
+        filter=compile_filter({bit: tested}, [bit], wanted, plan.kept),
+        grouped=None if plan.grouped is None else plan.grouped.only({member(root)}),
+        ways=ways,
+        enough=enough,
+    )
+
+
+def _ways(
+    plan: TreePlan, network: Network, node: NodeId, tested: PredSet
+) -> tuple[tuple[Way, ...], Mapping[NodeId, frozenset[Enough]]]:
+    """The ways of a join in which one node's pairs are found."""
+    root = network.nodes[network.roots[node]]
+    if not isinstance(root, Join):
+        return (), {}
+    if node in plan.enough:
+        return (), {node: plan.enough[node]}
+    own = ways_of(root, [tested])
+    return tuple(way for way in plan.ways if any(way.finds(one) for one in own)) or plan.ways, {}
