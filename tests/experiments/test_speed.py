@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
+from decimal import Decimal as D
 from pathlib import Path
 
 import numpy as np
@@ -91,6 +92,14 @@ def test_a_digest_is_of_a_bag_of_rows() -> None:
     assert digest_of(rows) == digest_of(rows.take([2, 0, 1]).rename_columns(["p", "q"]))
     for other in ({"a": [1, None], "b": ["x", ""]}, {"a": [1, 1, None], "b": ["x", "x", None]}):
         assert digest_of(rows) != digest_of(pa.table(other))
+
+
+def test_a_digest_tells_values_and_not_their_types() -> None:
+    values = ["4860255.44", "0.00", "-10.00", "1200.50", None]
+    exact, average = (pa.array([None if v is None else D(v) for v in values], pa.decimal128(21, s)) for s in (2, 6))
+    assert digest_of(pa.table([exact], names=["a"])) == digest_of(pa.table([average], names=["a"]))
+    ten, hundred = (pa.table([pa.array([D(v)], pa.decimal128(9, 0))], names=["a"]) for v in ("10", "100"))
+    assert digest_of(ten) != digest_of(hundred)
 
 
 def test_answers_are_compared_where_both_have_one() -> None:

@@ -14,16 +14,24 @@ Digest = tuple[int, int]
 
 
 def digest(database: duckdb.DuckDBPyConnection, answer: str) -> Digest:
-    """Rows of a relation, and the sum of their hashes. Floats count to nine digits."""
+    """Rows of a relation, and the sum of their hashes: of values, floats to nine digits."""
     columns = database.execute(f"DESCRIBE FROM {answer}").fetchall()
-    floats = ("DOUBLE", "FLOAT")
-    texts = [f"printf('%.9g', \"{n}\")" if t in floats else f'"{n}"::VARCHAR' for n, t, *_ in columns]
+    texts = [_text(f'"{name}"', type_) for name, type_, *_ in columns]
     row = ", ".join(f"coalesce({text}, chr(30))" for text in texts)
     found = database.execute(
         f"SELECT count(*), coalesce(sum(hash(concat_ws(chr(31), {row}))), 0) FROM {answer}"
     ).fetchone()
     assert found is not None
     return int(found[0]), int(found[1])
+
+
+def _text(column: str, type_: str) -> str:
+    """SQL of a value as text: the same for equal values of two types."""
+    if type_ in ("DOUBLE", "FLOAT"):
+        return f"printf('%.9g', {column})"
+    text = f"{column}::VARCHAR"
+    exact = type_.startswith("DECIMAL") and not type_.endswith(",0)")
+    return f"rtrim(rtrim({text}, '0'), '.')" if exact else text
 
 
 def digest_of(answer: pa.Table) -> Digest:
