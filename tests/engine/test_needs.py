@@ -9,7 +9,8 @@ import pytest
 from sharing.test_windows import planned
 
 from workbench.engine.clock import Clock
-from workbench.engine.needs import Need, has_windows, needs_of
+from workbench.engine.need import Need
+from workbench.engine.needs import has_windows, needs_of
 from workbench.engine.tree_plans import plan_trees
 from workbench.network.nodes import kind_of
 from workbench.sql.now import as_number

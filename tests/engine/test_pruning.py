@@ -12,7 +12,7 @@ import pytest
 
 from workbench.engine import pruning
 from workbench.engine.layout import Layout
-from workbench.engine.needs import Need
+from workbench.engine.need import Need
 from workbench.engine.pruning import Pruner
 from workbench.engine.relation import Relation
 from workbench.engine.segments import open_segment, write_segments

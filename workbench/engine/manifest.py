@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from workbench.catalog.session_rows import FileRow, LogRow, NeedRow, Run, SessionRows, TreeRows
 from workbench.engine.held import Held, empty_tree
 from workbench.engine.layout import Layout
-from workbench.engine.needs import Need
+from workbench.engine.need import Need
 from workbench.engine.relation import Relation
 from workbench.engine.segments import Segment
 from workbench.engine.shared_pass import Delta

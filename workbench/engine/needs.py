@@ -15,11 +15,11 @@ a window does not say anything of a parent's rows, such as that of an aggregate 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from workbench.engine.clock import Clock
 from workbench.engine.join_keys import join_keys, key_column
+from workbench.engine.need import Need
+from workbench.engine.tree import TreePlan
 from workbench.network.network import Network, QueryPlan
 from workbench.network.nodes import Aggregate, Join, Node, NodeId, SetOperation, Window
 from workbench.sql.directions import ahead
@@ -27,9 +27,6 @@ from workbench.sql.expressions import Call, Column, Expression, column_name
 from workbench.sql.now import TUMBLING, Moment
 from workbench.sql.types import DataType, Kind
 from workbench.sql.windows import LEAST, MOST, Interval
-
-if TYPE_CHECKING:
-    from workbench.engine.tree import TreePlan
 
 TOLD_BATCHES = 4
 """For so many batches rows that have left a window are kept, so that it can be told what the latest batches changed."""
@@ -39,25 +36,6 @@ DAY = 86_400_000_000
 
 Times = Mapping[Expression, Interval]
 """Between which values times of a row are; of no times nothing is said, and all rows are meant."""
-
-
-@dataclass(frozen=True)
-class Need:
-    """Rows of a tree that somebody will look at: those that have all of some bits, with times in their intervals.
-
-    ``times`` has the stored columns in order, each with its interval; where there are none all rows are meant.
-    """
-
-    bits: frozenset[int]
-    times: tuple[tuple[str, Interval], ...] = ()
-
-    def covers(self, other: Need) -> bool:
-        """Whether all rows that the other needs are among those that this one needs."""
-        theirs = dict(other.times)
-        return self.bits <= other.bits and all(
-            column in theirs and interval.intersected(theirs[column]) == theirs[column]
-            for column, interval in self.times
-        )
 
 
 def needs_of(network: Network, plans: Mapping[str, TreePlan], clock: Clock, batch: int) -> dict[str, list[Need]]:

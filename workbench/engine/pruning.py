@@ -15,7 +15,7 @@ import pyarrow as pa
 from workbench.engine.layout import conform, word_column
 from workbench.engine.leaf import has
 from workbench.engine.lineage import WORD
-from workbench.engine.needs import Need
+from workbench.engine.need import Need
 from workbench.engine.relation import Relation
 from workbench.engine.segments import Segment, open_segment, write_segments
 from workbench.engine.time_index import count_within, earliest

@@ -17,7 +17,7 @@ from workbench.engine.enough import Enough
 from workbench.engine.grouped_plan import GroupedPlan
 from workbench.engine.layout import BATCH, WEIGHT, Layout
 from workbench.engine.lineage import WORD
-from workbench.engine.needs import Need
+from workbench.engine.need import Need
 from workbench.engine.relation import Relation
 from workbench.engine.shared_pass import Delta
 from workbench.engine.siblings import member
