@@ -95,7 +95,7 @@ def test_a_newcomer_runs_the_quickstart_and_works_with_the_panel(folder: Path) -
 
         # Results grow with the next batch.
         panel.get_by_role("tab", name="Results").click()
-        panel.locator("select:visible", has_text="rich_days").select_option("citibank_transfer")
+        panel.locator("select:visible", has_text="rich_days").select_option("split_up")
         counted = panel.get_by_text(re.compile(r"of [\d,]+ rows after batch"))
         counted.wait_for(timeout=60 * SECONDS)
         last = batch(counted.inner_text())

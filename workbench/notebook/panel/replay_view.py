@@ -26,7 +26,7 @@ class ReplayView(View):
         self._end = _button("To the end", "fast-forward", "Play to the end, as fast as it goes", self._to_end)
         offered = [(f"{speed} in a second", speed) for speed in SPEEDS]
         speeds = [("as fast as it goes", FULL_SPEED), ("as it happened", "1"), *offered[1:]]
-        self._speed = ipywidgets.Dropdown(options=speeds, description="Speed", layout={"width": "220px"})
+        self._speed = ipywidgets.Dropdown(options=speeds, description="Speed", layout={"width": "260px"})
         self._batch = ipywidgets.BoundedIntText(
             min=1,
             max=10_000_000,

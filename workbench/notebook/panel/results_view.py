@@ -97,8 +97,8 @@ class ResultsView(View):
             self._rows.value = monospace(str(error))
             return
         first = page * PAGE
-        places = f"{first + 1:,} to {first + len(rows):,}" if len(rows) else "0"
-        told = f"{places} of {counted(total, 'row')} after batch {batch}"
+        places = f"{first + 1:,} to {first + len(rows):,} of {counted(total, 'row')}" if len(rows) else "no rows"
+        told = f"{places} after batch {batch}"
         self._count.value = f'<span role="status">{told}</span>'
         self._rows.value = f'<div class="fixed">{frame_table(rows).html}</div>'
         self._last = rows_table(rows, total, f"{query.name}, {what}")
