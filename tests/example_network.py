@@ -132,6 +132,7 @@ class Operated:
     seconds: float
     node_rows: dict[NodeId, int] = field(default_factory=dict)
     alone: dict[NodeId, float] = field(default_factory=dict)
+    together: float = 0.0
 
 
 @dataclass

@@ -50,7 +50,8 @@ def run_session(path: str, batches: int | None) -> int:
 
     with Session.open(path) as session:
         if session.read_only is not None:
-            raise SessionError(f"{session.path} is read-only: {session.read_only}")
+            hint = "%argus close in the notebook that has it open, or its end, lets others go on"
+            raise SessionError(f"{session.path} is read-only: {session.read_only}", hint=hint)
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, stop)
         while not stopped and (batches is None or batches > 0):

@@ -22,6 +22,9 @@ from workbench.sql.logical import LogicalQuery
 from workbench.steps import same_names
 from workbench.streams.stream import Stream
 
+LISTED = 10
+"""So many names are told to who asks for one that is not there."""
+
 
 class SessionReading(SessionParts):
     """The part of a session that only reads.
@@ -41,7 +44,8 @@ class SessionReading(SessionParts):
         for key, query in queries.items():
             if key.lower() == name.lower():
                 return query
-        raise QueryError(f"there is no query {name}", hint=nearest(name, queries))
+        hint = nearest(name, queries) or f"queries: {', '.join([*queries][:LISTED]) or 'none yet'}"
+        raise QueryError(f"there is no query {name}", hint=hint)
 
     @property
     def temporary(self) -> bool:

@@ -367,6 +367,7 @@ def test_a_file_of_an_older_version_is_brought_to_the_present_one(tmp_path):
     connection = sqlite3.connect(tmp_path / "c.db")
     connection.execute("ALTER TABLE batches DROP COLUMN set_aside")
     connection.execute("ALTER TABLE operator_timings DROP COLUMN alone")
+    connection.execute("ALTER TABLE operator_timings DROP COLUMN together")
     connection.execute("DROP TABLE pruned")
     connection.execute("INSERT INTO batches VALUES (1, 5, 0.5, '{\"f\": 5}', '{}')")
     connection.execute("INSERT INTO operator_timings VALUES (1, 0, 'F1', 5, 5, 0.25, '{\"F1\": 5}')")
@@ -377,7 +378,7 @@ def test_a_file_of_an_older_version_is_brought_to_the_present_one(tmp_path):
         catalog = Catalog(tmp_path / "c.db", copied=copied)
         (batch,) = catalog.session.batches()
         assert (batch.arrived, batch.set_aside) == ({"f": 5}, {})
-        assert batch.operators == (OperatorRow("F1", 5, 5, 0.25, {"F1": 5}, {}),)
+        assert batch.operators == (OperatorRow("F1", 5, 5, 0.25, {"F1": 5}, {}, 0.0),)
         catalog.close()
 
 

@@ -76,7 +76,8 @@ def test_a_profile_is_shown_and_opened_again(spark: SparkSession, tmp_path: Path
         assert "as if nobody wanted the others" in _by_node(report, session.network).text
         assert " alone" in session.network.to_dot()
     with Session.open(tmp_path / "kept", spark) as session:
-        assert [o.alone for o in session.reports[0].operators] == [o.alone for o in report.operators]
+        assert session.reports[0].operators == report.operators
+        assert all(o.together > 0 for o in report.operators)
         assert " alone" in session.network.to_dot()
         session.run(1)
         assert " alone" not in session.network.to_dot()

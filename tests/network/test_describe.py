@@ -306,6 +306,7 @@ def test_trees_open_and_close(view):
 def test_in_focus_are_a_query_and_who_shares_its_nodes_and_the_rest_is_counted(view):
     live = to_live_dot(view, focus="rich_days")
     assert {FED.id, DAILY.id, RICH_DAYS.id} < pale(live).keys() and HUGE.id not in pale(live)
+    assert 'label="big_transfers' not in live, "its answer is at a node that is only counted"
     assert "σ in 3 ways below" in live and "5 nodes of other queries not shown" in live
     assert HUGE.id in pale(to_live_dot(view, focus="rich_days", toggled=[FED.id]))
     passed_on = to_live_dot(view, focus="passed_on")

@@ -166,12 +166,14 @@ def test_results_and_changes(run):
     run("%%argus q1\nSELECT big")
     assert "q1: 2 of 25 rows" in run("%argus results q1 --limit 2").text
     changes = run("%argus results q1 --changes --since 20").text
-    assert "latest changes of q1: 4 rows" in changes and "weight" in changes
+    assert "latest changes of q1 since batch 20: 4 rows" in changes and "weight" in changes
 
 
 def test_changes_say_how_many_there_are_in_all(run):
     run("%%argus q1\nSELECT big")
-    assert "latest changes of q1: 3 of 25 rows" in run("%argus results q1 --changes --limit 3").text
+    told = run("%argus results q1 --changes --limit 3").text
+    assert "latest changes of q1 since its answer after batch 0: 3 of 25 rows" in told
+    assert "latest changes of q1 since batch 22: 2 rows" in run("%argus results q1 --changes --since 22").text
 
 
 def test_a_disabled_query_says_why(run, session):

@@ -263,6 +263,17 @@ def test_the_players_buttons(session):
     assert "no stream has a time to keep" in text_of(panel._replay)
 
 
+def test_looking_at_the_rows_of_a_batch_sets_them_for_no_stream(session):
+    session.add_stream("slow", None, 0, 1, None)
+    panel = Panel(session, session.player)
+    panel.refresh()
+    session.set_batch("fed", 30)
+    panel.refresh()
+    assert panel._replay._batch.value == 30 and session.streams["slow"].batch == 1
+    panel._replay._batch.value = 77
+    assert {stream.batch for stream in session.streams.values()} == {77}
+
+
 def test_how_far_a_batch_is_is_shown_on_a_line_that_stays(session, monkeypatch):
     view = ReplayView(session, session.player)
     view.refresh()

@@ -11,7 +11,7 @@ from fake_session import FakeSession
 
 from workbench.errors import SessionError
 from workbench.notebook.arguments import MagicError
-from workbench.notebook.commands.sessions import described, open_session, save
+from workbench.notebook.commands.sessions import close, described, open_session, save
 from workbench.notebook.desk import Desk
 
 
@@ -97,7 +97,7 @@ def test_a_session_that_is_not_saved_is_not_left_unless_that_is_said(capsys, tmp
     desk, _ = desk_of(session, kept)
     session.add_stream("F", None, 1, 1, None)
     assert desk.session is session
-    with pytest.raises(MagicError, match="is not saved: after batch 5, 1 stream") as refused:
+    with pytest.raises(MagicError, match="is not saved as it is: after batch 5, 1 stream") as refused:
         open_session(desk, Arguments(str(tmp_path)))
     assert "--leave" in str(refused.value) and "%argus save" in str(refused.value)
     assert desk.session is session
@@ -126,3 +126,27 @@ def test_a_session_in_a_folder_is_left_as_it_is(capsys, tmp_path):
     assert desk.session is session
     open_session(desk, Arguments(str(tmp_path)))
     assert desk.session is kept
+
+
+def test_saving_where_a_session_is_says_what_to_do(capsys, tmp_path):
+    session = Kept(path=tmp_path / "mine", temporary=False)
+    desk, _ = desk_of(session)
+    assert "every batch and query is kept there at once" in shown(capsys, save, desk, str(tmp_path / "mine"))
+    (tmp_path / "catalog.sqlite").touch()
+    with pytest.raises(MagicError, match="nothing is written over") as refused:
+        save(desk, Arguments(str(tmp_path)))
+    assert "%argus open" in str(refused.value)
+
+
+def test_closing_lets_others_go_on_and_loses_nothing(capsys):
+    session = Kept(batch=5)
+    desk, _ = desk_of(session)
+    close(desk, Arguments(""))
+    assert "no session to close" in capsys.readouterr().out
+    session.register("huge", "new", "spark")
+    assert desk.session is session
+    with pytest.raises(MagicError, match="is not saved"):
+        close(desk, Arguments(""))
+    assert not session.closed
+    close(desk, Arguments("", leave=True))
+    assert session.closed and desk.current is None

@@ -163,7 +163,7 @@ CREATE TABLE batches (
 CREATE TABLE operator_timings (
     batch INTEGER NOT NULL, position INTEGER NOT NULL, operator TEXT NOT NULL, rows_in INTEGER NOT NULL,
     rows_out INTEGER NOT NULL, seconds REAL NOT NULL, node_rows TEXT NOT NULL, alone TEXT NOT NULL,
-    PRIMARY KEY (batch, position)) WITHOUT ROWID;
+    together REAL NOT NULL, PRIMARY KEY (batch, position)) WITHOUT ROWID;
 -- The manifest: the files that the last commit speaks of. Whatever else lies in the folder is nobody's.
 CREATE TABLE lineage_bits (
     tree TEXT NOT NULL, node TEXT NOT NULL, bit INTEGER NOT NULL, PRIMARY KEY (tree, node)) WITHOUT ROWID;
@@ -187,7 +187,8 @@ DDL = _PREDICATES + _NODES + _QUERIES + _COLUMNS + _SESSION + _PRUNED
 
 MIGRATIONS = {
     2: "ALTER TABLE batches ADD COLUMN set_aside TEXT NOT NULL DEFAULT '{}';" + _PRUNED,
-    3: "ALTER TABLE operator_timings ADD COLUMN alone TEXT NOT NULL DEFAULT '{}';",
+    3: "ALTER TABLE operator_timings ADD COLUMN alone TEXT NOT NULL DEFAULT '{}';"
+    " ALTER TABLE operator_timings ADD COLUMN together REAL NOT NULL DEFAULT 0;",
 }
 """What makes a catalog of an older version one of the next; one of any other version is refused."""
 

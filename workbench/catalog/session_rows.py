@@ -64,6 +64,7 @@ class OperatorRow:
     seconds: float
     node_rows: Mapping[str, int]
     alone: Mapping[str, float]
+    together: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +243,7 @@ class SessionRows:
         self._database.insert(
             "operator_timings",
             (
-                (row.batch, i, o.operator, o.rows_in, o.rows_out, o.seconds, *by_node)
+                (row.batch, i, o.operator, o.rows_in, o.rows_out, o.seconds, *by_node, o.together)
                 for i, o in enumerate(row.operators)
                 for by_node in [[json.dumps(dict(numbers)) for numbers in (o.node_rows, o.alone)]]
             ),
@@ -256,12 +257,13 @@ class SessionRows:
     def batches(self) -> list[BatchRow]:
         """The reports of all batches, in order."""
         operators: dict[int, list[OperatorRow]] = {}
-        for batch, name, rows_in, rows_out, seconds, *by_node in self._database.rows(
-            "SELECT batch, operator, rows_in, rows_out, seconds, node_rows, alone FROM operator_timings"
+        for batch, name, rows_in, rows_out, seconds, *by_node, together in self._database.rows(
+            "SELECT batch, operator, rows_in, rows_out, seconds, node_rows, alone, together FROM operator_timings"
             " ORDER BY batch, position"
         ):
             node_rows, alone = map(json.loads, by_node)
-            operators.setdefault(batch, []).append(OperatorRow(name, rows_in, rows_out, seconds, node_rows, alone))
+            row = OperatorRow(name, rows_in, rows_out, seconds, node_rows, alone, together)
+            operators.setdefault(batch, []).append(row)
         found = self._database.rows(
             "SELECT batch, rows, seconds, arrived, changes, set_aside FROM batches ORDER BY batch"
         )

@@ -2,7 +2,8 @@
 
 A shared operator computes its nodes together, and its time cannot be taken apart. So a profile asks what is left of it
 if somebody wants one node and nobody the others: the same change is computed again, by a plan for that node, from the
-same rows of its parents. The sum over an operator's nodes beside the operator's own time is what sharing saves there.
+same rows of its parents. The sum over an operator's nodes beside what it takes for all of them is what
+sharing saves there. Both are measured when Spark has planned it: the first batch of a plan takes longer.
 """
 
 from __future__ import annotations
@@ -45,21 +46,28 @@ def profiled(
     aside = replace(evaluating, runner=runner)
     try:
         with meter.counting(evaluating.batch, [node for tree in trees for node in read_nodes(tree.plan)]):
-            return [
-                replace(report, alone={n: _seconds(aside, tree, n, deltas, meter) for n in read_nodes(tree.plan)})
-                for report, tree in zip(reports, trees, strict=True)
-            ]
+            return [_profiled(aside, tree, report, deltas, meter) for report, tree in zip(reports, trees, strict=True)]
     finally:
         runner.forget()
 
 
-def _seconds(evaluating: Evaluating, tree: Tree, node: NodeId, deltas: Mapping[str, Deltas], meter: Meter) -> float:
-    """How long a tree takes for one of its nodes."""
-    alone = replace(tree, plan=alone_plan(tree.plan, evaluating.network, node))
-    evaluating.changes(alone, deltas)  # Spark plans it, as it did before for the operator
+def _profiled(
+    evaluating: Evaluating, tree: Tree, report: OperatorReport, deltas: Mapping[str, Deltas], meter: Meter
+) -> OperatorReport:
+    """The report of one operator."""
+    alone = {}
+    for node in read_nodes(tree.plan):
+        plan = alone_plan(tree.plan, evaluating.network, node)
+        alone[node] = _seconds(evaluating, replace(tree, plan=plan), deltas)
+        meter.count(node)
+    return replace(report, alone=alone, together=_seconds(evaluating, tree, deltas))
+
+
+def _seconds(evaluating: Evaluating, tree: Tree, deltas: Mapping[str, Deltas]) -> float:
+    """How long a tree takes once Spark has planned it."""
+    evaluating.changes(tree, deltas)
     started = time.perf_counter()
-    evaluating.changes(alone, deltas)
-    meter.count(node)
+    evaluating.changes(tree, deltas)
     return time.perf_counter() - started
 
 

@@ -73,7 +73,8 @@ class OperatorReport:
     """One shared operator in one batch: the local tree of ``name`` (its root's id).
 
     ``rows_in``: rows its root produced; ``rows_out``: rows at least one of its nodes kept; ``seconds``: wall time;
-    ``alone``: where the batch was profiled, seconds of each node that is read as if nobody wanted the others.
+    ``alone``: where the batch was profiled, seconds of each node that is read as if nobody wanted the others;
+    ``together``: of all of them, measured in the same way.
     """
 
     name: NodeId
@@ -83,6 +84,7 @@ class OperatorReport:
     seconds: float
     node_rows: Mapping[NodeId, int] = field(default_factory=dict)
     alone: Mapping[NodeId, float] = field(default_factory=dict)
+    together: float = 0.0
 
 
 @dataclass(frozen=True)

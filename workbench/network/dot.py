@@ -63,7 +63,7 @@ def to_live_dot(network: NetworkView, focus: str | None = None, toggled: Collect
     Raises:
         QueryError: there is no query of this name.
     """
-    return _Drawing(network, visible(network, focus, toggled=toggled), live=True).text()
+    return _Drawing(network, visible(network, focus, toggled=toggled), live=True, focus=focus).text()
 
 
 def quote(label: str) -> str:
@@ -88,6 +88,7 @@ class _Drawing:
     query: str | None = None
     strong: frozenset[NodeId] | None = None
     live: bool = False
+    focus: str | None = None
     lines: list[str] = field(default_factory=list)
     boxes: dict[NodeId, str] = field(default_factory=dict)
     """Which box shows a node: itself, its closed tree's root, or the one that counts the rest of its tree."""
@@ -144,8 +145,10 @@ class _Drawing:
     def _queries(self, only: str | None) -> None:
         """The boxes of results, or that of one query; queries that read from the same boxes are in one."""
         readers: dict[tuple[str, ...], list[str]] = {}
+        # In focus, what is only counted is not said to have anybody's answer.
+        there = self.boxes if self.focus is None else {id_ for id_, box in self.boxes.items() if box == id_}
         for name, ids in self.network.results.items():
-            if only in (None, name) and all(id_ in self.boxes for id_ in ids):
+            if only in (None, name) and all(id_ in there for id_ in ids):
                 readers.setdefault(tuple(dict.fromkeys(self.boxes[id_] for id_ in ids)), []).append(name)
         most = NAMES if len(readers) <= MANY_BOXES else FEW_NAMES
         for read, names in readers.items():

@@ -93,7 +93,7 @@ def _write_reports(rows: SessionRows, before: State, after: State) -> None:
 
 def _batch_row(report: BatchReport) -> BatchRow:
     operators = tuple(
-        OperatorRow(o.name, o.rows_in, o.rows_out, o.seconds, {node: o.node_rows[node] for node in o.nodes}, o.alone)
+        OperatorRow(o.name, o.rows_in, o.rows_out, o.seconds, {n: o.node_rows[n] for n in o.nodes}, o.alone, o.together)
         for o in report.operators
     )
     about = (report.batch, report.rows, report.seconds, report.arrived, report.changes, operators)

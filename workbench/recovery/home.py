@@ -77,7 +77,9 @@ class Home:
         """
         folder = Path(path).expanduser().resolve()
         if not (folder / CATALOG).exists():
-            raise SessionError(f"there is no session in {folder}", hint=f"Session(path={str(path)!r}) starts one")
+            raise SessionError(
+                f"there is no session in {folder}", hint=f"%argus save, or Session(path={str(path)!r}), makes one"
+            )
         if not os.access(folder, os.W_OK):
             return Home(folder, read_only="the folder cannot be written to")
         try:

@@ -189,7 +189,7 @@ def _wrong_log(folder: Path) -> str:
 
 def _report(row: BatchRow, places: Places) -> BatchReport:
     operators = tuple(
-        OperatorReport(o.operator, tuple(counts), o.rows_in, o.rows_out, o.seconds, counts, o.alone)
+        OperatorReport(o.operator, tuple(counts), o.rows_in, o.rows_out, o.seconds, counts, o.alone, o.together)
         for o in row.operators
         for counts in [places.counts(o.node_rows)]
     )

@@ -34,7 +34,9 @@ def results(desk: Desk, arguments: argparse.Namespace) -> None:
         if arguments.output is not None:
             desk.variables[arguments.output] = changes
         latest = latest_changes(changes, arguments.limit)
-        show(rows_table(latest, len(changes), f"latest changes of {query.name}"))
+        answered = arguments.since is None or arguments.since < query.registered
+        since = f"its answer after batch {query.registered}" if answered else f"batch {arguments.since}"
+        show(rows_table(latest, len(changes), f"latest changes of {query.name} since {since}"))
     elif arguments.at is not None:
         rows = query.result(at=arguments.at)
         if arguments.output is not None:
@@ -165,15 +167,15 @@ def _by_node(report: BatchReport, network: NetworkView) -> Shown:
             _called(id_, network),
             f"{operator.node_rows[id_]:,}",
             milliseconds(seconds),
-            f"{milliseconds(operator.seconds)} for {len(operator.nodes):,}",
+            f"{milliseconds(operator.together)} for {len(operator.nodes):,}",
         ]
         for seconds, id_, operator in slowest
     ]
-    alone, shared = sum(seconds for seconds, _, _ in nodes), sum(o.seconds for o in report.operators)
+    alone, shared = sum(seconds for seconds, _, _ in nodes), sum(o.together for o in report.operators)
     which = f"the {len(rows)} slowest of {len(nodes):,} nodes" if len(nodes) > len(rows) else "nodes"
     said = (
         f"{which} in batch {report.batch}, each as if nobody wanted the others: "
-        f"{milliseconds(alone)} one by one, {milliseconds(shared)} in shared operators"
+        f"{milliseconds(alone)} one by one, {milliseconds(shared)} in shared operators, once planned"
     )
     return table(["node", "rows out", "alone", "its operator"], rows, said)
 

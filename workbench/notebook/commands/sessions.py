@@ -10,6 +10,7 @@ from workbench.counted import counted
 from workbench.notebook.arguments import Command, MagicError, argument
 from workbench.notebook.desk import Desk
 from workbench.notebook.display import show
+from workbench.recovery.home import CATALOG
 
 if TYPE_CHECKING:
     from workbench.session import Session
@@ -19,9 +20,17 @@ def save(desk: Desk, arguments: argparse.Namespace) -> None:
     """Copy the session to a folder; this notebook goes on with the one it has.
 
     Raises:
-        SessionError: there is a session in the folder, or it cannot be written to.
+        MagicError: there is a session in the folder.
+        SessionError: it cannot be written to.
     """
-    desk.session.save(arguments.path)
+    folder, current = Path(arguments.path).expanduser().resolve(), desk.session
+    if current.path == folder:
+        show(f"{arguments.path} is the session of this notebook: every batch and query is kept there at once")
+        return
+    if (folder / CATALOG).exists():
+        hint = f"save to another folder, or remove that one; %argus open {arguments.path} goes on with what is there"
+        raise MagicError(f"there is a session in {arguments.path} already, and nothing is written over", hint=hint)
+    current.save(arguments.path)
     desk.saved = contents(desk.session)
     show(f"saved to {arguments.path}: {described(desk.session)}\n%argus open {arguments.path} goes on from there")
 
@@ -37,17 +46,36 @@ def open_session(desk: Desk, arguments: argparse.Namespace) -> None:
     current = desk.current
     if current is not None and current.path == here and not (current.closed or current.read_only):
         raise MagicError(f"this notebook has {arguments.path} open already", hint="%argus queries lists what it has")
-    if current is not None and not arguments.leave and would_lose(desk, current):
-        raise MagicError(
-            f"the session of this notebook is not saved: {described(current)}",
-            hint=f"%argus save FOLDER keeps it; %argus open {arguments.path} --leave goes on without it",
-        )
+    _check_saved(desk, arguments.leave, f"%argus open {arguments.path} --leave")
     session = desk.open(arguments.path)
     lines = [f"{arguments.path}: {described(session)}"]
     lines += [f"{name} does not run: {q.status}" for name, q in session.queries.items() if q.status != "active"]
     if session.read_only:
         lines.append(f"read-only: {session.read_only}")
     show("\n".join(lines))
+
+
+def close(desk: Desk, arguments: argparse.Namespace) -> None:
+    """End the notebook's session, so that another process can go on with its folder.
+
+    Raises:
+        MagicError: it is nowhere saved.
+    """
+    if desk.current is None or desk.current.closed:
+        show("there is no session to close")
+        return
+    _check_saved(desk, arguments.leave, "%argus close --leave")
+    told = described(desk.current)
+    desk.close()
+    show(f"closed: {told}; the next command begins a new session, and %argus open PATH goes on with a saved one")
+
+
+def _check_saved(desk: Desk, leave: bool, anyway: str) -> None:
+    if desk.current is not None and not leave and would_lose(desk, desk.current):
+        raise MagicError(
+            f"the session of this notebook is not saved as it is: {described(desk.current)}",
+            hint=f"%argus save FOLDER keeps it; {anyway} goes on without it",
+        )
 
 
 def would_lose(desk: Desk, session: Session) -> bool:
@@ -75,6 +103,7 @@ def described(session: Session) -> str:
     return f"{batch}, {', '.join(told) or 'nothing in it yet'}"
 
 
+LEAVE = argument("--leave", action="store_true", help="also when this notebook's session is not saved")
 PATH = argument("path", metavar="PATH", completes="path", help="the session's folder")
 
 COMMANDS = (
@@ -86,10 +115,17 @@ COMMANDS = (
         ("%argus save ~/fraud",),
     ),
     Command(
+        "close",
+        "End the session, so that its folder can be used by another process.",
+        close,
+        (LEAVE,),
+        ("%argus close",),
+    ),
+    Command(
         "open",
         "Go on with the session of a folder from its last batch; read-only while it is open elsewhere.",
         open_session,
-        (PATH, argument("--leave", action="store_true", help="leave a session that is not saved")),
+        (PATH, LEAVE),
         ("%argus open ~/fraud",),
     ),
 )

@@ -31,6 +31,7 @@ class ReplayView(View):
             min=1,
             max=10_000_000,
             description="Rows a batch",
+            tooltip="for every stream",
             layout={"width": "180px"},
             style={"description_width": "initial"},
         )
@@ -39,6 +40,7 @@ class ReplayView(View):
         self._where = ipywidgets.HTML()
         self._where.add_class("argus")
         self._speed.observe(lambda change: self._try(self._set_speed), "value")
+        self._shows = self._batch.value
         self._batch.observe(lambda change: self._try(self._set_batch), "value")
         controls = [self._play, self._step, self._end, self._speed, self._batch, self._back, go]
         bar = ipywidgets.HBox(controls, layout={"flex_flow": "row wrap", "align_items": "center"})
@@ -54,8 +56,9 @@ class ReplayView(View):
         if not playing:
             self._back.value = position.batch
         streams = [stream for stream in self.session.streams.values() if not stream.table]
-        if streams and self._batch.value != streams[0].batch:
-            self._batch.value = streams[0].batch
+        if streams and self._shows != streams[0].batch:
+            self._shows = streams[0].batch  # looking is no wish: what is shown is set for no stream
+            self._batch.value = self._shows
         read, rows = sum(s.position for s in streams), sum(s.rows for s in streams)
         words = " · ".join(map(escape, filter(None, reached(self.session, position))))
         doing_now = escape(self._problem or doing(position))
@@ -84,6 +87,10 @@ class ReplayView(View):
         self.player.speed = as_speed(self._speed.value)
 
     def _set_batch(self) -> None:
+        """What an analyst wrote, for every stream."""
+        if self._batch.value == self._shows:
+            return
+        self._shows = self._batch.value
         for name, stream in self.session.streams.items():
             if not stream.table and stream.batch != self._batch.value:
                 self.session.set_batch(name, self._batch.value)

@@ -3,7 +3,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const LEVELS = 5;
-const READABLE = 0.7; // scale
+const READABLE = 0.6; // scale
 const ROWS_HERE = "▁", TIME_HERE = "▂";
 const SCALES = {
   time: { label: "time of the last batch", text: milliseconds },
