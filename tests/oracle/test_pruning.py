@@ -120,8 +120,9 @@ def test_what_is_kept_does_not_grow_with_the_stream(spark: SparkSession) -> None
             oracle.run(1, check=False)
             sizes.append([kept(oracle.session, kind) for kind in ("source", "join", "aggregate")])
         oracle.check_results()
-        for early, late in zip(sizes[5], sizes[-1], strict=True):
-            assert late < 1.5 * early
+        # Rows that cancel each other go when their relation merges, each at batches of its own: its most is told.
+        early, late = ([max(kind) for kind in zip(*part, strict=True)] for part in (sizes[2:9], sizes[9:]))
+        assert all(after < 1.5 * before for before, after in zip(early, late, strict=True)), sizes
         oracle.session.drop("by bank")
         assert kept(oracle.session, "source") < sizes[-1][0]
 

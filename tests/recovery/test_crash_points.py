@@ -19,7 +19,6 @@ from workbench import Session
 from workbench.catalog.database import Database
 from workbench.engine import engine as engine_module
 from workbench.engine.discarded import Discarded
-from workbench.engine.engine import Engine
 from workbench.engine.segments import Segment
 from workbench.recovery import store as store_module
 
@@ -82,7 +81,7 @@ def test_a_crash_anywhere(
             crashes.at(store_module, "write_commit")
             crashes.at(engine_module, "force_to_disk")
             crashes.at(Discarded, "add")
-            crashes.at(Engine, "_write")
+            crashes.at(engine_module, "written")
             crashes.at(Database, "run", lambda database, sql, *values: sql == "RELEASE level_0")
             change(session)
         states.append(survivors(session))
