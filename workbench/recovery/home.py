@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import shutil
 import socket
 import tempfile
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from typing import IO
 
 from workbench.catalog.catalog import Catalog
 from workbench.engine.discarded import Discarded
+from workbench.engine.mapped_files import MAPPED, remove_folder
 from workbench.errors import SessionError
 
 CATALOG = "catalog.sqlite"
@@ -144,7 +144,9 @@ class Home:
         self.closed = True
         self._unlock()
         if self.temporary:
-            shutil.rmtree(self.path, ignore_errors=True)
+            remove_folder(self.path)
+        else:
+            MAPPED.forget_below(self.path)
 
     def _unlock(self) -> None:
         if self._writing is not None:
