@@ -2,7 +2,7 @@
 
 A map outlives its file: while anybody has it, the disk keeps the rows of a file that was removed. So who removes a file
 in this process says so here. Other processes remove files too (Spark's Python workers read what the driver removes), so
-whenever a file is mapped, a few others are looked at, and those that are gone are let go.
+now and then all are looked at, and those that are gone are let go.
 
 Arrow's maps need no descriptor once their file is closed, so a process with thousands of maps has no more descriptors
 than one without. (Those of ``numpy`` and ``mmap`` keep one each.)
@@ -14,10 +14,10 @@ import os
 import shutil
 import tempfile
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 
 import pyarrow as pa
@@ -25,8 +25,10 @@ import pyarrow as pa
 MOST = 4_096
 """At most so many files are mapped; Linux allows a process 65,530 maps. A file takes 0.1 ms to be mapped again."""
 
-LOOKED_AT = 4
-"""So many other files are looked at whenever one is mapped: maps of files that are gone stay a fraction of all."""
+LOOKING = 1.0
+"""Seconds from one look at all files to the next; more where that takes long, as on a network's disk."""
+LOOKING_SHARE = 0.01
+"""The share of time that is spent on looking, at most. A file takes a microsecond on a local disk."""
 
 
 class MappedFiles:
@@ -40,6 +42,7 @@ class MappedFiles:
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
+        self._due = 0.0
         self._lock = threading.Lock()
         self._mapped: OrderedDict[str, pa.RecordBatch] = OrderedDict()
 
@@ -50,6 +53,8 @@ class MappedFiles:
             FileNotFoundError: there is no such file.
         """
         with self._lock:
+            if time.monotonic() >= self._due:
+                self._look()
             if (known := self._mapped.get(path)) is not None:
                 self._mapped.move_to_end(path)
                 return known
@@ -57,7 +62,6 @@ class MappedFiles:
             rows = pa.ipc.open_file(file).get_batch(0)
         with self._lock:
             self._mapped[path] = rows
-            self._look()
             while len(self._mapped) > self._most:
                 self._mapped.popitem(last=False)
         return rows
@@ -78,12 +82,12 @@ class MappedFiles:
         return len(self._mapped)
 
     def _look(self) -> None:
-        """Let some files go if they are gone: of those that nobody asked for, and nobody looked at, for longest."""
-        for path in list(islice(self._mapped, LOOKED_AT)):
-            if os.path.exists(path):
-                self._mapped.move_to_end(path)
-            else:
-                del self._mapped[path]
+        """Let the files go that are gone."""
+        begun = time.monotonic()
+        for path in [path for path in self._mapped if not os.path.exists(path)]:
+            del self._mapped[path]
+        now = time.monotonic()
+        self._due = now + max(LOOKING, (now - begun) / LOOKING_SHARE)
 
 
 MAPPED = MappedFiles()
