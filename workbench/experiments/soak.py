@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import datetime as dt
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -46,7 +47,7 @@ class Sample:
         cores: how many the session had at work since the last sample, on average.
         files: of the session, by what they are for.
         processes: what they hold, by kind.
-        heap, classes: of the JVM: bytes in use at least since the last sample, loaded classes.
+        heap, classes: of the JVM: bytes in use after its last collection of garbage that was asked for, loaded classes.
     """
 
     minute: float
@@ -67,7 +68,7 @@ FLAT: Mapping[str, Curve] = {
     "driver, MiB": lambda s: s.processes[DRIVER].memory / MIB,
     "of it mapped, MiB": lambda s: s.processes[DRIVER].mapped / MIB,
     "JVM, MiB": lambda s: s.processes[JVM].memory / MIB,
-    "its heap at least, MiB": lambda s: s.heap / MIB,
+    "its heap in use, MiB": lambda s: s.heap / MIB,
     "its classes": lambda s: s.classes,
     "workers, MiB": lambda s: s.processes[WORKERS].memory / MIB,
     "workers": lambda s: s.processes[WORKERS].processes,
@@ -104,6 +105,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--compare", type=int, default=20, help="batches between comparisons (default: 20)")
     parser.add_argument("--compared", type=int, default=4, help="answers that are compared then (default: 4)")
     parser.add_argument("--sample", type=float, default=60, help="seconds from sample to sample (default: 60)")
+    parser.add_argument(
+        "--collect", type=float, default=10,
+        help="minutes from one collection of the JVM's garbage to the next; Spark asks for one every 30 (default: 10)",
+    )  # fmt: skip
     parser.add_argument("--settle", type=float, default=20, help="minutes in which caches fill (default: 20)")
 
 
@@ -181,7 +186,8 @@ class Soak:
         self._turn = 0
         self._seconds: list[float] = []
         self._registering: list[float] = []
-        self._heap: list[int] = []
+        self._heap = 0
+        self._collected = -math.inf
         self._worked = 0.0
         self._began = self._looked = time.monotonic()
 
@@ -212,7 +218,6 @@ class Soak:
                 self._replace(chosen.changed)
             if batch % chosen.compare == 0:
                 self._compare()
-            self._heap.append(self._heap_used())
             if time.monotonic() - self._looked >= chosen.sample:
                 self._sample()
             busy = (_seconds_worked() - worked) / chosen.cores
@@ -258,6 +263,7 @@ class Soak:
         self.compared += check(f"batch {self._session.batch}", got, expected)
 
     def _sample(self) -> None:
+        self._collect()
         now, processes = time.monotonic(), {kind: usage(pids) for kind, pids in family().items()}
         worked = sum(one.seconds for one in processes.values())
         session = self._session
@@ -272,11 +278,11 @@ class Soak:
             (worked - self._worked) / max(now - self._looked, 1e-9),
             self._files(),
             processes,
-            min(self._heap),
+            self._heap,
             int(self._jvm("ClassLoadingMXBean").getLoadedClassCount()),
         )
         self.samples.append(sample)
-        self._seconds, self._registering, self._heap = [], [], []
+        self._seconds, self._registering = [], []
         self._looked, self._worked = now, worked
         shown: dict[str, Curve] = {**FLAT, **GROWING, "cores": lambda s: s.cores}
         values = ", ".join(f"{name} {curve(sample):,.6g}" for name, curve in shown.items())
@@ -291,8 +297,13 @@ class Soak:
         files = sum(1 for file in self._session.path.rglob("*") if file.is_file())
         return {**found, "other": files - sum(found.values())}
 
-    def _heap_used(self) -> int:
-        return int(self._jvm("MemoryMXBean").getHeapMemoryUsage().getUsed())
+    def _collect(self) -> None:
+        """Now and then see how much of the JVM's heap is in use, and is no garbage."""
+        if time.monotonic() - self._collected >= 60 * self._chosen.collect:
+            memory = self._jvm("MemoryMXBean")
+            memory.gc()
+            self._heap = int(memory.getHeapMemoryUsage().getUsed())
+            self._collected = time.monotonic()
 
     def _jvm(self, bean: str) -> Any:
         virtual_machine: Any = self._session.spark._jvm
@@ -314,7 +325,7 @@ def _charts(samples: Sequence[Sample]) -> list[Chart]:
         return Chart(title, "minute", unit, series, log_y=False)
 
     return [
-        chart("memory", "MiB", "driver, MiB", "JVM, MiB", "its heap at least, MiB", "workers, MiB"),
+        chart("memory", "MiB", "driver, MiB", "JVM, MiB", "its heap in use, MiB", "workers, MiB"),
         chart(
             "descriptors and maps", "number",
             "descriptors of the driver", "descriptors of the JVM", "descriptors of the workers",

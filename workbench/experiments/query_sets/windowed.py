@@ -57,7 +57,7 @@ def windowed_query(number: int) -> WindowedQuery:
 
     Example:
         >>> windowed_query(0).sql
-        'SELECT t.id, t.amount FROM transfers t WHERE t.amount > 952 AND t.d > now() - 11'
+        'SELECT t.id, t.amount FROM transfers t WHERE t.amount > 949 AND t.d > now() - 3'
     """
     chosen = Random(number)
     high, low, days = chosen.randrange(900, 990), chosen.randrange(1, 40), chosen.randrange(2, LONGEST + 1)
