@@ -73,3 +73,19 @@ def test_the_files_of_a_session_do_not_grow_with_its_batches(spark: SparkSession
         assert left == set(answers[name].itertuples(index=False, name=None))
         assert set(summed) <= {0, 1}
         assert set(told["batch"]) == set(range(41))
+
+
+def test_queries_that_come_and_go_leave_nothing(spark: SparkSession) -> None:
+    with Session(spark) as session:
+        session.add_stream("t", pa.table({"id": range(60), "g": [i % 4 for i in range(60)]}), history=20, batch=10)
+        session.register("SELECT id FROM t", "all")
+        session.run(1)
+        before = {path for path in (session.path / "state").rglob("*") if path.suffix != ".arrow"}
+        session.register("SELECT g, COUNT(*) AS n FROM t GROUP BY g", "groups")
+        session.register("SELECT a.id FROM t a JOIN t b ON a.id = b.g", "pairs")
+        session.run(1)
+        session.drop("groups")
+        session.drop("pairs")
+        session.run(1)
+        left = {path for path in (session.path / "state").rglob("*") if path.suffix not in (".arrow", ".index")}
+        assert left == before

@@ -106,6 +106,8 @@ class Engine:
         """What is held now is committed: files that only ``before`` needed go, and those whose rows were freed."""
         self._discarded.add(before.files_beyond(self.held) | self._freed)
         self._freed.clear()
+        for name in before.trees.keys() - self.held.trees.keys():
+            self.runner.leave(name)
 
     def add_stream(
         self, name: str, columns: Columns, rows: Iterable[tuple[int, pa.Table]], time: str | None = None
