@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager
 
 from workbench.engine.functions import UserFunctions
 from workbench.recovery.store import Store
+from workbench.sql.expressions import shown_function
 from workbench.steps import Steps, callers
 
 
@@ -36,7 +37,8 @@ class Failing:
     def _disable(self, problems: dict[str, str]) -> None:
         network, reasons = self._store.state.network, dict[str, str]()
         for function, problem in problems.items():
-            reasons.update(dict.fromkeys(callers(network, function), f"function {function} raised {problem}"))
+            reason = f"function {shown_function(function)} raised {problem}"
+            reasons.update(dict.fromkeys(callers(network, function), reason))
         if reasons and self._store.home.read_only is not None:
             self._store.disable(reasons)
         elif reasons:

@@ -88,7 +88,8 @@ class Session(SessionInputs, SessionReading, SessionViews):
         with home.beginning() as catalog:
             dialect, options = catalog.session.made()
             session._wire(home, spark, catalog, dialect, Options(**options))
-            session._store.open(repair)
+            with session._working():
+                session._store.open(repair)
         return session
 
     @one_at_a_time
@@ -171,7 +172,7 @@ class Session(SessionInputs, SessionReading, SessionViews):
         for _ in range(batches):
             if all(stream.replay.finished for stream in self._state.streams.values()):
                 break
-            with self._lock, self._store.changing() as change:
+            with self._working(), self._store.changing() as change:
                 change.state, report = self._steps.run(change.state, profile=profile)
             self._failing.disable()
             reports.append(report)

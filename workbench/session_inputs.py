@@ -89,20 +89,26 @@ class SessionInputs(SessionParts):
         """Make a Python function callable in SQL; it must not depend on anything but its arguments.
 
         A call that raises, or returns what is not of the type, gives NULL and disables the queries that use the
-        function, with the reason. The same name again gives it another meaning, from the next batch on. It is kept
-        with the session, as bytes that hold its code; what it imports must be there when the session is opened again.
+        function, with the reason. It is kept with the session, as bytes that hold its code; what it imports must be
+        there when the session is opened again.
+
+        The same name again adds another version. Queries registered from then on call that one; those that are there
+        go on with the version they were registered with, until they are registered again.
 
         Raises:
             SessionError: the function cannot be kept.
         """
         key, returned = name.lower(), parse_type(returns)
         stored = stored_function(key, function)
+        latest = self._state.schema.functions.get(key)
+        if latest is not None and (latest.returns, self._state.stored_functions[latest.id]) == (returned, stored):
+            return
+        added = UserFunction(key, returned, 1 if latest is None else latest.version + 1)
         with self._store.changing() as change:
-            functions = {**change.state.functions, key: UserFunction(key, returned)}
-            stored_functions = {**change.state.stored_functions, key: stored}
+            functions = {**change.state.functions, added.id: added}
+            stored_functions = {**change.state.stored_functions, added.id: stored}
             change.state = replace(change.state, functions=functions, stored_functions=stored_functions)
-        self._functions.add(key, function, returned)
-        self._engine.runner.forget_plans()
+        self._functions.add(added.id, function, returned)
 
     @one_at_a_time
     def add_aggregate(self, name: str, parameters: tuple[str, ...], statistics: Mapping[str, str], rule: str) -> None:

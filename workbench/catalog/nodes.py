@@ -29,7 +29,7 @@ from workbench.network.nodes import (
     Source,
     Window,
 )
-from workbench.sql.expressions import AggregateCall, Expression, column_name, digest, text
+from workbench.sql.expressions import AggregateCall, Expression, column_name, digest, identity, reading_order, text
 
 _TABLES = {
     "source": ("sources",),
@@ -140,7 +140,7 @@ class NodeRows:
         self._insert_groups("group_sets", node.id, node.groups)
         self._insert_groups("finer_group_sets", node.id, node.finer or ())
         self._database.insert(
-            "aggregate_statistics", (_statistic_row(node.id, s) for s in sorted(node.statistics, key=text))
+            "aggregate_statistics", (_statistic_row(node.id, s) for s in sorted(node.statistics, key=reading_order))
         )
 
     def _insert_groups(self, table: str, id_: NodeId, groups: Iterable[Expression]) -> None:
@@ -203,7 +203,7 @@ class NodeRows:
 
 def group_id(group: Expression) -> str:
     """Digest of a group expression with its types."""
-    return digest(expression_json(group), 16)
+    return digest(identity(group), 16)
 
 
 def _statistic_row(id_: NodeId, statistic: AggregateCall) -> tuple[object, ...]:

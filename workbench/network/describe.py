@@ -16,7 +16,7 @@ from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, Source, Window, kind_of
 from workbench.network.projection import Columns, carried_columns, made_columns
 from workbench.network.sql_text import SIDE_NAMES, expression_sql, node_sql, or_pred_sql, window_sql
-from workbench.sql.expressions import column_name, text
+from workbench.sql.expressions import column_name, reading_order
 from workbench.sql.predicates import pred_set
 
 SELECTION_WEIGHTS = (5, 4, 3, 2, 1)
@@ -188,7 +188,7 @@ def _label(node: Node) -> Iterable[str]:
             return [or_pred_sql(p, SIDE_NAMES) for p in node.tested]
         case Aggregate():
             groups = ", ".join(map(expression_sql, node.groups))
-            statistics = ", ".join(expression_sql(s) for s in sorted(node.statistics, key=text))
+            statistics = ", ".join(expression_sql(s) for s in sorted(node.statistics, key=reading_order))
             return [part for part in (groups, statistics) if part]
         case SetOperation():
             return [str(node.operator).upper()]

@@ -9,7 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from workbench.network.nodes import Aggregate, Join, Node, Selection, SetOperation, Source, Window
-from workbench.sql.expressions import AggregateCall, Call, Column, Constant, Expression, column_name, text
+from workbench.sql.expressions import (
+    AggregateCall,
+    Call,
+    Column,
+    Constant,
+    Expression,
+    column_name,
+    reading_order,
+    shown_function,
+    text,
+)
 from workbench.sql.predicates import Literal, Operator, ORPred, PredSet
 from workbench.sql.windows import time_and_end
 
@@ -137,14 +147,14 @@ def _call(call: Call, sides: tuple[str, ...]) -> tuple[str, int]:
         case "cast", (value,):
             return f"CAST({sql(value)} AS {str(call.type).upper()})", NEGATIVE
         case function, arguments:
-            return f"{function.upper()}({', '.join(map(sql, arguments))})", NEGATIVE
+            return f"{shown_function(function).upper()}({', '.join(map(sql, arguments))})", NEGATIVE
 
 
 def _aggregate_sql(node: Aggregate) -> str:
     groups = [(node.direct_group(g), column_name(g)) for g in node.groups]
     if not node.statistics:
         return f"SELECT DISTINCT {_as_columns(groups)} FROM {node.parent}"
-    statistics = [(node.direct_statistic(s), column_name(s)) for s in sorted(node.statistics, key=text)]
+    statistics = [(node.direct_statistic(s), column_name(s)) for s in sorted(node.statistics, key=reading_order)]
     grouped = f" GROUP BY {', '.join(expression_sql(g) for g, _ in groups)}" if groups else ""
     return f"SELECT {_as_columns([*groups, *statistics])} FROM {node.parent}{grouped}"
 

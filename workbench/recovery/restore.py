@@ -40,7 +40,7 @@ class Damage:
         trees: trees with a file that is missing or cut short, by the nodes whose rows they have.
         arrived: streams whose rows for later queries are so.
         streams: streams whose log is so.
-        functions: functions that Python cannot load.
+        functions: functions that Python cannot load, by their ids.
     """
 
     trees: Mapping[NodeId, str]
@@ -91,7 +91,7 @@ class Restored:
             {root: wrong for root, wrong in trees.items() if wrong},
             {name: wrong for name, wrong in arrived.items() if wrong},
             {row.name: wrong for row in self._rows.streams() if (wrong := _wrong_log(self._folder(row)))},
-            {f.name: wrong for f, stored in self._rows.functions() if (wrong := wrong_with(f.name, stored))},
+            {f.id: wrong for f, stored in self._rows.functions() if (wrong := wrong_with(f.name, stored))},
         )
 
     def state(
@@ -108,8 +108,8 @@ class Restored:
         """
         stored, places = self._rows.functions(), Places()
         for function, code in stored:
-            if function.name not in damage.functions and before.stored_functions.get(function.name) != code:
-                functions.add(function.name, loaded(code), function.returns)
+            if function.id not in damage.functions and before.stored_functions.get(function.id) != code:
+                functions.add(function.id, loaded(code), function.returns)
         network = self._catalog.network()
         streams = {row.name: self._stream(row) for row in self._rows.streams() if row.name not in damage.streams}
         registered = self._rows.registrations()
@@ -119,8 +119,8 @@ class Restored:
             network=network,
             streams=streams,
             views=self._rows.views(),
-            functions={function.name: function for function, _ in stored},
-            stored_functions={function.name: code for function, code in stored},
+            functions={function.id: function for function, _ in stored},
+            stored_functions={function.id: code for function, code in stored},
             aggregates={aggregate.name: aggregate for aggregate in self._rows.aggregates()},
             queries={row.name: self._query(row, answers, before) for row in registered},
             disabled=disabled | unreadable(network, damage),
@@ -148,7 +148,7 @@ class Restored:
         if old is not None and (old.sql, old.registered) == (row.sql, row.registered):
             return old
         told = self._catalog.decisions(row.name)
-        explanation = Explanation.from_rows(row.name, told)
+        explanation = Explanation.from_rows(row.name, told) if told else Explanation(row.name, ())
         about = (row.name, row.sql, row.dialect, row.logical, row.registered, explanation, answers)
         return Query(*about, row.results, row.windows)
 

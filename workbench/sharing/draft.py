@@ -7,7 +7,6 @@ catalog's transaction undoes all of it if anything fails.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from workbench.catalog.catalog import Catalog
 from workbench.network.network import Network, QueryPlan
@@ -16,6 +15,7 @@ from workbench.optimizer.estimates import Estimates
 from workbench.options import Options
 from workbench.sql.canonical import canonical, widened
 from workbench.sql.implication import normalized
+from workbench.sql.memo import remembered
 from workbench.sql.predicates import TRUE, OnSide, PredSet, rename_predicates
 
 
@@ -116,13 +116,13 @@ class Draft:
         return formed(predicates, self.options.canonicalize)
 
 
-@lru_cache(maxsize=100_000)
+@remembered(100_000)
 def formed(predicates: PredSet, canonicalize: bool) -> PredSet:
     """Canonical (T6.2.1) and without redundancy (T6.2.4); without arithmetic where that is switched off."""
     return normalized(canonical(predicates) if canonicalize else widened(predicates))
 
 
-@lru_cache(maxsize=100_000)
+@remembered(100_000)
 def over_join(join: Join, predicates: PredSet, canonicalize: bool) -> PredSet:
     """Predicates over a join's roots as predicates over the join (a conversion of T6.2.6)."""
     return formed(rename_predicates(predicates, join.names.output), canonicalize)

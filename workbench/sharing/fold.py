@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.network.nodes import (
+    ID_DIGITS,
     Aggregate,
     Branch,
     Join,
@@ -179,10 +180,9 @@ class Fold:
     def _new_join(self, pair: Pair) -> Join:
         draft = self.draft
         own = "" if draft.options.join_sharing else f" of {self.owner}"
+        anchor = digest(pair.wants.identity, ID_DIGITS) + own
         leaves = [_leaves(draft, root) for root in pair.roots]
-        join = Join(
-            *pair.roots, digest(str(pair.wants)) + own, pair.wants, *pair.roots, pair.wants, leaves[0], leaves[1]
-        )
+        join = Join(*pair.roots, anchor, pair.wants, *pair.roots, pair.wants, leaves[0], leaves[1])
         present = draft.nodes.get(join.id)
         if isinstance(present, Join):
             # Its first reader wanted just this; since then it may have come to test something else.
@@ -297,7 +297,7 @@ class Fold:
         operator = SetOperator(f"{query.operator} all" if query.all else query.operator)
         branches = [self._branch(branch, query) for branch in _flattened(query)]
         kept = 1 if operator in (SetOperator.EXCEPT, SetOperator.EXCEPT_ALL) else 0
-        ordered = (*branches[:kept], *sorted(branches[kept:], key=str))
+        ordered = (*branches[:kept], *sorted(branches[kept:], key=lambda branch: branch.identity))
         node = SetOperation(operator, ordered, tuple((branch.read.root, branch.values) for branch in ordered))
         present = self.draft.nodes.get(node.id)
         self.draft.touch(node.id, *(branch.read.root for branch in ordered))

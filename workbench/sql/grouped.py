@@ -16,7 +16,7 @@ from workbench.sql import aggregates
 from workbench.sql.aggregates import GROUPED
 from workbench.sql.caret import SourceText
 from workbench.sql.coercion import TypeClash
-from workbench.sql.expressions import AggregateCall, Call, Column, Constant, Expression, column_name, map_columns, text
+from workbench.sql.expressions import AggregateCall, Call, Column, Constant, Expression, column_name, map_columns
 from workbench.sql.functions import call
 from workbench.sql.schema import Schema, UserAggregate
 from workbench.sql.scope import Item, Scope
@@ -42,12 +42,12 @@ class Aggregation:
     """Collects the statistics of one grouped block while its expressions are bound."""
 
     def __init__(self) -> None:
-        self.statistics: dict[str, AggregateCall] = {}
+        self.statistics: set[AggregateCall] = set()
         self.inside = False
 
     def keep(self, statistic: AggregateCall) -> None:
         """Remember a statistic that the block needs."""
-        self.statistics[text(statistic)] = statistic
+        self.statistics.add(statistic)
 
     def bind(self, node: exp.Expr, binder: ScalarBinder) -> Expression | None:
         """An aggregate as an expression over statistics, of source ``GROUPED``; ``None`` for any other node."""

@@ -14,9 +14,9 @@ import operator
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from functools import lru_cache
 
 from workbench.sql.expressions import Call, Constant, Expression, Value, columns, walk
+from workbench.sql.memo import remembered
 from workbench.sql.now import INSTANT, NOW, VARIABLE, Moment, as_number
 from workbench.sql.types import DataType, Kind
 
@@ -191,7 +191,7 @@ class Sequence:
             self._reached.append(max([number, *self._reached[-1:]]))
 
 
-@lru_cache(maxsize=4_096)
+@remembered(4_096)
 def sequence(loop: Call) -> Sequence:
     """The instants of a loop."""
     return Sequence(loop)

@@ -225,7 +225,7 @@ class ScalarBinder:
         self.source.refuse_others(node, {"this", "expressions", *_FLAGS}, name)
         user = self.schema.function(name)
         if user is not None:
-            return Call(user.name, tuple(self.bind(a) for a in arguments), user.returns)
+            return Call(user.id, tuple(self.bind(a) for a in arguments), user.returns)
         if name in _NAMED:
             return _NAMED[name](self, [self.bind(a) for a in arguments])
         if is_aggregate(node, self.schema):

@@ -19,10 +19,31 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class UserFunction:
-    """A scalar function the analyst added: arguments are passed as they are, NULLs included."""
+    """A scalar function the analyst added: arguments are passed as they are, NULLs included.
+
+    A name that is added again gets another version. Queries go on with the version that they were bound to, so what a
+    query computes never changes, and what it shares is what has the same meaning.
+
+    Args:
+        name: what SQL calls it.
+        returns: the type of its values.
+        version: 1 for the first function of the name.
+    """
 
     name: str
     returns: DataType
+    version: int = 1
+
+    @property
+    def id(self) -> str:
+        """What calls of it say; no built-in function has ``@`` in its name."""
+        return f"{self.name}@{self.version}"
+
+    @staticmethod
+    def of(id_: str, returns: DataType) -> UserFunction:
+        """The function of an id."""
+        name, _, version = id_.rpartition("@")
+        return UserFunction(name, returns, int(version))
 
 
 @dataclass(frozen=True)
@@ -52,7 +73,7 @@ class Schema:
     Args:
         streams: stream or table name as the user wrote it -> its columns, names in lower case, in order.
         views: views and registered queries that may stand in FROM.
-        functions: user-defined scalar functions.
+        functions: user-defined scalar functions by name, of each the latest version.
         aggregates: user-defined aggregates.
         times: for a stream that has event times the name of their column, in lower case.
         tables: which of the streams are tables, which do not grow.

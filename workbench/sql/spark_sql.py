@@ -40,8 +40,8 @@ def to_spark(expression: Expression, column: Naming) -> str:
         case Call(name, arguments):
             rendered = [to_spark(a, column) for a in arguments]
             function = FUNCTIONS.get(name)
-            if function is None:
-                return f"{name}({', '.join(rendered)})"
+            if function is None:  # one of the analyst's, whose id is no plain name
+                return f"`{name}`({', '.join(rendered)})"
             if isinstance(function.spark, str):
                 return function.spark.format(*rendered)
             return function.spark(expression, rendered)
