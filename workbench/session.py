@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from workbench.engine.timings import BatchReport
 from workbench.errors import QueryError
 from workbench.options import Options
-from workbench.query import LAZY, Query
+from workbench.query import CLOSED, LAZY, Query
 from workbench.recovery.home import Home
 from workbench.recovery.save import save
 from workbench.session_inputs import SessionInputs
@@ -99,8 +99,7 @@ class Session(SessionInputs, SessionReading, SessionViews):
         Raises:
             SessionError: there is a session in that folder, or it cannot be written to.
         """
-        with self._store.home.discarded.kept():
-            state = self._state
+        with self._store.pinned() as state:
             return save(self._store.home, self._planner.catalog, state, path)
 
     @one_at_a_time
@@ -212,7 +211,7 @@ class Session(SessionInputs, SessionReading, SessionViews):
     def _close(self) -> None:
         self._engine.close()
         for query in self._state.queries.values():
-            query.status = "the session is closed"
+            query.status = CLOSED
         self._store.close()
 
     def __enter__(self) -> Session:

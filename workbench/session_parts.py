@@ -17,6 +17,8 @@ from workbench.engine.engine import Engine
 from workbench.engine.functions import UserFunctions
 from workbench.engine.results import Answers
 from workbench.engine.spark import engine_session, local_spark
+from workbench.engine.spark_life import SparkLife
+from workbench.errors import EnvironmentProblem
 from workbench.failing import Failing
 from workbench.options import Options
 from workbench.query import Query
@@ -62,6 +64,10 @@ class SessionParts:
         self._lock = threading.RLock()
         self._memo = Memo()
         self.spark = spark or local_spark()
+        life = SparkLife(self.spark, given=spark is not None)
+        if why := life.lost():
+            hint = "restart the kernel, or leave the Spark out: the session then starts one of its own"
+            raise EnvironmentProblem(f"{why}: the one that was given to the session", hint=hint)
         prepare_workers(self.spark, home.path, home.read_only is None)
         self._spark = engine_session(self.spark)
         self._engine = Engine(
@@ -70,7 +76,7 @@ class SessionParts:
         self._planner = Planner(options, catalog)
         self._functions = UserFunctions(self._spark)
         self._steps = Steps(self._planner, self._engine)
-        self._store = Store(home, self._planner, self._engine, self._functions, self._answers)
+        self._store = Store(home, self._planner, self._engine, self._functions, self._answers, life)
         self._failing = Failing(self._store, self._steps, self._functions, self._lock)
         self._answering = Answering(options, self.spark, self._store, self._planner, self._engine, self._failing)
 

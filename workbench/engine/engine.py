@@ -13,7 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
@@ -27,6 +26,7 @@ from workbench.engine.explained import explained
 from workbench.engine.held import Held, narrowed, unknown_files
 from workbench.engine.layout import Layout
 from workbench.engine.making import Deltas, Making
+from workbench.engine.mapped_files import temporary_folder
 from workbench.engine.needs import has_windows, needs_of
 from workbench.engine.profile import profiled
 from workbench.engine.progress import Meter, Progress, reached
@@ -106,6 +106,8 @@ class Engine:
         """What is held now is committed: files that only ``before`` needed go, and those whose rows were freed."""
         self._discarded.add(before.files_beyond(self.held) | self._freed)
         self._freed.clear()
+        for name in before.trees.keys() - self.held.trees.keys():
+            self.runner.leave(name)
 
     def add_stream(
         self, name: str, columns: Columns, rows: Iterable[tuple[int, pa.Table]], time: str | None = None
@@ -160,8 +162,8 @@ class Engine:
         """A folder for rows that nobody keeps."""
         # All workers reach the session's folder; who may not write there has no cluster.
         place = self.folder if os.access(self.folder, os.W_OK) else None
-        with TemporaryDirectory(prefix="aside-", dir=place) as folder:
-            yield Path(folder)
+        with temporary_folder("aside-", place) as folder:
+            yield folder
 
     def adopt(self, network: Network, batch: int) -> None:
         """Bring the trees to what the network asks for, new nodes computed from all data so far.

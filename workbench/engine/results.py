@@ -13,12 +13,13 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from workbench.engine.changelog import LogEntry
 from workbench.engine.clock import Clock
 from workbench.engine.imposed import changes_within, rows_within
 from workbench.engine.layout import BATCH, WEIGHT, word_column
 from workbench.engine.lineage import WORD
 from workbench.engine.node_rows import has_bit
-from workbench.engine.tree import LogEntry, Tree
+from workbench.engine.tree import Tree
 from workbench.engine.window import extent
 from workbench.errors import QueryError
 from workbench.network.network import QueryPlan

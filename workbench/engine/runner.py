@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,6 +77,14 @@ class Runner:
         folder = self._folder / tree
         folder.mkdir(parents=True, exist_ok=True)
         return folder
+
+    def leave(self, tree: str) -> None:
+        """Remove what a tree that has gone told its tasks, and its folder unless somebody still reads rows there."""
+        folder = self._folder / tree
+        for note in folder.glob("*.note"):
+            note.unlink(missing_ok=True)
+        with suppress(OSError):
+            folder.rmdir()
 
     def note(self, plan: TreePlan, role: str = "now") -> Note:
         """What tells the tasks of a tree's jobs what they work on."""

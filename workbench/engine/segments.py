@@ -9,13 +9,13 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
 import pyarrow as pa
 
 from workbench.engine.layout import conform
+from workbench.engine.mapped_files import MAPPED, remove_file
 
 SEGMENT_ROWS = 250_000
 """About so many rows make a segment: what a task keeps in memory before it writes."""
@@ -80,17 +80,16 @@ def write_segments(table: pa.Table, folder: Path) -> tuple[Segment, ...]:
     return tuple(writer.close())
 
 
-@lru_cache(maxsize=1_024)
 def open_segment(path: str) -> pa.RecordBatch:
     """The rows of a segment, where they are; nothing is read yet."""
-    return pa.ipc.open_file(pa.memory_map(path)).get_batch(0)
+    return MAPPED.batch(path)
 
 
 def remove_segment(path: str) -> None:
     """Delete a segment and the indexes made of it. Who has it open keeps reading it."""
     file = Path(path)
     for index in file.parent.glob(f"{file.stem}.*"):
-        index.unlink(missing_ok=True)
+        remove_file(index)
 
 
 Share = list[tuple[str, int, int]]

@@ -18,6 +18,7 @@ from importlib import resources
 from pyspark.sql import SparkSession
 
 from workbench.doctor import use_java
+from workbench.engine.spark_life import forget_dead_spark
 from workbench.errors import EnvironmentProblem
 
 SQL_SETTINGS = {
@@ -58,7 +59,7 @@ JVM_OPTIONS = (
 
 
 def local_spark(app_name: str = "argus", cores: int | None = None, memory: str = "3g") -> SparkSession:
-    """Start (or find) a Spark in this process.
+    """Start (or find) a Spark in this process; where its JVM has died, another one is started.
 
     Args:
         app_name: what Spark calls the application.
@@ -69,6 +70,7 @@ def local_spark(app_name: str = "argus", cores: int | None = None, memory: str =
         EnvironmentProblem: Java is missing or Spark did not start.
     """
     use_java()
+    forget_dead_spark()
     # Without this, workers run whatever python3 is first on PATH; PySpark reads it from the environment alone.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     threads = cores or os.cpu_count() or 2

@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import shutil
 import socket
 import tempfile
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from typing import IO
 
 from workbench.catalog.catalog import Catalog
 from workbench.engine.discarded import Discarded
+from workbench.engine.mapped_files import MAPPED, remove_folder
 from workbench.errors import SessionError
 
 CATALOG = "catalog.sqlite"
@@ -124,12 +124,25 @@ class Home:
         path = self.path / CATALOG
         return Catalog(path, copied=True) if self.read_only else Catalog(path, durable=not self.temporary)
 
+    def check_open(self) -> None:
+        """Nothing while the session is open.
+
+        Raises:
+            SessionError: it is closed.
+        """
+        if self.closed:
+            hint = f"Session.open({str(self.path)!r}) goes on with it"
+            if self.temporary:
+                hint = "its folder was temporary and is gone; save(path) keeps a session, and so does Session(path=...)"
+            raise SessionError("the session is closed", hint=hint)
+
     def check_writable(self) -> None:
         """Nothing when this session may write.
 
         Raises:
             SessionError: it may not; the message says why.
         """
+        self.check_open()
         if self.read_only is not None:
             hint = "it can be asked for results, changes, explain and plan; to change it, open it when that is over"
             raise SessionError(f"the session is read-only: {self.read_only}", hint=hint)
@@ -144,7 +157,9 @@ class Home:
         self.closed = True
         self._unlock()
         if self.temporary:
-            shutil.rmtree(self.path, ignore_errors=True)
+            remove_folder(self.path)
+        else:
+            MAPPED.forget_below(self.path)
 
     def _unlock(self) -> None:
         if self._writing is not None:
