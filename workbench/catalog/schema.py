@@ -6,7 +6,7 @@ row wherever it is used, an id means the same in every catalog, and a catalog's 
 
 from __future__ import annotations
 
-VERSION = 4
+VERSION = 5
 """Goes up when a table changes. From 2 on a catalog has all of a session."""
 
 _PREDICATES = """
@@ -144,9 +144,11 @@ CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID
 CREATE TABLE streams (
     name TEXT PRIMARY KEY, position INTEGER NOT NULL UNIQUE, folder TEXT NOT NULL, is_table INTEGER NOT NULL,
     time TEXT, history INTEGER NOT NULL, batch INTEGER NOT NULL, arrived INTEGER NOT NULL) WITHOUT ROWID;
+-- An analyst's functions: what their calls may take (seconds, megabytes), and how many arguments they take.
 CREATE TABLE user_functions (
     name TEXT PRIMARY KEY, position INTEGER NOT NULL UNIQUE, returns TEXT NOT NULL, python TEXT NOT NULL,
-    pickled BLOB NOT NULL) WITHOUT ROWID;
+    pickled BLOB NOT NULL, seconds REAL NOT NULL DEFAULT 10, memory INTEGER NOT NULL DEFAULT 1024,
+    least INTEGER NOT NULL DEFAULT 0, most INTEGER) WITHOUT ROWID;
 CREATE TABLE user_aggregates (
     name TEXT PRIMARY KEY, position INTEGER NOT NULL UNIQUE, parameters TEXT NOT NULL, statistics TEXT NOT NULL,
     rule TEXT NOT NULL) WITHOUT ROWID;
@@ -189,6 +191,10 @@ MIGRATIONS = {
     2: "ALTER TABLE batches ADD COLUMN set_aside TEXT NOT NULL DEFAULT '{}';" + _PRUNED,
     3: "ALTER TABLE operator_timings ADD COLUMN alone TEXT NOT NULL DEFAULT '{}';"
     " ALTER TABLE operator_timings ADD COLUMN together REAL NOT NULL DEFAULT 0;",
+    4: "ALTER TABLE user_functions ADD COLUMN seconds REAL NOT NULL DEFAULT 10;"
+    " ALTER TABLE user_functions ADD COLUMN memory INTEGER NOT NULL DEFAULT 1024;"
+    " ALTER TABLE user_functions ADD COLUMN least INTEGER NOT NULL DEFAULT 0;"
+    " ALTER TABLE user_functions ADD COLUMN most INTEGER;",
 }
 """What makes a catalog of an older version one of the next; one of any other version is refused."""
 

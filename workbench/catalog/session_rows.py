@@ -34,10 +34,12 @@ class StreamRow:
 
 @dataclass(frozen=True, slots=True)
 class StoredFunction:
-    """A Python function as bytes, and the version of Python that wrote them."""
+    """A Python function as bytes, the version of Python that wrote them, and its limits (``Limits``)."""
 
     python: str
     pickled: bytes
+    seconds: float
+    memory: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,12 +184,18 @@ class SessionRows:
 
     def put_function(self, function: UserFunction, stored: StoredFunction) -> None:
         """Add a function of the analyst, or replace it."""
-        self._put("user_functions", function.name, (str(function.returns), stored.python, stored.pickled))
+        about = (str(function.returns), stored.python, stored.pickled, stored.seconds, stored.memory, *function.takes)
+        self._put("user_functions", function.name, about)
 
     def functions(self) -> list[tuple[UserFunction, StoredFunction]]:
         """The analyst's functions, each with what Python makes it of."""
-        rows = self._database.rows("SELECT name, returns, python, pickled FROM user_functions ORDER BY position")
-        return [(UserFunction(name, type_of(returns)), StoredFunction(*stored)) for name, returns, *stored in rows]
+        rows = self._database.rows(
+            "SELECT name, returns, least, most, python, pickled, seconds, memory FROM user_functions ORDER BY position"
+        )
+        return [
+            (UserFunction(name, type_of(returns), (least, most)), StoredFunction(*stored))
+            for name, returns, least, most, *stored in rows
+        ]
 
     def put_aggregate(self, aggregate: UserAggregate) -> None:
         """Add an aggregate of the analyst, or replace it."""

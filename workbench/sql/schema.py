@@ -19,10 +19,17 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class UserFunction:
-    """A scalar function the analyst added: arguments are passed as they are, NULLs included."""
+    """A scalar function the analyst added: arguments are passed as they are, NULLs included.
+
+    Attributes:
+        name: in lower case.
+        returns: the type of its values.
+        takes: how many arguments it takes, at least and at most; ``None`` is any number.
+    """
 
     name: str
     returns: DataType
+    takes: tuple[int, int | None] = (0, None)
 
 
 @dataclass(frozen=True)
