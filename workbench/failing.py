@@ -30,10 +30,12 @@ class Failing:
         self._lock = lock
 
     def disable(self) -> None:
-        """Disable the queries whose functions have failed since the last call."""
-        if problems := self._functions.new_problems():
+        """Disable the queries whose functions have failed; when this returns, all of them are."""
+        if problems := self._functions.problems:
             with self._lock:
                 self._disable(problems)
+                # Not before: another thread that has read such an answer must not find that there is nothing to do.
+                self._functions.forget(problems)
 
     def without_failed(self, state: State) -> State:
         """The state, the queries disabled whose functions have failed; belongs inside the change that called them.

@@ -7,10 +7,12 @@ import os
 import re
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -23,6 +25,8 @@ from workbench.engine.functions import UserFunctions
 from workbench.errors import QueryError, SessionError, SqlError
 from workbench.failing import Failing
 from workbench.sql.types import INTEGER
+from workbench.state import State
+from workbench.steps import Steps
 
 HEALTHY = {
     "healthy": Case("SELECT id, amount FROM t WHERE k > 3"),
@@ -100,6 +104,7 @@ WRONG = {
     "sleeps": ("double", lambda: time.sleep(600), 1.0, r"took longer than 1.5 s, the limit for 1,000 calls"),
     "loops": ("double", forever(), 1.0, r"took longer than 1.5 s, the limit for 1,000 calls"),
     "loops_in_c": ("double", lambda: re.match("(a+)+b", "a" * 60), 1.0, r"took longer than 1.5 s, the limit for 1,000"),
+    "disturbs": ("double", lambda: os.write(3, b"\xff" * 8), 1.0, "disturbed its process: what came from it is no"),
     "hoards": ("double", hoarding(), 1.0, "ran out of memory: it may take 100 MB"),
 }  # fmt: skip
 """By its name what a function returns, how it misbehaves, what it gives before, and the reason that is said."""
@@ -229,6 +234,19 @@ def test_what_a_function_keeps_of_earlier_calls_does_not_count_against_it(oracle
     assert sorted(query.result()["id"]) == list(range(110))
 
 
+def test_a_function_that_forks_answers_once(oracle: Oracle) -> None:
+    def forking(number: int) -> int:
+        if number == 20:
+            os.fork()
+        return number
+
+    session = oracle.session
+    session.add_function("forking", forking, "bigint")
+    query = session.register("SELECT forking(id) AS id FROM t WHERE forking(id) >= 0", name="forked")
+    session.run(4)
+    assert sorted(query.result()["id"]) == list(range(110))
+
+
 def test_a_function_without_arguments_and_one_of_all_types(oracle: Oracle) -> None:
     session = oracle.session
     session.add_function("one", lambda: 1, "bigint")
@@ -286,4 +304,26 @@ def test_processes_of_functions_are_few_and_end_with_spark_s_workers(spark: Spar
     assert len(set(row)) == 12
     running = [pid for pid in row if Path(f"/proc/{pid}").exists()]
     assert len(running) <= 4
-    assert not functions.new_problems()
+    assert not functions.problems
+
+
+def test_who_read_an_answer_waits_until_its_query_is_disabled() -> None:
+    """Also when another thread is about to disable it: else the NULL of a call that failed would be an answer."""
+    lock, problems, steps = threading.RLock(), {"f": "raised ValueError"}, list[str]()
+    functions = SimpleNamespace(problems=problems, forget=lambda names: [problems.pop(name) for name in list(names)])
+    store = SimpleNamespace(state=State(), home=SimpleNamespace(read_only=None))
+    failing = Failing(store, Steps(None, None), functions, lock)  # type: ignore[arg-type]
+
+    def read() -> None:
+        failing.disable()
+        steps.append("goes on")
+
+    readers = [threading.Thread(target=read) for _ in range(2)]
+    with lock:
+        for reader in readers:
+            reader.start()
+            reader.join(0.2)
+        assert steps == []
+    for reader in readers:
+        reader.join()
+    assert steps == ["goes on"] * 2 and not problems

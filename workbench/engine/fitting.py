@@ -14,7 +14,6 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from workbench.sql.types import DataType, Kind
 
@@ -130,7 +129,7 @@ def _string(value: Any, _: DataType) -> str:
 
 
 def _timestamp(value: Any, _: DataType) -> dt.datetime:
-    if not isinstance(value, dt.datetime) or value is pd.NaT:
+    if not isinstance(value, dt.datetime) or value != value:  # pandas' NaT counts as a time, and equals nothing
         raise TypeError
     if value.tzinfo is not None:
         raise _Because("it has a time zone, and stream time has none")

@@ -44,7 +44,9 @@ MOST = 1_000_000
 """Of seconds, and of megabytes; more is no limit."""
 
 _SERIAL = {"use_threads": False}  # the threads of Arrow are not there after a fork
+_GOING_ON = b""
 _OUT_OF_MEMORY = b"!"
+_NO_ANSWER = "disturbed its process: what came from it is no answer"
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of prctl(2)
 
 
@@ -97,6 +99,7 @@ class FunctionProcess:
     """
 
     def __init__(self, pickled: bytes, returns: DataType, limits: Limits) -> None:
+        self._type = to_arrow(returns)
         self._limits = limits
         self._socket, theirs = socket.socketpair()
         self._pid = os.fork()
@@ -117,10 +120,18 @@ class FunctionProcess:
         seconds = self._limits.seconds
         late = f"took longer than {seconds:g} s, the limit for {CALLS:,} calls"
         self._send(_to_bytes(rows), seconds, late)
-        while not (answer := self._receive(seconds, late)):
+        while (answer := self._receive(seconds, late)) == _GOING_ON:
             pass
-        values = _from_bytes(self._receive(seconds, late))
-        return values.column(0), answer[1:].decode()
+        values = self._receive(seconds, late)
+        try:
+            column = _from_bytes(values).column(0)
+            column.validate()
+            if (column.type, len(column)) != (self._type, rows.num_rows):
+                raise ValueError(f"{len(column)} values of type {column.type}")
+            return column, answer[1:].decode()
+        except Exception as problem:  # the function has written into the socket
+            self.end()
+            raise FunctionEnded(_NO_ANSWER) from problem
 
     def end(self, patience: float = 0.0) -> int:
         """End the process if it does not end by itself; its exit code, or minus the signal that ended it."""
@@ -147,12 +158,15 @@ class FunctionProcess:
             answer = _receive(self._socket)
         except (OSError, EOFError) as problem:
             raise self._ended(problem, late) from problem
+        except (MemoryError, OverflowError) as problem:  # the length of a frame is none
+            self.end()
+            raise FunctionEnded(_NO_ANSWER) from problem
         if answer == _OUT_OF_MEMORY:
             self.end()
             raise FunctionEnded(f"ran out of memory: it may take {self._limits.memory:,} MB")
         if answer.startswith(b"!"):
             self.end()
-            raise FunctionEnded(answer[1:].decode())
+            raise FunctionEnded(answer[1:].decode(errors="replace"))
         return answer
 
     def _ended(self, problem: Exception, late: str) -> FunctionEnded:
@@ -160,34 +174,41 @@ class FunctionProcess:
             self.end()
             return FunctionEnded(late, late=True)
         code = self.end(ENDING)
-        how = f"with exit code {code}" if code >= 0 else f"by {signal.Signals(-code).name}"
+        signals = {number.value: number.name for number in signal.Signals}
+        how = f"with exit code {code}" if code >= 0 else f"by {signals.get(-code, f'signal {-code}')}"
         return FunctionEnded(f"ended its process {how}")
 
 
 def _serve(connection: socket.socket, pickled: bytes, returns: DataType, limits: Limits) -> None:
     """What the process does: load the function and answer until nobody asks any more."""
-    connection = _alone(connection)
+    connection, process = _alone(connection), os.getpid()
     _limit(limits)
+
+    def answer(data: bytes) -> None:
+        if os.getpid() != process:  # the function has forked, and only one of the two may answer
+            os._exit(0)
+        _send(connection, data)
+
     try:
         function = pickle.loads(pickled)
     except BaseException as raised:  # whatever a module raises when it is imported
-        _send(connection, f"!cannot be loaded: it {_problem(raised)}".encode())
+        answer(f"!cannot be loaded: it {_problem(raised)}".encode())
         return
-    _send(connection, b"")
+    answer(_GOING_ON)
     fit = fitting_to(returns)
     while True:
         rows = _from_bytes(_receive(connection))
         try:
-            values, problem = _values(function, fit, rows, lambda: _send(connection, b""))
-            answer = _to_bytes(pa.record_batch([pa.array(values, to_arrow(returns))], ["value"]))
+            values, problem = _values(function, fit, rows, lambda: answer(_GOING_ON))
+            column = _to_bytes(pa.record_batch([pa.array(values, to_arrow(returns))], ["value"]))
         except MemoryError:
-            _send(connection, _OUT_OF_MEMORY)
+            answer(_OUT_OF_MEMORY)
             return
         except Exception as raised:  # such as more text than one batch of Arrow holds
-            _send(connection, f"!gave values that cannot be kept: {short(str(raised))}".encode())
+            answer(f"!gave values that cannot be kept: {short(str(raised))}".encode())
             return
-        _send(connection, f"={problem}".encode())
-        _send(connection, answer)
+        answer(f"={problem}".encode())
+        answer(column)
 
 
 def _alone(connection: socket.socket) -> socket.socket:
@@ -205,7 +226,8 @@ def _alone(connection: socket.socket) -> socket.socket:
 
 
 def _limit(limits: Limits) -> None:
-    """Limit the process's memory, leave no core dumps, and end it with Spark's worker."""
+    """Limit the process's memory, leave no core dumps, and end it with Spark's worker, but not with Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)

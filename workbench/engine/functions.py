@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import uuid
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -27,13 +27,15 @@ PROCESSES = 4
 
 
 class _FirstByName(AccumulatorParam[dict[str, str]]):
-    """Keeps, for each function, the first problem seen."""
+    """Keeps, for each function, the first problem seen. The dictionary stays the same: several threads use it."""
 
     def zero(self, value: dict[str, str]) -> dict[str, str]:
         return {}
 
     def addInPlace(self, value1: dict[str, str], value2: dict[str, str]) -> dict[str, str]:
-        return {**value2, **value1}
+        for name, problem in value2.items():
+            value1.setdefault(name, problem)
+        return value1
 
 
 class UserFunctions:
@@ -54,7 +56,7 @@ class UserFunctions:
         """
         called = _Called(cloudpickle.dumps(function), returns, limits or Limits())
         problems = self._problems
-        problems.value = {other: problem for other, problem in problems.value.items() if other != name}
+        self.forget([name])
 
         def total(*columns: pa.Array) -> pa.Array:
             values, problem = called.values(columns)
@@ -67,15 +69,13 @@ class UserFunctions:
 
     @property
     def problems(self) -> Mapping[str, str]:
-        """Functions that failed since the last ``new_problems``, with what went wrong first, said after their names."""
-        found: dict[str, str] = self._problems.value
-        return found
+        """Functions that failed and were not forgotten, with what went wrong first, in words that follow their names."""
+        return dict(self._problems.value)
 
-    def new_problems(self) -> Mapping[str, str]:
-        """``problems``, which are forgotten then."""
-        fresh = self.problems
-        self._problems.value = {}
-        return fresh
+    def forget(self, names: Iterable[str]) -> None:
+        """Forget the problems of some functions: nobody who calls them goes on."""
+        for name in names:
+            self._problems.value.pop(name, None)
 
 
 class _Called:
