@@ -69,7 +69,7 @@ class UserFunctions:
 
     @property
     def problems(self) -> Mapping[str, str]:
-        """Functions that failed and were not forgotten, with what went wrong first, in words that follow their names."""
+        """Functions that failed and were not forgotten, with what went wrong first (it follows their names)."""
         return dict(self._problems.value)
 
     def forget(self, names: Iterable[str]) -> None:
