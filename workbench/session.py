@@ -90,6 +90,7 @@ class Session(SessionInputs, SessionReading, SessionViews):
             session._wire(home, spark, catalog, dialect, Options(**options))
             with session._working():
                 session._store.open(repair)
+        session._failing.disable()
         return session
 
     @one_at_a_time
@@ -173,6 +174,7 @@ class Session(SessionInputs, SessionReading, SessionViews):
                 break
             with self._working(), self._store.changing() as change:
                 change.state, report = self._steps.run(change.state, profile=profile)
+                change.state = self._failing.without_failed(change.state)
             self._failing.disable()
             reports.append(report)
             if progress is not None:
@@ -196,9 +198,10 @@ class Session(SessionInputs, SessionReading, SessionViews):
         if not 0 <= batch <= self.batch:
             raise QueryError(f"cannot go back to batch {batch}", hint=f"the last batch that was run is {self.batch}")
         with self._store.changing() as change:
-            change.state = self._steps.seek(change.state, batch, progress)
+            change.state = self._failing.without_failed(self._steps.seek(change.state, batch, progress))
         for query in self._state.queries.values():
             query.registered = 0
+        self._failing.disable()
 
     def close(self) -> None:
         """End the session; a temporary folder is removed. Spark goes on, for other sessions of this process."""
@@ -222,7 +225,8 @@ class Session(SessionInputs, SessionReading, SessionViews):
 
     def _register(self, written: Mapping[str, Written], named: int) -> dict[str, Query]:
         with self._store.changing() as change:
-            change.state = replace(self._steps.register(change.state, written, self._answers), named=named)
+            registered = self._steps.register(change.state, written, self._answers)
+            change.state = replace(self._failing.without_failed(registered), named=named)
         made = {name: self._state.queries[name] for name in written}
         self._failing.disable()
         return made

@@ -14,14 +14,14 @@ from workbench.engine.results import Answers
 from workbench.engine.timings import BatchReport
 from workbench.errors import QueryError, StreamError
 from workbench.instants import windows_of
-from workbench.network.network import Network
+from workbench.network.network import Network, QueryPlan
 from workbench.network.nodes import functions_called
 from workbench.query import EAGER, OFF, RESULTS, Query
 from workbench.sharing.decisions import Explanation
 from workbench.sharing.planner import Planned, Planner
 from workbench.sql.bind import Bound
 from workbench.sql.expressions import calls
-from workbench.sql.logical import LogicalQuery
+from workbench.sql.logical import LogicalQuery, calls_of
 from workbench.state import State
 from workbench.streams.stream import Stream
 
@@ -159,14 +159,18 @@ def same_names(state: State, names: Iterable[str]) -> list[str]:
     return [name for name in state.queries if name.lower() in folded]
 
 
-def callers(network: Network, function: str) -> list[str]:
+def callers(state: State, function: str) -> list[str]:
     """The queries that call a function, in their outputs or in a node they are computed from."""
-    found = []
-    for name, plan in network.queries.items():
-        in_nodes = (functions_called(network.nodes[node]) for node in network.ancestors(plan.nodes))
-        if function in frozenset().union(*in_nodes, *(calls(output.expression) for output in plan.outputs)):
-            found.append(name)
-    return found
+    found = [name for name, plan in state.network.queries.items() if function in _called(state.network, plan)]
+    # Queries of which nothing is kept are in no network.
+    others = state.queries.keys() - state.network.queries.keys() - state.disabled.keys()
+    return [*found, *(name for name in others if function in calls_of(state.queries[name].logical))]
+
+
+def _called(network: Network, plan: QueryPlan) -> frozenset[str]:
+    """The functions that are called for a query."""
+    in_nodes = (functions_called(network.nodes[node]) for node in network.ancestors(plan.nodes))
+    return frozenset().union(*in_nodes, *(calls(output.expression) for output in plan.outputs))
 
 
 def with_views(state: State, views: Mapping[str, LogicalQuery]) -> State:

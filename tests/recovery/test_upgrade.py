@@ -69,7 +69,7 @@ def test_it_is_not_brought_up_to_date_where_it_may_only_be_read(spark: SparkSess
     files = {path: path.read_bytes() for path in old.rglob("*") if path.is_file()}
     with (old / "writer.lock").open("w") as elsewhere:
         fcntl.flock(elsewhere, fcntl.LOCK_EX)
-        with pytest.raises(SessionError, match="older workbench.*open elsewhere"):
+        with pytest.raises(SessionError, match=r"older workbench.*open elsewhere"):
             Session.open(old, spark)
     assert {path: path.read_bytes() for path in files} == files
 

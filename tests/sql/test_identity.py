@@ -38,7 +38,7 @@ LOOK_ALIKES: tuple[tuple[Expression | AggregateCall, ...], ...] = (
         Call("f", (Constant("a", STRING), Constant("b", STRING)), STRING),
     ),
     (Call("neg", (K,), INTEGER), Call(UserFunction("neg", INTEGER).id, (K,), INTEGER)),
-    tuple(Call(UserFunction("f", INTEGER, version).id, (K,), INTEGER) for version in (1, 2)),
+    tuple(Call(UserFunction("f", INTEGER, version=version).id, (K,), INTEGER) for version in (1, 2)),
     (AggregateCall("sum", (K,), INTEGER), AggregateCall("sum", (K,), INTEGER, True), Call("sum", (K,), INTEGER)),
     (AggregateCall("count", (), INTEGER), AggregateCall("count", (Column("*", INTEGER),), INTEGER)),
 )

@@ -149,10 +149,12 @@ CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID
 CREATE TABLE streams (
     name TEXT PRIMARY KEY, position INTEGER NOT NULL UNIQUE, folder TEXT NOT NULL, is_table INTEGER NOT NULL,
     time TEXT, history INTEGER NOT NULL, batch INTEGER NOT NULL, arrived INTEGER NOT NULL) WITHOUT ROWID;
--- All versions of the analyst's functions; a name is the function's, "@" and its version.
+-- All versions of the analyst's functions; a name is the function's, "@" and its version. What their calls may take
+-- (seconds, megabytes), and how many arguments they take.
 CREATE TABLE user_functions (
     name TEXT PRIMARY KEY, position INTEGER NOT NULL UNIQUE, returns TEXT NOT NULL, python TEXT NOT NULL,
-    pickled BLOB NOT NULL) WITHOUT ROWID;
+    pickled BLOB NOT NULL, seconds REAL NOT NULL DEFAULT 10, memory INTEGER NOT NULL DEFAULT 1024,
+    least INTEGER NOT NULL DEFAULT 0, most INTEGER) WITHOUT ROWID;
 CREATE TABLE user_aggregates (
     name TEXT PRIMARY KEY, position INTEGER NOT NULL UNIQUE, parameters TEXT NOT NULL, statistics TEXT NOT NULL,
     rule TEXT NOT NULL) WITHOUT ROWID;
@@ -211,7 +213,11 @@ MIGRATIONS = {
     3: "ALTER TABLE operator_timings ADD COLUMN alone TEXT NOT NULL DEFAULT '{}';"
     " ALTER TABLE operator_timings ADD COLUMN together REAL NOT NULL DEFAULT 0;",
     # Ids and stored names became digests of a typed form, and functions got versions: nothing stored has its name now.
-    4: _anew() + " UPDATE user_functions SET name = name || '@1';",
+    4: _anew() + " UPDATE user_functions SET name = name || '@1';"
+    " ALTER TABLE user_functions ADD COLUMN seconds REAL NOT NULL DEFAULT 10;"
+    " ALTER TABLE user_functions ADD COLUMN memory INTEGER NOT NULL DEFAULT 1024;"
+    " ALTER TABLE user_functions ADD COLUMN least INTEGER NOT NULL DEFAULT 0;"
+    " ALTER TABLE user_functions ADD COLUMN most INTEGER;",
 }
 """What makes a catalog of an older version one of the next; one of any other version is refused."""
 

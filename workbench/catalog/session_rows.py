@@ -35,10 +35,12 @@ class StreamRow:
 
 @dataclass(frozen=True, slots=True)
 class StoredFunction:
-    """A Python function as bytes, and the version of Python that wrote them."""
+    """A Python function as bytes, the version of Python that wrote them, and its limits (``Limits``)."""
 
     python: str
     pickled: bytes
+    seconds: float
+    memory: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,12 +194,18 @@ class SessionRows:
 
     def put_function(self, function: UserFunction, stored: StoredFunction) -> None:
         """Add a version of a function of the analyst."""
-        self._put("user_functions", function.id, (str(function.returns), stored.python, stored.pickled))
+        about = (str(function.returns), stored.python, stored.pickled, stored.seconds, stored.memory, *function.takes)
+        self._put("user_functions", function.id, about)
 
     def functions(self) -> list[tuple[UserFunction, StoredFunction]]:
-        """The analyst's functions, each with what Python makes it of."""
-        rows = self._database.rows("SELECT name, returns, python, pickled FROM user_functions ORDER BY position")
-        return [(UserFunction.of(id_, type_of(returns)), StoredFunction(*stored)) for id_, returns, *stored in rows]
+        """All versions of the analyst's functions, each with what Python makes it of."""
+        rows = self._database.rows(
+            "SELECT name, returns, least, most, python, pickled, seconds, memory FROM user_functions ORDER BY position"
+        )
+        return [
+            (UserFunction.of(id_, type_of(returns), (least, most)), StoredFunction(*stored))
+            for id_, returns, least, most, *stored in rows
+        ]
 
     def put_aggregate(self, aggregate: UserAggregate) -> None:
         """Add an aggregate of the analyst, or replace it."""

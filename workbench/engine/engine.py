@@ -202,7 +202,10 @@ class Engine:
 
         with self._meter.counting(batch, plans.keys() - kept.keys()):
             in_order(_parents(plans), bring, self._pool)
+        before = self.held
         self._replace(Held({name: trees[name] for name in plans}, self.held.arrived, self.held.clock))
+        # What the same commit wrote before, such as rows of a query whose function failed, is in no commit at all.
+        self._freed |= before.files_beyond(self.held)
 
     def prune(self, network: Network, batch: int) -> None:
         """Free the rows that are past, when somebody who needed them has gone."""

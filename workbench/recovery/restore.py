@@ -13,6 +13,7 @@ from workbench.catalog.catalog import Catalog
 from workbench.catalog.session_rows import BatchRow, FileRow, Registration, StreamRow
 from workbench.engine.clock import clock_of
 from workbench.engine.engine import Engine
+from workbench.engine.function_process import Limits
 from workbench.engine.functions import UserFunctions
 from workbench.engine.held import Held
 from workbench.engine.manifest import Manifest
@@ -20,7 +21,7 @@ from workbench.engine.timings import BatchReport, OperatorReport, Places
 from workbench.errors import StreamError
 from workbench.network.network import Network
 from workbench.network.nodes import NodeId
-from workbench.query import OFF, Query
+from workbench.query import ACTIVE, Query
 from workbench.recovery.functions import loaded, wrong_with
 from workbench.recovery.home import Home
 from workbench.sharing.decisions import Explanation
@@ -109,12 +110,11 @@ class Restored:
         stored, places = self._rows.functions(), Places()
         for function, code in stored:
             if function.id not in damage.functions and before.stored_functions.get(function.id) != code:
-                functions.add(function.id, loaded(code), function.returns)
+                functions.add(function.id, loaded(code), function.returns, Limits(code.seconds, code.memory))
         network = self._catalog.network()
         streams = {row.name: self._stream(row) for row in self._rows.streams() if row.name not in damage.streams}
         registered = self._rows.registrations()
-        kept = [row for row in registered if row.results != OFF]
-        disabled = {row.name: row.status for row in kept if row.name not in network.queries}
+        disabled = {row.name: row.status for row in registered if row.status != ACTIVE}
         return State(
             network=network,
             streams=streams,

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workbench.sql.expressions import AggregateCall, Expression
-from workbench.sql.predicates import TRUE, PredSet
+from workbench.sql.expressions import AggregateCall, Expression, calls
+from workbench.sql.predicates import TRUE, PredSet, predicate_expressions
 from workbench.sql.types import DataType
 
 
@@ -94,6 +94,21 @@ def streams_of(query: LogicalQuery | Input) -> frozenset[str]:
             return frozenset().union(*map(streams_of, query.inputs))
         case SetOperation():
             return frozenset().union(*map(streams_of, query.branches))
+
+
+def calls_of(query: LogicalQuery | Input) -> frozenset[str]:
+    """Names of all functions that a query calls."""
+    match query:
+        case StreamInput():
+            return frozenset()
+        case SetOperation():
+            return frozenset().union(*map(calls_of, query.branches))
+    tested = (query.where, query.having, query.window, query.having_window)
+    expressions = [output.expression for output in query.outputs]
+    expressions += [expression for predicates in tested for expression in predicate_expressions(predicates)]
+    if query.grouping is not None:
+        expressions += [*query.grouping.groups, *(a for s in query.grouping.statistics for a in s.arguments)]
+    return frozenset().union(*map(calls, expressions), *map(calls_of, query.inputs))
 
 
 def output_columns(query: LogicalQuery) -> tuple[tuple[str, DataType], ...]:

@@ -225,6 +225,10 @@ class ScalarBinder:
         self.source.refuse_others(node, {"this", "expressions", *_FLAGS}, name)
         user = self.schema.function(name)
         if user is not None:
+            least, most = user.takes
+            if not least <= len(arguments) <= (len(arguments) if most is None else most):
+                what = f"function {user.name} takes {_number(least, most)}, and is given {len(arguments)}"
+                raise self.source.error(what, node)
             return Call(user.id, tuple(self.bind(a) for a in arguments), user.returns)
         if name in _NAMED:
             return _NAMED[name](self, [self.bind(a) for a in arguments])
@@ -233,6 +237,13 @@ class ScalarBinder:
         known = [*self.schema.functions, *self.schema.aggregates, *functions.FUNCTIONS, *_NAMED]
         hint = nearest(name, [k for k in known if k[0].isalpha()])
         raise self.source.error(f"unknown function {node.name}", node, hint)
+
+
+def _number(least: int, most: int | None) -> str:
+    """How many arguments, in words."""
+    if most is None:
+        return f"at least {least} argument{'s' * (least != 1)}"
+    return f"{least}{f' to {most}' * (least != most)} argument{'s' * (most != 1)}"
 
 
 def is_now(node: exp.Expr) -> bool:

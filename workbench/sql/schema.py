@@ -24,14 +24,16 @@ class UserFunction:
     A name that is added again gets another version. Queries go on with the version that they were bound to, so what a
     query computes never changes, and what it shares is what has the same meaning.
 
-    Args:
-        name: what SQL calls it.
+    Attributes:
+        name: what SQL calls it, in lower case.
         returns: the type of its values.
+        takes: how many arguments it takes, at least and at most; ``None`` is any number.
         version: 1 for the first function of the name.
     """
 
     name: str
     returns: DataType
+    takes: tuple[int, int | None] = (0, None)
     version: int = 1
 
     @property
@@ -40,10 +42,10 @@ class UserFunction:
         return f"{self.name}@{self.version}"
 
     @staticmethod
-    def of(id_: str, returns: DataType) -> UserFunction:
+    def of(id_: str, returns: DataType, takes: tuple[int, int | None] = (0, None)) -> UserFunction:
         """The function of an id."""
         name, _, version = id_.rpartition("@")
-        return UserFunction(name, returns, int(version))
+        return UserFunction(name, returns, takes, int(version))
 
 
 @dataclass(frozen=True)

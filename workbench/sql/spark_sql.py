@@ -19,6 +19,9 @@ from workbench.sql.types import DOUBLE, DataType, Kind
 
 Naming = Callable[[Column], str]
 
+NO_ARGUMENTS = "x''"
+"""What a user function without arguments is given: Spark counts its rows by their columns. No query has bytes."""
+
 
 def to_spark(expression: Expression, column: Naming) -> str:
     """Spark SQL for an expression.
@@ -41,7 +44,7 @@ def to_spark(expression: Expression, column: Naming) -> str:
             rendered = [to_spark(a, column) for a in arguments]
             function = FUNCTIONS.get(name)
             if function is None:  # one of the analyst's, whose id is no plain name
-                return f"`{name}`({', '.join(rendered)})"
+                return f"`{name}`({', '.join(rendered) or NO_ARGUMENTS})"
             if isinstance(function.spark, str):
                 return function.spark.format(*rendered)
             return function.spark(expression, rendered)
