@@ -118,6 +118,8 @@ class Fold:
     def _input(self, item: logical.Input) -> tuple[Read, Mapping[str, Expression] | None]:
         if isinstance(item, StreamInput):
             source = self.draft.put(Source(item.stream, "" if self.draft.options.sharing else self.owner))
+            if item.columns:
+                self.draft.streams[source.id] = dict(item.columns)
             return Read(source.id), None
         folded = self.query(item)
         return self.windowed(folded.read, folded.window), folded.values
@@ -219,10 +221,7 @@ class Fold:
                 draft.queries[name] = replace(plan, read=replace(plan.read, root=weaker.id), nodes=())
                 draft.catalog.put_read(draft.queries[name])
             draft.touch(id_)
-            if not draft.catalog.reads_of(id_):
-                for selection in draft.catalog.selections_of(id_):
-                    draft.remove(selection)
-                draft.remove(id_)
+            draft.abandoned[id_] = None
             told = ", ".join(name for name, _ in answers[:5])
             self.record.note(f"rerouted: {told}{', …' * (len(answers) > 5)} now read {weaker.id} instead of {id_}")
 

@@ -7,7 +7,7 @@ the same here; what remains as an input of its own has grouping, DISTINCT or a s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from workbench.sql.expressions import AggregateCall, Expression, calls
 from workbench.sql.predicates import TRUE, PredSet, predicate_expressions
@@ -29,9 +29,13 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class StreamInput:
-    """A stream or table by name; its columns are referred to by their own names."""
+    """A stream or table by name; its columns are referred to by their own names.
+
+    ``columns``: names and types of all of them; the name says which stream it is, so they do not count in comparisons.
+    """
 
     stream: str
+    columns: tuple[tuple[str, DataType], ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
