@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -12,14 +14,16 @@ from sharing.small_streams import Data, statistics
 from sharing.soundness import check
 
 from workbench.catalog.catalog import Catalog
+from workbench.errors import UnsupportedError
 from workbench.network.network import Network
 from workbench.network.nodes import SetOperation
 from workbench.options import Options
+from workbench.sharing.fold import Fold
 from workbench.sharing.planner import Planner
 from workbench.sql.bind import bind
 from workbench.sql.logical import LogicalQuery
 from workbench.sql.schema import Schema
-from workbench.sql.types import BOOLEAN, INTEGER, TIMESTAMP, DataType
+from workbench.sql.types import BOOLEAN, INTEGER, TIMESTAMP, DataType, decimal
 
 Streams = dict[str, tuple[tuple[str, DataType], ...]]
 
@@ -92,3 +96,50 @@ def test_joins_of_joins_of_columns_of_any_name(name: str) -> None:
     streams = {"r": ((name, INTEGER), ("v", INTEGER))}
     data = {"r": [{name: 1, "v": 1}, {name: 2, "v": 1}]}
     planned(streams, [f"SELECT a.`{name}` FROM r a JOIN r b ON a.`{name}` = b.v JOIN r c ON b.`{name}` = c.v"], data)
+
+
+def test_sums_that_may_overflow_are_not_made_of_sums_of_finer_groups() -> None:
+    """A sum that overflows is NULL, and a sum of sums would pass over it."""
+    wide = decimal(38, 0)
+    streams = {"r": (("a", INTEGER), ("b", INTEGER), ("m", wide))}
+    largest = Decimal(10**38 - 1)
+    data = {"r": [{"a": 1, "b": 1, "m": largest}, {"a": 1, "b": 1, "m": largest}, {"a": 1, "b": 2, "m": Decimal(1)}]}
+    fine = "SELECT a, b, SUM(m) AS o FROM r GROUP BY a, b"
+    planned(streams, [fine, "SELECT a, SUM(m) AS o FROM r GROUP BY a"], data)
+
+
+def stacked(text: str, levels: int) -> LogicalQuery:
+    """A query over a view over a view and so on."""
+    schema, source = Schema(streams={"r": (("k", INTEGER), ("v", INTEGER))}), "r"
+    for level in range(levels):
+        query = bind(text.format(source), "spark", schema).query
+        assert query is not None
+        source = f"v{level}"
+        schema = replace(schema, views={**schema.views, source: query})
+    return query
+
+
+COUNTED = "SELECT a.k, COUNT(*) AS v FROM {0} a JOIN {0} b ON a.k = b.v GROUP BY a.k"
+PLAIN = "SELECT a.k, b.v FROM {0} a JOIN {0} b ON a.k = b.v"
+
+
+def test_views_over_views_are_folded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    folded = []
+    block = Fold._block
+    monkeypatch.setattr(Fold, "_block", lambda fold, query: folded.append(query) or block(fold, query))
+    network = Planner().register(Network(), "q", stacked(COUNTED, 9)).network
+    assert len(folded) == 9
+    assert len(network.nodes) == 19
+
+
+@pytest.mark.parametrize(
+    ("text", "levels", "message"),
+    [
+        (COUNTED, 10, "the query reads streams 1,024 times, its views' reads included; the most is 1,000"),
+        (COUNTED, 40, "the query reads streams 1,099,511,627,776 times"),
+        (PLAIN, 7, "a SELECT joins 128 inputs; the most is 64"),
+    ],
+)
+def test_queries_too_large_to_be_planned_are_refused(text: str, levels: int, message: str) -> None:
+    with pytest.raises(UnsupportedError, match=message):
+        Planner().register(Network(), "q", stacked(text, levels))

@@ -91,13 +91,22 @@ Input = StreamInput | Block | SetOperation
 
 def streams_of(query: LogicalQuery | Input) -> frozenset[str]:
     """The streams and tables that a query reads."""
-    match query:
-        case StreamInput():
-            return frozenset([query.stream])
-        case Block():
-            return frozenset().union(*map(streams_of, query.inputs))
-        case SetOperation():
-            return frozenset().union(*map(streams_of, query.branches))
+    found: set[str] = set()
+    seen: set[int] = set()
+    waiting: list[Input] = [query]
+    while waiting:
+        item = waiting.pop()
+        if id(item) in seen:  # a view that is read several times
+            continue
+        seen.add(id(item))
+        match item:
+            case StreamInput():
+                found.add(item.stream)
+            case Block():
+                waiting += item.inputs
+            case SetOperation():
+                waiting += item.branches
+    return frozenset(found)
 
 
 def calls_of(query: LogicalQuery | Input) -> frozenset[str]:
