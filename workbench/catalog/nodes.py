@@ -178,26 +178,22 @@ class NodeRows:
             for i, b in enumerate(node.branches)
         )
         direct = (
-            (node.id, "direct", i, parent, None, expressions_json(values))
+            (node.id, "base" if parent == node.base else "direct", i, parent, None, expressions_json(values))
             for i, (parent, values) in enumerate(node.direct)
         )
         self._database.insert("set_operation_branches", chain(origin, direct))
 
     def _read_set_operation(self, id_: NodeId) -> SetOperation:
         (operator,) = self._row("SELECT operator FROM set_operation_nodes WHERE node = ?", id_)
-        branches, direct = (
-            self._database.rows(
-                "SELECT root, predicates, expressions FROM set_operation_branches WHERE node = ? AND kind = ?"
-                " ORDER BY position",
-                id_,
-                kind,
-            )
-            for kind in ("veryorig", "direct")
+        rows = self._database.rows(
+            "SELECT kind, root, predicates, expressions FROM set_operation_branches WHERE node = ? ORDER BY position",
+            id_,
         )
         return SetOperation(
             SetOperator(operator),
-            tuple(Branch(self._read(root, wants), expressions_of(values)) for root, wants, values in branches),
-            tuple((parent, expressions_of(values)) for parent, _, values in direct),
+            tuple(Branch(self._read(r, wants), expressions_of(v)) for kind, r, wants, v in rows if kind == "veryorig"),
+            tuple((parent, expressions_of(values)) for kind, parent, _, values in rows if kind != "veryorig"),
+            next((parent for kind, parent, *_ in rows if kind == "base"), None),
         )
 
 

@@ -81,7 +81,8 @@ CREATE TABLE window_topology (
 CREATE INDEX window_topology_origin ON window_topology (origin_root, origin_predicates);
 CREATE INDEX window_topology_origin_predicates ON window_topology (origin_predicates);
 CREATE INDEX window_topology_within ON window_topology (within);
--- kind: 'veryorig' (root and predicate set) or 'direct' (a node); "expressions" give the columns c1 … cn.
+-- kind: 'veryorig' (root and predicate set), or 'direct' (a node), or 'base' (a node that stands for several branches);
+-- "expressions" give the columns c1 … cn.
 CREATE TABLE set_operation_branches (
     node TEXT NOT NULL, kind TEXT NOT NULL, position INTEGER NOT NULL, root TEXT NOT NULL, predicates TEXT,
     expressions TEXT NOT NULL, PRIMARY KEY (node, kind, position)) WITHOUT ROWID;

@@ -15,6 +15,7 @@ column ``amount`` of the second leaf is ``amount_2``; leaves count from 1, left 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
@@ -41,6 +42,7 @@ from workbench.sql.predicates import (
     predicate_sources,
     rename_predicates,
 )
+from workbench.sql.types import DataType
 from workbench.sql.windows import times
 
 NodeId = str
@@ -221,6 +223,11 @@ class Aggregate:
         """Digest of the signature."""
         return _id("G", self.signature)
 
+    @cached_property
+    def types(self) -> Mapping[str, DataType]:
+        """The columns it makes, by name."""
+        return {column_name(made): made.type for made in (*self.groups, *self.statistics)}
+
     def direct_group(self, group: Expression) -> Expression:
         """A group expression over the parent's columns."""
         return group if self.finer is None else over_groups(group, self.finer)
@@ -273,6 +280,11 @@ class SetOperation:
     def id(self) -> NodeId:
         """Digest of the signature."""
         return _id("U", self.signature)
+
+    @cached_property
+    def types(self) -> Mapping[str, DataType]:
+        """The columns it makes, by name."""
+        return {f"c{i}": value.type for i, value in enumerate(self.branches[0].values, start=1)}
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ for all that is wanted of it is settled afterwards (``arrange``).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from workbench.network.nodes import (
     ID_DIGITS,
@@ -65,19 +65,24 @@ class Fold:
         draft: the network, which gets what the query needs.
         owner: the query's name, which marks what it may not share.
         record: the decisions taken.
+        folded: the queries inside that are folded, by their identity as objects: a view that is read by two views of
+            which each is read twice is there eight times, and folded once.
     """
 
     draft: Draft
     owner: str
     record: Record
+    folded: dict[int, Folded] = field(default_factory=dict)
 
     def query(self, query: LogicalQuery) -> Folded:
         """Fold a query, or one inside another."""
-        match query:
-            case Block():
-                return self._block(query)
-            case logical.SetOperation():
-                return self._set_operation(query)
+        if id(query) not in self.folded:
+            match query:
+                case Block():
+                    self.folded[id(query)] = self._block(query)
+                case logical.SetOperation():
+                    self.folded[id(query)] = self._set_operation(query)
+        return self.folded[id(query)]
 
     def _block(self, block: Block) -> Folded:
         where = self._conditions(block)
@@ -118,6 +123,8 @@ class Fold:
     def _input(self, item: logical.Input) -> tuple[Read, Mapping[str, Expression] | None]:
         if isinstance(item, StreamInput):
             source = self.draft.put(Source(item.stream, "" if self.draft.options.sharing else self.owner))
+            if item.columns:
+                self.draft.streams[source.id] = dict(item.columns)
             return Read(source.id), None
         folded = self.query(item)
         return self.windowed(folded.read, folded.window), folded.values
@@ -219,10 +226,7 @@ class Fold:
                 draft.queries[name] = replace(plan, read=replace(plan.read, root=weaker.id), nodes=())
                 draft.catalog.put_read(draft.queries[name])
             draft.touch(id_)
-            if not draft.catalog.reads_of(id_):
-                for selection in draft.catalog.selections_of(id_):
-                    draft.remove(selection)
-                draft.remove(id_)
+            draft.abandoned[id_] = None
             told = ", ".join(name for name, _ in answers[:5])
             self.record.note(f"rerouted: {told}{', …' * (len(answers) > 5)} now read {weaker.id} instead of {id_}")
 

@@ -206,7 +206,7 @@ class QueryBinder:
             return name, query, tuple((n.lower(), t) for n, t in output_columns(query))
         stream = self.schema.stream(name)
         if stream is not None:
-            return name, StreamInput(stream[0]), stream[1]
+            return name, StreamInput(*stream), stream[1]
         known = [*self.schema.streams, *self.schema.views, *self.local]
         hint = nearest(name, known) or (f"there are {', '.join(known[:8])}" if known else "add one with add_stream")
         raise self.source.error(f"unknown stream {name}", table, hint)

@@ -7,7 +7,7 @@ the same here; what remains as an input of its own has grouping, DISTINCT or a s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from workbench.sql.expressions import AggregateCall, Expression, calls
 from workbench.sql.predicates import TRUE, PredSet, predicate_expressions
@@ -29,9 +29,13 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class StreamInput:
-    """A stream or table by name; its columns are referred to by their own names."""
+    """A stream or table by name; its columns are referred to by their own names.
+
+    ``columns``: names and types of all of them; the name says which stream it is, so they do not count in comparisons.
+    """
 
     stream: str
+    columns: tuple[tuple[str, DataType], ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +91,22 @@ Input = StreamInput | Block | SetOperation
 
 def streams_of(query: LogicalQuery | Input) -> frozenset[str]:
     """The streams and tables that a query reads."""
-    match query:
-        case StreamInput():
-            return frozenset([query.stream])
-        case Block():
-            return frozenset().union(*map(streams_of, query.inputs))
-        case SetOperation():
-            return frozenset().union(*map(streams_of, query.branches))
+    found: set[str] = set()
+    seen: set[int] = set()
+    waiting: list[Input] = [query]
+    while waiting:
+        item = waiting.pop()
+        if id(item) in seen:  # a view that is read several times
+            continue
+        seen.add(id(item))
+        match item:
+            case StreamInput():
+                found.add(item.stream)
+            case Block():
+                waiting += item.inputs
+            case SetOperation():
+                waiting += item.branches
+    return frozenset(found)
 
 
 def calls_of(query: LogicalQuery | Input) -> frozenset[str]:
