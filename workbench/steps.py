@@ -65,7 +65,7 @@ class Steps:
     def add_stream(self, state: State, stream: Stream) -> State:
         """Take in a stream's history."""
         history = ((0, table) for table in stream.replay.history_tables())
-        self.engine.add_stream(stream.name, dict(stream.columns), history, stream.time)
+        self.engine.add_stream(stream.name, dict(stream.stored_columns), history, stream.time)
         self.planner.streams = {**self.planner.streams, stream.name.lower(): stream.statistics()}
         return replace(state, streams={**state.streams, stream.name: stream})
 

@@ -16,6 +16,7 @@ from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, Source, Window, kind_of
 from workbench.network.projection import Columns, carried_columns, made_columns
 from workbench.network.sql_text import SIDE_NAMES, expression_sql, node_sql, or_pred_sql, window_sql
+from workbench.sql.column_names import written_name
 from workbench.sql.expressions import column_name, text
 from workbench.sql.predicates import pred_set
 
@@ -101,7 +102,8 @@ class NetworkView:
 
     def columns(self, id_: NodeId) -> Columns:
         """Names and types of the columns that are kept of a node's rows: those of its local tree."""
-        return self._carried[self._network.roots[id_]]
+        carried = self._carried[self._network.roots[id_]]
+        return {written_name(name): type_ for name, type_ in carried.items()}
 
     def ancestors(self, query: str) -> frozenset[NodeId]:
         """Ids of all nodes a query's answer is computed by.

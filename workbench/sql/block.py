@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from workbench.errors import SqlError
+from workbench.sql.column_names import unique_names
 from workbench.sql.expressions import Call, Column, Expression, columns, text
 from workbench.sql.from_clause import bind_from
 from workbench.sql.functions import call
@@ -119,7 +120,7 @@ class _SelectBinder:
 
     def _made(self, outputs: list[Named], grouping: Grouping | None, condition: PredSet) -> Block:
         named = tuple(
-            Output(n, e) for n, e in zip(_unique([n for n, _ in outputs]), (e for _, e in outputs), strict=True)
+            Output(n, e) for n, e in zip(unique_names([n for n, _ in outputs]), (e for _, e in outputs), strict=True)
         )
         distinct = self.select.args.get("distinct") is not None
         having, having_window = self._split(condition)
@@ -244,17 +245,3 @@ class _Aliases(Mapping[str, Expression]):
 def _unaliased(node: exp.Expr | None) -> exp.Expr:
     assert node is not None
     return node.this if isinstance(node, exp.Alias) else node
-
-
-def _unique(names: list[str]) -> list[str]:
-    """Names with a suffix _2, _3, … where one stood before, upper and lower case being one."""
-    seen: set[str] = set()
-    result = []
-    for name in names:
-        candidate, number = name, 1
-        while candidate.lower() in seen:
-            number += 1
-            candidate = f"{name}_{number}"
-        seen.add(candidate.lower())
-        result.append(candidate)
-    return result

@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from workbench.errors import UnsupportedError
 from workbench.sql.coercion import TypeClash
+from workbench.sql.column_names import stored_name
 from workbench.sql.expressions import Column, Expression
 from workbench.sql.functions import call
 from workbench.sql.grouped import shift
@@ -101,7 +102,7 @@ class FromClause:
             values = [shift(o.expression, offset) for o in relation.outputs]
         else:
             self.inputs.append(relation)
-            values = [Column(name, type_, offset) for name, type_ in named]
+            values = [Column(stored_name(name), type_, offset) for name, type_ in named]
         names = [name for name, _ in named]
         given = node.args["alias"].args.get("columns") if node.args.get("alias") is not None else None
         if given:

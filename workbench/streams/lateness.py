@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from workbench.errors import StreamError
+from workbench.sql.column_names import stored_name, written_name
 from workbench.sql.lengths import UNITS, seconds_in, written
 from workbench.sql.types import DataType, Kind
 from workbench.streams.times import Mask, times_of
@@ -29,7 +30,7 @@ class Lateness:
     """By how much rows may be late.
 
     Attributes:
-        time: the column with event times.
+        time: the stored name of the column with event times.
         kind: of these.
         allowed: in days for dates, in microseconds for timestamps, else in what the numbers count.
 
@@ -70,7 +71,7 @@ def lateness_of(given: object, time: str | None, type_: DataType | None) -> Late
         allowed, rest = divmod(allowed, _DAY * _SECOND)
         if rest:
             raise StreamError(f"lateness is {given!r}, and {time} has whole days", hint="write '2 days'")
-    return Lateness(time.lower(), type_.kind, allowed)
+    return Lateness(stored_name(time), type_.kind, allowed)
 
 
 class Latecomers:
@@ -95,7 +96,8 @@ class Latecomers:
     def reasons(self, rows: pa.Table, late: npt.NDArray[np.int64]) -> list[str]:
         """Why each of some rows, by position, was set aside."""
         times = rows.column(self._lateness.time).take(pa.array(late)).to_pylist()
-        return [f"{self._lateness.time}: {time} is more than {self._lateness} late" for time in times]
+        named = written_name(self._lateness.time)
+        return [f"{named}: {time} is more than {self._lateness} late" for time in times]
 
 
 def _number(given: object) -> int | None:
