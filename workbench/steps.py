@@ -55,7 +55,8 @@ class Steps:
         """
         if name.lower() in {existing.lower() for existing in (*state.streams, *state.views)}:
             raise StreamError(f"there is already a stream, view or query called {name}", hint="choose another name")
-        folder = streams / f"{len(state.streams)}-{''.join(c if c.isalnum() else '_' for c in name)}"
+        # A file system takes 255 bytes; the number alone tells folders apart.
+        folder = streams / f"{len(state.streams)}-{''.join(c if c.isalnum() else '_' for c in name)[:40]}"
         try:
             yield folder
         except BaseException:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from workbench.border import border
 from workbench.errors import QueryError, nearest
 from workbench.network.dot import to_dot
 from workbench.network.network import Network
@@ -54,6 +55,7 @@ class NodeView:
     label: tuple[str, ...]
 
 
+@border
 class NetworkView:
     """What ``session.network`` gives: the network's nodes and edges, its weighted size and its drawing.
 
@@ -97,12 +99,18 @@ class NetworkView:
         return self._last
 
     def node(self, id_: NodeId) -> NodeView:
-        """One node by id; ``KeyError`` when there is none."""
+        """One node by id.
+
+        Raises:
+            QueryError: there is none.
+        """
+        if id_ not in self._by_id:
+            raise QueryError(f"there is no node {id_}", hint=nearest(id_, self._by_id))
         return self._by_id[id_]
 
     def columns(self, id_: NodeId) -> Columns:
         """Names and types of the columns that are kept of a node's rows: those of its local tree."""
-        carried = self._carried[self._network.roots[id_]]
+        carried = self._carried[self.node(id_).root]
         return {written_name(name): type_ for name, type_ in carried.items()}
 
     def ancestors(self, query: str) -> frozenset[NodeId]:

@@ -20,6 +20,7 @@ from workbench.sql.types import DataType, Kind
 from workbench.streams.times import Mask, times_of
 
 LEAST = np.iinfo(np.int64).min
+MOST = np.iinfo(np.int64).max
 
 _SECOND = 1_000_000
 _DAY = 86_400
@@ -65,7 +66,7 @@ def lateness_of(given: object, time: str | None, type_: DataType | None) -> Late
     if time is None or type_ is None:
         raise StreamError("lateness without event times", hint="say which column has them: time=…")
     allowed = _number(given) if type_.kind is Kind.INTEGER else _microseconds(given)
-    if allowed is None or allowed < 0:
+    if allowed is None or not 0 <= allowed <= MOST:
         raise StreamError(f"lateness is {given!r}", hint=_hint(type_))
     if type_.kind is Kind.DATE:
         allowed, rest = divmod(allowed, _DAY * _SECOND)
