@@ -12,6 +12,7 @@ from workbench.errors import UnsupportedError
 from workbench.sql.coercion import TypeClash
 from workbench.sql.column_names import stored_name
 from workbench.sql.expressions import Column, Expression
+from workbench.sql.extent import MOST_JOINED
 from workbench.sql.functions import call
 from workbench.sql.grouped import shift
 from workbench.sql.logical import Block, Input, LogicalQuery, StreamInput, output_columns
@@ -109,6 +110,9 @@ class FromClause:
             if len(given) != len(names):
                 raise self.source.error(f"{alias} has {len(names)} columns, not {len(given)}", node)
             names = [part.name.lower() for part in given]
+        if len(self.inputs) > MOST_JOINED:
+            what = f"a join of more than {MOST_JOINED} inputs, with views written out, is not supported"
+            raise UnsupportedError(what, **self.source.of(node), hint="a view with GROUP BY is one input")
         item = Item(alias, dict(zip(names, values, strict=True)))
         item.inputs, item.named = range(offset, len(self.inputs)), isinstance(node, exp.Table)
         self.scope.add(item, node)
