@@ -55,7 +55,8 @@ class Steps:
         """
         if name.lower() in {existing.lower() for existing in (*state.streams, *state.views)}:
             raise StreamError(f"there is already a stream, view or query called {name}", hint="choose another name")
-        folder = streams / f"{len(state.streams)}-{''.join(c if c.isalnum() else '_' for c in name)}"
+        # A file system takes 255 bytes; the number alone tells folders apart.
+        folder = streams / f"{len(state.streams)}-{''.join(c if c.isalnum() else '_' for c in name)[:40]}"
         try:
             yield folder
         except BaseException:
@@ -65,7 +66,7 @@ class Steps:
     def add_stream(self, state: State, stream: Stream) -> State:
         """Take in a stream's history."""
         history = ((0, table) for table in stream.replay.history_tables())
-        self.engine.add_stream(stream.name, dict(stream.columns), history, stream.time)
+        self.engine.add_stream(stream.name, dict(stream.stored_columns), history, stream.time)
         self.planner.streams = {**self.planner.streams, stream.name.lower(): stream.statistics()}
         return replace(state, streams={**state.streams, stream.name: stream})
 

@@ -123,7 +123,7 @@ class Engine:
         Raises:
             StreamError: a column has a name the engine uses itself.
         """
-        layout = layout_of(name, columns)
+        layout = layout_of(columns)
         folder = self.runner.folder(f"stream-{len(self.held.arrived)}")
         clock = self.held.clock if time is None else self.held.clock.with_stream(name, time)
         deltas = []

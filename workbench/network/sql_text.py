@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from workbench.network.nodes import Aggregate, Join, Node, Selection, SetOperation, Source, Window
+from workbench.sql.column_names import quoted, written_name
 from workbench.sql.expressions import (
     AggregateCall,
     Call,
@@ -53,7 +54,7 @@ def node_sql(node: Node) -> str:
     """
     match node:
         case Source():
-            return f"SELECT * FROM {node.stream}"
+            return f"SELECT * FROM {quoted(node.stream)}"
         case Selection():
             return f"SELECT * FROM {node.parent} WHERE {predicates_sql(node.predicates)}"
         case Join():
@@ -108,7 +109,8 @@ def _sql(expression: Expression | AggregateCall, sides: tuple[str, ...], outer: 
     """The expression, in parentheses when it binds less than ``outer``, what is around it."""
     match expression:
         case Column():
-            return f"{sides[expression.source]}.{expression.name}" if sides else expression.name
+            name = quoted(written_name(expression.name))
+            return f"{sides[expression.source]}.{name}" if sides else name
         case Constant():
             return text(expression)
         case AggregateCall():
@@ -160,7 +162,7 @@ def _aggregate_sql(node: Aggregate) -> str:
 
 
 def _as_columns(named: Iterable[tuple[Expression | AggregateCall, str]]) -> str:
-    parts = ((expression_sql(expression), name) for expression, name in named)
+    parts = ((expression_sql(expression), quoted(written_name(name))) for expression, name in named)
     return ", ".join(sql if sql == name else f"{sql} AS {name}" for sql, name in parts)
 
 

@@ -133,7 +133,7 @@ class Restored:
         manifest = Manifest(self._rows, self._home.path)
         plans = engine.plans(network, {name: tree.bits for name, tree in self._rows.trees().items()})
         whole = {name: plan for name, plan in plans.items() if damage.trees.keys().isdisjoint(plan.roots)}
-        columns = {name: dict(s.columns) for name, s in streams.items() if name not in damage.arrived}
+        columns = {name: dict(s.stored_columns) for name, s in streams.items() if name not in damage.arrived}
         trees = manifest.trees(engine.spark, self._home.state, whole)
         arrived = manifest.arrived(engine.spark, self._home.state, columns)
         times = {name: streams[name].time for name in arrived}

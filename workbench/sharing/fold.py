@@ -34,6 +34,7 @@ from workbench.sharing.slices import of_slices, slices_of
 from workbench.sharing.strategies import Step, next_step, planned
 from workbench.sql import logical
 from workbench.sql.canonical import canonical_expression, why_not_canonical
+from workbench.sql.column_names import stored_name
 from workbench.sql.expressions import AggregateCall, Call, Column, Expression, column_name, digest, map_columns, text
 from workbench.sql.implication import cover, difference
 from workbench.sql.logical import Block, Grouping, LogicalQuery, Output, StreamInput
@@ -53,8 +54,8 @@ class Folded:
 
     @property
     def values(self) -> Mapping[str, Expression]:
-        """The outputs by their folded name, as a query around this one refers to them."""
-        return {output.name.lower(): output.expression for output in self.outputs}
+        """The outputs by their stored names, as a query around this one refers to them."""
+        return {stored_name(output.name): output.expression for output in self.outputs}
 
 
 @dataclass

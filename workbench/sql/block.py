@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from workbench.errors import SqlError
+from workbench.errors import SqlError, UnsupportedError
+from workbench.sql.column_names import unique_names
 from workbench.sql.expressions import Call, Column, Expression, columns, reading_order
 from workbench.sql.from_clause import bind_from
 from workbench.sql.functions import call
@@ -20,6 +21,7 @@ from workbench.sql.overlapping import without_overlap
 from workbench.sql.predicates import PredSet, conjunction
 from workbench.sql.scalar import ScalarBinder, is_now
 from workbench.sql.scope import Item, Scope
+from workbench.sql.spark_sql import to_spark
 from workbench.sql.time_windows import SESSIONS, part_of_window
 from workbench.sql.windows import NoWindow, split, without_now
 
@@ -119,12 +121,21 @@ class _SelectBinder:
 
     def _made(self, outputs: list[Named], grouping: Grouping | None, condition: PredSet) -> Block:
         named = tuple(
-            Output(n, e) for n, e in zip(_unique([n for n, _ in outputs]), (e for _, e in outputs), strict=True)
+            Output(n, e) for n, e in zip(unique_names([n for n, _ in outputs]), (e for _, e in outputs), strict=True)
         )
+        for output in named:
+            self._refuse_long(output)
         distinct = self.select.args.get("distinct") is not None
         having, having_window = self._split(condition)
         inputs = tuple(self.from_.inputs)
         return Block(inputs, self.where, named, grouping, having, distinct, self.window, having_window)
+
+    def _refuse_long(self, output: Output) -> None:
+        """Refuse now what Spark could not be told when the answer is read."""
+        try:
+            to_spark(output.expression, lambda column: column.name)
+        except UnsupportedError as error:
+            raise UnsupportedError(f"column {output.name}: {error.message}", hint=error.hint) from None
 
     def _name(self, node: exp.Expr | None) -> str:
         assert node is not None
@@ -209,7 +220,7 @@ class _SelectBinder:
         if self.binder.dialect == "oracle":
             self.source.refuse("GROUP BY a position", node, "repeat the expression")
         items = self.select.expressions
-        position = int(node.name) if node.name.isdigit() else 0
+        position = int(node.name) if node.name.isdigit() and len(node.name) < 10 else 0
         if not 1 <= position <= len(items) or any(i.is_star for i in items):
             raise self.source.error(f"GROUP BY {node.name} is not a position in the select list", node)
         return _unaliased(items[position - 1])
@@ -244,17 +255,3 @@ class _Aliases(Mapping[str, Expression]):
 def _unaliased(node: exp.Expr | None) -> exp.Expr:
     assert node is not None
     return node.this if isinstance(node, exp.Alias) else node
-
-
-def _unique(names: list[str]) -> list[str]:
-    """Names with a suffix _2, _3, … where one stood before, upper and lower case being one."""
-    seen: set[str] = set()
-    result = []
-    for name in names:
-        candidate, number = name, 1
-        while candidate.lower() in seen:
-            number += 1
-            candidate = f"{name}_{number}"
-        seen.add(candidate.lower())
-        result.append(candidate)
-    return result

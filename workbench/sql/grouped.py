@@ -17,6 +17,7 @@ from workbench.sql.aggregates import GROUPED
 from workbench.sql.caret import SourceText
 from workbench.sql.coercion import TypeClash
 from workbench.sql.expressions import AggregateCall, Call, Column, Constant, Expression, column_name, map_columns
+from workbench.sql.extent import refuse_height, refuse_nesting
 from workbench.sql.functions import call
 from workbench.sql.schema import Schema, UserAggregate
 from workbench.sql.scope import Item, Scope
@@ -121,9 +122,11 @@ def _bind_text(
     source = SourceText(sql)
     scope = Scope(source, [Item("", names)])
     try:
+        refuse_nesting(sql, "spark")
         node = sqlglot.parse_one(sql, dialect="spark")
     except SqlglotError:
         raise SqlError(f"cannot read {sql}") from None
+    refuse_height(node, source)
     return type(binder)(scope, binder.schema, "spark", aggregation).bind(node)
 
 

@@ -29,7 +29,7 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class StreamInput:
-    """A stream or table by name; its columns are referred to by their own names.
+    """A stream or table by name; its columns are referred to by their stored names.
 
     ``columns``: names and types of all of them; the name says which stream it is, so they do not count in comparisons.
     """
@@ -55,7 +55,7 @@ class Block:
     """One SELECT: join the inputs, keep what satisfies ``where``, group, keep what satisfies ``having``, project.
 
     Columns in ``where`` and ``grouping`` name their input by ``source``; so do those in ``outputs`` when there is no
-    grouping. A column of an input that is itself a query is called by that query's output name, folded to lower case.
+    grouping. A column of an input that is itself a query is called by the stored name of that query's output.
 
     ``window`` and ``having_window`` are the parts of WHERE and HAVING that compare times with now (``windows``).
     """

@@ -17,6 +17,7 @@ from workbench.sql.caret import SourceText
 from workbench.sql.coercion import TypeClash
 from workbench.sql.dialects import refuse_different
 from workbench.sql.expressions import Call, Constant, Expression
+from workbench.sql.extent import Extent, refuse_extent
 from workbench.sql.functions import call
 from workbench.sql.grouped import is_aggregate
 from workbench.sql.schema import Schema
@@ -81,19 +82,21 @@ class ScalarBinder:
         self._now, self._grouped = now, grouped or aggregation is not None
         self.source: SourceText = scope.source
         self.columns: list[tuple[exp.Column, Expression]] = []
+        self._extents: dict[int, Extent] = {}
 
     def bind(self, node: exp.Expr) -> Expression:
         """The typed expression of a syntax node.
 
         Raises:
             SqlError: an unknown name or a type clash, at its place.
-            UnsupportedError: a construct that is not evaluated.
+            UnsupportedError: a construct that is not evaluated, or too large an expression.
         """
         bound = self.aggregation.bind(node, self) if self.aggregation is not None else None
         try:
             bound = bound or self._bind(node)
         except TypeClash as clash:
             raise self.source.error(clash.message, node, clash.hint) from None
+        refuse_extent(bound, self.source, node, self._extents)
         refuse_different(self.source, self.dialect, node, bound)
         return bound
 

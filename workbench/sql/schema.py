@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from workbench.sql.column_names import stored_name
 from workbench.sql.expressions import Column
 from workbench.sql.logical import LogicalQuery
 from workbench.sql.now import Moment
@@ -105,7 +106,7 @@ class Schema:
         found, columns = _look_up(self.times, stream), self.stream(stream)
         if found is None or columns is None:
             return None
-        return Column(found[1], dict(columns[1])[found[1]])
+        return Column(stored_name(found[1]), dict(columns[1])[found[1]])
 
     def view(self, name: str) -> LogicalQuery | None:
         """The view or registered query of that name."""

@@ -11,11 +11,15 @@ import math
 from collections.abc import Callable
 from decimal import Decimal
 
+from workbench.errors import UnsupportedError
 from workbench.sql.expressions import Call, Column, Constant, Expression
 from workbench.sql.functions import FUNCTIONS
 from workbench.sql.predicates import Literal, Operator, ORPred, PredSet
 from workbench.sql.rendering import comparison_sides
 from workbench.sql.types import DOUBLE, DataType, Kind
+
+MOST_TEXT = 4_000_000
+"""Characters of an expression in Spark's SQL."""
 
 Naming = Callable[[Column], str]
 
@@ -30,6 +34,9 @@ def to_spark(expression: Expression, column: Naming) -> str:
         expression: any expression.
         column: the text for a column, quoted as needed.
 
+    Raises:
+        UnsupportedError: the text would be endless: some functions stand there several times for one call.
+
     Example:
         >>> from workbench.sql.types import INTEGER
         >>> to_spark(Call("+", (Column("a", INTEGER), Constant(1, INTEGER)), INTEGER), lambda c: c.name)
@@ -42,6 +49,9 @@ def to_spark(expression: Expression, column: Naming) -> str:
             return _constant(value, type_)
         case Call(name, arguments):
             rendered = [to_spark(a, column) for a in arguments]
+            if sum(map(len, rendered)) > MOST_TEXT:
+                what = "an expression that is too long when it is written for Spark is not supported"
+                raise UnsupportedError(what, hint="compute a part of it in a view with GROUP BY")
             function = FUNCTIONS.get(name)
             if function is None:  # one of the analyst's, whose id is no plain name
                 return f"`{name}`({', '.join(rendered) or NO_ARGUMENTS})"
