@@ -369,6 +369,9 @@ def test_a_file_of_an_older_version_is_brought_to_the_present_one(tmp_path):
     connection.execute("ALTER TABLE operator_timings DROP COLUMN alone")
     connection.execute("ALTER TABLE operator_timings DROP COLUMN together")
     connection.execute("DROP TABLE pruned")
+    for column in ("seconds", "memory", "least", "most"):
+        connection.execute(f"ALTER TABLE user_functions DROP COLUMN {column}")
+    connection.execute("INSERT INTO user_functions VALUES ('f', 1, 'double', '3.11', x'00')")
     connection.execute("INSERT INTO batches VALUES (1, 5, 0.5, '{\"f\": 5}', '{}')")
     connection.execute("INSERT INTO operator_timings VALUES (1, 0, 'F1', 5, 5, 0.25, '{\"F1\": 5}')")
     connection.execute("PRAGMA user_version = 2")
@@ -379,6 +382,8 @@ def test_a_file_of_an_older_version_is_brought_to_the_present_one(tmp_path):
         (batch,) = catalog.session.batches()
         assert (batch.arrived, batch.set_aside) == ({"f": 5}, {})
         assert batch.operators == (OperatorRow("F1", 5, 5, 0.25, {"F1": 5}, {}, 0.0),)
+        ((function, stored),) = catalog.session.functions()
+        assert (function.takes, stored.seconds, stored.memory) == ((0, None), 10, 1024)
         catalog.close()
 
 
