@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import itertools
 import random
-import sys
 import traceback
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import _lru_cache_wrapper
 from pathlib import Path
 
 from sharing import evaluation
@@ -30,6 +28,7 @@ from workbench.options import Options
 from workbench.sharing.planner import Planner
 from workbench.sql.bind import bind
 from workbench.sql.logical import LogicalQuery
+from workbench.sql.memo import Memo
 from workbench.sql.schema import Schema
 
 SWITCHES = ("sharing", "join_sharing", "canonicalize", "transitivity", "join_order", "vertical_expansion", "reroute",
@@ -335,22 +334,13 @@ class Failure:
         return f"{self.of}\nrows\n{data}\n{self.kind}\n{self.detail}"
 
 
-def forget() -> None:
-    """Let go of all that is remembered for the process, so that what a sequence does depends on nothing before it."""
-    evaluation.forget()
-    for name, module in list(sys.modules.items()):
-        if name.startswith("workbench."):
-            for remembered in vars(module).values():
-                if isinstance(remembered, _lru_cache_wrapper):
-                    remembered.cache_clear()
-
-
 def failure(of: Sequence_, folder: Path, counts: Counts | None = None) -> Failure | None:
     """Why a sequence fails; ``None`` when it does not."""
     counts = counts or Counts()
-    forget()
+    evaluation.forget()
     try:
-        Run(of, folder, counts).steps()
+        with Memo().active():  # so that what a sequence does depends on nothing before it
+            Run(of, folder, counts).steps()
     except evaluation.TooLarge:
         counts.refused["(sequences that became too large)"] += 1
     except Exception as error:

@@ -15,6 +15,7 @@ from workbench.errors import SqlError, nearest
 from workbench.sql.block import bind_block
 from workbench.sql.caret import SourceText
 from workbench.sql.coercion import TypeClash, is_null, unify
+from workbench.sql.column_names import stored_name
 from workbench.sql.expressions import Call, Column, Constant
 from workbench.sql.extent import refuse_shape
 from workbench.sql.logical import Block, LogicalQuery, Output, SetOperation, StreamInput, output_columns, streams_of
@@ -209,7 +210,8 @@ class QueryBinder:
             return name, query, tuple((n.lower(), t) for n, t in output_columns(query))
         stream = self.schema.stream(name)
         if stream is not None:
-            return name, StreamInput(*stream), stream[1]
+            stored = tuple((stored_name(column), type_) for column, type_ in stream[1])
+            return name, StreamInput(stream[0], stored), stream[1]
         known = [*self.schema.streams, *self.schema.views, *self.local]
         hint = nearest(name, known) or (f"there are {', '.join(known[:8])}" if known else "add one with add_stream")
         raise self.source.error(f"unknown stream {name}", table, hint)
