@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from workbench.errors import SqlError, nearest
+from workbench.errors import SqlError, UnsupportedError, nearest
 from workbench.sql.block import bind_block
 from workbench.sql.caret import SourceText
 from workbench.sql.coercion import TypeClash, is_null, unify
@@ -23,6 +23,7 @@ from workbench.sql.now import common_time, now_of
 from workbench.sql.parse import CreateView, Statement, parse
 from workbench.sql.scalar import is_now
 from workbench.sql.schema import Schema
+from workbench.sql.spark_sql import to_spark
 from workbench.sql.stream_windows import StreamWindow, StreamWindows
 from workbench.sql.types import DataType
 
@@ -80,9 +81,19 @@ def bind(sql: str, dialect: str, schema: Schema) -> Bound:
                            hint="register them one by one, or make one a view")  # fmt: skip
         else:
             query, windows = binder.statement(statement)
+            _refuse_long(query)
     if query is None and not views:
         raise SqlError("there is no query", hint="write a SELECT")
     return Bound(tuple(views), query, windows)
+
+
+def _refuse_long(query: LogicalQuery) -> None:
+    """Refuse now what Spark could not be told when the answer is read."""
+    for output in query.outputs if isinstance(query, Block) else ():
+        try:
+            to_spark(output.expression, lambda column: column.name)
+        except UnsupportedError as error:
+            raise UnsupportedError(f"column {output.name}: {error.message}", hint=error.hint) from None
 
 
 def _check_view(view: CreateView, binder: QueryBinder) -> None:
