@@ -85,7 +85,7 @@ def _type(chosen: random.Random) -> DataType:
 
 
 def rows(chosen: random.Random, of: Schema, number: int) -> Data:
-    """Rows of all streams by the stored names of columns: some NULLs, extreme values and equal rows; none is after now."""
+    """Rows of all streams by the stored names of columns: some NULLs, extremes, equal rows; none is after now."""
     return {name.lower(): _stream(chosen, columns, of.times.get(name), number) for name, columns in of.streams.items()}
 
 
