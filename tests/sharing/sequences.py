@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import itertools
 import random
-import sys
 import traceback
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import _lru_cache_wrapper
 from pathlib import Path
 
 from sharing import evaluation
@@ -66,7 +64,17 @@ class Reopen:
         return "reopen"
 
 
-Step = Register | Drop | Reopen
+@dataclass(frozen=True)
+class AddAgain:
+    """Add a function again: queries that come later mean another one."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f"add {self.name} again"
+
+
+Step = Register | Drop | Reopen | AddAgain
 
 
 @dataclass(frozen=True)
@@ -140,6 +148,10 @@ def _steps(chosen: random.Random, streams: Schema, expressions: bool) -> tuple[S
                 statements.remove_view(name)
         if chosen.random() < 0.1:
             steps.append(Reopen())
+        if chosen.random() < 0.05:
+            name = chosen.choice(sorted(streams.functions))
+            steps.append(AddAgain(name))
+            streams = added_again(streams, name)
         made = []
         for _ in range(1 if chosen.random() < 0.8 else chosen.randint(2, 3)):
             name = chosen.choice(sorted(views)) if views and chosen.random() < 0.1 else f"q{next(names)}"
@@ -157,12 +169,18 @@ def _steps(chosen: random.Random, streams: Schema, expressions: bool) -> tuple[S
     return tuple(steps)
 
 
+def added_again(streams: Schema, name: str) -> Schema:
+    """The schema with the next version of a function."""
+    function = streams.functions[name]
+    return replace(streams, functions={**streams.functions, name: replace(function, version=function.version + 1)})
+
+
 _known: dict[object, LogicalQuery | WorkbenchError] = {}
 """What statements mean, over which streams and views: each is asked for more than once."""
 
 
 def _bound(sql: str, streams: Schema) -> LogicalQuery | WorkbenchError:
-    key = (sql, id(streams.streams), frozenset(streams.views.items()))
+    key = (sql, id(streams.streams), frozenset(streams.views.items()), frozenset(streams.functions.values()))
     if key not in _known:
         try:
             query = bind(sql, "spark", streams).query
@@ -190,6 +208,7 @@ class Run:
         self.planner = Planner(self.of.options, Catalog(), known)
         self.network = Network()
         self.queries: dict[str, LogicalQuery] = {}
+        self.schema = self.of.schema
 
     def steps(self) -> None:
         """Plan and check step by step; then in another order; then drop one query after the other.
@@ -214,12 +233,14 @@ class Run:
                 self.counts.drops += 1
             case Reopen():
                 self._reopen()
+            case AddAgain(name):
+                self.schema = added_again(self.schema, name)
         self._check()
 
     def _register(self, statements: tuple[tuple[str, str], ...], eager: bool) -> None:
         views, bound = dict(self.queries), dict[str, LogicalQuery]()
         for name, sql in statements:
-            query = _bound(sql, replace(self.of.schema, views=views))
+            query = _bound(sql, replace(self.schema, views=views))
             if isinstance(query, WorkbenchError):
                 self.counts.refused[_kind_of_message(query)] += 1
             elif self._is_small(query):
@@ -335,20 +356,10 @@ class Failure:
         return f"{self.of}\nrows\n{data}\n{self.kind}\n{self.detail}"
 
 
-def forget() -> None:
-    """Let go of all that is remembered for the process, so that what a sequence does depends on nothing before it."""
-    evaluation.forget()
-    for name, module in list(sys.modules.items()):
-        if name.startswith("workbench."):
-            for remembered in vars(module).values():
-                if isinstance(remembered, _lru_cache_wrapper):
-                    remembered.cache_clear()
-
-
 def failure(of: Sequence_, folder: Path, counts: Counts | None = None) -> Failure | None:
     """Why a sequence fails; ``None`` when it does not."""
     counts = counts or Counts()
-    forget()
+    evaluation.forget()
     try:
         Run(of, folder, counts).steps()
     except evaluation.TooLarge:
