@@ -19,7 +19,7 @@ from sharing.evaluation import Evaluation
 from sharing.random_schemas import rows, schema
 from sharing.random_statements import Statements
 from sharing.small_streams import Data, statistics
-from sharing.soundness import check
+from sharing.soundness import check, check_columns
 
 from workbench.catalog.catalog import Catalog
 from workbench.errors import WorkbenchError
@@ -126,7 +126,9 @@ def sequence(seed: int, expressions: bool = True, types_differ: bool = True) -> 
     chosen = random.Random(seed)
     streams = schema(chosen, expressions, types_differ)
     data = rows(chosen, streams, chosen.choice((4, 6)))
-    return Sequence_(seed, streams, data, _options(chosen), chosen.random() < 0.5, _steps(chosen, streams, expressions))
+    focused = chosen.random() < 0.5
+    steps = _steps(chosen, streams, Statements(chosen, streams, expressions, focused=focused))
+    return Sequence_(seed, streams, data, _options(chosen), chosen.random() < 0.5, steps)
 
 
 def _options(chosen: random.Random) -> Options:
@@ -135,11 +137,11 @@ def _options(chosen: random.Random) -> Options:
     return Options(strategy=strategy, materialize_below=chosen.choice((0.8, 0.8, 0.0, 1.0)), **off)
 
 
-def _steps(chosen: random.Random, streams: Schema, expressions: bool) -> tuple[Step, ...]:
-    statements, steps = Statements(chosen, streams, expressions), list[Step]()
+def _steps(chosen: random.Random, streams: Schema, statements: Statements) -> tuple[Step, ...]:
+    steps = list[Step]()
     views: dict[str, LogicalQuery] = {}
     names = itertools.count(1)
-    for _ in range(chosen.choice((4, 6, 8, 12))):
+    for _ in range(chosen.choice((6, 8, 12, 16) if statements.focused else (4, 6, 8, 12))):
         if views and chosen.random() < 0.15:
             gone = tuple(chosen.sample(sorted(views), chosen.randint(1, min(3, len(views)))))
             steps.append(Drop(gone))
@@ -163,7 +165,7 @@ def _steps(chosen: random.Random, streams: Schema, expressions: bool) -> tuple[S
             if isinstance(query, WorkbenchError):
                 continue
             views[name] = query
-            if chosen.random() < 0.3:
+            if chosen.random() < (0.05 if statements.focused else 0.3):
                 statements.add_view(name, query)
         steps.append(Register(tuple(made), chosen.random() < 0.2))
     return tuple(steps)
@@ -298,6 +300,7 @@ class Run:
 
     def _drop_all(self) -> None:
         self._reopen()
+        check_columns(self.network, self.evaluation)
         while self.queries:
             self._drop([random.Random(f"{self.of.seed} {len(self.queries)}").choice(sorted(self.queries))])
             self._check()
