@@ -193,9 +193,11 @@ class Statements:
         return f"SELECT DISTINCT {self._titled(values)} FROM {source} t{_where(where)}"
 
     def _set_operation(self) -> str:
-        kinds = self._recalled(
-            ("kinds",), lambda: ",".join(self._pick(list(Kind)) for _ in range(self._pick((1, 2)))), 2
-        )
+        def some() -> str:
+            have = [kind for _, kind in self._source()[1]]
+            return ",".join(self._pick(have) for _ in range(self._pick((1, 2, 2))))
+
+        kinds = self._recalled(("kinds",), some, 2)
         branches = [self._branch([Kind(k) for k in kinds.split(",")]) for _ in range(self._pick((2, 2, 3, 4)))]
         operator = self._pick(self._operators)
         if len(branches) > 2 and self.chosen.random() < 0.2:
@@ -203,13 +205,20 @@ class Statements:
         return f" {operator} ".join(branches)
 
     def _branch(self, kinds: Sequence[Kind]) -> str:
-        def made() -> str:
-            source, columns = self._source()
-            values = [self._of_kind(kind, columns, "t") for kind in kinds]
-            named = ", ".join(f"{v} AS c{i}" for i, v in enumerate(values))
-            return f"SELECT {named} FROM {source} t{_where(self._conditions(source, columns, 't', 1))}"
+        """Some values of few rows: branches of the same rows may have other columns, or the same in another order."""
+        split = "\x02"
 
-        return self._recalled(("branch", *kinds), made, 4)
+        def rows() -> str:
+            source, columns = self._source()
+            return f"{source}{split} FROM {source} t{_where(self._conditions(source, columns, 't', 1))}"
+
+        source, from_ = self._recalled(("rows",), rows, 5).split(split)
+        columns = dict(self._sources).get(source, ())
+        values = [
+            self._recalled(("value", source, kind), lambda k=kind: self._of_kind(k, columns, "t", 0.8), 4)  # type: ignore[misc]
+            for kind in kinds
+        ]
+        return f"SELECT {', '.join(f'{v} AS c{i}' for i, v in enumerate(values))}{from_}"
 
     # -- FROM --------------------------------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 """Random sequences of registrations, replacements and drops: planned, and checked after every step.
 
-A sequence is data: a schema, rows, options and steps. So one that fails can be run again without some of its steps, and
-is told by the few that are needed.
+A scenario is data: a schema, rows, options and steps. So one that fails can be run again without some of its steps and
+rows, and is shown with the few that are needed.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ Step = Register | Drop | Reopen | AddAgain
 
 
 @dataclass(frozen=True)
-class Sequence_:
+class Scenario:
     """What is planned, over what."""
 
     seed: int
@@ -111,11 +111,11 @@ class Counts:
 
 
 class Wrong(AssertionError):
-    """What a sequence does is wrong."""
+    """What was planned is wrong."""
 
 
-def sequence(seed: int, expressions: bool = True, types_differ: bool = True) -> Sequence_:
-    """A random sequence.
+def scenario(seed: int, expressions: bool = True, types_differ: bool = True) -> Scenario:
+    """A random scenario.
 
     Args:
         seed: of all choices.
@@ -128,7 +128,7 @@ def sequence(seed: int, expressions: bool = True, types_differ: bool = True) -> 
     data = rows(chosen, streams, chosen.choice((4, 6)))
     focused = chosen.random() < 0.5
     steps = _steps(chosen, streams, Statements(chosen, streams, expressions, focused=focused))
-    return Sequence_(seed, streams, data, _options(chosen), chosen.random() < 0.5, steps)
+    return Scenario(seed, streams, data, _options(chosen), chosen.random() < 0.5, steps)
 
 
 def _options(chosen: random.Random) -> Options:
@@ -198,15 +198,15 @@ def _bound(sql: str, streams: Schema) -> LogicalQuery | WorkbenchError:
 
 @dataclass
 class Run:
-    """A sequence while it is planned."""
+    """A scenario while it is planned."""
 
-    of: Sequence_
+    of: Scenario
     folder: Path
     counts: Counts
 
     def __post_init__(self) -> None:
         self.evaluation = Evaluation(self.of.data)
-        known = statistics(_arrow(self.of)) if self.of.known else {}
+        known = statistics(self.of.data) if self.of.known else {}
         self.planner = Planner(self.of.options, Catalog(), known)
         self.network = Network()
         self.queries: dict[str, LogicalQuery] = {}
@@ -320,11 +320,6 @@ def _same(stored: Network, network: Network, how: str) -> None:
         raise Wrong(f"the {how} network is in another order")
 
 
-def _arrow(of: Sequence_) -> Data:
-    """The rows without the times that Arrow has no statistics of."""
-    return {name: of.data[name.lower()] for name in of.schema.streams}
-
-
 def _kind_of_query(query: LogicalQuery) -> str:
     match query:
         case evaluation.Block():
@@ -348,9 +343,9 @@ def _kind_of_message(error: WorkbenchError) -> str:
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a sequence failed."""
+    """Why a scenario failed."""
 
-    of: Sequence_
+    of: Scenario
     kind: str
     detail: str
 
@@ -359,8 +354,8 @@ class Failure:
         return f"{self.of}\nrows\n{data}\n{self.kind}\n{self.detail}"
 
 
-def failure(of: Sequence_, folder: Path, counts: Counts | None = None) -> Failure | None:
-    """Why a sequence fails; ``None`` when it does not."""
+def failure(of: Scenario, folder: Path, counts: Counts | None = None) -> Failure | None:
+    """Why a scenario fails; ``None`` when it does not."""
     counts = counts or Counts()
     evaluation.forget()
     try:
@@ -388,7 +383,7 @@ def shrunk(found: Failure, folder: Path) -> Failure:
             return found
 
 
-def _smaller(of: Sequence_) -> list[Sequence_]:
+def _smaller(of: Scenario) -> list[Scenario]:
     made = []
     steps = of.steps
     for i in reversed(range(len(steps))):
