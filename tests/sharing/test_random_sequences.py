@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from sharing.sequences import Counts, failure, sequence, shrunk
+from sharing.sequences import Counts, failure, scenario, shrunk
 
 LARGE = int(os.environ.get("ARGUS_PLANS", "0"))
 SAMPLE = 40
@@ -19,7 +19,7 @@ SAMPLE = 40
 
 def tried(seed: int, folder: Path, counts: Counts) -> None:
     """Fails with the shortest sequence that goes wrong as this one does."""
-    found = failure(sequence(seed), folder, counts)
+    found = failure(scenario(seed), folder, counts)
     if found is not None:
         pytest.fail(str(shrunk(found, folder)), pytrace=False)
 
