@@ -7,6 +7,7 @@ from sql.bind_schema import SCHEMA
 
 from workbench.errors import UnsupportedError
 from workbench.sql.bind import bind
+from workbench.sql.dialects import SPARK_FAMILY
 from workbench.sql.expressions import text
 from workbench.sql.logical import Block
 
@@ -92,6 +93,11 @@ SAME = [
     ("spark", "greatest(a, b)", "greatest(a, b)"),
     ("databricks", "log(x)", "ln(x)"),
     ("hive", "trunc(d, 'MM')", "trunc_date(d, 'MONTH')"),
+    *(
+        (dialect, "date_trunc('month', d)", "trunc_timestamp(cast(d as timestamp), 'MONTH')")
+        for dialect in SPARK_FAMILY
+    ),
+    *((dialect, "trunc(cast(d as date), 'MM')", "trunc_date(d, 'MONTH')") for dialect in SPARK_FAMILY),
     ("postgres", "s is not null", "not(is_null(s))"),
     ("trino", "timestamp '2002-01-01 00:00:00.25'", "timestamp '2002-01-01 00:00:00.250000'"),
 ]
