@@ -21,7 +21,6 @@ from workbench.sql.extent import refuse_shape
 from workbench.sql.logical import Block, LogicalQuery, Output, SetOperation, StreamInput, output_columns, streams_of
 from workbench.sql.now import common_time, now_of
 from workbench.sql.parse import CreateView, Statement, parse
-from workbench.sql.scalar import is_now
 from workbench.sql.schema import Schema
 from workbench.sql.spark_sql import to_spark
 from workbench.sql.stream_windows import StreamWindow, StreamWindows
@@ -117,6 +116,7 @@ class QueryBinder:
     Attributes:
         local: the views and CTEs of the text, by name in lower case.
         now: what ``now()`` means in this statement; ``None`` where no stream of it has event times.
+        times: the streams' event times where they are of kinds that do not compare, so that there is no now.
         streams: the streams this statement reads.
         windows: its window clause, if it has one.
     """
@@ -126,6 +126,7 @@ class QueryBinder:
     schema: Schema
     local: Mapping[str, LogicalQuery] = field(default_factory=dict)
     now: Call | None = None
+    times: str = ""
     streams: frozenset[str] = frozenset()
     windows: StreamWindows | None = None
 
@@ -155,19 +156,18 @@ class QueryBinder:
                 streams.add(stream[0])
         types = {name: time.type for name in streams if (time := self.schema.time(name)) is not None}
         type_ = common_time(types.values())
-        if types and type_ is None and any(map(is_now, statement.walk())):
-            told = ", ".join(f"{name} {type_}" for name, type_ in sorted(types.items()))
-            node = next(filter(is_now, statement.walk()))
-            raise self.source.error(f"now is no one time here: {told}", node, "use streams whose times compare")
         grow = frozenset(streams - self.schema.tables)
-        return replace(self, now=None if type_ is None else now_of(types, type_), streams=grow)
+        differing = ", ".join(f"{name} {time}" for name, time in sorted(types.items())) if type_ is None else ""
+        return replace(self, now=None if type_ is None else now_of(types, type_), times=differing, streams=grow)
 
     def current(self, node: exp.Expr) -> Call:
         """What now means where ``node`` asks for it.
 
         Raises:
-            SqlError: no stream of the statement has event times.
+            SqlError: no stream of the statement has event times, or they are of kinds that do not compare.
         """
+        if self.times:
+            raise self.source.error(f"now is no one time here: {self.times}", node, "use streams whose times compare")
         if self.now is None:
             hint = "say which column has the time: add_stream(..., time=...)"
             raise self.source.error("there is no now: no stream of this query has a time", node, hint)
