@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import pyarrow as pa
 
+from workbench.border import border
 from workbench.engine.explained import explained
 from workbench.engine.results import to_pandas
 from workbench.engine.saved import WRITERS, save_rows, whole_file
@@ -33,6 +34,7 @@ LAZY, EAGER, OFF = RESULTS = ("lazy", "eager", "off")
 """How the answer of a windowed query is kept (PSoup 5): without its window, as it is now, or not at all."""
 
 
+@border
 @dataclass
 class Query:
     """A continuous query of a session.

@@ -9,6 +9,7 @@ from types import TracebackType
 
 from pyspark.sql import SparkSession
 
+from workbench.border import border, called_back, check
 from workbench.engine.timings import BatchReport
 from workbench.errors import QueryError
 from workbench.options import Options
@@ -20,9 +21,11 @@ from workbench.session_parts import one_at_a_time
 from workbench.session_reading import SessionReading
 from workbench.session_views import SessionViews
 from workbench.sql.bind import bind
+from workbench.sql.parse import known_dialect
 from workbench.steps import Written, with_views
 
 
+@border
 class Session(SessionInputs, SessionReading, SessionViews):
     """Continuous queries over streams, in one shared network.
 
@@ -39,6 +42,7 @@ class Session(SessionInputs, SessionReading, SessionViews):
 
     Raises:
         SessionError: there is a session in the folder already, or it cannot be written to.
+        SqlError, UnsupportedError: there is no such dialect, or it is not read.
         EnvironmentProblem: Spark did not start, or its workers cannot reach the folder.
 
     Example:
@@ -56,6 +60,7 @@ class Session(SessionInputs, SessionReading, SessionViews):
         dialect: str = "spark",
         options: Options | None = None,
     ) -> None:
+        dialect = known_dialect(dialect)
         home, options = Home.new(path), options or Options()
         with home.beginning() as catalog:
             self._wire(home, spark, catalog, dialect, options)
@@ -88,7 +93,9 @@ class Session(SessionInputs, SessionReading, SessionViews):
         with home.beginning() as catalog:
             dialect, options = catalog.session.made()
             session._wire(home, spark, catalog, dialect, Options(**options))
-            session._store.open(repair)
+            with session._working():
+                session._store.open(repair)
+        session._failing.disable()
         return session
 
     @one_at_a_time
@@ -132,6 +139,7 @@ class Session(SessionInputs, SessionReading, SessionViews):
         """Register several queries together: all or none, and their nodes are computed in one go. See ``register``."""
         state, dialect, written = self._state, dialect or self.dialect, {}
         for name, sql in queries.items():
+            check("name", name, str)
             written[name] = Written(sql, dialect, bind(sql, dialect, state.schema), results)
             state = with_views(state, written[name].bound.named(name))
         return self._register(written, state.named)
@@ -166,16 +174,17 @@ class Session(SessionInputs, SessionReading, SessionViews):
         if batches < 0:
             raise QueryError(f"cannot run {batches} batches", hint="give a number of batches, 0 or more")
         self._store.home.check_writable()
-        reports = []
+        reports, told = [], called_back("progress", progress)
         for _ in range(batches):
             if all(stream.replay.finished for stream in self._state.streams.values()):
                 break
-            with self._lock, self._store.changing() as change:
+            with self._working(), self._store.changing() as change:
                 change.state, report = self._steps.run(change.state, profile=profile)
+                change.state = self._failing.without_failed(change.state)
             self._failing.disable()
             reports.append(report)
-            if progress is not None:
-                progress(report)
+            if told is not None:
+                told(report)
         return reports
 
     @one_at_a_time
@@ -195,9 +204,11 @@ class Session(SessionInputs, SessionReading, SessionViews):
         if not 0 <= batch <= self.batch:
             raise QueryError(f"cannot go back to batch {batch}", hint=f"the last batch that was run is {self.batch}")
         with self._store.changing() as change:
-            change.state = self._steps.seek(change.state, batch, progress)
+            change.state = self._steps.seek(change.state, batch, called_back("progress", progress))
+            change.state = self._failing.without_failed(change.state)
         for query in self._state.queries.values():
             query.registered = 0
+        self._failing.disable()
 
     def close(self) -> None:
         """End the session; a temporary folder is removed. Spark goes on, for other sessions of this process."""
@@ -221,7 +232,8 @@ class Session(SessionInputs, SessionReading, SessionViews):
 
     def _register(self, written: Mapping[str, Written], named: int) -> dict[str, Query]:
         with self._store.changing() as change:
-            change.state = replace(self._steps.register(change.state, written, self._answers), named=named)
+            registered = self._steps.register(change.state, written, self._answers)
+            change.state = replace(self._failing.without_failed(registered), named=named)
         made = {name: self._state.queries[name] for name in written}
         self._failing.disable()
         return made

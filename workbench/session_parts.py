@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
@@ -25,6 +25,7 @@ from workbench.query import Query
 from workbench.recovery.home import Home
 from workbench.recovery.store import Store
 from workbench.sharing.planner import Planner
+from workbench.sql.memo import Memo
 from workbench.state import State
 from workbench.steps import Steps
 
@@ -38,7 +39,7 @@ def one_at_a_time(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenat
 
     @wraps(method)
     def waiting(session: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        with session._lock:
+        with session._working():
             return method(session, *args, **kwargs)
 
     return waiting
@@ -61,6 +62,7 @@ class SessionParts:
         self.path = home.path
         self.last_error: BaseException | None = None
         self._lock = threading.RLock()
+        self._memo = Memo()
         self.spark = spark or local_spark()
         life = SparkLife(self.spark, given=spark is not None)
         if why := life.lost():
@@ -78,9 +80,17 @@ class SessionParts:
         self._failing = Failing(self._store, self._steps, self._functions, self._lock)
         self._answering = Answering(options, self.spark, self._store, self._planner, self._engine, self._failing)
 
-    def _answers(self, query: Query, at: object | None, after: int | None = None) -> AbstractContextManager[Answers]:
+    @contextmanager
+    def _working(self) -> Iterator[None]:
+        """The session's own turn: others wait, and what planning remembers is the session's."""
+        with self._lock, self._memo.active():
+            yield
+
+    @contextmanager
+    def _answers(self, query: Query, at: object | None, after: int | None = None) -> Iterator[Answers]:
         """What the session's queries ask for their answers."""
-        return self._answering.answers(query, at, after)
+        with self._memo.active(), self._answering.answers(query, at, after) as answers:
+            yield answers
 
     @property
     def _state(self) -> State:

@@ -123,7 +123,7 @@ class Engine:
         Raises:
             StreamError: a column has a name the engine uses itself.
         """
-        layout = layout_of(name, columns)
+        layout = layout_of(columns)
         folder = self.runner.folder(f"stream-{len(self.held.arrived)}")
         clock = self.held.clock if time is None else self.held.clock.with_stream(name, time)
         deltas = []
@@ -202,7 +202,10 @@ class Engine:
 
         with self._meter.counting(batch, plans.keys() - kept.keys()):
             in_order(_parents(plans), bring, self._pool)
+        before = self.held
         self._replace(Held({name: trees[name] for name in plans}, self.held.arrived, self.held.clock))
+        # What the same commit wrote before, such as rows of a query whose function failed, is in no commit at all.
+        self._freed |= before.files_beyond(self.held)
 
     def prune(self, network: Network, batch: int) -> None:
         """Free the rows that are past, when somebody who needed them has gone."""

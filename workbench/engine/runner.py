@@ -72,10 +72,6 @@ class Runner:
         self._prepared = {role: known for role, known in self._prepared.items() if keep(role.split("_")[0])}
         self.views.forget(keep=lambda role: keep(role.split("_")[0]))
 
-    def forget_plans(self) -> None:
-        """Plan every tree anew in its next batch: a function was given another meaning."""
-        self._prepared = {}
-
     def folder(self, tree: str) -> Path:
         """Where a tree keeps its rows, by its name."""
         folder = self._folder / tree

@@ -13,6 +13,7 @@ from workbench.catalog.catalog import Catalog
 from workbench.catalog.session_rows import BatchRow, FileRow, Registration, StreamRow
 from workbench.engine.clock import clock_of
 from workbench.engine.engine import Engine
+from workbench.engine.function_process import Limits
 from workbench.engine.functions import UserFunctions
 from workbench.engine.held import Held
 from workbench.engine.manifest import Manifest
@@ -20,7 +21,7 @@ from workbench.engine.timings import BatchReport, OperatorReport, Places
 from workbench.errors import StreamError
 from workbench.network.network import Network
 from workbench.network.nodes import NodeId
-from workbench.query import OFF, Query
+from workbench.query import ACTIVE, Query
 from workbench.recovery.functions import loaded, wrong_with
 from workbench.recovery.home import Home
 from workbench.sharing.decisions import Explanation
@@ -40,7 +41,7 @@ class Damage:
         trees: trees with a file that is missing or cut short, by the nodes whose rows they have.
         arrived: streams whose rows for later queries are so.
         streams: streams whose log is so.
-        functions: functions that Python cannot load.
+        functions: functions that Python cannot load, by their ids.
     """
 
     trees: Mapping[NodeId, str]
@@ -91,7 +92,7 @@ class Restored:
             {root: wrong for root, wrong in trees.items() if wrong},
             {name: wrong for name, wrong in arrived.items() if wrong},
             {row.name: wrong for row in self._rows.streams() if (wrong := _wrong_log(self._folder(row)))},
-            {f.name: wrong for f, stored in self._rows.functions() if (wrong := wrong_with(f.name, stored))},
+            {f.id: wrong for f, stored in self._rows.functions() if (wrong := wrong_with(f.name, stored))},
         )
 
     def state(
@@ -108,19 +109,18 @@ class Restored:
         """
         stored, places = self._rows.functions(), Places()
         for function, code in stored:
-            if function.name not in damage.functions and before.stored_functions.get(function.name) != code:
-                functions.add(function.name, loaded(code), function.returns)
+            if function.id not in damage.functions and before.stored_functions.get(function.id) != code:
+                functions.add(function.id, loaded(code), function.returns, Limits(code.seconds, code.memory))
         network = self._catalog.network()
         streams = {row.name: self._stream(row) for row in self._rows.streams() if row.name not in damage.streams}
         registered = self._rows.registrations()
-        kept = [row for row in registered if row.results != OFF]
-        disabled = {row.name: row.status for row in kept if row.name not in network.queries}
+        disabled = {row.name: row.status for row in registered if row.status != ACTIVE}
         return State(
             network=network,
             streams=streams,
             views=self._rows.views(),
-            functions={function.name: function for function, _ in stored},
-            stored_functions={function.name: code for function, code in stored},
+            functions={function.id: function for function, _ in stored},
+            stored_functions={function.id: code for function, code in stored},
             aggregates={aggregate.name: aggregate for aggregate in self._rows.aggregates()},
             queries={row.name: self._query(row, answers, before) for row in registered},
             disabled=disabled | unreadable(network, damage),
@@ -133,7 +133,7 @@ class Restored:
         manifest = Manifest(self._rows, self._home.path)
         plans = engine.plans(network, {name: tree.bits for name, tree in self._rows.trees().items()})
         whole = {name: plan for name, plan in plans.items() if damage.trees.keys().isdisjoint(plan.roots)}
-        columns = {name: dict(s.columns) for name, s in streams.items() if name not in damage.arrived}
+        columns = {name: dict(s.stored_columns) for name, s in streams.items() if name not in damage.arrived}
         trees = manifest.trees(engine.spark, self._home.state, whole)
         arrived = manifest.arrived(engine.spark, self._home.state, columns)
         times = {name: streams[name].time for name in arrived}
@@ -148,7 +148,7 @@ class Restored:
         if old is not None and (old.sql, old.registered) == (row.sql, row.registered):
             return old
         told = self._catalog.decisions(row.name)
-        explanation = Explanation.from_rows(row.name, told)
+        explanation = Explanation.from_rows(row.name, told) if told else Explanation(row.name, ())
         about = (row.name, row.sql, row.dialect, row.logical, row.registered, explanation, answers)
         return Query(*about, row.results, row.windows)
 

@@ -15,16 +15,17 @@ from workbench.engine.explained import explained
 from workbench.engine.functions import UserFunctions
 from workbench.engine.held import unknown_files
 from workbench.engine.spark_life import SparkLife
-from workbench.errors import EnvironmentProblem, StreamError
+from workbench.errors import EnvironmentProblem, SessionError, StreamError
 from workbench.optimizer.statistics import StreamStatistics
 from workbench.query import ACTIVE
 from workbench.recovery.commit import write_commit
 from workbench.recovery.home import CATALOG, Home
 from workbench.recovery.repair import repaired
 from workbench.recovery.restore import Damage, Restored
+from workbench.recovery.upgrade import upgraded
 from workbench.sharing.planner import Planner
 from workbench.state import State
-from workbench.steps import AnswersOf
+from workbench.steps import AnswersOf, Steps
 
 
 @dataclass
@@ -97,6 +98,12 @@ class Store:
                 self._go_on(damage)
                 return
             self.home.forgo_writing(f"{damage}; {damage.remedy}")
+        if self._planner.catalog.session.plan_anew:
+            raise SessionError(
+                f"{self.home.path} was written by an older workbench, and cannot be brought to this version: "
+                f"{self.home.read_only}",
+                hint="open it where it may be written, or with the workbench that wrote it",
+            )
         self._watched = reading(self.home.path / CATALOG)
         self._follow(self._watched)
 
@@ -203,6 +210,10 @@ class Store:
     def _go_on(self, damage: Damage) -> None:
         self._read(damage)
         self._clean()
+        if self._planner.catalog.session.plan_anew:
+            with self.changing() as change:
+                change.state = upgraded(Steps(self._planner, self._engine), change.state, self._answers)
+                self._planner.catalog.session.has_plan()
         if damage:
             with self.changing() as change:
                 change.state = repaired(self._engine, change.state, damage)

@@ -112,6 +112,7 @@ class Planner:
             draft.queries[name] = plan
             self.catalog.put_query(plan, QueryText(sql, dialect, str(query)))
             draft.touch(read.root)
+            draft.remove_abandoned()
             arrange(draft)
             needed = _needed(draft, name)
             explanation = _explained(network, draft, name, needed, record)

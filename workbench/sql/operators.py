@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable
 from decimal import Decimal
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
@@ -49,7 +50,7 @@ def shift(b: ScalarBinder, moment: Expression, interval: exp.Interval, sign: int
     amount = interval.this
     negative = isinstance(amount, exp.Neg)
     text = amount.this.name if negative else amount.name if amount is not None else ""
-    if unit not in _UNITS or not re.fullmatch(r"[+-]?\d+", text.strip()):
+    if unit not in _UNITS or not re.fullmatch(r"[+-]?[0-9]{1,10}", text.strip()):
         b.source.refuse("this interval", interval, "write INTERVAL '3' DAY, with a whole number of one unit")
     kind, factor = _UNITS[unit]
     count = Constant(int(text) * factor * sign * (-1 if negative else 1), INTEGER)
@@ -92,10 +93,11 @@ def connected(b: ScalarBinder, name: str, node: exp.Expr) -> Expression:
 
 
 def is_test(b: ScalarBinder, node: exp.Is) -> Expression:
-    """IS NULL, IS TRUE, IS FALSE."""
+    """IS [NOT] NULL, IS TRUE, IS FALSE; in other tests, and in other dialects, NOT is a node around this one."""
     value = b.bind(node.this)
     if isinstance(node.expression, exp.Null):
-        return call("is_null", value)
+        missing = call("is_null", value)
+        return call("not", missing) if node.args.get("negate") else missing
     if isinstance(node.expression, exp.Boolean):
         return call("<=>", b.condition(node.this), Constant(bool(node.expression.this), BOOLEAN))
     b.source.refuse("this IS test", node)
@@ -160,15 +162,23 @@ def escaped_like(b: ScalarBinder, node: exp.Escape) -> Expression:
 
 
 def concatenated(b: ScalarBinder, node: exp.Expr) -> Expression:
-    """|| and CONCAT."""
-    nodes = node.expressions or [node.this, node.expression]
+    """|| and CONCAT of any number of parts, without recursion down a long chain."""
+    nodes, rest = [], [node]
+    while rest:
+        part = rest.pop()
+        if isinstance(part, exp.DPipe | exp.Concat):
+            rest += reversed(part.expressions or [part.this, part.expression])
+        else:
+            nodes.append(part)
     parts = [b.written(b.bind(e), e) for e in nodes]
-    result = parts[0]
-    for right in parts[1:]:
-        joined = call("||", result, right)
-        # Oracle takes NULL for the empty string here, unless both sides are NULL.
-        result = call("coalesce", joined, result, right) if b.dialect == "oracle" else joined
-    return result
+    if b.dialect != "oracle":
+        return reduce(lambda left, right: call("||", left, right), parts)
+    # Oracle takes NULL for the empty string here, unless all parts are NULL.
+    empty = Constant("", STRING)
+    joined = reduce(lambda left, right: call("||", left, right), (call("coalesce", part, empty) for part in parts))
+    if len(parts) == 1:
+        return parts[0]
+    return call("case", call("and", *(call("is_null", part) for part in parts)), Constant(None, STRING), joined)
 
 
 def number_literal(text: str, source: SourceText, node: exp.Expr) -> Constant:
@@ -195,7 +205,7 @@ HANDLERS: dict[str, tuple[str, Callable[[ScalarBinder, Any], Expression]]] = {
     "And": ("this expression", lambda b, n: connected(b, "and", n)),
     "Or": ("this expression", lambda b, n: connected(b, "or", n)),
     "Not": ("this", lambda b, n: call("not", b.condition(n.this))),
-    "Is": ("this expression", is_test),
+    "Is": ("this expression negate", is_test),
     "NullSafeNEQ": ("this expression", lambda b, n: call("not", call("<=>", b.bind(n.this), b.bind(n.expression)))),
     "In": ("this expressions query unnest field is_global", in_list),
     "Between": ("this low high", between),

@@ -11,13 +11,20 @@ import math
 from collections.abc import Callable
 from decimal import Decimal
 
+from workbench.errors import UnsupportedError
 from workbench.sql.expressions import Call, Column, Constant, Expression
 from workbench.sql.functions import FUNCTIONS
 from workbench.sql.predicates import Literal, Operator, ORPred, PredSet
 from workbench.sql.rendering import comparison_sides
 from workbench.sql.types import DOUBLE, DataType, Kind
 
+MOST_TEXT = 4_000_000
+"""Characters of an expression in Spark's SQL."""
+
 Naming = Callable[[Column], str]
+
+NO_ARGUMENTS = "x''"
+"""What a user function without arguments is given: Spark counts its rows by their columns. No query has bytes."""
 
 
 def to_spark(expression: Expression, column: Naming) -> str:
@@ -26,6 +33,9 @@ def to_spark(expression: Expression, column: Naming) -> str:
     Args:
         expression: any expression.
         column: the text for a column, quoted as needed.
+
+    Raises:
+        UnsupportedError: the text would be endless: some functions stand there several times for one call.
 
     Example:
         >>> from workbench.sql.types import INTEGER
@@ -39,9 +49,12 @@ def to_spark(expression: Expression, column: Naming) -> str:
             return _constant(value, type_)
         case Call(name, arguments):
             rendered = [to_spark(a, column) for a in arguments]
+            if sum(map(len, rendered)) > MOST_TEXT:
+                what = "an expression that is too long when it is written for Spark is not supported"
+                raise UnsupportedError(what, hint="compute a part of it in a view with GROUP BY")
             function = FUNCTIONS.get(name)
-            if function is None:
-                return f"{name}({', '.join(rendered)})"
+            if function is None:  # one of the analyst's, whose id is no plain name
+                return f"`{name}`({', '.join(rendered) or NO_ARGUMENTS})"
             if isinstance(function.spark, str):
                 return function.spark.format(*rendered)
             return function.spark(expression, rendered)

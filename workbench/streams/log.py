@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from workbench.errors import StreamError
+from workbench.sql.column_names import stored_name, written_name
 from workbench.sql.type_names import parse_type
 from workbench.sql.types import DataType, Kind
 from workbench.streams.arrow_types import to_arrow, to_data_type
@@ -83,7 +84,7 @@ class StreamLog:
 
     @property
     def columns(self) -> tuple[tuple[str, DataType], ...]:
-        """Column names, in lower case, and their types."""
+        """Stored names of the columns, and their types."""
         return tuple((field.name, to_data_type(field.type)) for field in self.schema)
 
     def read(self, start: int, stop: int) -> pa.Table:
@@ -235,7 +236,9 @@ def open_log(folder: Path) -> StreamLog:
         raise StreamError(
             f"{folder} holds no stored stream", hint="add the stream again; the folder may have been moved or cut short"
         ) from error
-    if manifest.get("version") != _VERSION:
+    # Before there were stored names, columns had the analyst's; plain ones are the same.
+    older = any(name != stored_name(written_name(name)) for name, _ in manifest.get("columns", ()))
+    if manifest.get("version") != _VERSION or older:
         raise StreamError(
             f"{folder} was written by another version of the workbench", hint="add the stream again from its source"
         )
