@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from workbench.engine.key_index import Key, Wanted, candidates, key_hashes
 from workbench.engine.mapped_files import LOOKING, MAPPED, MappedFiles, remove_folder
 from workbench.engine.segments import open_segment, remove_segment, write_segments
 from workbench.engine.time_index import rows_within
+from workbench.engine.worker import settle
 from workbench.experiments.processes import DRIVER, KINDS, WORKERS, Usage, family, usage
 from workbench.session import Session
 from workbench.sql.windows import Interval
@@ -85,6 +87,24 @@ def test_files_that_another_process_removes_are_let_go(tmp_path: Path, monkeypat
     monkeypatch.setattr(time, "monotonic", lambda: now + 2 * LOOKING)
     mapped.batch(paths[0])
     assert len(mapped) == 1
+
+
+def test_a_worker_without_a_task_lets_go_of_files_that_are_gone(spark: SparkSession, tmp_path: Path) -> None:
+    rows = [segment(tmp_path, first) for first in range(20)]
+
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        settle()
+        for path in rows:
+            open_segment(path)
+        yield from batches
+
+    spark.range(0, 2, 1, 2).mapInArrow(read, "id bigint").collect()
+    for path in rows:
+        Path(path).unlink()
+    deadline = time.monotonic() + 60
+    while usage(family()[WORKERS]).gone and time.monotonic() < deadline:
+        time.sleep(LOOKING / 4)
+    assert usage(family()[WORKERS]).gone == 0
 
 
 def test_an_index_without_rows(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ class MappedFiles:
         """
         with self._lock:
             if time.monotonic() >= self._due:
-                self._look()
+                self._let_go()
             if (known := self._mapped.get(path)) is not None:
                 self._mapped.move_to_end(path)
                 return known
@@ -81,8 +81,13 @@ class MappedFiles:
     def __len__(self) -> int:
         return len(self._mapped)
 
-    def _look(self) -> None:
-        """Let the files go that are gone."""
+    def look(self) -> float:
+        """Let the files go that are gone; in so many seconds it is worth while to look again."""
+        with self._lock:
+            self._let_go()
+            return self._due - time.monotonic()
+
+    def _let_go(self) -> None:
         begun = time.monotonic()
         for path in [path for path in self._mapped if not os.path.exists(path)]:
             del self._mapped[path]
