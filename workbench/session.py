@@ -10,11 +10,12 @@ from types import TracebackType
 from pyspark.sql import SparkSession
 
 from workbench.engine.timings import BatchReport
-from workbench.errors import QueryError
+from workbench.errors import QueryError, SessionError
 from workbench.options import Options
 from workbench.query import LAZY, Query
-from workbench.recovery.home import Home
+from workbench.recovery.home import CATALOG, Home, reading_catalog
 from workbench.recovery.save import save
+from workbench.session_folder import SessionFolder
 from workbench.session_inputs import SessionInputs
 from workbench.session_parts import one_at_a_time
 from workbench.session_reading import SessionReading
@@ -23,7 +24,7 @@ from workbench.sql.bind import bind
 from workbench.steps import Written, with_views
 
 
-class Session(SessionInputs, SessionReading, SessionViews):
+class Session(SessionInputs, SessionReading, SessionViews, SessionFolder):
     """Continuous queries over streams, in one shared network.
 
     Any thread may use it. What changes something is done one after the other; what only reads, such as an answer or the
@@ -36,9 +37,11 @@ class Session(SessionInputs, SessionReading, SessionViews):
         path: folder for the session's data, which every Spark worker must reach; ``None`` is a temporary one.
         dialect: SQL dialect of queries that name none.
         options: switches, see ``Options``.
+        group: who may read and write the folder besides you, by name or number: where the workers of a cluster are
+            other users. ``None``: nobody.
 
     Raises:
-        SessionError: there is a session in the folder already, or it cannot be written to.
+        SessionError: there is a session in the folder already, or it cannot be written to or given to the group.
         EnvironmentProblem: Spark did not start, or its workers cannot reach the folder.
 
     Example:
@@ -55,14 +58,22 @@ class Session(SessionInputs, SessionReading, SessionViews):
         path: str | Path | None = None,
         dialect: str = "spark",
         options: Options | None = None,
+        group: str | int | None = None,
     ) -> None:
-        home, options = Home.new(path), options or Options()
+        home, options = Home.new(path, group), options or Options()
         with home.beginning() as catalog:
             self._wire(home, spark, catalog, dialect, options)
             self._store.begin(dialect, asdict(options))
 
     @classmethod
-    def open(cls, path: str | Path, spark: SparkSession | None = None, repair: bool = False) -> Session:
+    def open(
+        cls,
+        path: str | Path,
+        spark: SparkSession | None = None,
+        repair: bool = False,
+        trust: bool | None = None,
+        group: str | int | None = None,
+    ) -> Session:
         """Go on with the session of a folder from its last commit: queries, results, changes, reports are as they were.
 
         While another process has it open, and where the folder cannot be written to, the session is read-only (see
@@ -73,10 +84,14 @@ class Session(SessionInputs, SessionReading, SessionViews):
             spark: the Spark to use; ``None`` starts a quiet local one.
             repair: compute anew what is damaged. Without it a session with damage is read-only, and queries that need
                 what is damaged say so.
+            trust: whether to load the Python functions in the folder, which runs code of whoever added them. ``None``:
+                those that you added; ``False``: none. With others the session is read-only, and queries that call them
+                say so; the rest answers. Once you have opened it with ``True``, they count as yours.
+            group: as for a new session; ``None`` changes nothing of who may read and write it.
 
         Raises:
-            SessionError: there is no session in the folder.
-            CatalogError: its catalog is damaged, or was written by another version.
+            SessionError: there is no session in the folder, or what is left of one.
+            CatalogError: its catalog is damaged, is that of another session, or was written by another version.
             EnvironmentProblem: Spark did not start, or its workers cannot reach the folder.
 
         Example:
@@ -84,11 +99,15 @@ class Session(SessionInputs, SessionReading, SessionViews):
             ...     s.run(3)
             ...     s.query("big").changes(since=s.batch - 3)
         """
-        session, home = cls.__new__(cls), Home.found(path)
+        if trust not in (None, True, False):
+            raise SessionError(f"trust is {trust!r}", hint="True, False, or None for the functions that you added")
+        session, home = cls.__new__(cls), Home.found(path, group)
         with home.beginning() as catalog:
-            dialect, options = catalog.session.made()
-            session._wire(home, spark, catalog, dialect, Options(**options))
-            session._store.open(repair)
+            with reading_catalog(home.path / CATALOG):
+                dialect, stored = catalog.session.made()
+                options = Options(**stored)
+            session._wire(home, spark, catalog, dialect, options)
+            session._store.open(repair, trust)
         return session
 
     @one_at_a_time
@@ -174,6 +193,8 @@ class Session(SessionInputs, SessionReading, SessionViews):
             with self._lock, self._store.changing() as change:
                 change.state, report = self._steps.run(change.state, profile=profile)
             self._failing.disable()
+            with self._lock:
+                self._upkeep.after_batch()
             reports.append(report)
             if progress is not None:
                 progress(report)
@@ -205,6 +226,7 @@ class Session(SessionInputs, SessionReading, SessionViews):
         if self.closed:
             return
         self.stop_playing()
+        self._upkeep.close()
         self._close()
 
     @one_at_a_time

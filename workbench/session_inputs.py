@@ -96,7 +96,7 @@ class SessionInputs(SessionParts):
             SessionError: the function cannot be kept.
         """
         key, returned = name.lower(), parse_type(returns)
-        stored = stored_function(key, function)
+        stored = stored_function(key, function, returned)
         with self._store.changing() as change:
             functions = {**change.state.functions, key: UserFunction(key, returned)}
             stored_functions = {**change.state.stored_functions, key: stored}

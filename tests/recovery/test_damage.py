@@ -73,7 +73,7 @@ def test_a_damaged_catalog_and_other_versions(spark: SparkSession, folder: Path)
     connection = sqlite3.connect(catalog)
     connection.execute("PRAGMA user_version = 1")
     connection.close()
-    with pytest.raises(CatalogError, match="has catalog version 1, and this workbench reads version 4"):
+    with pytest.raises(CatalogError, match="has catalog version 1, and this workbench reads version 5"):
         Session.open(folder, spark)
     for text in (b"no catalog " * 500, catalog.read_bytes()[:20_000]):
         catalog.write_bytes(text)
@@ -117,7 +117,7 @@ def test_a_full_disk(
     database = session._planner.catalog._database
     with monkeypatch.context() as patch:
         if where == "rows":
-            patch.setattr(segments.pa, "OSFile", full)
+            patch.setattr(segments, "NewFile", full)
         elif where == "disk":
             patch.setattr(os, "fsync", full)
         else:

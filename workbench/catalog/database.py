@@ -6,17 +6,21 @@ catalog that nobody will open again does without.
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from workbench.catalog.schema import AGGREGATE_RULES, DDL, MIGRATIONS, VERSION
 from workbench.errors import WorkbenchError
+from workbench.files import ensure_file
 
 _STATEMENTS = 512
 """How many prepared statements SQLite keeps."""
+RESTORE = "nothing was changed: put the file back from a copy of the session's folder"
 _READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 
 
@@ -37,11 +41,13 @@ class Database:
 
     def __init__(self, path: Path | None = None, durable: bool = True) -> None:
         try:
+            if path is not None:
+                ensure_file(path)  # SQLite gives its log the mode of the database
             # A session may run batches in another thread than it was made in; it never uses two at a time.
             self._connection = sqlite3.connect(
                 path or ":memory:", isolation_level=None, check_same_thread=False, cached_statements=_STATEMENTS
             )
-        except sqlite3.Error as error:
+        except (OSError, sqlite3.Error) as error:
             raise CatalogError(f"{path} cannot be opened: {error}") from error
         try:
             self._prepare(path, durable)
@@ -60,7 +66,39 @@ class Database:
         Raises:
             CatalogError: the file is no catalog, or one of another version.
         """
-        source, copy = reading(path), Database()
+        return Database._copied(path, reading(path))
+
+    @staticmethod
+    def inspected(path: Path) -> Database:
+        """A catalog that nobody writes, copied into memory after a look at all of it.
+
+        It is looked at in another place: opening it would already bring SQLite's log into it, also one that is not its
+        own or is damaged.
+
+        Raises:
+            CatalogError: the file is empty, is no catalog or one of another version, or is not whole.
+        """
+        if not path.stat().st_size:
+            raise CatalogError(f"{path} is empty, so what the session has is not known", hint=RESTORE)
+        with TemporaryDirectory(prefix="argus-catalog-") as elsewhere:
+            for part in (path, _log(path)):
+                if part.exists():
+                    shutil.copyfile(part, Path(elsewhere) / part.name)
+            source = sqlite3.connect(Path(elsewhere) / path.name, isolation_level=None, check_same_thread=False)
+            copy = Database._copied(path, source)
+        try:
+            problems = [*copy.column("PRAGMA integrity_check(1)"), *copy._missing_tables()]
+        except sqlite3.Error as error:
+            problems = [str(error)]
+        if problems != ["ok"]:
+            copy.close()
+            log = f", or {_log(path)} is" if _log(path).exists() else ""
+            raise CatalogError(f"{path} is damaged{log}: {'; '.join(problems[:2])}", hint=RESTORE)
+        return copy
+
+    @staticmethod
+    def _copied(path: Path, source: sqlite3.Connection) -> Database:
+        copy = Database()
         try:
             source.backup(copy._connection)
             copy._check(path)
@@ -80,6 +118,7 @@ class Database:
 
     def copy_to(self, path: Path) -> None:
         """Write what is there to a new file."""
+        ensure_file(path)
         self._connection.execute("VACUUM INTO ?", (str(path),))
 
     def run(self, sql: str, values: Iterable[object] = ()) -> int:
@@ -192,11 +231,24 @@ class Database:
                 hint="open it with the workbench that wrote it, or start with an empty folder",
             )
 
+    def _missing_tables(self) -> list[str]:
+        """What a catalog has that this one has not; it is made empty, to be compared with."""
+        whole = Database()
+        try:
+            return [f"it has no relation {table}" for table in whole.tables if table not in self.tables]
+        finally:
+            whole.close()
+
     def _create(self) -> None:
         self._connection.executescript(f"BEGIN IMMEDIATE; {DDL}")
         self.insert("aggregate_rules", AGGREGATE_RULES)
         self.run(f"PRAGMA user_version = {VERSION}")
         self.run("COMMIT")
+
+
+def _log(path: Path) -> Path:
+    """SQLite's log of a database."""
+    return path.with_name(f"{path.name}-wal")
 
 
 def reading(path: Path) -> sqlite3.Connection:

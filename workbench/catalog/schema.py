@@ -6,7 +6,7 @@ row wherever it is used, an id means the same in every catalog, and a catalog's 
 
 from __future__ import annotations
 
-VERSION = 4
+VERSION = 5
 """Goes up when a table changes. From 2 on a catalog has all of a session."""
 
 _PREDICATES = """
@@ -141,12 +141,14 @@ _SESSION = """
 -- How the session was made, and the number of its last commit.
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 -- Streams and tables; "arrived" rows of the log in "folder" have arrived, the first "history" of them as batch 0.
+-- checksum: of the log's manifest.json, which has those of its other files; NULL where nobody computed it.
 CREATE TABLE streams (
     name TEXT PRIMARY KEY, position INTEGER NOT NULL UNIQUE, folder TEXT NOT NULL, is_table INTEGER NOT NULL,
-    time TEXT, history INTEGER NOT NULL, batch INTEGER NOT NULL, arrived INTEGER NOT NULL) WITHOUT ROWID;
+    time TEXT, history INTEGER NOT NULL, batch INTEGER NOT NULL, arrived INTEGER NOT NULL,
+    checksum INTEGER) WITHOUT ROWID;
 CREATE TABLE user_functions (
     name TEXT PRIMARY KEY, position INTEGER NOT NULL UNIQUE, returns TEXT NOT NULL, python TEXT NOT NULL,
-    pickled BLOB NOT NULL) WITHOUT ROWID;
+    pickled BLOB NOT NULL, signature TEXT) WITHOUT ROWID;
 CREATE TABLE user_aggregates (
     name TEXT PRIMARY KEY, position INTEGER NOT NULL UNIQUE, parameters TEXT NOT NULL, statistics TEXT NOT NULL,
     rule TEXT NOT NULL) WITHOUT ROWID;
@@ -173,7 +175,8 @@ CREATE TABLE log_entries (
 -- part: 'arrived' (the owner is a stream), or of a tree 'rows', 'state' or 'log'; "run": what was written together.
 CREATE TABLE segments (
     owner TEXT NOT NULL, part TEXT NOT NULL, run INTEGER NOT NULL, position INTEGER NOT NULL, file TEXT NOT NULL,
-    rows INTEGER NOT NULL, bytes INTEGER NOT NULL, PRIMARY KEY (owner, part, run, position)) WITHOUT ROWID;
+    rows INTEGER NOT NULL, bytes INTEGER NOT NULL, checksum INTEGER,
+    PRIMARY KEY (owner, part, run, position)) WITHOUT ROWID;
 """
 
 _PRUNED = """
@@ -183,12 +186,20 @@ CREATE TABLE pruned (
     PRIMARY KEY (tree, position)) WITHOUT ROWID;
 """
 
+_CHECKSUMS_AND_SIGNATURES = """
+ALTER TABLE streams ADD COLUMN checksum INTEGER;
+ALTER TABLE segments ADD COLUMN checksum INTEGER;
+ALTER TABLE user_functions ADD COLUMN signature TEXT;
+"""
+"""What older catalogs lack: nobody summed their files or signed their functions, so the new columns are NULL."""
+
 DDL = _PREDICATES + _NODES + _QUERIES + _COLUMNS + _SESSION + _PRUNED
 
 MIGRATIONS = {
     2: "ALTER TABLE batches ADD COLUMN set_aside TEXT NOT NULL DEFAULT '{}';" + _PRUNED,
     3: "ALTER TABLE operator_timings ADD COLUMN alone TEXT NOT NULL DEFAULT '{}';"
     " ALTER TABLE operator_timings ADD COLUMN together REAL NOT NULL DEFAULT 0;",
+    4: _CHECKSUMS_AND_SIGNATURES,
 }
 """What makes a catalog of an older version one of the next; one of any other version is refused."""
 

@@ -38,6 +38,7 @@ from workbench.engine.shared_pass import Delta
 from workbench.engine.timings import BatchReport, OperatorReport, Places
 from workbench.engine.tree import Tree, TreePlan
 from workbench.engine.tree_plans import plan_trees
+from workbench.files import make_like
 from workbench.network.network import Network
 from workbench.network.nodes import NodeId
 from workbench.network.projection import Columns
@@ -161,6 +162,8 @@ class Engine:
         # All workers reach the session's folder; who may not write there has no cluster.
         place = self.folder if os.access(self.folder, os.W_OK) else None
         with TemporaryDirectory(prefix="aside-", dir=place) as folder:
+            if place is not None:
+                make_like(Path(folder), place)
             yield Path(folder)
 
     def adopt(self, network: Network, batch: int) -> None:

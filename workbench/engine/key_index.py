@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from workbench.engine.lineage import comparable
 from workbench.engine.segments import open_segment
+from workbench.files import NewFile
 
 Hashes = npt.NDArray[np.uint64]
 Positions = npt.NDArray[np.int64]
@@ -178,7 +179,7 @@ def _write_index(segment: str, key: Key, nulls: bool, file: Path) -> None:
     both = np.stack([hashes[rows][order], rows[order].astype(np.uint64)])
     # Two tasks may do this at a time; they write the same.
     part = file.with_suffix(f".{uuid.uuid4().hex}")
-    with part.open("wb") as out:
+    with NewFile(part) as out:
         np.save(out, both)
     os.replace(part, file)
 

@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame
 
 from workbench.engine.frames import write, writing
 from workbench.engine.segments import read_share
+from workbench.files import make_like
 
 Writer = Callable[[str, pa.Schema], parquet.ParquetWriter | csv.CSVWriter]
 
@@ -49,6 +50,8 @@ def save_rows(rows: DataFrame, schema: pa.Schema, writer: Writer, path: Path, st
     place = state if os.access(state, os.W_OK) else None
     stored = pa.schema([pa.field(name, field.type) for name, field in zip(rows.columns, schema, strict=True)])
     with TemporaryDirectory(prefix="saved-", dir=place) as folder:
+        if place is not None:
+            make_like(Path(folder), place)
         segments = write(writing(rows, Path(folder)))
         with writer(str(path), schema) as file:
             for batch in read_share([(segment.path, 0, segment.rows) for segment in segments], stored):

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from workbench.engine.segments import open_segment
+from workbench.files import NewFile
 from workbench.sql.windows import Interval
 from workbench.streams.times import Mask, Times, times_of
 
@@ -69,6 +70,6 @@ def _write_index(segment: str, column: str, file: Path) -> None:
     order = np.argsort(times[rows], kind="stable")
     # Two tasks may do this at a time; they write the same.
     part = file.with_suffix(f".{uuid.uuid4().hex}")
-    with part.open("wb") as out:
+    with NewFile(part) as out:
         np.save(out, np.stack([times[rows][order], rows[order]]))
     os.replace(part, file)

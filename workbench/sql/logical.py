@@ -7,9 +7,9 @@ the same here; what remains as an input of its own has grouping, DISTINCT or a s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 
-from workbench.sql.expressions import AggregateCall, Expression
+from workbench.sql.expressions import AggregateCall, Call, Expression
 from workbench.sql.predicates import TRUE, PredSet
 from workbench.sql.types import DataType
 
@@ -103,3 +103,18 @@ def output_columns(query: LogicalQuery) -> tuple[tuple[str, DataType], ...]:
             return tuple((o.name, o.type) for o in query.outputs)
         case SetOperation():
             return tuple(zip(query.names, query.types, strict=True))
+
+
+def functions_called(query: LogicalQuery) -> frozenset[str]:
+    """Names of all functions that are called anywhere in a query."""
+    found: set[str] = set()
+    left: list[object] = [query]
+    while left:
+        match left.pop():
+            case tuple() | list() | frozenset() as parts:
+                left += parts
+            case part if is_dataclass(part):
+                if isinstance(part, Call):
+                    found.add(part.function)
+                left += (getattr(part, field.name) for field in fields(part))
+    return frozenset(found)
