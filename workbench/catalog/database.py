@@ -21,6 +21,7 @@ from workbench.files import ensure_file
 _STATEMENTS = 512
 """How many prepared statements SQLite keeps."""
 RESTORE = "nothing was changed: put the file back from a copy of the session's folder"
+_EVERY_PROBLEM = "PRAGMA integrity_check(1000000)"
 _READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 
 
@@ -79,21 +80,21 @@ class Database:
             CatalogError: the file is empty, is no catalog or one of another version, or is not whole.
         """
         if not path.stat().st_size:
-            raise CatalogError(f"{path} is empty, so what the session has is not known", hint=RESTORE)
+            raise CatalogError(f"{path} is empty (or all of it was in {_log(path).name})", hint=RESTORE)
         with TemporaryDirectory(prefix="argus-catalog-") as elsewhere:
             for part in (path, _log(path)):
                 if part.exists():
                     shutil.copyfile(part, Path(elsewhere) / part.name)
             source = sqlite3.connect(Path(elsewhere) / path.name, isolation_level=None, check_same_thread=False)
-            copy = Database._copied(path, source)
-        try:
-            problems = [*copy.column("PRAGMA integrity_check(1)"), *copy._missing_tables()]
-        except sqlite3.Error as error:
-            problems = [str(error)]
-        if problems != ["ok"]:
+            try:
+                copy = Database._copied(path, source)
+            except CatalogError as error:
+                where = f" (or its log {_log(path).name} is damaged or missing)"
+                raise CatalogError(f"{error.message}{where}", hint=error.hint or RESTORE) from error
+        if problems := copy._problems():
             copy.close()
-            log = f", or {_log(path)} is" if _log(path).exists() else ""
-            raise CatalogError(f"{path} is damaged{log}: {'; '.join(problems[:2])}", hint=RESTORE)
+            where = f"{path} (or its log {_log(path).name})"
+            raise CatalogError(f"{where} is damaged: {'; '.join(problems[:2])}", hint=RESTORE)
         return copy
 
     @staticmethod
@@ -231,11 +232,20 @@ class Database:
                 hint="open it with the workbench that wrote it, or start with an empty folder",
             )
 
+    def _problems(self) -> list[str]:
+        """What is wrong with the database itself."""
+        try:
+            # SQLite 3.40 takes values for NULL where a table has no rowid and its key is not its first columns.
+            found = [text for text in self.column(_EVERY_PROBLEM) if not text.startswith(("ok", "NULL value in"))]
+            return [*found, *(f"it has no relation {table}" for table in self._missing_tables())]
+        except sqlite3.Error as error:
+            return [str(error)]
+
     def _missing_tables(self) -> list[str]:
-        """What a catalog has that this one has not; it is made empty, to be compared with."""
+        """The relations that every catalog has, but this one has not."""
         whole = Database()
         try:
-            return [f"it has no relation {table}" for table in whole.tables if table not in self.tables]
+            return [table for table in whole.tables if table not in self.tables]
         finally:
             whole.close()
 

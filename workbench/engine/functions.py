@@ -16,6 +16,7 @@ import numpy as np
 from pyspark.accumulators import AccumulatorParam
 from pyspark.sql import SparkSession
 
+from workbench.sql.spark_sql import user_function
 from workbench.sql.types import DataType, Kind
 
 
@@ -47,7 +48,7 @@ class UserFunctions:
                 problems.add({name: f"{type(problem).__name__}: {problem}"})
                 return None
 
-        self._spark.udf.register(name, total, returns.spark)
+        self._spark.udf.register(user_function(name), total, returns.spark)
 
     def new_problems(self) -> dict[str, str]:
         """Functions that raised since the last call, with what they raised first."""

@@ -180,7 +180,7 @@ class Home:
         if mark.session != rows.identity:
             catalog.close()
             raise CatalogError(
-                f"{path} is of another session than {self.path / MARK}",
+                f"{path} (or its log {path.name}-wal) is of another session than {self.path / MARK}",
                 hint=f"{RESTORE}; where {MARK} is the wrong one, remove that",
             )
         log = path.with_name(f"{CATALOG}-wal")

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import re
 from collections.abc import Callable
 from decimal import Decimal
 
+from workbench.errors import SqlError
 from workbench.sql.expressions import Call, Column, Constant, Expression
 from workbench.sql.functions import FUNCTIONS
 from workbench.sql.predicates import Literal, Operator, ORPred, PredSet
@@ -41,10 +43,25 @@ def to_spark(expression: Expression, column: Naming) -> str:
             rendered = [to_spark(a, column) for a in arguments]
             function = FUNCTIONS.get(name)
             if function is None:
-                return f"{name}({', '.join(rendered)})"
+                return f"{user_function(name)}({', '.join(rendered)})"
             if isinstance(function.spark, str):
                 return function.spark.format(*rendered)
             return function.spark(expression, rendered)
+
+
+def user_function(name: str) -> str:
+    """What Spark calls a function of the analyst: no name reaches one of Spark's own, of which some run any Java code.
+
+    Raises:
+        SqlError: it is no name of a function, but some other text.
+
+    Example:
+        >>> user_function("reflect")
+        'argus_reflect'
+    """
+    if not re.fullmatch(r"\w+", name):
+        raise SqlError(f"{name!r} is no name of a function")
+    return f"argus_{name}"
 
 
 def literal_to_spark(literal: Literal, column: Naming) -> str:
