@@ -16,7 +16,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from workbench.engine.layout import conform
-from workbench.files import NewFile, make_folder
+from workbench.errors import EngineError
+from workbench.files import NewFile, checksum_of, make_folder
 
 SEGMENT_ROWS = 250_000
 """About so many rows make a segment: what a task keeps in memory before it writes."""
@@ -95,6 +96,22 @@ def write_segments(table: pa.Table, folder: Path) -> tuple[Segment, ...]:
 def open_segment(path: str) -> pa.RecordBatch:
     """The rows of a segment, where they are; nothing is read yet."""
     return pa.ipc.open_file(pa.memory_map(path)).get_batch(0)
+
+
+def check_segments(segments: Iterable[Segment]) -> None:
+    """Nothing when the bytes of segments are those that were written; for whoever puts a copy of their rows in their place.
+
+    Damaged rows would get a checksum that is right, and what tells that they are damaged would be gone.
+
+    Raises:
+        EngineError: they are not; the message names the file.
+    """
+    for segment in segments:
+        if segment.checksum is not None and checksum_of(segment.path) != segment.checksum:
+            raise EngineError(
+                f"{segment.path} is damaged: its bytes are not those that were written",
+                hint="close the session, and open it with repair=True to compute it anew from the streams",
+            )
 
 
 def remove_segment(path: str) -> None:
