@@ -79,18 +79,25 @@ class Database:
         Raises:
             CatalogError: the file is empty, is no catalog or one of another version, or is not whole.
         """
+        try:
+            with TemporaryDirectory(prefix="argus-catalog-") as elsewhere:
+                return Database._inspected(path, Path(elsewhere))
+        except OSError as error:
+            raise CatalogError(f"{path} cannot be read: {error}") from error
+
+    @staticmethod
+    def _inspected(path: Path, elsewhere: Path) -> Database:
         if not path.stat().st_size:
             raise CatalogError(f"{path} is empty (or all of it was in {_log(path).name})", hint=RESTORE)
-        with TemporaryDirectory(prefix="argus-catalog-") as elsewhere:
-            for part in (path, _log(path)):
-                if part.exists():
-                    shutil.copyfile(part, Path(elsewhere) / part.name)
-            source = sqlite3.connect(Path(elsewhere) / path.name, isolation_level=None, check_same_thread=False)
-            try:
-                copy = Database._copied(path, source)
-            except CatalogError as error:
-                where = f" (or its log {_log(path).name} is damaged or missing)"
-                raise CatalogError(f"{error.message}{where}", hint=error.hint or RESTORE) from error
+        for part in (path, _log(path)):
+            if part.exists():
+                shutil.copyfile(part, elsewhere / part.name)
+        source = sqlite3.connect(elsewhere / path.name, isolation_level=None, check_same_thread=False)
+        try:
+            copy = Database._copied(path, source)
+        except CatalogError as error:
+            where = f" (or its log {_log(path).name} is damaged or missing)"
+            raise CatalogError(f"{error.message}{where}", hint=error.hint or RESTORE) from error
         if problems := copy._problems():
             copy.close()
             where = f"{path} (or its log {_log(path).name})"

@@ -99,7 +99,7 @@ def open_segment(path: str) -> pa.RecordBatch:
 
 
 def check_segments(segments: Iterable[Segment]) -> None:
-    """Nothing when the bytes of segments are those that were written; for whoever puts a copy of their rows in their place.
+    """Nothing when segments have the bytes that were written; for whoever puts a copy of their rows in their place.
 
     Damaged rows would get a checksum that is right, and what tells that they are damaged would be gone.
 

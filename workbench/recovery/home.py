@@ -198,7 +198,8 @@ class Home:
 
     def committed(self, commits: int) -> None:
         """There was a commit: write its number down, and remove what was set aside long before it."""
-        self._mark.committed(commits)
+        with suppress(OSError):  # the commit stands; a number that is too low only tells less
+            self._mark.committed(commits)
         self.set_aside.expire(commits)
 
     def check_writable(self) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from workbench.files import make_folder
@@ -31,13 +32,17 @@ class SetAside:
         self._folder = session / SET_ASIDE
 
     def take(self, paths: Iterable[Path], commits: int) -> None:
-        """Set files and folders aside, as of a number of commits; together they become one folder."""
+        """Set files and folders aside, as of a number of commits; together they become one folder.
+
+        What cannot be moved, as on a full disk, stays where it is until the next time.
+        """
         into: Path | None = None
-        for path in paths:
-            into = into or self._new_folder(commits)
-            target = into / path.relative_to(self._session)
-            make_folder(target.parent)
-            os.rename(path, target)
+        with suppress(OSError):
+            for path in paths:
+                into = into or self._new_folder(commits)
+                target = into / path.relative_to(self._session)
+                make_folder(target.parent)
+                os.rename(path, target)
 
     def expire(self, commits: int) -> None:
         """Remove what was set aside long ago, now that there have been so many commits."""

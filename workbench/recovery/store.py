@@ -79,7 +79,8 @@ class Store:
         rows = self._planner.catalog.session
         with self.changing():
             rows.put_made(dialect, options)
-        self._identify(rows.identity)
+        with explained("begin the session"):
+            self._identify(rows.identity)
 
     def open(self, repair: bool, trust: bool | None) -> None:
         """Go on from the last commit. The catalog so far is a copy, which is all that a session with damage ever opens.
@@ -173,7 +174,8 @@ class Store:
             query.status = after.disabled.get(name, ACTIVE)
 
     def _go_on(self, damage: Damage) -> None:
-        self._open_catalog()
+        with explained("open the session"):
+            self._open_catalog()
         self._read(damage)
         self._tidy()
         if damage:
