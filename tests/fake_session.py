@@ -85,6 +85,7 @@ class FakeSession(SessionViews):
     frame: pd.DataFrame = field(default_factory=lambda: pd.DataFrame({"tranid": range(25), "city": "Rome"}))
     plan: Network = field(default_factory=Network)
     last_error: BaseException | None = None
+    closed: bool = False
     ends_after: int = 1000
     interrupts: dict[int, int] = field(default_factory=dict)
     underway: Progress | None = None

@@ -56,12 +56,13 @@ class Answering:
             after: with what is needed to tell the changes after a batch.
 
         Raises:
+            SessionError: the session is closed.
+            EnvironmentProblem: its Spark does not run any more.
             QueryError: the query does not run, or has no such instant.
             EngineError: Spark could not compute what is not kept.
         """
         self._failing.disable()
-        with self._store.home.discarded.kept():
-            state = self._store.state
+        with self._store.using_spark(), self._store.pinned() as state:
             query.check_active()
             clock = state.held.clock
             if at is not None:

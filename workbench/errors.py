@@ -7,7 +7,21 @@ caret where there is one, and a hint. A notebook shows exactly that, without a t
 from __future__ import annotations
 
 import difflib
+import reprlib
 from collections.abc import Iterable
+
+MOST_MESSAGE = 600
+"""Characters of a message."""
+MOST_HINT = 300
+"""Characters of a hint."""
+MOST_LINE = 160
+"""Characters of the line of SQL that is shown."""
+
+MOST_WORD = 200
+"""Characters of a word that others are compared with, which takes time with the square of its length."""
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 60
 
 
 class WorkbenchError(Exception):
@@ -37,12 +51,13 @@ class WorkbenchError(Exception):
         length: int = 1,
         hint: str | None = None,
     ) -> None:
+        message = _one_line(message, MOST_MESSAGE)
         super().__init__(message)
         self.message = message
         self.sql = sql
         self.position = position
         self.length = max(1, length)
-        self.hint = hint
+        self.hint = None if hint is None else _one_line(hint, MOST_HINT)
 
     def __str__(self) -> str:
         lines = [self.message, *self._excerpt()]
@@ -62,9 +77,31 @@ class WorkbenchError(Exception):
         end = self.sql.find("\n", self.position)
         line = self.sql[start : len(self.sql) if end < 0 else end]
         column = self.position - start
-        shown = line.replace("\t", " ")
-        marks = min(self.length, max(1, len(shown) - column))
-        return [f"  {shown}", "  " + " " * column + "^" * marks]
+        marks = min(self.length, max(1, len(line) - column))
+        # Of a long line what is around the place.
+        first = max(0, min(column - MOST_LINE // 2, len(line) - MOST_LINE))
+        left, right = "…" * (first > 0), "…" * (first + MOST_LINE < len(line))
+        part = left + _printable(line[first + len(left) : first + MOST_LINE - len(right)]) + right
+        marks = max(1, min(marks, first + len(part) - column))
+        return [f"  {part}", "  " + " " * (column - first) + "^" * marks]
+
+
+class InputError(WorkbenchError):
+    """A function of the workbench was given what it cannot take."""
+
+
+class UnexpectedError(WorkbenchError):
+    """Something failed that no part of the workbench foresaw; the cause is chained."""
+
+    @classmethod
+    def of(cls, problem: BaseException) -> UnexpectedError:
+        """The error for an exception."""
+        try:
+            said = next(iter(str(problem).strip().splitlines()), "no message")
+        except Exception:  # an exception of the analyst's may not even have a text
+            said = "no message"
+        hint = "this is a defect of the workbench, not of what you wrote; %argus last-error shows all of it"
+        return cls(f"{type(problem).__name__}: {said}", hint=hint)
 
 
 class SqlError(WorkbenchError):
@@ -95,6 +132,31 @@ class EnvironmentProblem(WorkbenchError):
     """Something outside the workbench is missing: Java, the dot program, a folder one may write to."""
 
 
+def shown(value: object) -> str:
+    """A value for a message: never long, and never raising, whatever the value does when it is shown.
+
+    Example:
+        >>> shown("three"), shown(10**30), shown([1] * 1000)
+        ("'three'", '1000000000000000000000000000000', '[1, 1, 1, 1, 1, 1, ...]')
+    """
+    try:
+        return _one_line(_SHORT.repr(value), 100)
+    except Exception:
+        return f"a {type(value).__name__}"
+
+
+def _one_line(text: str, most: int) -> str:
+    """A text on one line that can be printed, its middle left out where it is longer than ``most``."""
+    if len(text) > most:
+        text = f"{text[: most // 2]} … {text[len(text) - most // 2 :]}"
+    return _printable(" ".join(text.splitlines()) if len(text.splitlines()) > 1 else text)
+
+
+def _printable(text: str) -> str:
+    """A text as long, without characters that break a line or cannot be written."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
+
+
 def nearest(word: str, choices: Iterable[str], what: str = "did you mean") -> str | None:
     """A hint that names the closest of ``choices``, ``None`` when nothing is close.
 
@@ -102,6 +164,8 @@ def nearest(word: str, choices: Iterable[str], what: str = "did you mean") -> st
         >>> nearest("amout", ["amount", "tran_date"])
         'did you mean amount?'
     """
+    if len(word) > MOST_WORD:
+        return None
     by_folded = {choice.lower(): choice for choice in choices}
     close = difflib.get_close_matches(word.lower(), by_folded, n=1, cutoff=0.6)
     return f"{what} {by_folded[close[0]]}?" if close else None

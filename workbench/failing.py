@@ -1,21 +1,24 @@
-"""Isolation: a function that raised disables the queries that call it, and nothing else (design 3.4)."""
+"""Isolation: a function that failed disables the queries that call it, and nothing else (design 9)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 
 from workbench.engine.functions import UserFunctions
 from workbench.recovery.store import Store
+from workbench.sql.expressions import shown_function
+from workbench.state import State
 from workbench.steps import Steps, callers
 
 
 class Failing:
-    """Disables the queries of a session whose functions raised.
+    """Disables the queries of a session whose functions failed.
 
     Args:
         store: the session's state.
         steps: what disables queries.
-        functions: the analyst's functions, which remember what they raised.
+        functions: the analyst's functions, which remember what went wrong.
         lock: of the session's operations.
     """
 
@@ -28,17 +31,34 @@ class Failing:
         self._lock = lock
 
     def disable(self) -> None:
-        """Disable the queries whose functions have raised since the last call."""
-        if problems := self._functions.new_problems():
+        """Disable the queries whose functions have failed; when this returns, all of them are."""
+        if problems := self._functions.problems:
             with self._lock:
                 self._disable(problems)
+                # Not before: another thread that has read such an answer must not find that there is nothing to do.
+                self._functions.forget(problems)
 
-    def _disable(self, problems: dict[str, str]) -> None:
-        network, reasons = self._store.state.network, dict[str, str]()
-        for function, problem in problems.items():
-            reasons.update(dict.fromkeys(callers(network, function), f"function {function} raised {problem}"))
+    def without_failed(self, state: State) -> State:
+        """The state, the queries disabled whose functions have failed; belongs inside the change that called them.
+
+        A value that was computed from a call that failed is never committed as a query's answer.
+        """
+        reasons = _reasons(state, self._functions.problems)
+        return self._steps.disable(state, reasons) if reasons else state
+
+    def _disable(self, problems: Mapping[str, str]) -> None:
+        reasons = _reasons(self._store.state, problems)
         if reasons and self._store.home.read_only is not None:
             self._store.disable(reasons)
         elif reasons:
             with self._store.changing() as change:
                 change.state = self._steps.disable(change.state, reasons)
+
+
+def _reasons(state: State, problems: Mapping[str, str]) -> dict[str, str]:
+    """Why queries that run cannot go on, by their names."""
+    return {
+        query: f"function {shown_function(function)} {problem}"
+        for function, problem in problems.items()
+        for query in callers(state, function)
+    }

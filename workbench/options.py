@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
+from workbench.border import check
 from workbench.errors import UnsupportedError, nearest
 
 STRATEGIES = ("sharing-selection", "match-plan")
@@ -30,6 +31,7 @@ class Options:
             selections that combine a few conditions are split into these.
 
     Raises:
+        InputError: a value is of the wrong kind.
         UnsupportedError: a strategy that does not exist, or a fraction that is none.
     """
 
@@ -46,6 +48,8 @@ class Options:
     restructure: bool = True
 
     def __post_init__(self) -> None:
+        for field in fields(self):
+            check(field.name, getattr(self, field.name), type(field.default))
         if self.strategy not in STRATEGIES:
             raise UnsupportedError(f"there is no strategy {self.strategy!r}", hint=nearest(self.strategy, STRATEGIES))
         if not 0 <= self.materialize_below <= 1:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
 
+from workbench.border import border
 from workbench.errors import QueryError
 from workbench.streams.stream import Stream
 
@@ -92,6 +93,7 @@ class Position:
     progress: Progress | None = None
 
 
+@border
 class Player:
     """Plays one session. Orders return at once; the thread that does the work is made with the first.
 

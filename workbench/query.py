@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import pyarrow as pa
 
+from workbench.border import border
 from workbench.engine.explained import explained
 from workbench.engine.results import to_pandas
 from workbench.engine.saved import WRITERS, save_rows, whole_file
-from workbench.errors import QueryError
+from workbench.errors import QueryError, SessionError
 from workbench.instants import listed
 from workbench.sharing.decisions import Explanation
 from workbench.sql.logical import LogicalQuery, output_columns
@@ -28,10 +29,12 @@ if TYPE_CHECKING:
     from workbench.engine.results import Answers
 
 ACTIVE = "active"
+CLOSED = "the session is closed"
 LAZY, EAGER, OFF = RESULTS = ("lazy", "eager", "off")
 """How the answer of a windowed query is kept (PSoup 5): without its window, as it is now, or not at all."""
 
 
+@border
 @dataclass
 class Query:
     """A continuous query of a session.
@@ -87,7 +90,6 @@ class Query:
         Raises:
             QueryError: the query was dropped or disabled.
         """
-        self.check_active()
         with self.answers(self, None) as answers:
             return listed(self.windows_on, answers.clock, self.registered)
 
@@ -160,7 +162,13 @@ class Query:
         return frame.sort_values("batch", kind="stable", ignore_index=True)
 
     def explain(self) -> Explanation:
-        """What was shared at registration, with whom, and what was new."""
+        """What was shared at registration, with whom, and what was new.
+
+        Raises:
+            SessionError: the session is closed.
+        """
+        if self.status == CLOSED:
+            raise SessionError(CLOSED, hint="open it again and ask the query of that session")
         return self.explanation
 
     def check_active(self) -> None:

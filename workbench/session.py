@@ -9,10 +9,11 @@ from types import TracebackType
 
 from pyspark.sql import SparkSession
 
+from workbench.border import border, called_back, check
 from workbench.engine.timings import BatchReport
 from workbench.errors import QueryError, SessionError
 from workbench.options import Options
-from workbench.query import LAZY, Query
+from workbench.query import CLOSED, LAZY, Query
 from workbench.recovery.home import CATALOG, Home, reading_catalog
 from workbench.recovery.save import save
 from workbench.session_folder import SessionFolder
@@ -21,9 +22,11 @@ from workbench.session_parts import one_at_a_time
 from workbench.session_reading import SessionReading
 from workbench.session_views import SessionViews
 from workbench.sql.bind import bind
+from workbench.sql.parse import known_dialect
 from workbench.steps import Written, with_views
 
 
+@border
 class Session(SessionInputs, SessionReading, SessionViews, SessionFolder):
     """Continuous queries over streams, in one shared network.
 
@@ -42,6 +45,7 @@ class Session(SessionInputs, SessionReading, SessionViews, SessionFolder):
 
     Raises:
         SessionError: there is a session in the folder already, or it cannot be written to or given to the group.
+        SqlError, UnsupportedError: there is no such dialect, or it is not read.
         EnvironmentProblem: Spark did not start, or its workers cannot reach the folder.
 
     Example:
@@ -60,6 +64,7 @@ class Session(SessionInputs, SessionReading, SessionViews, SessionFolder):
         options: Options | None = None,
         group: str | int | None = None,
     ) -> None:
+        dialect = known_dialect(dialect)
         home, options = Home.new(path, group), options or Options()
         with home.beginning() as catalog:
             self._wire(home, spark, catalog, dialect, options)
@@ -107,7 +112,9 @@ class Session(SessionInputs, SessionReading, SessionViews, SessionFolder):
                 dialect, stored = catalog.session.made()
                 options = Options(**stored)
             session._wire(home, spark, catalog, dialect, options)
-            session._store.open(repair, trust)
+            with session._working():
+                session._store.open(repair, trust)
+        session._failing.disable()
         return session
 
     @one_at_a_time
@@ -117,8 +124,7 @@ class Session(SessionInputs, SessionReading, SessionViews, SessionFolder):
         Raises:
             SessionError: there is a session in that folder, or it cannot be written to.
         """
-        with self._store.home.discarded.kept():
-            state = self._state
+        with self._store.pinned() as state:
             return save(self._store.home, self._planner.catalog, state, path)
 
     @one_at_a_time
@@ -152,6 +158,7 @@ class Session(SessionInputs, SessionReading, SessionViews, SessionFolder):
         """Register several queries together: all or none, and their nodes are computed in one go. See ``register``."""
         state, dialect, written = self._state, dialect or self.dialect, {}
         for name, sql in queries.items():
+            check("name", name, str)
             written[name] = Written(sql, dialect, bind(sql, dialect, state.schema), results)
             state = with_views(state, written[name].bound.named(name))
         return self._register(written, state.named)
@@ -186,18 +193,19 @@ class Session(SessionInputs, SessionReading, SessionViews, SessionFolder):
         if batches < 0:
             raise QueryError(f"cannot run {batches} batches", hint="give a number of batches, 0 or more")
         self._store.home.check_writable()
-        reports = []
+        reports, told = [], called_back("progress", progress)
         for _ in range(batches):
             if all(stream.replay.finished for stream in self._state.streams.values()):
                 break
-            with self._lock, self._store.changing() as change:
+            with self._working(), self._store.changing() as change:
                 change.state, report = self._steps.run(change.state, profile=profile)
+                change.state = self._failing.without_failed(change.state)
             self._failing.disable()
             with self._lock:
                 self._upkeep.after_batch()
             reports.append(report)
-            if progress is not None:
-                progress(report)
+            if told is not None:
+                told(report)
         return reports
 
     @one_at_a_time
@@ -217,9 +225,11 @@ class Session(SessionInputs, SessionReading, SessionViews, SessionFolder):
         if not 0 <= batch <= self.batch:
             raise QueryError(f"cannot go back to batch {batch}", hint=f"the last batch that was run is {self.batch}")
         with self._store.changing() as change:
-            change.state = self._steps.seek(change.state, batch, progress)
+            change.state = self._steps.seek(change.state, batch, called_back("progress", progress))
+            change.state = self._failing.without_failed(change.state)
         for query in self._state.queries.values():
             query.registered = 0
+        self._failing.disable()
 
     def close(self) -> None:
         """End the session; a temporary folder is removed. Spark goes on, for other sessions of this process."""
@@ -233,7 +243,7 @@ class Session(SessionInputs, SessionReading, SessionViews, SessionFolder):
     def _close(self) -> None:
         self._engine.close()
         for query in self._state.queries.values():
-            query.status = "the session is closed"
+            query.status = CLOSED
         self._store.close()
 
     def __enter__(self) -> Session:
@@ -244,7 +254,8 @@ class Session(SessionInputs, SessionReading, SessionViews, SessionFolder):
 
     def _register(self, written: Mapping[str, Written], named: int) -> dict[str, Query]:
         with self._store.changing() as change:
-            change.state = replace(self._steps.register(change.state, written, self._answers), named=named)
+            registered = self._steps.register(change.state, written, self._answers)
+            change.state = replace(self._failing.without_failed(registered), named=named)
         made = {name: self._state.queries[name] for name in written}
         self._failing.disable()
         return made

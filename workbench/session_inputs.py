@@ -9,8 +9,10 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from workbench.engine.function_process import Limits
 from workbench.errors import StreamError, nearest
-from workbench.recovery.functions import stored_function
+from workbench.recovery.functions import stored_function, takes
+from workbench.recovery.signing import signed
 from workbench.recovery.store import Change
 from workbench.session_parts import SessionParts, one_at_a_time
 from workbench.sql.schema import UserAggregate, UserFunction
@@ -85,24 +87,49 @@ class SessionInputs(SessionParts):
         return changed
 
     @one_at_a_time
-    def add_function(self, name: str, function: Callable[..., Any], returns: str = "double") -> None:
+    def add_function(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        returns: str = "double",
+        seconds: float = Limits.seconds,
+        memory: int = Limits.memory,
+    ) -> None:
         """Make a Python function callable in SQL; it must not depend on anything but its arguments.
 
-        A call that raises, or returns what is not of the type, gives NULL and disables the queries that use the
-        function, with the reason. The same name again gives it another meaning, from the next batch on. It is kept
-        with the session, as bytes that hold its code; what it imports must be there when the session is opened again.
+        It runs in processes of its own. When a call raises, returns what is not of the type, takes more than it may or
+        ends its process, the queries that use the function are disabled, with the reason; others go on. What it prints
+        is lost. It is kept with the session, as bytes that hold its code; what it imports must be there when the
+        session is opened again.
+
+        The same name again adds another version. Queries registered from then on call that one; those that are there
+        go on with the version they were registered with, until they are registered again.
+
+        Args:
+            name: what queries call it.
+            function: takes the arguments as they are, NULLs as ``None``.
+            returns: SQL type of its values. A DECIMAL is rounded half up; ``None`` is NULL.
+            seconds: what 1,000 calls may take.
+            memory: what its process may take, in megabytes (on Linux).
 
         Raises:
-            SessionError: the function cannot be kept.
+            SessionError: it is no function, cannot be kept, or has an argument that must be named; or a limit is none.
+            SqlError: there is no such type.
         """
-        key, returned = name.lower(), parse_type(returns)
-        stored = stored_function(key, function, returned)
+        key, returned, limits = name.lower(), parse_type(returns), Limits(seconds, memory)
+        number, stored = takes(key, function), stored_function(key, function, limits)
+        latest = self._state.schema.functions.get(key)
+        if latest is not None and latest.returns == returned:
+            known = self._state.stored_functions[latest.id]
+            if replace(known, signature=None) == stored:
+                return
+        added = UserFunction(key, returned, number, 1 if latest is None else latest.version + 1)
+        stored = signed(added.id, str(returned), stored)
         with self._store.changing() as change:
-            functions = {**change.state.functions, key: UserFunction(key, returned)}
-            stored_functions = {**change.state.stored_functions, key: stored}
+            functions = {**change.state.functions, added.id: added}
+            stored_functions = {**change.state.stored_functions, added.id: stored}
             change.state = replace(change.state, functions=functions, stored_functions=stored_functions)
-        self._functions.add(key, function, returned)
-        self._engine.runner.forget_plans()
+        self._functions.add(added.id, function, returned, limits)
 
     @one_at_a_time
     def add_aggregate(self, name: str, parameters: tuple[str, ...], statistics: Mapping[str, str], rule: str) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
@@ -17,6 +17,8 @@ from workbench.engine.engine import Engine
 from workbench.engine.functions import UserFunctions
 from workbench.engine.results import Answers
 from workbench.engine.spark import engine_session, local_spark
+from workbench.engine.spark_life import SparkLife
+from workbench.errors import EnvironmentProblem
 from workbench.failing import Failing
 from workbench.options import Options
 from workbench.query import Query
@@ -24,6 +26,7 @@ from workbench.recovery.home import Home
 from workbench.recovery.store import Store
 from workbench.recovery.upkeep import Upkeep
 from workbench.sharing.planner import Planner
+from workbench.sql.memo import Memo
 from workbench.state import State
 from workbench.steps import Steps
 
@@ -37,7 +40,7 @@ def one_at_a_time(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenat
 
     @wraps(method)
     def waiting(session: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        with session._lock:
+        with session._working():
             return method(session, *args, **kwargs)
 
     return waiting
@@ -60,7 +63,12 @@ class SessionParts:
         self.path = home.path
         self.last_error: BaseException | None = None
         self._lock = threading.RLock()
+        self._memo = Memo()
         self.spark = spark or local_spark()
+        life = SparkLife(self.spark, given=spark is not None)
+        if why := life.lost():
+            hint = "restart the kernel, or leave the Spark out: the session then starts one of its own"
+            raise EnvironmentProblem(f"{why}: the one that was given to the session", hint=hint)
         prepare_workers(self.spark, home.path, home.read_only is None)
         self._spark = engine_session(self.spark)
         self._engine = Engine(
@@ -69,14 +77,22 @@ class SessionParts:
         self._planner = Planner(options, catalog)
         self._functions = UserFunctions(self._spark)
         self._steps = Steps(self._planner, self._engine)
-        self._store = Store(home, self._planner, self._engine, self._functions, self._answers)
+        self._store = Store(home, self._planner, self._engine, self._functions, self._answers, life)
         self._upkeep = Upkeep(self._store, self._lock)
         self._failing = Failing(self._store, self._steps, self._functions, self._lock)
         self._answering = Answering(options, self.spark, self._store, self._planner, self._engine, self._failing)
 
-    def _answers(self, query: Query, at: object | None, after: int | None = None) -> AbstractContextManager[Answers]:
+    @contextmanager
+    def _working(self) -> Iterator[None]:
+        """The session's own turn: others wait, and what planning remembers is the session's."""
+        with self._lock, self._memo.active():
+            yield
+
+    @contextmanager
+    def _answers(self, query: Query, at: object | None, after: int | None = None) -> Iterator[Answers]:
         """What the session's queries ask for their answers."""
-        return self._answering.answers(query, at, after)
+        with self._memo.active(), self._answering.answers(query, at, after) as answers:
+            yield answers
 
     @property
     def _state(self) -> State:

@@ -95,8 +95,8 @@ class SessionReading(SessionParts):
 
     def kept(self, root: NodeId) -> tuple[int, int]:
         """How much is kept for a local tree, by its root's id: rows (of its state too), and bytes on disk."""
-        with self._store.home.discarded.kept():
-            tree = self._state.held.by_root.get(root)
+        with self._store.pinned() as state:
+            tree = state.held.by_root.get(root)
             if tree is None:
                 return 0, 0
             return tree.rows_kept, sum(os.path.getsize(file) for file in tree.files)

@@ -23,7 +23,8 @@ class State:
         network: what runs.
         streams: streams and tables, and how far they have come.
         views: what can stand in FROM: views, and queries by their names.
-        functions, stored_functions, aggregates: what the analyst added.
+        functions, stored_functions: all versions of the analyst's functions by their ids, in the order of versions.
+        aggregates: those that the analyst added.
         queries: those registered, in the order of registration.
         disabled: why some of them no longer run.
         reports: of all batches.
@@ -50,7 +51,8 @@ class State:
         times = {name: stream.time.lower() for name, stream in self.streams.items() if stream.time is not None}
         tables = frozenset(name for name, stream in self.streams.items() if stream.table)
         now = self.held.clock.now
-        return Schema(columns, self.views, self.functions, self.aggregates, times, tables, now)
+        latest = {function.name: function for function in self.functions.values()}
+        return Schema(columns, self.views, latest, self.aggregates, times, tables, now)
 
     @property
     def batch(self) -> int:

@@ -14,14 +14,14 @@ from workbench.engine.results import Answers
 from workbench.engine.timings import BatchReport
 from workbench.errors import QueryError, StreamError
 from workbench.instants import windows_of
-from workbench.network.network import Network
+from workbench.network.network import Network, QueryPlan
 from workbench.network.nodes import functions_called
 from workbench.query import EAGER, OFF, RESULTS, Query
 from workbench.sharing.decisions import Explanation
 from workbench.sharing.planner import Planned, Planner
 from workbench.sql.bind import Bound
 from workbench.sql.expressions import calls
-from workbench.sql.logical import LogicalQuery
+from workbench.sql.logical import LogicalQuery, calls_of
 from workbench.state import State
 from workbench.streams.stream import Stream
 
@@ -55,7 +55,8 @@ class Steps:
         """
         if name.lower() in {existing.lower() for existing in (*state.streams, *state.views)}:
             raise StreamError(f"there is already a stream, view or query called {name}", hint="choose another name")
-        folder = streams / f"{len(state.streams)}-{''.join(c if c.isalnum() else '_' for c in name)}"
+        # A file system takes 255 bytes; the number alone tells folders apart.
+        folder = streams / f"{len(state.streams)}-{''.join(c if c.isalnum() else '_' for c in name)[:40]}"
         try:
             yield folder
         except BaseException:
@@ -65,7 +66,7 @@ class Steps:
     def add_stream(self, state: State, stream: Stream) -> State:
         """Take in a stream's history."""
         history = ((0, table) for table in stream.replay.history_tables())
-        self.engine.add_stream(stream.name, dict(stream.columns), history, stream.time)
+        self.engine.add_stream(stream.name, dict(stream.stored_columns), history, stream.time)
         self.planner.streams = {**self.planner.streams, stream.name.lower(): stream.statistics()}
         return replace(state, streams={**state.streams, stream.name: stream})
 
@@ -159,14 +160,18 @@ def same_names(state: State, names: Iterable[str]) -> list[str]:
     return [name for name in state.queries if name.lower() in folded]
 
 
-def callers(network: Network, function: str) -> list[str]:
+def callers(state: State, function: str) -> list[str]:
     """The queries that call a function, in their outputs or in a node they are computed from."""
-    found = []
-    for name, plan in network.queries.items():
-        in_nodes = (functions_called(network.nodes[node]) for node in network.ancestors(plan.nodes))
-        if function in frozenset().union(*in_nodes, *(calls(output.expression) for output in plan.outputs)):
-            found.append(name)
-    return found
+    found = [name for name, plan in state.network.queries.items() if function in _called(state.network, plan)]
+    # Queries of which nothing is kept are in no network.
+    others = state.queries.keys() - state.network.queries.keys() - state.disabled.keys()
+    return [*found, *(name for name in others if function in calls_of(state.queries[name].logical))]
+
+
+def _called(network: Network, plan: QueryPlan) -> frozenset[str]:
+    """The functions that are called for a query."""
+    in_nodes = (functions_called(network.nodes[node]) for node in network.ancestors(plan.nodes))
+    return frozenset().union(*in_nodes, *(calls(output.expression) for output in plan.outputs))
 
 
 def with_views(state: State, views: Mapping[str, LogicalQuery]) -> State:

@@ -25,6 +25,8 @@ SMALL = {
     " --set-queries 2 --sample 1",
     "psoup": "--history 600 --batch 100 --windows 200 --queries 2",
     "windows": "--batches 4 --batch 60 --queries 2 --measured 1",
+    "soak": "--batches 3 --batch 40 --queries 10 --cores 8 --every 0 --sample 0 --settle 0"
+    " --change 2 --changed 2 --compare 3 --compared 10",
 }
 EXPECTED = {
     "incremental": ["Table C.1", "Table C.2", "Data2", "T SQL / Rete", "T Figure 10.2"],
@@ -37,6 +39,7 @@ EXPECTED = {
     ],
     "sharing": ["NonJoinS  AllSharing  DuckDB", "4 answers compared"],
     "windows": ["first 2", "last 2", "separate / shared", "15 answers compared"],
+    "soak": ["10 queries for", "3 batches", "descriptors of the workers", "expected to grow", "10 answers compared"],
     "psoup": ["NoMat", "4 intervals", "rows that could arrive in a second", "PSoup-P unshared"],
     "scaling": ["1 to 2 queries", "2 batches, the last 1", "join of two", "ours / by hand"],
 }

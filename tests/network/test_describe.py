@@ -105,9 +105,9 @@ def test_statements(view):
         f"SELECT * FROM {BIG.id} WHERE amount > 1000000",
         f"SELECT * FROM {HUGE.id} l JOIN {BIG.id} r ON l.benef_account = r.orig_account "
         "AND l.rbank_aba = r.sbank_aba AND l.tran_date <= r.tran_date",
-        f"SELECT rbank_aba, tran_date, COUNT(*) AS count_ee8d27fc, SUM(amount) AS sum_amount_26a1a7f5 FROM {FED.id} "
+        f"SELECT rbank_aba, tran_date, COUNT(*) AS count_6930009f, SUM(amount) AS sum_amount_c1de797d FROM {FED.id} "
         "GROUP BY rbank_aba, tran_date",
-        f"SELECT rbank_aba, SUM(count_ee8d27fc) AS count_ee8d27fc, SUM(sum_amount_26a1a7f5) AS sum_amount_26a1a7f5 "
+        f"SELECT rbank_aba, SUM(count_6930009f) AS count_6930009f, SUM(sum_amount_c1de797d) AS sum_amount_c1de797d "
         f"FROM {DAILY.id} GROUP BY rbank_aba",
         f"SELECT DISTINCT rbank_name FROM {HUGE.id}",
         f"SELECT sbank_aba AS c1 FROM {BIG.id} EXCEPT SELECT sbank_aba AS c1 FROM {HUGE.id}",

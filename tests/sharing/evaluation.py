@@ -7,24 +7,37 @@ dictionaries; a selection keeps the very rows of its root, so that rows are the 
 from __future__ import annotations
 
 import datetime as dt
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from functools import cache, lru_cache, reduce
+from itertools import product
 from statistics import median
+from typing import Any
 
-import three_valued
-from sharing.small_streams import NAN, Data, Row
+from sharing import scalars
+from sharing.scalars import compared, plain
+from sharing.small_streams import Data, Row
 
 from workbench.network.network import Network, QueryPlan
-from workbench.network.nodes import Aggregate, Join, Node, NodeId, Read, Selection, SetOperation, SetOperator, Source
+from workbench.network.nodes import (
+    Aggregate,
+    Join,
+    Node,
+    NodeId,
+    Read,
+    Selection,
+    SetOperation,
+    SetOperator,
+    Source,
+    Window,
+)
 from workbench.sql import logical
+from workbench.sql.canonical import widened
 from workbench.sql.expressions import AggregateCall, Call, Column, Constant, Expression, Value, column_name
 from workbench.sql.logical import Block, LogicalQuery, StreamInput
-from workbench.sql.predicates import Literal, Operator, ORPred, PredSet, predicate_sources
-from workbench.sql.types import BOOLEAN, INTEGER, DataType, Kind
+from workbench.sql.predicates import Literal, Operator, ORPred, PredSet, conjunction, predicate_sources
+from workbench.sql.types import BOOLEAN, DataType, Kind
 
 Sides = tuple[Row, ...]
 """One row of each input, by position."""
@@ -32,76 +45,25 @@ Bag = Counter[tuple[Value, ...]]
 
 # -- expressions ---------------------------------------------------------------------------------------------------
 
+NOW = {Kind.DATE: (dt.date(2002, 1, 5)), Kind.TIMESTAMP: dt.datetime(2002, 1, 5), Kind.INTEGER: 5}
+"""What time it is in every stream: the largest event time of the data."""
+
 
 @cache
 def compiled(expression: Expression) -> Callable[[Sides], Value]:
     """The expression as a function of one row of each input."""
     match expression:
-        case Column(name, _, source):
+        case Column(name, type_, source):
+            if type_.kind in (Kind.DOUBLE, Kind.DATE, Kind.TIMESTAMP):
+                return lambda sides: plain(sides[source][name])
             return lambda sides: sides[source][name]
         case Constant(constant):
-            return lambda sides: constant
-        case Call(function, arguments, type_):
-            inner = [compiled(a) for a in arguments]
-            return lambda sides: _called(function, type_, *[argument(sides) for argument in inner])
-
-
-@lru_cache(maxsize=None, typed=True)
-def _called(function: str, type_: DataType, *values: Value) -> Value:
-    match function, values:
-        case "average", (total, count):
-            return None if total is None or not count else plain(float(total) / float(count))  # type: ignore[arg-type]
-        case (("+" | "-" | "*" | "/" | "neg" | "cast" | "like" | "ilike"), _):
-            return None if None in values else plain(_strict(function, type_, *values))
-    given = tuple(Constant(v, INTEGER) for v in values)
-    return three_valued.value(Call(function, given, BOOLEAN), {})  # type: ignore[return-value]
-
-
-def _strict(function: str, type_: DataType, *values: object) -> Value:
-    """Functions of values that are not NULL."""
-    match function, values:
-        case "cast", (value,):
-            return _cast(value, type_)
-        case "like", (value, pattern):
-            parts = {"%": ".*", "_": "."}
-            return bool(re.fullmatch("".join(parts.get(c, re.escape(c)) for c in str(pattern)), str(value), re.DOTALL))
-        case "ilike", (value, pattern):
-            return _strict("like", type_, str(value).lower(), str(pattern).lower())
-        case "neg", (value,):
-            return -value  # type: ignore[operator]
-        case (("+" | "-"), (dt.date() as day, int(number))):
-            return day + dt.timedelta(number if function == "+" else -number)
-        case "-", (dt.date() as day, dt.date() as other):
-            return (day - other).days
-    left, right = (float(v) if type_.kind is Kind.DOUBLE else v for v in values)  # type: ignore[arg-type]
-    match function:
-        case "+":
-            return left + right  # type: ignore[operator]
-        case "-":
-            return left - right  # type: ignore[operator]
-        case "*":
-            return left * right  # type: ignore[operator]
-    return left / right if right else None  # type: ignore[operator]
-
-
-def _cast(value: object, type_: DataType) -> Value:
-    match type_.kind:
-        case Kind.DECIMAL:
-            return Decimal(str(value)).quantize(Decimal(1).scaleb(-type_.scale))
-        case Kind.DOUBLE:
-            return float(value)  # type: ignore[arg-type]
-        case Kind.INTEGER:
-            return int(value)  # type: ignore[call-overload]
-        case Kind.STRING:
-            return str(value)
-    raise AssertionError(f"not evaluated here: cast to {type_}")
-
-
-def plain(value: Value) -> Value:
-    """The one value that stands for all equal ones: -0.0 is 0.0, and NaN is NaN."""
-    if isinstance(value, float):
-        return NAN if value != value else value + 0.0
-    return value
+            value = plain(constant)
+            return lambda sides: value
+        case Call():
+            inner = [compiled(a) for a in expression.arguments]
+            called = lru_cache(10_000, typed=True)(scalars.function(expression, plain(NOW.get(expression.type.kind))))
+            return lambda sides: called(*[argument(sides) for argument in inner])
 
 
 @cache
@@ -115,13 +77,38 @@ def _test(literal: Literal) -> Callable[[Sides], bool]:
         case Operator.IS_NOT_NULL:
             return lambda sides: left(sides) is not None
     assert literal.right is not None
-    right, operator = compiled(literal.right), str(literal.operator)
-    return lambda sides: _called(operator, BOOLEAN, left(sides), right(sides)) is True
+    both = compiled(Call(str(literal.operator), literal.expressions, BOOLEAN))
+    return lambda sides: both(sides) is True
 
 
 def satisfies(sides: Sides, predicates: Iterable[ORPred]) -> bool:
     """Whether every disjunction is true, not unknown."""
     return all(any(_test(literal)(sides) for literal in p.literals) for p in predicates)
+
+
+MOST_PAIRS = 20_000
+"""Pairs of rows that one join may look at."""
+
+
+class TooLarge(Exception):
+    """A join of so many rows that evaluating it row by row takes too long."""
+
+
+def forget() -> None:
+    """Let go of what was compiled, and of the values it gave."""
+    compiled.cache_clear()
+    _test.cache_clear()
+
+
+def _pairs(left: Sequence[Any], right: Sequence[Any]) -> Iterable[tuple[Any, Any]]:
+    """All pairs of rows.
+
+    Raises:
+        TooLarge: they are too many.
+    """
+    if len(left) * len(right) > MOST_PAIRS:
+        raise TooLarge
+    return product(left, right)
 
 
 # -- operators -----------------------------------------------------------------------------------------------------
@@ -140,25 +127,30 @@ def grouped(
 def _statistic(statistic: AggregateCall, rows: Sequence[Sides]) -> Value:
     if not statistic.arguments:
         return len(rows)
-    values = [v for row in rows if (v := plain(compiled(statistic.arguments[0])(row))) is not None]
+    values: list[Any] = [v for row in rows if (v := plain(compiled(statistic.arguments[0])(row))) is not None]
     if statistic.distinct:
         values = list(dict.fromkeys(values))
     match statistic.function:
         case "count":
             return len(values)
         case "total":
-            return sum(values)  # type: ignore[arg-type]
+            return sum(values)
     if not values:
         return None
     match statistic.function:
         case "sum":
-            return plain(sum(values))  # type: ignore[arg-type]
+            return scalars.total(values, statistic.type)
         case "min":
-            return reduce(lambda a, b: b if _called("<", BOOLEAN, b, a) else a, values)
+            return reduce(lambda a, b: b if compared(b, a) < 0 else a, values)
         case "max":
-            return reduce(lambda a, b: b if _called(">", BOOLEAN, b, a) else a, values)
+            return reduce(lambda a, b: b if compared(b, a) > 0 else a, values)
         case "median":
-            return plain(median(sorted(map(float, values), key=lambda v: (v != v, v))))  # type: ignore[arg-type]
+            return plain(median(sorted(map(float, values), key=lambda v: (v != v, v))))
+        case "mode":
+            most = max(Counter(values).values())
+            return reduce(
+                lambda a, b: b if compared(b, a) < 0 else a, [v for v, n in Counter(values).items() if n == most]
+            )
     raise AssertionError(f"not evaluated here: {statistic.function}")
 
 
@@ -196,21 +188,23 @@ def _typed(bag: Bag, branch: LogicalQuery, types: Sequence[DataType]) -> Bag:
     made = Bag()
     for row, number in bag.items():
         triples = zip(row, own, types, strict=True)
-        made[tuple(v if v is None or t == c else plain(_cast(v, c)) for v, t, c in triples)] += number
+        made[tuple(v if v is None or t == c else plain(scalars.cast(v, t, c)) for v, t, c in triples)] += number
     return made
 
 
 def _block(block: Block, data: Data) -> Bag:
     rows: list[Sides] = [()]
+    where = conjunction(widened(block.where), block.window)  # comparisons do not overflow
     for position, item in enumerate(block.inputs):
-        own = [p for p in block.where if max(predicate_sources(p), default=0) == position]
+        own = [p for p in where if max(predicate_sources(p), default=0) == position]
         more = _input(item, data)
-        rows = [made for row in rows for other in more if satisfies(made := (*row, other), own)]
+        rows = [made for row, other in _pairs(rows, more) if satisfies(made := (*row, other), own)]
     if block.grouping is not None:
         groups, statistics = block.grouping.groups, block.grouping.statistics
         names = [column_name(e) for e in (*groups, *statistics)]
         rows = [(dict(zip(names, values, strict=True)),) for values in grouped(rows, groups, statistics)]
-    rows = [row for row in rows if satisfies(row, block.having)]
+    having = conjunction(widened(block.having), block.having_window)
+    rows = [row for row in rows if satisfies(row, having)]
     values = [tuple(plain(compiled(o.expression)(row)) for o in block.outputs) for row in rows]
     return Bag(set(values)) if block.distinct else Bag(values)
 
@@ -265,6 +259,8 @@ class Evaluation:
                 return list(self.data[node.stream.lower()])
             case Selection():
                 return [row for row in parents[0] if satisfies((row,), node.predicates)]
+            case Window():
+                return [row for row in parents[0] if satisfies((row,), node.within)]
             case Join():
                 return joined(node, parents[0], parents[-1], node.tested)
             case Aggregate():
@@ -295,6 +291,8 @@ def original(node: Node, rows: dict[NodeId, list[Row]]) -> list[Row]:
             return rows[node.id]
         case Selection():
             return read(node.read, rows)
+        case Window():
+            return [row for row in read(node.read, rows) if satisfies((row,), node.within)]
         case Join():
             return joined(node, rows[node.left_root], rows[node.right_root], node.predicates)
         case Aggregate():
@@ -305,7 +303,7 @@ def original(node: Node, rows: dict[NodeId, list[Row]]) -> list[Row]:
 
 def joined(node: Join, left: Sequence[Row], right: Sequence[Row], tested: PredSet) -> list[Row]:
     """The pairs of rows that satisfy predicates, under the names of the join's columns."""
-    pairs = ((a, b) for a in left for b in right if satisfies((a, b), tested))
+    pairs = (pair for pair in _pairs(left, right) if satisfies(pair, tested))
     return [
         {node.names.output_name(side, name): value for side, row in enumerate(pair) for name, value in row.items()}
         for pair in pairs
@@ -344,7 +342,7 @@ def result(plan: QueryPlan, rows: dict[NodeId, list[Row]]) -> Bag:
     """A query's answer: the rows that belong to all of its nodes, projected."""
     first, *others = (rows[id_] for id_ in plan.nodes)
     kept = [{id(row) for row in other} for other in others]
-    common = [row for row in first if all(id(row) in ids for ids in kept)]
+    common = [row for row in first if all(id(row) in ids for ids in kept) and satisfies((row,), plan.window)]
     return Bag(tuple(plain(compiled(o.expression)((row,))) for o in plan.outputs) for row in common)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 import pyarrow as pa
+from sharing.scalars import NAN
 
 from workbench.optimizer.statistics import StreamStatistics, collect
 from workbench.sql.bind import bind
@@ -18,9 +19,6 @@ from workbench.sql.types import DATE, DOUBLE, INTEGER, STRING, DataType, decimal
 
 Row = Mapping[str, Value]
 Data = Mapping[str, Sequence[Row]]
-
-NAN = float("nan")
-"""The one NaN of the data: it is equal to itself as a key of a dictionary, as NaN is in SQL."""
 
 MONEY = decimal(9, 2)
 F = (

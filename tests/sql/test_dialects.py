@@ -129,8 +129,8 @@ def test_the_empty_text_is_null_in_oracle_alone() -> None:
 
 
 def test_variance_of_one_value_is_zero_under_its_short_name_in_oracle() -> None:
-    assert bound("variance(a)", "oracle").startswith("case((count_a_948f6edf = 1), 0.0d, variance_samp(")
-    assert bound("stddev(x)", "oracle").startswith("case((count_x_78ac6949 = 1), 0.0d, stddev_samp_x")
+    assert bound("variance(a)", "oracle").startswith("case((count_a_c9a23f1d = 1), 0.0d, variance_samp(")
+    assert bound("stddev(x)", "oracle").startswith("case((count_x_9ff24305 = 1), 0.0d, stddev_samp_x")
     for same in (bound("var_samp(a)", "oracle"), bound("variance(a)", "spark")):
         assert same.startswith("variance_samp(")
 

@@ -15,7 +15,7 @@ from three_valued import satisfied
 from workbench.sql.arithmetic import BIGINT_MAX, BIGINT_MIN, number
 from workbench.sql.bind import bind
 from workbench.sql.expressions import Column, Constant
-from workbench.sql.literal_sets import subject, subject_and_values, to_literals, to_or_preds, value_set
+from workbench.sql.literal_sets import Subject, subject_and_values, to_literals, to_or_preds, value_set
 from workbench.sql.logical import Block
 from workbench.sql.predicates import Literal, Operator, PredSet, or_pred, pred_set
 from workbench.sql.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal
@@ -118,7 +118,7 @@ def test_what_literals_say_together_can_be_written_as_one_disjunction(type_: Dat
     for mine, other in itertools.combinations(sets(type_).values(), 2):
         either = mine.union(other)
         if not (either.is_everything or either.is_empty):
-            disjunction = to_literals(subject(column), either)
+            disjunction = to_literals(Subject(column), either)
             assert disjunction is not None
             read = EMPTY
             for literal in disjunction:
@@ -252,7 +252,7 @@ UNCERTAIN = [
 def test_uncertain_literals_have_no_set_and_stay_as_they_are(literal: Literal) -> None:
     assert value_set(literal) is None
     about, values = subject_and_values(literal)
-    assert about != subject(literal.left)
+    assert about != Subject(literal.left)
     (written,) = to_or_preds(about, values)
     assert str(written).strip("()") == str(or_pred([literal]))
 
@@ -265,10 +265,10 @@ def test_a_comparison_with_null_is_never_true() -> None:
 
 
 def test_an_expression_is_told_apart_by_text_and_type() -> None:
-    assert subject(A) == subject(Column("a", INTEGER))
-    assert subject(A) != subject(Column("a", INTEGER, 1))
-    assert subject(A) != subject(Column("a", DOUBLE))
-    assert subject(Constant(0.0, DOUBLE)) != subject(Constant(-0.0, DOUBLE))
+    assert Subject(A) == Subject(Column("a", INTEGER))
+    assert Subject(A) != Subject(Column("a", INTEGER, 1))
+    assert Subject(A) != Subject(Column("a", DOUBLE))
+    assert Subject(Constant(0.0, DOUBLE)) != Subject(Constant(-0.0, DOUBLE))
 
 
 def test_hull_and_points() -> None:

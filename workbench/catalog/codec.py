@@ -12,11 +12,11 @@ import math
 import re
 from collections.abc import Iterable
 from decimal import Decimal
-from functools import lru_cache
 from typing import Any
 
 from workbench.sql.aggregates import STATISTICS
 from workbench.sql.expressions import AggregateCall, Call, Column, Constant, Expression, Value
+from workbench.sql.memo import remembered
 from workbench.sql.types import DataType, Kind
 
 _MANY = 1 << 16
@@ -35,7 +35,7 @@ def expression_json(expression: Expression) -> str:
     return _dump(_tree(expression))
 
 
-@lru_cache(_MANY)
+@remembered(_MANY)
 def expression_of(stored: str) -> Expression:
     """The expression of a JSON text: the inverse of ``expression_json``."""
     return _expression(json.loads(stored))
@@ -46,7 +46,7 @@ def expressions_json(expressions: Iterable[Expression]) -> str:
     return _dump([_tree(e) for e in expressions])
 
 
-@lru_cache(_MANY)
+@remembered(_MANY)
 def expressions_of(stored: str) -> tuple[Expression, ...]:
     """The inverse of ``expressions_json``."""
     return tuple(map(_expression, json.loads(stored)))
@@ -58,7 +58,7 @@ def statistic_json(statistic: AggregateCall) -> str:
     return _dump({**tree, "type": str(statistic.type), "distinct": statistic.distinct})
 
 
-@lru_cache(_MANY)
+@remembered(_MANY)
 def statistic_of(stored: str) -> AggregateCall:
     """The inverse of ``statistic_json``."""
     tree = json.loads(stored)
@@ -68,7 +68,7 @@ def statistic_of(stored: str) -> AggregateCall:
     return AggregateCall(tree["statistic"], arguments, type_of(tree["type"]), tree["distinct"])
 
 
-@lru_cache(_MANY)
+@remembered(_MANY)
 def type_of(name: str) -> DataType:
     """The type of that name.
 

@@ -29,7 +29,7 @@ from workbench.network.nodes import (
     Source,
     Window,
 )
-from workbench.sql.expressions import AggregateCall, Expression, column_name, digest, text
+from workbench.sql.expressions import AggregateCall, Expression, column_name, digest, identity, reading_order, text
 
 _TABLES = {
     "source": ("sources",),
@@ -140,7 +140,7 @@ class NodeRows:
         self._insert_groups("group_sets", node.id, node.groups)
         self._insert_groups("finer_group_sets", node.id, node.finer or ())
         self._database.insert(
-            "aggregate_statistics", (_statistic_row(node.id, s) for s in sorted(node.statistics, key=text))
+            "aggregate_statistics", (_statistic_row(node.id, s) for s in sorted(node.statistics, key=reading_order))
         )
 
     def _insert_groups(self, table: str, id_: NodeId, groups: Iterable[Expression]) -> None:
@@ -178,32 +178,28 @@ class NodeRows:
             for i, b in enumerate(node.branches)
         )
         direct = (
-            (node.id, "direct", i, parent, None, expressions_json(values))
+            (node.id, "base" if parent == node.base else "direct", i, parent, None, expressions_json(values))
             for i, (parent, values) in enumerate(node.direct)
         )
         self._database.insert("set_operation_branches", chain(origin, direct))
 
     def _read_set_operation(self, id_: NodeId) -> SetOperation:
         (operator,) = self._row("SELECT operator FROM set_operation_nodes WHERE node = ?", id_)
-        branches, direct = (
-            self._database.rows(
-                "SELECT root, predicates, expressions FROM set_operation_branches WHERE node = ? AND kind = ?"
-                " ORDER BY position",
-                id_,
-                kind,
-            )
-            for kind in ("veryorig", "direct")
+        rows = self._database.rows(
+            "SELECT kind, root, predicates, expressions FROM set_operation_branches WHERE node = ? ORDER BY position",
+            id_,
         )
         return SetOperation(
             SetOperator(operator),
-            tuple(Branch(self._read(root, wants), expressions_of(values)) for root, wants, values in branches),
-            tuple((parent, expressions_of(values)) for parent, _, values in direct),
+            tuple(Branch(self._read(r, wants), expressions_of(v)) for kind, r, wants, v in rows if kind == "veryorig"),
+            tuple((parent, expressions_of(values)) for kind, parent, _, values in rows if kind != "veryorig"),
+            next((parent for kind, parent, *_ in rows if kind == "base"), None),
         )
 
 
 def group_id(group: Expression) -> str:
     """Digest of a group expression with its types."""
-    return digest(expression_json(group), 16)
+    return digest(identity(group), 16)
 
 
 def _statistic_row(id_: NodeId, statistic: AggregateCall) -> tuple[object, ...]:

@@ -49,10 +49,10 @@ class Predicates:
 
     def put(self, predicates: PredSet) -> str:
         """Store a PredSet, if it is not there; its id."""
-        members = list(map(or_predicate_id, predicates))
-        id_ = _set_id(members)
+        id_ = predicate_set_id(predicates)
         if self._database.first("SELECT 1 FROM predicate_sets WHERE id = ?", id_):
             return id_
+        members = list(map(or_predicate_id, predicates))
         for member, predicate in zip(members, predicates, strict=True):
             self._put_or(member, predicate)
         self._put_whole(_SETS, id_, str(predicates), members)
@@ -123,26 +123,22 @@ class Predicates:
 
 def literal_id(literal: Literal) -> str:
     """Digest of a literal with all its types."""
-    return digest(f"{literal.operator} {' '.join(map(expression_json, literal.expressions))}", _DIGITS)
+    return digest(literal.identity, _DIGITS)
 
 
 def or_predicate_id(predicate: ORPred) -> str:
     """Digest of its literals."""
-    return digest(" or ".join(map(literal_id, predicate.literals)), _DIGITS)
+    return digest(predicate.identity, _DIGITS)
 
 
 def predicate_set_id(predicates: PredSet) -> str:
-    """Digest of its ORPreds; different for PredSets of the same text that differ in types.
+    """Digest of its canonical form; different for PredSets of the same text that differ in types.
 
     Example:
         >>> predicate_set_id(PredSet())
-        'e3b0c44298fc1c14'
+        '44136fa355b3678a'
     """
-    return _set_id(map(or_predicate_id, predicates))
-
-
-def _set_id(members: Iterable[str]) -> str:
-    return digest(" and ".join(members), _DIGITS)
+    return digest(predicates.identity, _DIGITS)
 
 
 def _literal_row(literal: Literal) -> tuple[object, ...]:

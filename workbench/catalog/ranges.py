@@ -34,7 +34,7 @@ def admitted(predicate: ORPred) -> list[Range]:
         >>> from workbench.sql.predicates import Literal, Operator, or_pred
         >>> from workbench.sql.types import INTEGER
         >>> admitted(or_pred([Literal(Column("a", INTEGER), Operator.GT, Constant(5, INTEGER))]))
-        [('a: integer', 6, b'')]
+        [('0"a":integer', 6, b'')]
     """
     sets: dict[Subject, ValueSet] = {}
     for about, values in map(subject_and_values, predicate.literals):
@@ -68,7 +68,7 @@ def _distinct(items: Iterable[tuple[Subject, ValueSet]]) -> list[Range]:
 def _range(about: Subject, values: ValueSet) -> Range:
     """No value at all is a range that every range contains."""
     low, high = (values.intervals[0][0], values.intervals[-1][1]) if values.intervals else (TOP, BOTTOM)
-    return f"{about.text}: {', '.join(map(str, about.types))}", _ordered(low), _ordered(high)
+    return about.identity, _ordered(low), _ordered(high)
 
 
 def _ordered(cut: Cut) -> SqlValue:

@@ -6,8 +6,10 @@ row wherever it is used, an id means the same in every catalog, and a catalog's 
 
 from __future__ import annotations
 
+import re
+
 VERSION = 5
-"""Goes up when a table changes. From 2 on a catalog has all of a session."""
+"""Goes up when a table changes, or the canonical form that ids come from. From 2 on a catalog has all of a session."""
 
 _PREDICATES = """
 -- A comparison in triple-string canonical form (T6.2.1).
@@ -79,7 +81,8 @@ CREATE TABLE window_topology (
 CREATE INDEX window_topology_origin ON window_topology (origin_root, origin_predicates);
 CREATE INDEX window_topology_origin_predicates ON window_topology (origin_predicates);
 CREATE INDEX window_topology_within ON window_topology (within);
--- kind: 'veryorig' (root and predicate set) or 'direct' (a node); "expressions" give the columns c1 … cn.
+-- kind: 'veryorig' (root and predicate set), or 'direct' (a node), or 'base' (a node that stands for several branches);
+-- "expressions" give the columns c1 … cn.
 CREATE TABLE set_operation_branches (
     node TEXT NOT NULL, kind TEXT NOT NULL, position INTEGER NOT NULL, root TEXT NOT NULL, predicates TEXT,
     expressions TEXT NOT NULL, PRIMARY KEY (node, kind, position)) WITHOUT ROWID;
@@ -132,6 +135,9 @@ CREATE TABLE expression_columns (
     direct_expression TEXT NOT NULL, origin_root TEXT NOT NULL, origin_expression TEXT NOT NULL,
     group_expression TEXT, PRIMARY KEY (node, name, side)) WITHOUT ROWID;
 CREATE INDEX expression_columns_origin ON expression_columns (origin_root, origin_expression);
+"""
+
+_RULES = """
 CREATE TABLE aggregate_rules (
     function TEXT NOT NULL, category TEXT NOT NULL, statistic TEXT NOT NULL, incremental TEXT, vertical TEXT,
     reason TEXT, PRIMARY KEY (function, statistic)) WITHOUT ROWID;
@@ -146,9 +152,12 @@ CREATE TABLE streams (
     name TEXT PRIMARY KEY, position INTEGER NOT NULL UNIQUE, folder TEXT NOT NULL, is_table INTEGER NOT NULL,
     time TEXT, history INTEGER NOT NULL, batch INTEGER NOT NULL, arrived INTEGER NOT NULL,
     checksum INTEGER) WITHOUT ROWID;
+-- All versions of the analyst's functions; a name is the function's, "@" and its version. What their calls may take
+-- (seconds, megabytes), how many arguments they take, and who added them.
 CREATE TABLE user_functions (
     name TEXT PRIMARY KEY, position INTEGER NOT NULL UNIQUE, returns TEXT NOT NULL, python TEXT NOT NULL,
-    pickled BLOB NOT NULL, signature TEXT) WITHOUT ROWID;
+    pickled BLOB NOT NULL, seconds REAL NOT NULL DEFAULT 10, memory INTEGER NOT NULL DEFAULT 1024,
+    least INTEGER NOT NULL DEFAULT 0, most INTEGER, signature TEXT) WITHOUT ROWID;
 CREATE TABLE user_aggregates (
     name TEXT PRIMARY KEY, position INTEGER NOT NULL UNIQUE, parameters TEXT NOT NULL, statistics TEXT NOT NULL,
     rule TEXT NOT NULL) WITHOUT ROWID;
@@ -166,6 +175,9 @@ CREATE TABLE operator_timings (
     batch INTEGER NOT NULL, position INTEGER NOT NULL, operator TEXT NOT NULL, rows_in INTEGER NOT NULL,
     rows_out INTEGER NOT NULL, seconds REAL NOT NULL, node_rows TEXT NOT NULL, alone TEXT NOT NULL,
     together REAL NOT NULL, PRIMARY KEY (batch, position)) WITHOUT ROWID;
+"""
+
+_MANIFEST = """
 -- The manifest: the files that the last commit speaks of. Whatever else lies in the folder is nobody's.
 CREATE TABLE lineage_bits (
     tree TEXT NOT NULL, node TEXT NOT NULL, bit INTEGER NOT NULL, PRIMARY KEY (tree, node)) WITHOUT ROWID;
@@ -188,18 +200,34 @@ CREATE TABLE pruned (
 
 _CHECKSUMS_AND_SIGNATURES = """
 ALTER TABLE streams ADD COLUMN checksum INTEGER;
-ALTER TABLE segments ADD COLUMN checksum INTEGER;
 ALTER TABLE user_functions ADD COLUMN signature TEXT;
 """
-"""What older catalogs lack: nobody summed their files or signed their functions, so the new columns are NULL."""
+"""What older catalogs lack: nobody summed the logs of their streams or signed their functions, so these are NULL."""
 
-DDL = _PREDICATES + _NODES + _QUERIES + _COLUMNS + _SESSION + _PRUNED
+_PLANNED = _PREDICATES + _NODES + _QUERIES + _COLUMNS + _MANIFEST + _PRUNED
+"""What follows from the streams, the queries and the batches: it can be planned and computed anew."""
+DDL = _PLANNED + _RULES + _SESSION
+
+PLAN_ANEW = "plan anew"
+"""The setting that says that a catalog has lost what is planned, and is to get it when its session is opened."""
+
+
+def _anew() -> str:
+    """What empties the relations of ``_PLANNED`` and gives them their present columns."""
+    drops = " ".join(f"DROP TABLE {name};" for name in re.findall(r"CREATE TABLE (\w+)", _PLANNED))
+    return f"{drops} {_PLANNED} INSERT OR REPLACE INTO settings VALUES ('{PLAN_ANEW}', 'true');"
+
 
 MIGRATIONS = {
     2: "ALTER TABLE batches ADD COLUMN set_aside TEXT NOT NULL DEFAULT '{}';" + _PRUNED,
     3: "ALTER TABLE operator_timings ADD COLUMN alone TEXT NOT NULL DEFAULT '{}';"
     " ALTER TABLE operator_timings ADD COLUMN together REAL NOT NULL DEFAULT 0;",
-    4: _CHECKSUMS_AND_SIGNATURES,
+    # Ids and stored names became digests of a typed form, and functions got versions: nothing stored has its name now.
+    4: _anew() + " UPDATE user_functions SET name = name || '@1';"
+    " ALTER TABLE user_functions ADD COLUMN seconds REAL NOT NULL DEFAULT 10;"
+    " ALTER TABLE user_functions ADD COLUMN memory INTEGER NOT NULL DEFAULT 1024;"
+    " ALTER TABLE user_functions ADD COLUMN least INTEGER NOT NULL DEFAULT 0;"
+    " ALTER TABLE user_functions ADD COLUMN most INTEGER;" + _CHECKSUMS_AND_SIGNATURES,
 }
 """What makes a catalog of an older version one of the next; one of any other version is refused."""
 

@@ -14,6 +14,7 @@ from typing import Any
 from workbench.catalog.codec import type_of
 from workbench.catalog.database import Database
 from workbench.catalog.logical_codec import logical_json, logical_of, windows_json, windows_of
+from workbench.catalog.schema import PLAN_ANEW
 from workbench.sql.logical import LogicalQuery
 from workbench.sql.schema import UserAggregate, UserFunction
 from workbench.sql.stream_windows import StreamWindow
@@ -35,10 +36,15 @@ class StreamRow:
 
 @dataclass(frozen=True, slots=True)
 class StoredFunction:
-    """A Python function as bytes, the version of Python that wrote them, and who (``recovery.signing``), if known."""
+    """A Python function as bytes, the version of Python that wrote them, its limits (``Limits``), and who added it.
+
+    ``signature``: of whoever did, if that is known (``recovery.signing``).
+    """
 
     python: str
     pickled: bytes
+    seconds: float
+    memory: int
     signature: str | None = None
 
 
@@ -163,6 +169,15 @@ class SessionRows:
         self._put_setting("named", named)
 
     @property
+    def plan_anew(self) -> bool:
+        """Whether an older workbench wrote the catalog, so that what is planned is to be planned and computed anew."""
+        return bool(self._setting(PLAN_ANEW, False))
+
+    def has_plan(self) -> None:
+        """Say that what is planned is there again."""
+        self._database.run("DELETE FROM settings WHERE name = ?", [PLAN_ANEW])
+
+    @property
     def commits(self) -> int:
         """How often the session was committed."""
         return int(self._setting("commits", 0))
@@ -194,17 +209,20 @@ class SessionRows:
         return [StreamRow(name, folder, bool(table), *rest) for name, folder, table, *rest in rows]
 
     def put_function(self, function: UserFunction, stored: StoredFunction) -> None:
-        """Add a function of the analyst, or replace it."""
-        self._put(
-            "user_functions", function.name, (str(function.returns), stored.python, stored.pickled, stored.signature)
-        )
+        """Add a version of a function of the analyst, or sign it anew."""
+        about = (str(function.returns), stored.python, stored.pickled, stored.seconds, stored.memory, *function.takes)
+        self._put("user_functions", function.id, (*about, stored.signature))
 
     def functions(self) -> list[tuple[UserFunction, StoredFunction]]:
-        """The analyst's functions, each with what Python makes it of."""
+        """All versions of the analyst's functions, each with what Python makes it of."""
         rows = self._database.rows(
-            "SELECT name, returns, python, pickled, signature FROM user_functions ORDER BY position"
+            "SELECT name, returns, least, most, python, pickled, seconds, memory, signature FROM user_functions"
+            " ORDER BY position"
         )
-        return [(UserFunction(name, type_of(returns)), StoredFunction(*stored)) for name, returns, *stored in rows]
+        return [
+            (UserFunction.of(id_, type_of(returns), (least, most)), StoredFunction(*stored))
+            for id_, returns, least, most, *stored in rows
+        ]
 
     def put_aggregate(self, aggregate: UserAggregate) -> None:
         """Add an aggregate of the analyst, or replace it."""

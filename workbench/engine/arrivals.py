@@ -7,24 +7,15 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from workbench.engine.layout import BATCH, RESERVED_NAME, WEIGHT, Layout
+from workbench.engine.layout import BATCH, WEIGHT, Layout
 from workbench.engine.segments import write_segments
 from workbench.engine.shared_pass import Delta
-from workbench.errors import StreamError
 from workbench.network.projection import Columns
 from workbench.sql.now import ROW
 
 
-def layout_of(stream: str, columns: Columns) -> Layout:
-    """How the rows of a stream are stored: each with its number.
-
-    Raises:
-        StreamError: a column has a name the engine uses itself.
-    """
-    for column in columns:
-        if RESERVED_NAME.fullmatch(column):
-            message = f"stream {stream}: the column name {column} is used by the workbench itself"
-            raise StreamError(message, hint="rename the column in the source")
+def layout_of(columns: Columns) -> Layout:
+    """How the rows of a stream are stored: each with its number."""
     return Layout({**columns, ROW.name: ROW.type})
 
 

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from workbench.engine.layout import BATCH
 from workbench.engine.segments import Segment, open_segment
+from workbench.sql.column_names import stored_name
 from workbench.sql.expressions import Value
 from workbench.sql.now import Moment, as_number, rows_of
 
@@ -66,7 +67,7 @@ class Clock:
 
     def with_stream(self, name: str, time: str) -> Clock:
         """The clock with another stream, of which nothing has arrived yet."""
-        return replace(self, times={**self.times, name.lower(): time.lower()})
+        return replace(self, times={**self.times, name.lower(): stored_name(time)})
 
     def with_rows(self, batch: int, brought: Mapping[str, pa.Table]) -> Clock:
         """The clock with rows of an earlier batch."""
@@ -94,7 +95,7 @@ def clock_of(arrived: Mapping[str, Relation], times: Mapping[str, str | None], b
         times: the column with event times of every stream, if it has one.
         batches: all batches that were run.
     """
-    known = {name.lower(): time.lower() for name, time in times.items() if time is not None}
+    known = {name.lower(): stored_name(time) for name, time in times.items() if time is not None}
     brought: dict[int, list[tuple[str, Value, int]]] = {}
     for name, relation in arrived.items():
         time = known.get(name.lower())

@@ -13,7 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
@@ -27,6 +26,7 @@ from workbench.engine.explained import explained
 from workbench.engine.held import Held, narrowed, unknown_files
 from workbench.engine.layout import Layout
 from workbench.engine.making import Deltas, Making
+from workbench.engine.mapped_files import temporary_folder
 from workbench.engine.needs import has_windows, needs_of
 from workbench.engine.profile import profiled
 from workbench.engine.progress import Meter, Progress, reached
@@ -38,7 +38,6 @@ from workbench.engine.shared_pass import Delta
 from workbench.engine.timings import BatchReport, OperatorReport, Places
 from workbench.engine.tree import Tree, TreePlan
 from workbench.engine.tree_plans import plan_trees
-from workbench.files import make_like
 from workbench.network.network import Network
 from workbench.network.nodes import NodeId
 from workbench.network.projection import Columns
@@ -107,6 +106,8 @@ class Engine:
         """What is held now is committed: files that only ``before`` needed go, and those whose rows were freed."""
         self._discarded.add(before.files_beyond(self.held) | self._freed)
         self._freed.clear()
+        for name in before.trees.keys() - self.held.trees.keys():
+            self.runner.leave(name)
 
     def add_stream(
         self, name: str, columns: Columns, rows: Iterable[tuple[int, pa.Table]], time: str | None = None
@@ -122,7 +123,7 @@ class Engine:
         Raises:
             StreamError: a column has a name the engine uses itself.
         """
-        layout = layout_of(name, columns)
+        layout = layout_of(columns)
         folder = self.runner.folder(f"stream-{len(self.held.arrived)}")
         clock = self.held.clock if time is None else self.held.clock.with_stream(name, time)
         deltas = []
@@ -161,10 +162,8 @@ class Engine:
         """A folder for rows that nobody keeps."""
         # All workers reach the session's folder; who may not write there has no cluster.
         place = self.folder if os.access(self.folder, os.W_OK) else None
-        with TemporaryDirectory(prefix="aside-", dir=place) as folder:
-            if place is not None:
-                make_like(Path(folder), place)
-            yield Path(folder)
+        with temporary_folder("aside-", place) as folder:
+            yield folder
 
     def adopt(self, network: Network, batch: int) -> None:
         """Bring the trees to what the network asks for, new nodes computed from all data so far.
@@ -203,7 +202,10 @@ class Engine:
 
         with self._meter.counting(batch, plans.keys() - kept.keys()):
             in_order(_parents(plans), bring, self._pool)
+        before = self.held
         self._replace(Held({name: trees[name] for name in plans}, self.held.arrived, self.held.clock))
+        # What the same commit wrote before, such as rows of a query whose function failed, is in no commit at all.
+        self._freed |= before.files_beyond(self.held)
 
     def prune(self, network: Network, batch: int) -> None:
         """Free the rows that are past, when somebody who needed them has gone."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from workbench.sql.expressions import Column, Expression, digest, map_columns, sources, text
+from workbench.sql.expressions import Column, Expression, digest, identity, map_columns, sources
 from workbench.sql.predicates import Literal, Operator, ORPred, PredSet
 from workbench.sql.types import Kind
 
@@ -52,7 +52,7 @@ def key_column(key: Expression) -> str:
         >>> key_column(Column("account", STRING))
         'account'
     """
-    return key.name if isinstance(key, Column) else f"_key_{digest(text(key))}"
+    return key.name if isinstance(key, Column) else f"_key_{digest(identity(key))}"
 
 
 def _equality(literal: Literal) -> Ends | None:

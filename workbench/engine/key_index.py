@@ -1,19 +1,14 @@
 """Finding the rows of a segment by a key: the dictionary inside a SteM (CACQ 2.2; Raman, Deshpande, Hellerstein).
 
-A segment's index is its rows' keys as sorted 64-bit hashes, and where each row stands. It is made when somebody first
-looks for that key, kept in files beside the segment, and memory-mapped like it. What is found are *candidates*: equal
-hashes. Spark tests the pairs of a join, and groups the rows of a group, so a collision costs time and no answer.
+A segment's index (``sorted_index``) is its rows' keys as sorted 64-bit hashes, and where each row stands. What is found
+are *candidates*: equal hashes. Spark tests the pairs of a join, and groups the rows of a group, so a collision costs
+time and no answer.
 """
 
 from __future__ import annotations
 
-import hashlib
-import os
-import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -22,10 +17,9 @@ import pyarrow as pa
 
 from workbench.engine.lineage import comparable
 from workbench.engine.segments import open_segment
-from workbench.files import NewFile
+from workbench.engine.sorted_index import Positions, sorted_index
 
 Hashes = npt.NDArray[np.uint64]
-Positions = npt.NDArray[np.int64]
 
 AT_ONCE = 64
 """At most so many candidates of one key are tried at a time where one is wanted."""
@@ -157,31 +151,18 @@ def _found(segment: str, key: Key, wanted: Wanted, nulls: bool) -> tuple[Positio
     return first, np.maximum(0, np.searchsorted(hashes, wanted.high, side="right") - first), rows
 
 
-@lru_cache(maxsize=1_024)
 def _index(segment: str, key: Key, nulls: bool) -> tuple[Hashes, Positions]:
-    name = hashlib.sha256("\x00".join((*key.columns, str(nulls), f"by {key.day}")).encode()).hexdigest()[:16]
-    file = Path(segment).with_suffix(f".{name}.npy")
-    if not file.exists():
-        _write_index(segment, key, nulls, file)
-    both = np.load(file, mmap_mode="r")
-    return both[0], both[1].view(np.int64)
+    def entries() -> tuple[Hashes, Positions]:
+        batch = open_segment(segment)
+        hashes, whole = row_hashes(batch, key.columns, nulls)
+        if key.day is not None:
+            days = batch.column(key.day)
+            whole &= ~np.asarray(days.is_null())
+            hashes = _with_day(hashes, comparable(days))
+        rows = np.flatnonzero(whole)
+        return hashes[rows], rows
 
-
-def _write_index(segment: str, key: Key, nulls: bool, file: Path) -> None:
-    batch = open_segment(segment)
-    hashes, whole = row_hashes(batch, key.columns, nulls)
-    if key.day is not None:
-        days = batch.column(key.day)
-        whole &= ~np.asarray(days.is_null())
-        hashes = _with_day(hashes, comparable(days))
-    rows = np.flatnonzero(whole)
-    order = np.argsort(hashes[rows], kind="stable")
-    both = np.stack([hashes[rows][order], rows[order].astype(np.uint64)])
-    # Two tasks may do this at a time; they write the same.
-    part = file.with_suffix(f".{uuid.uuid4().hex}")
-    with NewFile(part) as out:
-        np.save(out, both)
-    os.replace(part, file)
+    return sorted_index(segment, "\x00".join(("key", *key.columns, str(nulls), f"by {key.day}")), entries)
 
 
 def _with_day(hashes: Hashes, days: npt.NDArray[np.generic] | int) -> Hashes:

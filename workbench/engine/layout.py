@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,11 +18,6 @@ WEIGHT = "_weight"
 
 MEMBER = "_member"
 """Column: in a family of siblings, whose row it is."""
-
-RESERVED_NAME = re.compile(
-    r"_(batch|weight|member|role|branch|copy|row|rows\d*|bits\d+|t\d+|key_[0-9a-f]+|by .*)|.*`.*"
-)
-"""Column names a stream may not have: those used beside the rows' own, and any with a backtick, which ends a name."""
 
 
 def word_column(word: int) -> str:

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from workbench.engine.key_index import Positions
 from workbench.engine.layout import BATCH, MEMBER, WEIGHT, Layout, conform, only, word_column
 from workbench.engine.lineage import WORD
+from workbench.engine.sorted_index import Positions
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,12 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
 from workbench.engine.frames import one_row_a_task, tasks_of
-from workbench.engine.key_index import Hashes, Key, Positions, Wanted, candidates, key_hashes
+from workbench.engine.key_index import Hashes, Key, Wanted, candidates, key_hashes
 from workbench.engine.layout import MEMBER
 from workbench.engine.leaf import Leaf, SharedLeaf
 from workbench.engine.note import Input, Note
 from workbench.engine.segments import Segment, open_segment
+from workbench.engine.sorted_index import Positions
 from workbench.engine.worker import settle
 
 Rows = Iterator[pa.RecordBatch]

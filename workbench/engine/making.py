@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from workbench.engine.changelog import LogEntry
 from workbench.engine.held import Held, empty_tree
 from workbench.engine.moved import carried_log, must_move
 from workbench.engine.node_rows import NodeRows
 from workbench.engine.operators import arrived, change
 from workbench.engine.runner import Runner, Work
 from workbench.engine.shared_pass import NO_CHANGE, Delta
-from workbench.engine.tree import LogEntry, Tree, TreePlan
+from workbench.engine.tree import Tree, TreePlan
 from workbench.network.network import Network
 from workbench.network.nodes import NodeId, Source
 

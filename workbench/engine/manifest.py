@@ -14,13 +14,14 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from workbench.catalog.session_rows import FileRow, LogRow, NeedRow, Run, SessionRows, TreeRows
+from workbench.engine.changelog import LogEntry
 from workbench.engine.held import Held, empty_tree
 from workbench.engine.layout import Layout
 from workbench.engine.need import Need
 from workbench.engine.relation import Relation
 from workbench.engine.segments import Segment
 from workbench.engine.shared_pass import Delta
-from workbench.engine.tree import LogEntry, Tree, TreePlan
+from workbench.engine.tree import Tree, TreePlan
 from workbench.network.projection import Columns
 from workbench.sql.now import ROW
 from workbench.sql.windows import Interval

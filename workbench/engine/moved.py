@@ -13,12 +13,13 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from workbench.engine.changelog import LogEntry
 from workbench.engine.layout import word_column
 from workbench.engine.leaf import has
 from workbench.engine.lineage import WORD
 from workbench.engine.segments import HANDED_ON, Segment, SegmentWriter, check_segments, open_segment
 from workbench.engine.shared_pass import Delta
-from workbench.engine.tree import LogEntry, Tree, TreePlan
+from workbench.engine.tree import Tree, TreePlan
 
 Move = tuple[frozenset[int], frozenset[int]]
 """Rows that had all bits of the first get those of the second."""

@@ -21,7 +21,6 @@ from workbench.engine.enough import Enough
 from workbench.engine.frames import one_row_a_task, tasks_of
 from workbench.engine.key_index import (
     Key,
-    Positions,
     Wanted,
     candidates,
     count_candidates,
@@ -34,6 +33,7 @@ from workbench.engine.leaf import Leaf
 from workbench.engine.lineage import comparable
 from workbench.engine.note import Input, Note
 from workbench.engine.segments import Segment, open_segment, read_share, shares
+from workbench.engine.sorted_index import Positions
 from workbench.engine.ways import Way
 from workbench.engine.worker import settle
 

@@ -13,15 +13,17 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from workbench.engine.changelog import LogEntry
 from workbench.engine.clock import Clock
 from workbench.engine.imposed import changes_within, rows_within
 from workbench.engine.layout import BATCH, WEIGHT, word_column
 from workbench.engine.lineage import WORD
 from workbench.engine.node_rows import has_bit
-from workbench.engine.tree import LogEntry, Tree
+from workbench.engine.tree import Tree
 from workbench.engine.window import extent
 from workbench.errors import QueryError
 from workbench.network.network import QueryPlan
+from workbench.sql.column_names import unique_names
 from workbench.sql.spark_sql import to_spark
 from workbench.sql.types import Kind
 
@@ -57,9 +59,13 @@ class Answers:
 
         Its rows do not pass through the driver, and it needs no file of this session any more.
         """
-        rows = self.result().toDF(*(output.name for output in self.plan.outputs))._jdf
-        theirs = self.spark._jsparkSession.createDataFrame(rows.javaRDD(), rows.schema())
-        return DataFrame(theirs, self.spark).localCheckpoint()
+        dates = {n for n, o in zip(self._names, self.plan.outputs, strict=True) if o.type.kind is Kind.DATE}
+        # Between sessions rows are Java's objects, and its dates have the Julian calendar before 1582-10-15: days that
+        # are counted from 1970 have none.
+        rows = self.result().selectExpr(*(f"unix_date({n}) AS {n}" if n in dates else n for n in self._names))._jdf
+        theirs = DataFrame(self.spark._jsparkSession.createDataFrame(rows.javaRDD(), rows.schema()), self.spark)
+        columns = [F.date_from_unix_date(n) if n in dates else F.col(n) for n in self._names]
+        return theirs.select(columns).toDF(*(output.name for output in self.plan.outputs)).localCheckpoint()
 
     def count(self) -> int:
         """Number of rows in the answer."""
@@ -137,7 +143,8 @@ def _entries_of(tree: Tree, registered: int) -> tuple[LogEntry, ...]:
 
 
 def to_pandas(rows: DataFrame, plan: QueryPlan, first: tuple[str, ...] = ()) -> pd.DataFrame:
-    """Rows as pandas: ``first`` names the leading columns that are not the query's.
+    """Rows as pandas: ``first`` names the leading columns that are not the query's; one of hers of such a name gets a
+    number, as where a name is selected twice.
 
     Decimals and dates stay exact (``Decimal``, ``datetime.date``); integers with NULLs are ``Int64``, not floats.
 
@@ -145,7 +152,7 @@ def to_pandas(rows: DataFrame, plan: QueryPlan, first: tuple[str, ...] = ()) -> 
         QueryError: a date beyond year 9999, which SQL can compute and Python cannot hold.
     """
     table: pa.Table = rows.toArrow()
-    names = [*first, *(output.name for output in plan.outputs)]
+    names = unique_names([*first, *(output.name for output in plan.outputs)])
     try:
         frame = table.rename_columns([f"_{i}" for i in range(len(names))]).to_pandas(integer_object_nulls=True)
     except ValueError as problem:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,15 +73,19 @@ class Runner:
         self._prepared = {role: known for role, known in self._prepared.items() if keep(role.split("_")[0])}
         self.views.forget(keep=lambda role: keep(role.split("_")[0]))
 
-    def forget_plans(self) -> None:
-        """Plan every tree anew in its next batch: a function was given another meaning."""
-        self._prepared = {}
-
     def folder(self, tree: str) -> Path:
         """Where a tree keeps its rows, by its name."""
         folder = self._folder / tree
         make_folder(folder)
         return folder
+
+    def leave(self, tree: str) -> None:
+        """Remove what a tree that has gone told its tasks, and its folder unless somebody still reads rows there."""
+        folder = self._folder / tree
+        for note in folder.glob("*.note"):
+            note.unlink(missing_ok=True)
+        with suppress(OSError):
+            folder.rmdir()
 
     def note(self, plan: TreePlan, role: str = "now") -> Note:
         """What tells the tasks of a tree's jobs what they work on."""

@@ -6,15 +6,14 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 from pyarrow import csv, parquet
 from pyspark.sql import DataFrame
 
 from workbench.engine.frames import write, writing
+from workbench.engine.mapped_files import temporary_folder
 from workbench.engine.segments import read_share
-from workbench.files import make_like
 
 Writer = Callable[[str, pa.Schema], parquet.ParquetWriter | csv.CSVWriter]
 
@@ -49,10 +48,8 @@ def save_rows(rows: DataFrame, schema: pa.Schema, writer: Writer, path: Path, st
     # Who may not write there has no cluster.
     place = state if os.access(state, os.W_OK) else None
     stored = pa.schema([pa.field(name, field.type) for name, field in zip(rows.columns, schema, strict=True)])
-    with TemporaryDirectory(prefix="saved-", dir=place) as folder:
-        if place is not None:
-            make_like(Path(folder), place)
-        segments = write(writing(rows, Path(folder)))
+    with temporary_folder("saved-", place) as folder:
+        segments = write(writing(rows, folder))
         with writer(str(path), schema) as file:
             for batch in read_share([(segment.path, 0, segment.rows) for segment in segments], stored):
                 file.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=schema))

@@ -9,13 +9,13 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
 import pyarrow as pa
 
 from workbench.engine.layout import conform
+from workbench.engine.mapped_files import MAPPED, remove_file
 from workbench.errors import EngineError
 from workbench.files import NewFile, checksum_of, make_folder
 
@@ -92,10 +92,9 @@ def write_segments(table: pa.Table, folder: Path) -> tuple[Segment, ...]:
     return tuple(writer.close())
 
 
-@lru_cache(maxsize=1_024)
 def open_segment(path: str) -> pa.RecordBatch:
     """The rows of a segment, where they are; nothing is read yet."""
-    return pa.ipc.open_file(pa.memory_map(path)).get_batch(0)
+    return MAPPED.batch(path)
 
 
 def check_segments(segments: Iterable[Segment]) -> None:
@@ -118,7 +117,7 @@ def remove_segment(path: str) -> None:
     """Delete a segment and the indexes made of it. Who has it open keeps reading it."""
     file = Path(path)
     for index in file.parent.glob(f"{file.stem}.*"):
-        index.unlink(missing_ok=True)
+        remove_file(index)
 
 
 Share = list[tuple[str, int, int]]

@@ -16,7 +16,7 @@ from collections.abc import Container, Mapping
 
 from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, Node, NodeId, SetOperation, SetOperator
-from workbench.sql.expressions import text
+from workbench.sql.expressions import identity
 
 Form = tuple[str, ...]
 
@@ -77,13 +77,13 @@ def _form(node: Node, parents: list[str], in_parts: bool) -> Form:
     """What siblings have in common, given the operators they read."""
     match node:
         case Aggregate():
-            statistics = sorted(f"{text(s)} = {text(node.direct_statistic(s))}" for s in node.statistics)
+            statistics = sorted(f"{identity(s)} = {identity(node.direct_statistic(s))}" for s in node.statistics)
             if in_parts:
                 return ("parts", *parents, "with", *statistics)
-            groups = [f"{text(group)} = {text(node.direct_group(group))}" for group in node.groups]
+            groups = [f"{identity(group)} = {identity(node.direct_group(group))}" for group in node.groups]
             return ("aggregate", *parents, *groups, "with", *statistics)
         case SetOperation() if node.operator is not SetOperator.UNION_ALL:
-            branches = [", ".join(map(text, values)) for _, values in node.direct]
+            branches = [",".join(map(identity, values)) for _, values in node.direct]
             return (str(node.operator), *parents, *branches)
         case _:
             return (node.id,)

@@ -21,6 +21,7 @@ from importlib import resources
 from pyspark.sql import SparkSession
 
 from workbench.doctor import use_java
+from workbench.engine.spark_life import forget_dead_spark
 from workbench.errors import EnvironmentProblem
 
 SQL_SETTINGS = {
@@ -59,12 +60,15 @@ JVM_OPTIONS = (
     "-XX:TieredStopAtLevel=1",
     # Without C2 the JVM keeps less room for code, 48 MB; when that is full, it stops compiling.
     "-XX:ReservedCodeCacheSize=256m",
+    # Spark follows an expression by calls inside one another, twenty and more for each operator: the highest that is
+    # not refused (workbench/sql/extent.py) takes more stack than the 1 MB there would be. What is not used is free.
+    "-Xss64m",
 )
 """What the JVM is told, besides where its log settings are."""
 
 
 def local_spark(app_name: str = "argus", cores: int | None = None, memory: str = "3g") -> SparkSession:
-    """Start (or find) a Spark in this process.
+    """Start (or find) a Spark in this process; where its JVM has died, another one is started.
 
     Args:
         app_name: what Spark calls the application.
@@ -75,6 +79,7 @@ def local_spark(app_name: str = "argus", cores: int | None = None, memory: str =
         EnvironmentProblem: Java is missing or Spark did not start.
     """
     use_java()
+    forget_dead_spark()
     # Without this, workers run whatever python3 is first on PATH; PySpark reads it from the environment alone.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     threads = cores or os.cpu_count() or 2

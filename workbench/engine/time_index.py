@@ -1,28 +1,20 @@
 """Finding the rows of a segment by their time: PSoup keeps its results sorted by time for that (PSoup 3.3, 4.3).
 
-A segment's index is the times of its rows in order, and where each row stands. Like that by keys (``key_index``) it is
-made when somebody first looks, and kept in a file beside the segment that is memory-mapped. So the rows that a window
-lets in or out are found at a cost that follows their number, and not that of the rows there are.
+A segment's index (``sorted_index``) is the times of its rows in order, and where each row stands. So the rows that a
+window lets in or out are found at a cost that follows their number, and not that of the rows there are.
 """
 
 from __future__ import annotations
 
-import hashlib
-import os
-import uuid
 from collections.abc import Iterable
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from workbench.engine.segments import open_segment
-from workbench.files import NewFile
+from workbench.engine.sorted_index import Positions, sorted_index
 from workbench.sql.windows import Interval
 from workbench.streams.times import Mask, Times, times_of
-
-Positions = npt.NDArray[np.int64]
 
 
 def rows_within(segment: str, column: str, intervals: Iterable[Interval]) -> Positions:
@@ -54,22 +46,10 @@ def earliest(segment: str, column: str) -> int | None:
     return int(times[known].min()) if known.any() else None
 
 
-@lru_cache(maxsize=1_024)
 def _index(segment: str, column: str) -> tuple[Times, Positions]:
-    name = hashlib.sha256(column.encode()).hexdigest()[:16]
-    file = Path(segment).with_suffix(f".{name}.time.npy")
-    if not file.exists():
-        _write_index(segment, column, file)
-    both = np.load(file, mmap_mode="r")
-    return both[0], both[1]
+    def entries() -> tuple[Times, Positions]:
+        times, known = times_of(open_segment(segment).column(column))
+        rows = np.flatnonzero(known)
+        return times[rows], rows
 
-
-def _write_index(segment: str, column: str, file: Path) -> None:
-    times, known = times_of(open_segment(segment).column(column))
-    rows = np.flatnonzero(known)
-    order = np.argsort(times[rows], kind="stable")
-    # Two tasks may do this at a time; they write the same.
-    part = file.with_suffix(f".{uuid.uuid4().hex}")
-    with NewFile(part) as out:
-        np.save(out, np.stack([times[rows][order], rows[order]]))
-    os.replace(part, file)
+    return sorted_index(segment, f"time {column}", entries)

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from workbench.engine.changelog import LogEntry, with_change
 from workbench.engine.compile_filter import CompiledFilter
 from workbench.engine.enough import Enough
 from workbench.engine.grouped_plan import GroupedPlan
@@ -26,15 +27,6 @@ from workbench.engine.ways import Way
 from workbench.network.nodes import NodeId, Read
 from workbench.network.projection import Columns
 from workbench.sql.expressions import Expression
-
-
-@dataclass(frozen=True)
-class LogEntry:
-    """Changes of a tree in one batch; ``whole``: all of its rows, since the tree was made (again) after that batch."""
-
-    batch: int
-    delta: Delta
-    whole: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +153,8 @@ class Tree:
         """The tree after a batch."""
         if not delta.rows and not state_delta.rows:
             return self
-        log = (*self.log, LogEntry(batch, delta)) if self.plan.logged and delta.rows else self.log
+        logged = self.plan.logged and delta.rows
+        log = with_change(self.log, batch, delta, self.relation) if logged else self.log
         state = self.state.append(state_delta) if self.state is not None else None
         return replace(self, relation=self.relation.append(delta), state=state, log=log)
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from workbench.engine.band import Band, band_of
 from workbench.engine.join_keys import Ends, either_keys, join_keys, key_column
 from workbench.network.join_names import JoinNames
 from workbench.network.nodes import Join
-from workbench.sql.expressions import columns, text
+from workbench.sql.expressions import columns, identity
+from workbench.sql.memo import remembered
 from workbench.sql.predicates import TRUE, PredSet, conjunction, rename_predicates
 
 MOST = 16
@@ -66,7 +66,7 @@ def ways_of(join: Join, wants: Collection[PredSet]) -> tuple[Way, ...]:
     return of_reader(join.tested, join.names, TRUE)
 
 
-@lru_cache(maxsize=65_536)
+@remembered(65_536)
 def of_reader(tested: PredSet, names: JoinNames, want: PredSet) -> tuple[Way, ...]:
     """The ways of one reader: one, or one for each of the keys of which either must be equal."""
     holds = conjunction(tested, rename_predicates(want, names.input))
@@ -76,7 +76,7 @@ def of_reader(tested: PredSet, names: JoinNames, want: PredSet) -> tuple[Way, ..
     if not keys and not either and (band is None or not band.closed):
         return ()
     alternatives = [{ends} for ends in either] or [set()]
-    return tuple(Way(tuple(sorted(keys | some, key=_text)), band) for some in alternatives)
+    return tuple(Way(tuple(sorted(keys | some, key=_order)), band) for some in alternatives)
 
 
 def _on(band: Band, ends: Ends) -> bool:
@@ -112,5 +112,5 @@ def _together(ways: Iterable[Way]) -> Iterator[Way]:
         yield Way(keys, widest)
 
 
-def _text(ends: Ends) -> tuple[str, str]:
-    return text(ends[0]), text(ends[1])
+def _order(ends: Ends) -> tuple[str, str]:
+    return identity(ends[0]), identity(ends[1])

@@ -9,6 +9,8 @@ from importlib.metadata import version
 from pathlib import Path
 from types import TracebackType
 
+from workbench.experiments.processes import descendants
+
 
 def machine() -> dict[str, object]:
     """What figures must be read with: cores, memory, versions."""
@@ -30,15 +32,7 @@ def resident_bytes(process: int | None = None) -> int:
 
     Shared pages of forked workers are counted in proportion (PSS) where the system tells.
     """
-    parents: dict[int, int] = {}
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            parents[int(folder.name)] = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1])
-        except (OSError, ValueError, IndexError):
-            continue  # it ended while we looked
-    ours = {os.getpid() if process is None else process}
-    while more := {pid for pid, parent in parents.items() if parent in ours} - ours:
-        ours |= more
+    ours = descendants(os.getpid() if process is None else process)
     return sum(_proportional(pid) for pid in ours)
 
 

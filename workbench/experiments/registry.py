@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from workbench.errors import WorkbenchError, nearest
-from workbench.experiments import aggregates, incremental, network_size, psoup, scaling, sharing, speed, windows
+from workbench.experiments import aggregates, incremental, network_size, psoup, scaling, sharing, soak, speed, windows
 from workbench.experiments.ours import Progress
 from workbench.experiments.report import Report
 
@@ -59,6 +59,10 @@ EXPERIMENTS = {
         Experiment(
             "windows", "a mix of sliding windows over many batches; windowed aggregates shared or separate",
             windows.add_arguments, windows.report,
+        ),
+        Experiment(
+            "soak", "hours of windowed queries that come and go: does memory, descriptors, files or threads grow",
+            soak.add_arguments, soak.report,
         ),
         Experiment(
             "network-size", "weighted size of the network by configuration (T10.4.4); planning alone",

@@ -10,13 +10,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from workbench.border import border
 from workbench.errors import QueryError, nearest
 from workbench.network.dot import to_dot
 from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, Source, Window, kind_of
 from workbench.network.projection import Columns, carried_columns, made_columns
 from workbench.network.sql_text import SIDE_NAMES, expression_sql, node_sql, or_pred_sql, window_sql
-from workbench.sql.expressions import column_name, text
+from workbench.sql.column_names import written_name
+from workbench.sql.expressions import column_name, reading_order
 from workbench.sql.predicates import pred_set
 
 SELECTION_WEIGHTS = (5, 4, 3, 2, 1)
@@ -53,6 +55,7 @@ class NodeView:
     label: tuple[str, ...]
 
 
+@border
 class NetworkView:
     """What ``session.network`` gives: the network's nodes and edges, its weighted size and its drawing.
 
@@ -96,12 +99,19 @@ class NetworkView:
         return self._last
 
     def node(self, id_: NodeId) -> NodeView:
-        """One node by id; ``KeyError`` when there is none."""
+        """One node by id.
+
+        Raises:
+            QueryError: there is none.
+        """
+        if id_ not in self._by_id:
+            raise QueryError(f"there is no node {id_}", hint=nearest(id_, self._by_id))
         return self._by_id[id_]
 
     def columns(self, id_: NodeId) -> Columns:
         """Names and types of the columns that are kept of a node's rows: those of its local tree."""
-        return self._carried[self._network.roots[id_]]
+        carried = self._carried[self.node(id_).root]
+        return {written_name(name): type_ for name, type_ in carried.items()}
 
     def ancestors(self, query: str) -> frozenset[NodeId]:
         """Ids of all nodes a query's answer is computed by.
@@ -188,7 +198,7 @@ def _label(node: Node) -> Iterable[str]:
             return [or_pred_sql(p, SIDE_NAMES) for p in node.tested]
         case Aggregate():
             groups = ", ".join(map(expression_sql, node.groups))
-            statistics = ", ".join(expression_sql(s) for s in sorted(node.statistics, key=text))
+            statistics = ", ".join(expression_sql(s) for s in sorted(node.statistics, key=reading_order))
             return [part for part in (groups, statistics) if part]
         case SetOperation():
             return [str(node.operator).upper()]

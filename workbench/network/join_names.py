@@ -63,7 +63,7 @@ def split_leaf(name: str) -> tuple[str, int]:
         >>> split_leaf("tran_date_2")
         ('tran_date', 2)
     """
-    match = re.fullmatch(r"(.*)_(\d+)", name)
+    match = re.fullmatch(r"(.*)_(\d+)", name, re.DOTALL)
     if match is None:
         raise ValueError(f"{name!r} is not a column of a join")
     return match[1], int(match[2])

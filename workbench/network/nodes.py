@@ -1,11 +1,11 @@
 """The nodes of the query network: immutable, closed, identified by what they compute.
 
-A node's id is a digest of what it computes, in canonical text, so equal computations *are* one node. *How* it is
-computed, from which direct parents by which tests, is not part of its identity: it may change when other queries come
-and go (rerouting and restructuring, T6.3), and who reads the node need not know. Every node so has two forms (T6.2.5):
-the *very original* one, over the roots of local trees, which is searched, and the *direct* one, over its direct
-parents, which is evaluated. Which columns a node must carry is not part of it either: that follows from who reads it
-(``projection``, T8.2).
+A node's id is a digest of what it computes, in canonical form (``workbench.sql.expressions.identity``), so equal
+computations *are* one node. *How* it is computed, from which direct parents by which tests, is not part of its
+identity: it may change when other queries come and go (rerouting and restructuring, T6.3), and who reads the node need
+not know. Every node so has two forms (T6.2.5): the *very original* one, over the roots of local trees, which is
+searched, and the *direct* one, over its direct parents, which is evaluated. Which columns a node must carry is not part
+of it either: that follows from who reads it (``projection``, T8.2).
 
 Columns of a node. A source has its stream's columns; a selection or window those of its root; an aggregate its group
 expressions and statistics under ``column_name``; a set operator ``c1 … cn``. A join has those of all its leaves: the
@@ -14,9 +14,11 @@ column ``amount`` of the second leaf is ``amount_2``; leaves count from 1, left 
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from workbench.network.join_names import JoinNames, join_names
 from workbench.sql.expressions import (
@@ -28,8 +30,9 @@ from workbench.sql.expressions import (
     calls,
     column_name,
     digest,
-    text,
+    identity,
 )
+from workbench.sql.memo import remembered
 from workbench.sql.predicates import (
     TRUE,
     OnSide,
@@ -39,9 +42,12 @@ from workbench.sql.predicates import (
     predicate_sources,
     rename_predicates,
 )
+from workbench.sql.types import DataType
 from workbench.sql.windows import times
 
 NodeId = str
+ID_DIGITS = 12
+"""Hexadecimal digits of an id: among 10,000 nodes two of one id are as likely as one in five million."""
 
 
 class SetOperator(StrEnum):
@@ -66,8 +72,10 @@ class Read:
     root: NodeId
     wants: PredSet = TRUE
 
-    def __str__(self) -> str:
-        return f"{self.root} where {self.wants}" if self.wants else self.root
+    @property
+    def identity(self) -> str:
+        """The canonical form; roots are hexadecimal ids, so nothing else looks like one."""
+        return f"{self.root}{self.wants.identity}"
 
 
 @dataclass(frozen=True)
@@ -84,8 +92,8 @@ class Source:
 
     @property
     def signature(self) -> str:
-        """What it computes, as canonical text."""
-        return f"source {self.stream.lower()}{_owned(self.owner)}"
+        """What it computes, in canonical form."""
+        return f"source {json.dumps([self.stream.lower(), self.owner])}"
 
     @cached_property
     def id(self) -> NodeId:
@@ -114,8 +122,8 @@ class Selection:
 
     @property
     def signature(self) -> str:
-        """What it computes, as canonical text."""
-        return f"select {self.read}"
+        """What it computes, in canonical form."""
+        return f"select {self.read.identity}"
 
     @cached_property
     def id(self) -> NodeId:
@@ -129,7 +137,7 @@ class Join:
 
     Attributes:
         left_root, right_root: the roots its rows come from (its JVOAs, T6.2.5).
-        anchor: which of the joins between these two: the text of what its first reader wanted.
+        anchor: which of the joins between these two: a digest of what its first reader wanted.
         predicates: what holds for every row, over the roots (the JVOA form). It covers what its readers want, and no
             more; like the columns a node carries it follows from the readers, so it is not part of the identity.
         left, right: the nodes it is evaluated from, in the trees of the roots.
@@ -164,7 +172,7 @@ class Join:
 
     @property
     def signature(self) -> str:
-        """What it computes, as canonical text."""
+        """What it computes, in canonical form."""
         return f"join {self.left_root} {self.right_root} on {self.anchor}"
 
     @cached_property
@@ -207,13 +215,18 @@ class Aggregate:
 
     @property
     def signature(self) -> str:
-        """What it computes, as canonical text."""
-        return f"aggregate {self.read} by {', '.join(map(text, self.groups))}"
+        """What it computes, in canonical form."""
+        return f"aggregate {self.read.identity} by {','.join(map(identity, self.groups))}"
 
     @cached_property
     def id(self) -> NodeId:
         """Digest of the signature."""
         return _id("G", self.signature)
+
+    @cached_property
+    def types(self) -> Mapping[str, DataType]:
+        """The columns it makes, by name."""
+        return {column_name(made): made.type for made in (*self.groups, *self.statistics)}
 
     def direct_group(self, group: Expression) -> Expression:
         """A group expression over the parent's columns."""
@@ -231,8 +244,10 @@ class Branch:
     read: Read
     values: tuple[Expression, ...]
 
-    def __str__(self) -> str:
-        return f"{self.read}: {', '.join(map(text, self.values))}"
+    @property
+    def identity(self) -> str:
+        """The canonical form, with all types."""
+        return f"{self.read.identity}({','.join(map(identity, self.values))})"
 
 
 @dataclass(frozen=True)
@@ -258,13 +273,18 @@ class SetOperation:
 
     @property
     def signature(self) -> str:
-        """What it computes, as canonical text."""
-        return f"{self.operator} {'; '.join(map(str, self.branches))}"
+        """What it computes, in canonical form."""
+        return f"{self.operator} {';'.join(branch.identity for branch in self.branches)}"
 
     @cached_property
     def id(self) -> NodeId:
         """Digest of the signature."""
         return _id("U", self.signature)
+
+    @cached_property
+    def types(self) -> Mapping[str, DataType]:
+        """The columns it makes, by name."""
+        return {f"c{i}": value.type for i, value in enumerate(self.branches[0].values, start=1)}
 
 
 @dataclass(frozen=True)
@@ -290,8 +310,8 @@ class Window:
 
     @property
     def signature(self) -> str:
-        """What it computes, as canonical text."""
-        return f"window {self.read} within {self.within}"
+        """What it computes, in canonical form."""
+        return f"window {self.read.identity} within {self.within.identity}"
 
     @cached_property
     def id(self) -> NodeId:
@@ -322,7 +342,7 @@ def kind_of(node: Node) -> str:
             return "window"
 
 
-@lru_cache(maxsize=100_000)
+@remembered(100_000)
 def side_of(predicates: PredSet, side: int) -> PredSet:
     """The part of a join's predicates that reads one side only, over that side's root.
 
@@ -388,12 +408,8 @@ def of_parts(statistic: AggregateCall) -> AggregateCall:
                    arguments=(part,))  # fmt: skip
 
 
-def _owned(owner: str) -> str:
-    return f" of {owner}" if owner else ""
-
-
 def _id(prefix: str, signature: str) -> NodeId:
-    return prefix + digest(signature)
+    return prefix + digest(signature, ID_DIGITS)
 
 
 def functions_called(node: Node) -> frozenset[str]:

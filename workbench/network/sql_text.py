@@ -9,7 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from workbench.network.nodes import Aggregate, Join, Node, Selection, SetOperation, Source, Window
-from workbench.sql.expressions import AggregateCall, Call, Column, Constant, Expression, column_name, text
+from workbench.sql.column_names import quoted, written_name
+from workbench.sql.expressions import (
+    AggregateCall,
+    Call,
+    Column,
+    Constant,
+    Expression,
+    column_name,
+    reading_order,
+    shown_function,
+    text,
+)
 from workbench.sql.predicates import Literal, Operator, ORPred, PredSet
 from workbench.sql.windows import time_and_end
 
@@ -43,7 +54,7 @@ def node_sql(node: Node) -> str:
     """
     match node:
         case Source():
-            return f"SELECT * FROM {node.stream}"
+            return f"SELECT * FROM {quoted(node.stream)}"
         case Selection():
             return f"SELECT * FROM {node.parent} WHERE {predicates_sql(node.predicates)}"
         case Join():
@@ -98,7 +109,8 @@ def _sql(expression: Expression | AggregateCall, sides: tuple[str, ...], outer: 
     """The expression, in parentheses when it binds less than ``outer``, what is around it."""
     match expression:
         case Column():
-            return f"{sides[expression.source]}.{expression.name}" if sides else expression.name
+            name = quoted(written_name(expression.name))
+            return f"{sides[expression.source]}.{name}" if sides else name
         case Constant():
             return text(expression)
         case AggregateCall():
@@ -137,20 +149,20 @@ def _call(call: Call, sides: tuple[str, ...]) -> tuple[str, int]:
         case "cast", (value,):
             return f"CAST({sql(value)} AS {str(call.type).upper()})", NEGATIVE
         case function, arguments:
-            return f"{function.upper()}({', '.join(map(sql, arguments))})", NEGATIVE
+            return f"{shown_function(function).upper()}({', '.join(map(sql, arguments))})", NEGATIVE
 
 
 def _aggregate_sql(node: Aggregate) -> str:
     groups = [(node.direct_group(g), column_name(g)) for g in node.groups]
     if not node.statistics:
         return f"SELECT DISTINCT {_as_columns(groups)} FROM {node.parent}"
-    statistics = [(node.direct_statistic(s), column_name(s)) for s in sorted(node.statistics, key=text)]
+    statistics = [(node.direct_statistic(s), column_name(s)) for s in sorted(node.statistics, key=reading_order)]
     grouped = f" GROUP BY {', '.join(expression_sql(g) for g, _ in groups)}" if groups else ""
     return f"SELECT {_as_columns([*groups, *statistics])} FROM {node.parent}{grouped}"
 
 
 def _as_columns(named: Iterable[tuple[Expression | AggregateCall, str]]) -> str:
-    parts = ((expression_sql(expression), name) for expression, name in named)
+    parts = ((expression_sql(expression), quoted(written_name(name))) for expression, name in named)
     return ", ".join(sql if sql == name else f"{sql} AS {name}" for sql, name in parts)
 
 

@@ -16,6 +16,7 @@ from workbench.notebook.commands.define import CELL
 from workbench.notebook.commands.registry import COMMANDS
 from workbench.notebook.desk import Desk
 from workbench.notebook.position import FULL_SPEED, SPEEDS
+from workbench.sql.column_names import quoted
 from workbench.sql.dialects import EXAMINED
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def _aliases(cell: str, streams: Iterable[str]) -> dict[str, str]:
 
 
 def _columns(streams: dict[str, Any], names: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(column for name in names for column, _ in streams[name].columns))
+    return list(dict.fromkeys(quoted(column) for name in names for column, _ in streams[name].columns))
 
 
 def _matches(words: Iterable[str], fragment: str) -> SimpleMatcherResult:

@@ -86,7 +86,7 @@ class Desk:
 
     def use(self, session: Session) -> None:
         """Work with a session that was made by hand from now on; the one before stays as it is, and is not played."""
-        if self._session is not None:
+        if self._session is not None and not self._session.closed:
             self._session.player.pause()
         self._session = session
 

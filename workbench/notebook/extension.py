@@ -72,7 +72,7 @@ def use(session: Session) -> None:
 
 def _follow(desk: Desk) -> None:
     """After a cell, which may have changed anything, what is on the screen follows."""
-    if desk.current is not None:
+    if desk.current is not None and not desk.current.closed:
         desk.current.player.announce()
 
 
@@ -85,13 +85,15 @@ def _start_spark() -> SparkSession:
 def _make_session(spark: SparkStart) -> Session:
     from workbench.session import Session
 
-    return Session(spark=spark.wait())
+    spark.wait()
+    return Session()
 
 
 def _open_session(spark: SparkStart, path: str) -> Session:
     from workbench.session import Session
 
-    return Session.open(path, spark=spark.wait())
+    spark.wait()
+    return Session.open(path)
 
 
 def _loaded() -> Desk:

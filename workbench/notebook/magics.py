@@ -6,16 +6,12 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, magics_class
 from IPython.display import display
 
-from workbench.errors import WorkbenchError
+from workbench.errors import UnexpectedError, WorkbenchError
 from workbench.notebook.arguments import Command
 from workbench.notebook.commands.define import CELL
 from workbench.notebook.commands.registry import find
 from workbench.notebook.desk import Desk
 from workbench.notebook.display import show
-
-
-class UnexpectedError(WorkbenchError):
-    """Something failed that no part of the workbench foresaw; the cause is chained."""
 
 
 @magics_class
@@ -50,7 +46,4 @@ class ArgusMagics(Magics):
             raise
         except Exception as error:
             # An analyst is not helped by our stack or Java's; %argus last-error has both.
-            first = (str(error).strip().splitlines() or ["no message"])[0]
-            raise UnexpectedError(
-                f"{type(error).__name__}: {first[:200]}", hint="%argus last-error shows all of it"
-            ) from error
+            raise UnexpectedError.of(error) from error

@@ -13,11 +13,11 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 
 from workbench.sql.canonical import NEVER, canonical_literal, comparison
 from workbench.sql.expressions import Constant, Expression, sources
 from workbench.sql.linear import LinearForm, linear, linear_form
+from workbench.sql.memo import remembered
 from workbench.sql.predicates import FLIPPED, Literal, Operator, ORPred, PredSet, or_pred, pred_set
 from workbench.sql.types import Kind
 
@@ -127,7 +127,7 @@ def _test(predicate: ORPred, through: frozenset[Literal] = frozenset()) -> _Test
     return _Test(predicate, known[0][0], tuple((operator, value) for _, operator, value in known), through)
 
 
-@lru_cache(maxsize=50_000)
+@remembered(50_000)
 def _choice(literal: Literal) -> tuple[Expression, Operator, Value] | None:
     """A comparison of one expression with a constant."""
     if literal.right is None:
@@ -145,7 +145,7 @@ def _choice(literal: Literal) -> tuple[Expression, Operator, Value] | None:
     return None
 
 
-@lru_cache(maxsize=50_000)
+@remembered(50_000)
 def _form(literal: Literal) -> LinearForm | None:
     """An exact comparison as a combination compared with 0."""
     if literal.right is None or not (literal.left.type.exact and literal.right.type.exact):

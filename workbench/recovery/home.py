@@ -14,7 +14,6 @@ import errno
 import fcntl
 import grp
 import os
-import shutil
 import socket
 import stat
 import tempfile
@@ -28,6 +27,7 @@ from typing import IO
 from workbench.catalog.catalog import Catalog
 from workbench.catalog.database import RESTORE, CatalogError
 from workbench.engine.discarded import Discarded
+from workbench.engine.mapped_files import MAPPED, remove_folder
 from workbench.errors import SessionError, WorkbenchError
 from workbench.files import FOR_GROUP, FOR_OWNER, checksum_of, ensure_file, is_for_group
 from workbench.recovery.mark import MARK, Mark, MarkFile, read_mark
@@ -202,12 +202,25 @@ class Home:
             self._mark.committed(commits)
         self.set_aside.expire(commits)
 
+    def check_open(self) -> None:
+        """Nothing while the session is open.
+
+        Raises:
+            SessionError: it is closed.
+        """
+        if self.closed:
+            hint = f"Session.open({str(self.path)!r}) goes on with it"
+            if self.temporary:
+                hint = "its folder was temporary and is gone; save(path) keeps a session, and so does Session(path=...)"
+            raise SessionError("the session is closed", hint=hint)
+
     def check_writable(self) -> None:
         """Nothing when this session may write.
 
         Raises:
             SessionError: it may not; the message says why.
         """
+        self.check_open()
         if self.read_only is not None:
             hint = "it can be asked for results, changes, explain and plan; to change it, open it when that is over"
             raise SessionError(f"the session is read-only: {self.read_only}", hint=hint)
@@ -229,7 +242,9 @@ class Home:
         self.closed = True
         self._unlock()
         if self.temporary:
-            shutil.rmtree(self.path, ignore_errors=True)
+            remove_folder(self.path)
+        else:
+            MAPPED.forget_below(self.path)
 
     def _unlock(self) -> None:
         if self._writing is not None:

@@ -14,6 +14,7 @@ from workbench.catalog.catalog import Catalog
 from workbench.catalog.session_rows import BatchRow, FileRow, Registration, StreamRow
 from workbench.engine.clock import clock_of
 from workbench.engine.engine import Engine
+from workbench.engine.function_process import Limits
 from workbench.engine.functions import UserFunctions
 from workbench.engine.held import Held
 from workbench.engine.manifest import Manifest
@@ -21,12 +22,12 @@ from workbench.engine.timings import BatchReport, OperatorReport, Places
 from workbench.errors import StreamError
 from workbench.network.network import Network
 from workbench.network.nodes import NodeId
-from workbench.query import OFF, Query
+from workbench.query import ACTIVE, Query
 from workbench.recovery.files_check import Expected, FilesCheck
 from workbench.recovery.functions import distrusted, loaded, of_other_python, wrong_with
 from workbench.recovery.home import Home
 from workbench.sharing.decisions import Explanation
-from workbench.sql.logical import functions_called
+from workbench.sql.logical import calls_of
 from workbench.state import State
 from workbench.steps import AnswersOf
 from workbench.streams.log import MANIFEST, logged_files, open_log
@@ -42,8 +43,8 @@ class Damage:
         trees: trees with a file that is missing or has other bytes, by the nodes whose rows they have.
         arrived: streams whose rows for later queries are so.
         streams: streams whose log is so.
-        functions: functions that Python cannot load.
-        distrusted: functions that are not to be loaded.
+        functions: functions that Python cannot load, by their ids.
+        distrusted: functions that are not to be loaded, by their ids.
         lost: that the catalog lacks the last commits; "" when it does not.
         altered: that the catalog is not as it was left; "" when it is.
     """
@@ -156,11 +157,11 @@ class Restored:
         """Why functions cannot be loaded, and why they are not to be."""
         functions, not_trusted = {}, {}
         for function, stored in self._rows.functions():
-            name = function.name
-            functions[name] = of_other_python(name, stored)
-            if not functions[name]:
-                not_trusted[name] = distrusted(name, str(function.returns), stored, self._trust)
-                functions[name] = "" if not_trusted[name] else wrong_with(name, stored)
+            id_, name = function.id, function.name
+            functions[id_] = of_other_python(name, stored)
+            if not functions[id_]:
+                not_trusted[id_] = distrusted(function, stored, self._trust)
+                functions[id_] = "" if not_trusted[id_] else wrong_with(name, stored)
         return functions, not_trusted
 
     def state(
@@ -177,19 +178,18 @@ class Restored:
         """
         stored, places = self._rows.functions(), Places()
         for function, code in stored:
-            if function.name not in damage.unusable and before.stored_functions.get(function.name) != code:
-                functions.add(function.name, loaded(code), function.returns)
+            if function.id not in damage.unusable and before.stored_functions.get(function.id) != code:
+                functions.add(function.id, loaded(code), function.returns, Limits(code.seconds, code.memory))
         network = self._catalog.network()
         streams = {row.name: self._stream(row) for row in self._rows.streams() if row.name not in damage.streams}
         registered = self._rows.registrations()
-        kept = [row for row in registered if row.results != OFF]
-        disabled = {row.name: row.status for row in kept if row.name not in network.queries}
+        disabled = {row.name: row.status for row in registered if row.status != ACTIVE}
         return State(
             network=network,
             streams=streams,
             views=self._rows.views(),
-            functions={function.name: function for function, _ in stored},
-            stored_functions={function.name: code for function, code in stored},
+            functions={function.id: function for function, _ in stored},
+            stored_functions={function.id: code for function, code in stored},
             aggregates={aggregate.name: aggregate for aggregate in self._rows.aggregates()},
             queries={row.name: self._query(row, answers, before) for row in registered},
             disabled=disabled | _calling(registered, damage) | unreadable(network, damage),
@@ -202,7 +202,7 @@ class Restored:
         manifest = Manifest(self._rows, self._home.path)
         plans = engine.plans(network, {name: tree.bits for name, tree in self._rows.trees().items()})
         whole = {name: plan for name, plan in plans.items() if damage.trees.keys().isdisjoint(plan.roots)}
-        columns = {name: dict(s.columns) for name, s in streams.items() if name not in damage.arrived}
+        columns = {name: dict(s.stored_columns) for name, s in streams.items() if name not in damage.arrived}
         trees = manifest.trees(engine.spark, self._home.state, whole)
         arrived = manifest.arrived(engine.spark, self._home.state, columns)
         times = {name: streams[name].time for name in arrived}
@@ -217,7 +217,7 @@ class Restored:
         if old is not None and (old.sql, old.registered) == (row.sql, row.registered):
             return old
         told = self._catalog.decisions(row.name)
-        explanation = Explanation.from_rows(row.name, told)
+        explanation = Explanation.from_rows(row.name, told) if told else Explanation(row.name, ())
         about = (row.name, row.sql, row.dialect, row.logical, row.registered, explanation, answers)
         return Query(*about, row.results, row.windows)
 
@@ -240,7 +240,7 @@ def _calling(queries: Iterable[Registration], damage: Damage) -> dict[str, str]:
     """The queries that call a function which is not there, and why it is not."""
     found = {}
     for row in queries:
-        if called := sorted(functions_called(row.logical) & damage.unusable.keys()):
+        if called := sorted(calls_of(row.logical) & damage.unusable.keys()):
             found[row.name] = damage.unusable[called[0]]
     return found
 

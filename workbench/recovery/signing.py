@@ -27,7 +27,7 @@ def signed(name: str, returns: str, stored: StoredFunction) -> StoredFunction:
     """A function with this user's signature; as it is where there is no place for a key.
 
     Args:
-        name: what queries call it.
+        name: its id.
         returns: the type of its values.
         stored: its bytes.
     """
@@ -50,7 +50,8 @@ def key_file() -> Path:
 
 
 def _signature(key: bytes, name: str, returns: str, stored: StoredFunction) -> str:
-    parts = (name.encode(), returns.encode(), stored.python.encode(), stored.pickled)
+    limits = f"{stored.seconds} {stored.memory}"
+    parts = (name.encode(), returns.encode(), stored.python.encode(), limits.encode(), stored.pickled)
     # With their lengths no two functions give the same bytes.
     whole = b"".join(len(part).to_bytes(8, "big") + part for part in parts)
     return hmac.new(key, whole, hashlib.sha256).hexdigest()

@@ -13,7 +13,8 @@ from workbench.catalog.database import CatalogError, reading
 from workbench.engine.engine import Engine
 from workbench.engine.explained import explained
 from workbench.engine.functions import UserFunctions
-from workbench.errors import StreamError
+from workbench.engine.spark_life import SparkLife
+from workbench.errors import EnvironmentProblem, SessionError, StreamError
 from workbench.optimizer.statistics import StreamStatistics
 from workbench.query import ACTIVE
 from workbench.recovery.commit import write_commit
@@ -22,9 +23,10 @@ from workbench.recovery.functions import signed_anew
 from workbench.recovery.home import CATALOG, Home, new_identity, reading_catalog
 from workbench.recovery.repair import repaired
 from workbench.recovery.restore import Damage, Restored
+from workbench.recovery.upgrade import upgraded
 from workbench.sharing.planner import Planner
 from workbench.state import State
-from workbench.steps import AnswersOf
+from workbench.steps import AnswersOf, Steps
 
 
 @dataclass
@@ -43,6 +45,7 @@ class Store:
         engine: what runs the network.
         functions: the analyst's functions in Spark.
         answers: what a query asks for its answers.
+        spark: tells whether the engine's Spark still runs.
     """
 
     def __init__(
@@ -52,8 +55,10 @@ class Store:
         engine: Engine,
         functions: UserFunctions,
         answers: AnswersOf,
+        spark: SparkLife,
     ) -> None:
         self.home = home
+        self._spark = spark
         self._planner = planner
         self._engine = engine
         self._functions = functions
@@ -67,7 +72,12 @@ class Store:
 
     @property
     def state(self) -> State:
-        """The session as it was committed last, by whoever writes."""
+        """The session as it was committed last, by whoever writes.
+
+        Raises:
+            SessionError: it is closed.
+        """
+        self.home.check_open()
         if self._watched is not None:
             with self._lock:
                 if self._commits_elsewhere(self._watched) != self._seen:
@@ -97,6 +107,12 @@ class Store:
                 self._go_on(damage)
                 return
             self.home.forgo_writing(f"{damage}; {damage.remedy}")
+        if self._planner.catalog.session.plan_anew:
+            raise SessionError(
+                f"{self.home.path} was written by an older workbench, and cannot be brought to this version: "
+                f"{self.home.read_only}",
+                hint="open it where it may be written, or with the workbench that wrote it",
+            )
         self._watched = reading(self.home.path / CATALOG)
         self._follow(self._watched)
 
@@ -121,14 +137,46 @@ class Store:
         self.disable(reasons)
 
     @contextmanager
+    def using_spark(self) -> Iterator[None]:
+        """Whatever needs Spark is done inside; where that fails since Spark is gone or the session closed, it says so.
+
+        Raises:
+            SessionError: the session is closed.
+            EnvironmentProblem: its Spark does not run any more.
+        """
+        self._check_usable()
+        try:
+            yield
+        except Exception as problem:
+            self._check_usable(problem)
+            raise
+
+    @contextmanager
+    def pinned(self) -> Iterator[State]:
+        """The session as it was committed last; its files stay meanwhile.
+
+        Raises:
+            SessionError: it is closed.
+        """
+        self.home.check_open()
+        with self.home.discarded.kept():
+            yield self.state
+
+    @contextmanager
     def changing(self) -> Iterator[Change]:
         """What is done inside is committed at the end, or undone as a whole.
 
         Raises:
-            SessionError: this session may only read.
+            SessionError: this session may only read, or is closed.
+            EnvironmentProblem: its Spark does not run any more.
             CatalogError, EngineError: it cannot be written down.
         """
         self.home.check_writable()
+        with self.using_spark(), self._committing() as change:
+            yield change
+
+    @contextmanager
+    def _committing(self) -> Iterator[Change]:
         before, number = self._state, self._planner.catalog.session.commits + 1
         change = Change(before)
         try:
@@ -157,6 +205,18 @@ class Store:
             self._watched.close()
         self.home.close()
 
+    def _check_usable(self, problem: Exception | None = None) -> None:
+        self.home.check_open()
+        if why := self._spark.lost(problem):
+            keep, path = "close() the session", repr(str(self.home.path))
+            if self.home.temporary:
+                keep, path = "save(path) keeps the session, whose folder is temporary", "path"
+            then = f"Session.open({path}) goes on from there with a new Spark"
+            if self._spark.given:
+                then = f"restart the kernel, whose Spark it was, and Session.open({path}, spark) goes on from there"
+            message = f"{why}; the session is whole in {self.home.path}, as it was committed last"
+            raise EnvironmentProblem(message, hint=f"{keep}; {then}") from problem
+
     def _settle(self, after: State) -> None:
         before = self._state
         self._show(after)
@@ -178,6 +238,10 @@ class Store:
             self._open_catalog()
         self._read(damage)
         self._tidy()
+        if self._planner.catalog.session.plan_anew:
+            with self.changing() as change:
+                change.state = upgraded(Steps(self._planner, self._engine), change.state, self._answers)
+                self._planner.catalog.session.has_plan()
         if damage:
             with self.changing() as change:
                 change.state = repaired(self._engine, change.state, damage)

@@ -13,7 +13,7 @@ from workbench.network.nodes import Aggregate, NodeId, Read, over_groups
 from workbench.sharing.draft import Draft
 from workbench.sql.expressions import AggregateCall
 from workbench.sql.now import is_session
-from workbench.sql.types import Kind
+from workbench.sql.types import MAX_PRECISION, Kind
 
 VERTICAL = ("count", "sum", "min", "max")
 """Statistics of groups that follow from those of finer groups."""
@@ -75,4 +75,13 @@ def follows(statistic: AggregateCall) -> bool:
     """Whether a statistic of groups follows from that of finer groups."""
     if statistic.distinct or statistic.function not in VERTICAL:
         return False
-    return statistic.function != "sum" or statistic.type.kind is not Kind.DOUBLE
+    return statistic.function != "sum" or _never_overflows(statistic)
+
+
+def _never_overflows(total: AggregateCall) -> bool:
+    """Whether an exact sum has room for ten thousand million of the largest values; one of DOUBLE is not exact.
+
+    A sum that overflows is NULL, which a sum of sums would pass over.
+    """
+    (summed,) = (argument.type for argument in total.arguments)
+    return summed.kind is Kind.INTEGER or (summed.kind is Kind.DECIMAL and summed.precision + 10 <= MAX_PRECISION)

@@ -6,17 +6,20 @@ catalog's transaction undoes all of it if anything fails.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from workbench.catalog.catalog import Catalog
 from workbench.network.network import Network, QueryPlan
 from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, SetOperator, Source, Window
+from workbench.network.root_columns import RootColumns
 from workbench.optimizer.estimates import Estimates
 from workbench.options import Options
 from workbench.sql.canonical import canonical, widened
 from workbench.sql.implication import normalized
+from workbench.sql.memo import remembered
 from workbench.sql.predicates import TRUE, OnSide, PredSet, rename_predicates
+from workbench.sql.types import DataType
 
 
 @dataclass
@@ -31,6 +34,9 @@ class Draft:
         touched: roots whose readers have changed.
         changed: joins that test something else than before.
         moved: nodes that are computed from other parents than before.
+        abandoned: joins whose answers have gone to other joins. The query that is folded may be about to read them, so
+            they stay until it is there.
+        streams: columns of the streams that are read, by the id of the source.
     """
 
     catalog: Catalog
@@ -41,6 +47,8 @@ class Draft:
     touched: dict[NodeId, None] = field(default_factory=dict)
     changed: set[NodeId] = field(default_factory=set)
     moved: dict[NodeId, None] = field(default_factory=dict)
+    abandoned: dict[NodeId, None] = field(default_factory=dict)
+    streams: dict[NodeId, Mapping[str, DataType]] = field(default_factory=dict)
 
     @staticmethod
     def of(network: Network, catalog: Catalog, options: Options, estimates: Estimates) -> Draft:
@@ -56,20 +64,39 @@ class Draft:
         return network
 
     def put(self, node: Node) -> Node:
-        """Add a node, or give it another topology."""
+        """Add a node, or give it another topology.
+
+        Raises:
+            ValueError: it reads columns that its roots do not have.
+        """
         present = self.nodes.get(node.id)
         if present != node:
+            self.columns.check_node(node)
             if present is not None and present.parents != node.parents:
                 self.moved[node.id] = None
             self.nodes[node.id] = node
             self.catalog.put_node(node)
         return node
 
+    @property
+    def columns(self) -> RootColumns:
+        """The columns that roots have."""
+        return RootColumns(self.nodes, self.streams)
+
     def remove(self, id_: NodeId) -> None:
         """Take a node away; nobody may read it."""
         del self.nodes[id_]
         self.touched.pop(id_, None)
         self.catalog.remove_node(id_)
+
+    def remove_abandoned(self) -> None:
+        """Take away the joins that have lost their readers, with their selections."""
+        for id_ in self.abandoned:
+            if not self.catalog.reads_of(id_):
+                for selection in self.catalog.selections_of(id_):
+                    self.remove(selection)
+                self.remove(id_)
+        self.abandoned.clear()
 
     def touch(self, *roots: NodeId) -> None:
         """Remember that who reads these roots has changed."""
@@ -116,13 +143,13 @@ class Draft:
         return formed(predicates, self.options.canonicalize)
 
 
-@lru_cache(maxsize=100_000)
+@remembered(100_000)
 def formed(predicates: PredSet, canonicalize: bool) -> PredSet:
     """Canonical (T6.2.1) and without redundancy (T6.2.4); without arithmetic where that is switched off."""
     return normalized(canonical(predicates) if canonicalize else widened(predicates))
 
 
-@lru_cache(maxsize=100_000)
+@remembered(100_000)
 def over_join(join: Join, predicates: PredSet, canonicalize: bool) -> PredSet:
     """Predicates over a join's roots as predicates over the join (a conversion of T6.2.6)."""
     return formed(rename_predicates(predicates, join.names.output), canonicalize)

@@ -8,9 +8,10 @@ for all that is wanted of it is settled afterwards (``arrange``).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from workbench.network.nodes import (
+    ID_DIGITS,
     Aggregate,
     Branch,
     Join,
@@ -33,6 +34,7 @@ from workbench.sharing.slices import of_slices, slices_of
 from workbench.sharing.strategies import Step, next_step, planned
 from workbench.sql import logical
 from workbench.sql.canonical import canonical_expression, why_not_canonical
+from workbench.sql.column_names import stored_name
 from workbench.sql.expressions import AggregateCall, Call, Column, Expression, column_name, digest, map_columns, text
 from workbench.sql.implication import cover, difference
 from workbench.sql.logical import Block, Grouping, LogicalQuery, Output, StreamInput
@@ -52,8 +54,8 @@ class Folded:
 
     @property
     def values(self) -> Mapping[str, Expression]:
-        """The outputs by their folded name, as a query around this one refers to them."""
-        return {output.name.lower(): output.expression for output in self.outputs}
+        """The outputs by their stored names, as a query around this one refers to them."""
+        return {stored_name(output.name): output.expression for output in self.outputs}
 
 
 @dataclass
@@ -64,19 +66,24 @@ class Fold:
         draft: the network, which gets what the query needs.
         owner: the query's name, which marks what it may not share.
         record: the decisions taken.
+        folded: the queries inside that are folded, by their identity as objects: a view that is read by two views of
+            which each is read twice is there eight times, and folded once.
     """
 
     draft: Draft
     owner: str
     record: Record
+    folded: dict[int, Folded] = field(default_factory=dict)
 
     def query(self, query: LogicalQuery) -> Folded:
         """Fold a query, or one inside another."""
-        match query:
-            case Block():
-                return self._block(query)
-            case logical.SetOperation():
-                return self._set_operation(query)
+        if id(query) not in self.folded:
+            match query:
+                case Block():
+                    self.folded[id(query)] = self._block(query)
+                case logical.SetOperation():
+                    self.folded[id(query)] = self._set_operation(query)
+        return self.folded[id(query)]
 
     def _block(self, block: Block) -> Folded:
         where = self._conditions(block)
@@ -117,6 +124,8 @@ class Fold:
     def _input(self, item: logical.Input) -> tuple[Read, Mapping[str, Expression] | None]:
         if isinstance(item, StreamInput):
             source = self.draft.put(Source(item.stream, "" if self.draft.options.sharing else self.owner))
+            if item.columns:
+                self.draft.streams[source.id] = dict(item.columns)
             return Read(source.id), None
         folded = self.query(item)
         return self.windowed(folded.read, folded.window), folded.values
@@ -179,10 +188,9 @@ class Fold:
     def _new_join(self, pair: Pair) -> Join:
         draft = self.draft
         own = "" if draft.options.join_sharing else f" of {self.owner}"
+        anchor = digest(pair.wants.identity, ID_DIGITS) + own
         leaves = [_leaves(draft, root) for root in pair.roots]
-        join = Join(
-            *pair.roots, digest(str(pair.wants)) + own, pair.wants, *pair.roots, pair.wants, leaves[0], leaves[1]
-        )
+        join = Join(*pair.roots, anchor, pair.wants, *pair.roots, pair.wants, leaves[0], leaves[1])
         present = draft.nodes.get(join.id)
         if isinstance(present, Join):
             # Its first reader wanted just this; since then it may have come to test something else.
@@ -219,10 +227,7 @@ class Fold:
                 draft.queries[name] = replace(plan, read=replace(plan.read, root=weaker.id), nodes=())
                 draft.catalog.put_read(draft.queries[name])
             draft.touch(id_)
-            if not draft.catalog.reads_of(id_):
-                for selection in draft.catalog.selections_of(id_):
-                    draft.remove(selection)
-                draft.remove(id_)
+            draft.abandoned[id_] = None
             told = ", ".join(name for name, _ in answers[:5])
             self.record.note(f"rerouted: {told}{', …' * (len(answers) > 5)} now read {weaker.id} instead of {id_}")
 
@@ -297,7 +302,7 @@ class Fold:
         operator = SetOperator(f"{query.operator} all" if query.all else query.operator)
         branches = [self._branch(branch, query) for branch in _flattened(query)]
         kept = 1 if operator in (SetOperator.EXCEPT, SetOperator.EXCEPT_ALL) else 0
-        ordered = (*branches[:kept], *sorted(branches[kept:], key=str))
+        ordered = (*branches[:kept], *sorted(branches[kept:], key=lambda branch: branch.identity))
         node = SetOperation(operator, ordered, tuple((branch.read.root, branch.values) for branch in ordered))
         present = self.draft.nodes.get(node.id)
         self.draft.touch(node.id, *(branch.read.root for branch in ordered))

@@ -69,6 +69,10 @@ class Parts:
             value = map_columns(value, lambda c, j=join, s=side: j.names.output(replace(c, source=s)))  # type: ignore[misc]
         return value
 
+    def over_part(self, column: Column, source: int) -> Expression:
+        """The same for predicates over several parts, in which columns of that part have this ``source``."""
+        return map_columns(self.over_root(column), lambda c: replace(c, source=source))
+
     def part_of(self, position: int) -> int:
         """The part an input is in."""
         return next(i for i, part in enumerate(self.parts) if position in part.members)
@@ -124,8 +128,7 @@ class Parts:
 
     def _worked_out(self, draft: Draft, left: int, right: int) -> PredSet:
         def over_sides(column: Column) -> Expression:
-            side = 0 if column.source in self.parts[left].members else 1
-            return map_columns(self.over_root(column), lambda c: replace(c, source=side))
+            return self.over_part(column, 0 if column.source in self.parts[left].members else 1)
 
         between = map_predicates(pred_set(self._between(left, right)), over_sides)
         own = (renamed(self.parts[position].read.wants, side) for side, position in enumerate((left, right)))

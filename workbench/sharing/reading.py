@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from workbench.network.nodes import NodeId, Read, Selection
 from workbench.optimizer.transitivity import follows
 from workbench.sharing.draft import Draft
 from workbench.sql.implication import difference, implies, normalized
+from workbench.sql.memo import remembered
 from workbench.sql.predicates import PredSet, conjunction
 
 
@@ -16,7 +15,7 @@ def residual(wants: PredSet, covered: PredSet) -> PredSet:
     return difference(essential(wants), covered)
 
 
-@lru_cache(maxsize=50_000)
+@remembered(50_000)
 def essential(wants: PredSet) -> PredSet:
     """The same without bounds that follow by transitivity (T5.1).
 

@@ -8,17 +8,15 @@ from the network what happens to be in that order.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from workbench.network.nodes import NodeId
 from workbench.optimizer.join_order import JoinGraph, JoinTree, Leaf, best_order, cardinality, written_order
-from workbench.optimizer.statistics import ColumnStatistics
 from workbench.sharing.decisions import Candidate
 from workbench.sharing.draft import Draft
 from workbench.sharing.join_candidates import RANKS, Choice, choices, near_misses
 from workbench.sharing.joins import Pair, Parts
-from workbench.sql.expressions import Column
-from workbench.sql.predicates import map_predicates, pred_set
+from workbench.sql.predicates import map_predicates, pred_set, predicate_columns
 
 SLACK = 8.0
 """A join that grows from the most selective input may have so many times the rows of the cheapest."""
@@ -61,23 +59,18 @@ def _rows(draft: Draft, pair: Pair) -> float:
 
 
 def planned(draft: Draft, parts: Parts) -> JoinTree:
-    """The cheapest order to join the parts in, its leaves being inputs; that of FROM where ordering is off."""
-    firsts = {i: min(part.members) for i, part in enumerate(parts.parts)}
-    sizes = {firsts[i]: draft.estimates.rows(part.read) for i, part in enumerate(parts.parts)}
-    over_parts = map_predicates(
-        pred_set(parts.waiting),
-        lambda c: Column(c.name, c.type, firsts[parts.part_of(c.source)]),
-    )
-    graph = JoinGraph(sizes, over_parts)
+    """The cheapest order to join the parts in, its leaves being inputs; that of FROM where ordering is off.
+
+    A part goes by its first input, and its columns are those of its root: so each has one name and type there.
+    """
+    reads = {min(part.members): part.read for part in parts.parts}
+    firsts = {i: min(part.members) for part in parts.parts for i in part.members}
+    waiting = map_predicates(pred_set(parts.waiting), lambda c: parts.over_part(c, firsts[c.source]))
+    draft.columns.check({first: read.root for first, read in reads.items()}, predicate_columns(waiting))
+    graph = JoinGraph({first: draft.estimates.rows(read) for first, read in reads.items()}, waiting)
     if not draft.options.join_order:
         return written_order(graph)
-
-    def known(column: Column) -> ColumnStatistics | None:
-        part = parts.parts[parts.part_of(column.source)]
-        inner = parts.over_root(replace(column, source=min(part.members)))
-        return draft.estimates.column(part.read.root, inner.name) if isinstance(inner, Column) else None
-
-    return best_order(graph, cardinality(graph, known))
+    return best_order(graph, cardinality(graph, lambda c: draft.estimates.column(reads[c.source].root, c.name)))
 
 
 def _of_pair(draft: Draft, parts: Parts, pairs: Iterable[tuple[int, int]]) -> Step:

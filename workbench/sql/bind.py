@@ -16,6 +16,7 @@ from workbench.sql.block import bind_block
 from workbench.sql.caret import SourceText
 from workbench.sql.coercion import TypeClash, is_null, unify
 from workbench.sql.expressions import Call, Column, Constant
+from workbench.sql.extent import refuse_shape
 from workbench.sql.logical import Block, LogicalQuery, Output, SetOperation, StreamInput, output_columns, streams_of
 from workbench.sql.now import common_time, now_of
 from workbench.sql.parse import CreateView, Statement, parse
@@ -165,9 +166,9 @@ class QueryBinder:
         binder = self._with(node.args.get("with_"))
         match node:
             case exp.Select():
-                return bind_block(node, binder)
+                found: LogicalQuery = bind_block(node, binder)
             case exp.SetOperation():
-                return binder._set_operation(node)
+                found = binder._set_operation(node)
             case exp.Subquery():
                 self.source.refuse_others(node, {"this", "with_"}, "parentheses")
                 return binder.query(node.this)
@@ -175,6 +176,8 @@ class QueryBinder:
                 self.source.refuse("a table in place of a SELECT", node, "write SELECT * FROM it")
             case _:
                 self.source.refuse(node.key.upper(), node)
+        refuse_shape(found, self.source, node)
+        return found
 
     def _with(self, with_: exp.With | None) -> QueryBinder:
         if with_ is None:
@@ -206,7 +209,7 @@ class QueryBinder:
             return name, query, tuple((n.lower(), t) for n, t in output_columns(query))
         stream = self.schema.stream(name)
         if stream is not None:
-            return name, StreamInput(stream[0]), stream[1]
+            return name, StreamInput(*stream), stream[1]
         known = [*self.schema.streams, *self.schema.views, *self.local]
         hint = nearest(name, known) or (f"there are {', '.join(known[:8])}" if known else "add one with add_stream")
         raise self.source.error(f"unknown stream {name}", table, hint)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from workbench.errors import SqlError
-from workbench.sql.expressions import Call, Column, Expression, columns, text
+from workbench.errors import SqlError, UnsupportedError
+from workbench.sql.column_names import unique_names
+from workbench.sql.expressions import Call, Column, Expression, columns, reading_order
 from workbench.sql.from_clause import bind_from
 from workbench.sql.functions import call
 from workbench.sql.grouped import Aggregation, is_aggregate, over_groups
@@ -20,6 +21,7 @@ from workbench.sql.overlapping import without_overlap
 from workbench.sql.predicates import PredSet, conjunction
 from workbench.sql.scalar import ScalarBinder, is_now
 from workbench.sql.scope import Item, Scope
+from workbench.sql.spark_sql import to_spark
 from workbench.sql.time_windows import SESSIONS, part_of_window
 from workbench.sql.windows import NoWindow, split, without_now
 
@@ -119,12 +121,21 @@ class _SelectBinder:
 
     def _made(self, outputs: list[Named], grouping: Grouping | None, condition: PredSet) -> Block:
         named = tuple(
-            Output(n, e) for n, e in zip(_unique([n for n, _ in outputs]), (e for _, e in outputs), strict=True)
+            Output(n, e) for n, e in zip(unique_names([n for n, _ in outputs]), (e for _, e in outputs), strict=True)
         )
+        for output in named:
+            self._refuse_long(output)
         distinct = self.select.args.get("distinct") is not None
         having, having_window = self._split(condition)
         inputs = tuple(self.from_.inputs)
         return Block(inputs, self.where, named, grouping, having, distinct, self.window, having_window)
+
+    def _refuse_long(self, output: Output) -> None:
+        """Refuse now what Spark could not be told when the answer is read."""
+        try:
+            to_spark(output.expression, lambda column: column.name)
+        except UnsupportedError as error:
+            raise UnsupportedError(f"column {output.name}: {error.message}", hint=error.hint) from None
 
     def _name(self, node: exp.Expr | None) -> str:
         assert node is not None
@@ -165,7 +176,7 @@ class _SelectBinder:
         having = PredSet()
         if condition is not None:
             having = normal_form(over_groups(condition, groups, self._not_grouped(having_scalar)))
-        statistics = tuple(aggregation.statistics[key] for key in sorted(aggregation.statistics))
+        statistics = tuple(sorted(aggregation.statistics, key=reading_order))
         return without_overlap(self._made(outputs, Grouping(groups, statistics), having))
 
     def _name_window(self, groups: tuple[Expression, ...], aggregation: Aggregation) -> None:
@@ -183,7 +194,7 @@ class _SelectBinder:
             self.where = conjunction(self.where, timed)
 
     def _groups(self) -> tuple[Expression, ...]:
-        """The GROUP BY expressions, each once, in the order of their text, which means the same groups."""
+        """The GROUP BY expressions, each once, in reading order, which means the same groups."""
         group = self.select.args.get("group")
         if group is None:
             return ()
@@ -191,7 +202,7 @@ class _SelectBinder:
         aliases = {n.alias.lower(): n.this for n in self.select.expressions if isinstance(n, exp.Alias)}
         scope = Scope(self.source, self.scope.items, _Aliases(self._scalar(), aliases), self.scope.using)
         scalar = ScalarBinder(scope, self.binder.schema, self.binder.dialect, grouped=True)
-        bound: dict[str, Expression] = {}
+        bound: set[Expression] = set()
         for node in group.expressions:
             if isinstance(node, (exp.Rollup, exp.Cube, exp.GroupingSets)):
                 name = {"Rollup": "ROLLUP", "Cube": "CUBE"}.get(type(node).__name__, "GROUPING SETS")
@@ -199,8 +210,8 @@ class _SelectBinder:
             if isinstance(node, exp.Tuple) and not node.expressions:
                 continue
             expression = scalar.bind(self._ordinal(node))
-            bound[text(expression)] = expression
-        return tuple(bound[key] for key in sorted(bound))
+            bound.add(expression)
+        return tuple(sorted(bound, key=reading_order))
 
     def _ordinal(self, node: exp.Expr) -> exp.Expr:
         """GROUP BY 1 means the first select item (in Oracle it would be a constant, which is never meant)."""
@@ -209,7 +220,7 @@ class _SelectBinder:
         if self.binder.dialect == "oracle":
             self.source.refuse("GROUP BY a position", node, "repeat the expression")
         items = self.select.expressions
-        position = int(node.name) if node.name.isdigit() else 0
+        position = int(node.name) if node.name.isdigit() and len(node.name) < 10 else 0
         if not 1 <= position <= len(items) or any(i.is_star for i in items):
             raise self.source.error(f"GROUP BY {node.name} is not a position in the select list", node)
         return _unaliased(items[position - 1])
@@ -244,17 +255,3 @@ class _Aliases(Mapping[str, Expression]):
 def _unaliased(node: exp.Expr | None) -> exp.Expr:
     assert node is not None
     return node.this if isinstance(node, exp.Alias) else node
-
-
-def _unique(names: list[str]) -> list[str]:
-    """Names with a suffix _2, _3, … where one stood before, upper and lower case being one."""
-    seen: set[str] = set()
-    result = []
-    for name in names:
-        candidate, number = name, 1
-        while candidate.lower() in seen:
-            number += 1
-            candidate = f"{name}_{number}"
-        seen.add(candidate.lower())
-        result.append(candidate)
-    return result

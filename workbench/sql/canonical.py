@@ -12,14 +12,14 @@ import math
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
 
 from workbench.sql import coercion
 from workbench.sql.arithmetic import number
 from workbench.sql.exact_arithmetic import date_constant, days, exact_constant_of, widened_expression
-from workbench.sql.expressions import Call, Constant, Expression, sources, text, walk
+from workbench.sql.expressions import Call, Constant, Expression, reading_order, sources, text, walk
 from workbench.sql.functions import call
 from workbench.sql.linear import LinearForm, expression_of, linear, linear_form
+from workbench.sql.memo import remembered
 from workbench.sql.predicates import FLIPPED, Literal, Operator, PredSet, or_pred, orient, pred_set
 from workbench.sql.types import BOOLEAN, DATE, DOUBLE, Kind
 
@@ -58,7 +58,7 @@ def widened(predicates: PredSet) -> PredSet:
     return pred_set(or_pred(map(_widened_literal, p.literals)) for p in predicates)
 
 
-@lru_cache(maxsize=100_000)
+@remembered(100_000)
 def canonical_literal(literal: Literal) -> Literal:
     """One literal in canonical form.
 
@@ -103,7 +103,7 @@ def canonical_expression(expression: Expression) -> Expression:
         folded = call(function, *arguments)
         return folded if folded.type == type_ else replace(expression, arguments=arguments)
     if function in ("and", "or") or (function in ("+", "*") and type_.kind in (Kind.INTEGER, Kind.DECIMAL)):
-        arguments = tuple(sorted(arguments, key=lambda a: (isinstance(a, Constant), text(a))))
+        arguments = tuple(sorted(arguments, key=lambda a: (isinstance(a, Constant), reading_order(a))))
     return replace(expression, arguments=arguments)
 
 

@@ -7,9 +7,10 @@ it differs. A constant string beside a date must be a date.
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Sequence
 from dataclasses import replace
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
 from workbench.sql import formats
 from workbench.sql.arithmetic import exact_constant, fits, number
@@ -17,6 +18,8 @@ from workbench.sql.expressions import Call, Constant, Expression
 from workbench.sql.types import BOOLEAN, DATE, DOUBLE, STRING, TIMESTAMP, DataType, Kind, common_type
 
 _TIME = (Kind.DATE, Kind.TIMESTAMP)
+_PLAIN_NUMBER = re.compile(r"[+-]?[0-9]{1,60}(\.[0-9]{1,60})?")
+"""Text that every database reads as the same number; Python alone also reads 1_000, and digits of other scripts."""
 
 
 class TypeClash(Exception):
@@ -205,9 +208,10 @@ def as_string(expression: Expression) -> Expression:
     """The expression as text, for concatenation."""
     if expression.type == STRING:
         return expression
-    if isinstance(expression, Constant) and (expression.value is None or isinstance(expression.value, int)):
-        return Constant(None if expression.value is None else str(expression.value), STRING)
-    return Call("cast", (expression,), STRING)
+    if is_null(expression):
+        return Constant(None, STRING)
+    made = Call("cast", (expression,), STRING)
+    return fold(made) or made
 
 
 _CASTS = {
@@ -228,11 +232,14 @@ def check_cast(expression: Expression, type_: DataType) -> None:
 
 
 def fold(expression: Call) -> Constant | None:
-    """The value of a call on constants, where it is simple and certain to be what Spark computes; else ``None``."""
+    """The value of a call on constants, where it is simple and certain to be what Spark computes; else ``None``.
+
+    What a value is as text is Spark's to say, but for integers and truth values.
+    """
     values = [a.value for a in expression.arguments if isinstance(a, Constant)]
     match expression.function, values:
-        case "neg", [int() | Decimal() as value] if fits(-value, expression.type):
-            return exact_constant(-value, expression.type)
+        case "neg", [int() | Decimal() as value] if fits(_negated(value), expression.type):
+            return exact_constant(_negated(value), expression.type)
         case "neg", [float() as value]:
             return Constant(-value, DOUBLE)
         case "cast", [value]:
@@ -248,16 +255,20 @@ def fold(expression: Call) -> Constant | None:
     return None
 
 
+def _negated(value: int | Decimal) -> int | Decimal:
+    """A number with its sign changed; a plain minus sign would round a Decimal to 28 digits."""
+    return value.copy_negate() if isinstance(value, Decimal) and value else -value
+
+
 def _folded_cast(value: object, type_: DataType) -> Constant | None:
     match value, type_.kind:
         case str(), (Kind.DATE | Kind.TIMESTAMP):
             return _constant_as(Constant(value, STRING), type_)
-        case str(), (Kind.INTEGER | Kind.DECIMAL):
-            try:
-                parsed = Decimal(value)
-            except InvalidOperation:
-                return None
-            return exact_constant(parsed, type_) if parsed.is_finite() and fits(parsed, type_) else None
+        case str(), (Kind.INTEGER | Kind.DECIMAL) if _PLAIN_NUMBER.fullmatch(value):
+            parsed = Decimal(value)
+            return exact_constant(parsed, type_) if fits(parsed, type_) else None
+        case bool(), Kind.STRING:
+            return Constant("true" if value else "false", STRING)
         case bool(), _:
             return None
         case ((int() | Decimal()), (Kind.INTEGER | Kind.DECIMAL)) if fits(value, type_):

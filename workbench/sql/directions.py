@@ -7,9 +7,9 @@ late: their own times are behind it. So they can be forgotten.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 
 from workbench.sql.expressions import Call, Constant, Expression
+from workbench.sql.memo import remembered
 from workbench.sql.moments import value_at
 from workbench.sql.now import INSTANT, NOW, VARIABLE, Moment, as_number
 from workbench.sql.predicates import PredSet
@@ -43,7 +43,7 @@ def ahead(window: PredSet, moment: Moment) -> Mapping[Expression, Interval]:
     return found
 
 
-@lru_cache(maxsize=4_096)
+@remembered(4_096)
 def direction(end: Expression) -> int | None:
     """Which way an end moves as time passes; ``None`` when it may move both ways, or it is not known."""
     match end:

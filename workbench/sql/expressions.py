@@ -5,12 +5,18 @@ planning never touches a parse tree again, and two equal computations are equal 
 
 A column names the input it comes from by position (``source``): in a query block the position in FROM, in a join node
 0 (left) or 1 (right), and 0 wherever there is only one input.
+
+An expression has two texts. ``identity`` is its canonical form: operator, types and operands, with every name and every
+string quoted, so that two expressions have one identity exactly when they are equal, whatever an analyst calls her
+columns. Ids, stored names and orders derive from it. ``text`` is for people: it leaves types out, and a column called
+``upper(s)`` reads like the call.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import hashlib
+import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
@@ -51,17 +57,18 @@ class Constant:
     type: DataType
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Constant) or (self.type, self.value) != (other.type, other.value):
-            return False
-        return not isinstance(self.value, float) or repr(self.value) == repr(other.value)
+        return isinstance(other, Constant) and self.type == other.type and _same(self.value, other.value)
 
     def __hash__(self) -> int:
-        return hash((self.value, self.type))
+        return hash((repr(self.value) if isinstance(self.value, float) else self.value, self.type))
 
 
 @dataclass(frozen=True)
 class Call(Remembering):
-    """A scalar function or operator applied to arguments; ``function`` is a name of ``workbench.sql.functions``."""
+    """A scalar function or operator applied to arguments.
+
+    ``function`` is a name of ``workbench.sql.functions``, or the id of a function of the analyst, which has a version.
+    """
 
     function: str
     arguments: tuple[Expression, ...]
@@ -75,6 +82,10 @@ class Call(Remembering):
         return self._hash
 
     @cached_property
+    def _identity(self) -> str:
+        return f"{json.dumps(self.function)}({','.join(map(identity, self.arguments))}):{self.type}"
+
+    @cached_property
     def _text(self) -> str:
         match self:
             case Call(function, (left, right)) if not function[0].isalpha():
@@ -82,7 +93,7 @@ class Call(Remembering):
             case Call(function, arguments, type_):
                 # A cast says its target; other result types follow from the arguments.
                 target = f" as {type_}" if function == "cast" else ""
-                return f"{function}({', '.join(text(a) for a in arguments)}{target})"
+                return f"{shown_function(function)}({', '.join(text(a) for a in arguments)}{target})"
 
 
 Expression = Column | Constant | Call
@@ -134,11 +145,39 @@ def map_columns(expression: Expression, change: Callable[[Column], Expression]) 
             return expression if same else Call(expression.function, mapped, expression.type)
 
 
-def text(expression: Expression | AggregateCall) -> str:
-    """Canonical text: equal for equal expressions, different for different ones; identity and names derive from it.
+def identity(expression: Expression | AggregateCall) -> str:
+    """The canonical form: equal exactly for equal expressions, with all types; ids and stored names derive from it.
 
-    Columns of the first input are bare, those of input *n* > 0 are marked ``n:``. Constants carry their kind where the
-    literal alone would not tell (1 and 1.0 and '1' differ).
+    Names and strings are quoted as in JSON, so no name can imitate another expression.
+
+    Example:
+        >>> from workbench.sql.types import DOUBLE, INTEGER, STRING
+        >>> identity(Call("+", (Column("a", INTEGER, 1), Constant(20, INTEGER)), INTEGER))
+        '"+"(1"a":integer,=20:integer):integer'
+        >>> identity(Call("upper", (Column("s", STRING),), STRING)) == identity(Column("upper(s)", STRING))
+        False
+    """
+    match expression:
+        case Column(name, type_, source):
+            return f"{source}{json.dumps(name)}:{type_}"
+        case Constant(value, type_):
+            return f"={_constant_identity(value)}:{type_}"
+        case AggregateCall(function, arguments, type_, distinct):
+            inner = ",".join(map(identity, arguments))
+            return f"{json.dumps(function)}[{'distinct ' if distinct else ''}{inner}]:{type_}"
+        case Call():
+            return expression._identity
+
+
+def reading_order(expression: Expression | AggregateCall) -> tuple[str, str]:
+    """A key to sort by: the order of texts, which people read, and that of identities where texts are equal."""
+    return text(expression), identity(expression)
+
+
+def text(expression: Expression | AggregateCall) -> str:
+    """The expression as people read it; different expressions may have one text (see ``identity``).
+
+    Columns of the first input are bare, those of input *n* > 0 are marked ``n:``.
 
     Example:
         >>> from workbench.sql.types import INTEGER
@@ -157,6 +196,43 @@ def text(expression: Expression | AggregateCall) -> str:
             return expression._text
 
 
+def shown_function(function: str) -> str:
+    """A function as people read it: the first version of one is just its name.
+
+    Example:
+        >>> shown_function("distance@1"), shown_function("distance@2")
+        ('distance', 'distance@2')
+    """
+    return function.removesuffix("@1")
+
+
+def _same(one: Value, other: Value) -> bool:
+    """Whether two values of one type are one constant; NaN is itself, and 0.0 is not -0.0."""
+    if isinstance(one, float) and isinstance(other, float):
+        return repr(one) == repr(other)
+    return one == other
+
+
+def _digits(value: Decimal) -> str:
+    """A decimal without zeros at its end: equal ones look alike, however they were written."""
+    digits = f"{value:f}"
+    digits = digits.rstrip("0").rstrip(".") if "." in digits else digits
+    return "0" if digits == "-0" else digits
+
+
+def _constant_identity(value: Value) -> str:
+    """A value of a known type."""
+    match value:
+        case str():
+            return json.dumps(value)
+        case Decimal():
+            return _digits(value)
+        case dt.date():
+            return value.isoformat()
+        case _:
+            return repr(value)
+
+
 def _constant_text(constant: Constant) -> str:
     value = constant.value
     if value is None:
@@ -171,12 +247,12 @@ def _constant_text(constant: Constant) -> str:
         return f"date '{value.isoformat()}'"
     if isinstance(value, float):
         return f"{value!r}d"
-    return str(value)
+    return _digits(value) if isinstance(value, Decimal) else str(value)
 
 
-def digest(canonical_text: str, length: int = 8) -> str:
-    """A short stable digest; ``hash()`` would differ between processes."""
-    return hashlib.sha256(canonical_text.encode()).hexdigest()[:length]
+def digest(identity: str, length: int = 8) -> str:
+    """A short stable digest of a canonical form; ``hash()`` would differ between processes."""
+    return hashlib.sha256(identity.encode()).hexdigest()[:length]
 
 
 _COMPUTED = re.compile(r"_[0-9a-f]{8}$")
@@ -185,15 +261,14 @@ _COMPUTED = re.compile(r"_[0-9a-f]{8}$")
 def column_name(expression: Expression | AggregateCall) -> str:
     """A readable, safe and unique column name for a computed expression; a plain column keeps its own name.
 
-    A column that was computed itself gets a new one: COUNT(*) of groups by COUNT(*) has two columns of that text.
+    A column that looks computed itself gets a new one: COUNT(*) of groups by COUNT(*) has two columns of that text.
 
     Example:
         >>> from workbench.sql.types import INTEGER
         >>> column_name(AggregateCall("sum", (Column("a", INTEGER),), INTEGER))
-        'sum_a_a9b435ea'
+        'sum_a_466e6fac'
     """
-    canonical = text(expression)
     if isinstance(expression, Column) and not expression.source and not _COMPUTED.search(expression.name):
         return expression.name
-    readable = re.sub(r"[^a-z0-9]+", "_", canonical.lower()).strip("_")[:24].rstrip("_")
-    return f"{readable}_{digest(canonical)}"
+    readable = re.sub(r"[^a-z0-9]+", "_", text(expression).lower()).strip("_")[:24].rstrip("_")
+    return f"{readable}_{digest(identity(expression))}"

@@ -10,7 +10,9 @@ from sqlglot import exp
 
 from workbench.errors import UnsupportedError
 from workbench.sql.coercion import TypeClash
+from workbench.sql.column_names import stored_name
 from workbench.sql.expressions import Column, Expression
+from workbench.sql.extent import MOST_JOINED
 from workbench.sql.functions import call
 from workbench.sql.grouped import shift
 from workbench.sql.logical import Block, Input, LogicalQuery, StreamInput, output_columns
@@ -101,13 +103,16 @@ class FromClause:
             values = [shift(o.expression, offset) for o in relation.outputs]
         else:
             self.inputs.append(relation)
-            values = [Column(name, type_, offset) for name, type_ in named]
+            values = [Column(stored_name(name), type_, offset) for name, type_ in named]
         names = [name for name, _ in named]
         given = node.args["alias"].args.get("columns") if node.args.get("alias") is not None else None
         if given:
             if len(given) != len(names):
                 raise self.source.error(f"{alias} has {len(names)} columns, not {len(given)}", node)
             names = [part.name.lower() for part in given]
+        if len(self.inputs) > MOST_JOINED:
+            what = f"a join of more than {MOST_JOINED} inputs, with views written out, is not supported"
+            raise UnsupportedError(what, **self.source.of(node), hint="a view with GROUP BY is one input")
         item = Item(alias, dict(zip(names, values, strict=True)))
         item.inputs, item.named = range(offset, len(self.inputs)), isinstance(node, exp.Table)
         self.scope.add(item, node)

@@ -16,7 +16,8 @@ from workbench.sql import aggregates
 from workbench.sql.aggregates import GROUPED
 from workbench.sql.caret import SourceText
 from workbench.sql.coercion import TypeClash
-from workbench.sql.expressions import AggregateCall, Call, Column, Constant, Expression, column_name, map_columns, text
+from workbench.sql.expressions import AggregateCall, Call, Column, Constant, Expression, column_name, map_columns
+from workbench.sql.extent import refuse_height, refuse_nesting
 from workbench.sql.functions import call
 from workbench.sql.schema import Schema, UserAggregate
 from workbench.sql.scope import Item, Scope
@@ -42,12 +43,12 @@ class Aggregation:
     """Collects the statistics of one grouped block while its expressions are bound."""
 
     def __init__(self) -> None:
-        self.statistics: dict[str, AggregateCall] = {}
+        self.statistics: set[AggregateCall] = set()
         self.inside = False
 
     def keep(self, statistic: AggregateCall) -> None:
         """Remember a statistic that the block needs."""
-        self.statistics[text(statistic)] = statistic
+        self.statistics.add(statistic)
 
     def bind(self, node: exp.Expr, binder: ScalarBinder) -> Expression | None:
         """An aggregate as an expression over statistics, of source ``GROUPED``; ``None`` for any other node."""
@@ -121,9 +122,11 @@ def _bind_text(
     source = SourceText(sql)
     scope = Scope(source, [Item("", names)])
     try:
+        refuse_nesting(sql, "spark")
         node = sqlglot.parse_one(sql, dialect="spark")
     except SqlglotError:
         raise SqlError(f"cannot read {sql}") from None
+    refuse_height(node, source)
     return type(binder)(scope, binder.schema, "spark", aggregation).bind(node)
 
 

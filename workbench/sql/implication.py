@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from workbench.sql.expressions import Call, Constant, Expression
-from workbench.sql.literal_sets import NEVER, Subject, subject, subject_and_values, to_literals, to_or_preds
+from workbench.sql.literal_sets import NEVER, Subject, subject_and_values, to_literals, to_or_preds
+from workbench.sql.memo import remembered
 from workbench.sql.predicates import ORPred, PredSet, conjunction, or_pred, pred_set
 from workbench.sql.value_sets import EMPTY, EVERYTHING, NOT_NULL, ValueSet
 
@@ -57,7 +57,7 @@ class Facts:
 _NEVER = Facts({}, frozenset(), (), satisfiable=False)
 
 
-@lru_cache(maxsize=_CACHED)
+@remembered(_CACHED)
 def facts(predicates: PredSet) -> Facts:
     """What a PredSet says.
 
@@ -89,7 +89,7 @@ def facts(predicates: PredSet) -> Facts:
             _state(stated, about, values)
 
 
-@lru_cache(maxsize=_CACHED)
+@remembered(_CACHED)
 def _branches(predicate: ORPred) -> Sets:
     """For each expression an ORPred tests, the values that satisfy it."""
     out: dict[Subject, ValueSet] = {}
@@ -112,7 +112,7 @@ def _closed(stated: Sets) -> Facts:
     return Facts(dict.fromkeys(derived, NOT_NULL) | sets, derived, ())
 
 
-@lru_cache(maxsize=_CACHED)
+@remembered(_CACHED)
 def _parts(about: Subject) -> tuple[Subject, ...]:
     """The direct parts that are not NULL when the whole is not."""
     sides: tuple[Expression, ...] = ()
@@ -120,10 +120,10 @@ def _parts(about: Subject) -> tuple[Subject, ...]:
         sides = (about.left, about.right)
     elif isinstance(about.left, Call) and about.left.function in _STRICT:
         sides = about.left.arguments
-    return tuple(subject(side) for side in sides if not isinstance(side, Constant))
+    return tuple(Subject(side) for side in sides if not isinstance(side, Constant))
 
 
-@lru_cache(maxsize=_CACHED)
+@remembered(_CACHED)
 def _all_parts(about: Subject) -> frozenset[Subject]:
     parts = _parts(about)
     return frozenset(parts).union(*map(_all_parts, parts))
@@ -145,7 +145,7 @@ def _strongest(alternatives: Sequence[Sets]) -> tuple[Sets, ...]:
     return tuple(a for a in distinct if not any(b is not a and _within(b, a) for b in distinct))
 
 
-@lru_cache(maxsize=_CACHED)
+@remembered(_CACHED)
 def implies(p: PredSet, q: PredSet) -> bool:
     """Whether q is true for every row for which p is; q then subsumes p (Definitions 6.5 and 6.7).
 
@@ -172,7 +172,7 @@ def equivalent(p: PredSet, q: PredSet) -> bool:
     return implies(p, q) and implies(q, p)
 
 
-@lru_cache(maxsize=_CACHED)
+@remembered(_CACHED)
 def normalized(p: PredSet) -> PredSet:
     """The same without redundancy (T6.2.4): in canonical text, and without what follows from the rest.
 
@@ -203,7 +203,7 @@ def normalized(p: PredSet) -> PredSet:
     )
 
 
-@lru_cache(maxsize=_CACHED)
+@remembered(_CACHED)
 def _or_preds(about: Subject, values: ValueSet) -> tuple[ORPred, ...]:
     return tuple(to_or_preds(about, values))
 
@@ -217,7 +217,7 @@ def union(p: PredSet, q: PredSet) -> PredSet:
     return normalized(conjunction(p, q))
 
 
-@lru_cache(maxsize=_CACHED)
+@remembered(_CACHED)
 def difference(p: PredSet, q: PredSet) -> PredSet:
     """What p says beyond q: when p implies q, this and q are equivalent to p (Algorithm 6.5).
 
@@ -282,6 +282,6 @@ def _cover_of(about: Subject, sets: Sequence[ValueSet]) -> ValueSet:
         joined = joined.union(values)
     if joined in sets or about.right is not None:
         return joined
-    single = [ValueSet((interval,)).points(about.types[0], limit=1) is not None for interval in joined.intervals]
+    single = [ValueSet((interval,)).points(about.left.type, limit=1) is not None for interval in joined.intervals]
     few = single.count(True) <= MAX_POINTS and single.count(False) <= MAX_INTERVALS
     return joined if few else joined.hull()

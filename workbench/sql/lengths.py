@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _UNITS = {"week": 604_800, "day": 86_400, "hour": 3_600, "minute": 60, "second": 1}
-_PART = re.compile(r"(\d+)\s*([a-z]+?)s?(?:\s+|$)", re.I)
+_PART = re.compile(r"([0-9]{1,10})\s*([a-z]+?)s?(?:\s+|$)", re.I)
 
 UNITS = "seconds, minutes, hours, days or weeks"
 """What a length may be written in."""

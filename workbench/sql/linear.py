@@ -21,7 +21,7 @@ from workbench.sql.exact_arithmetic import (
     is_lossless,
     widened_expression,
 )
-from workbench.sql.expressions import Call, Constant, Expression, text
+from workbench.sql.expressions import Call, Constant, Expression, reading_order
 from workbench.sql.types import DATE, INTEGER, Kind
 
 Terms = tuple[tuple[Expression, Fraction], ...]
@@ -31,7 +31,7 @@ Terms = tuple[tuple[Expression, Fraction], ...]
 class LinearForm:
     """A sum of terms times coefficients, and a constant. Make one with ``linear`` or ``linear_form``.
 
-    ``terms`` are in the order of their text and have no coefficient 0. ``cancelled`` are terms that have: they do not
+    ``terms`` are in reading order and have no coefficient 0. ``cancelled`` are terms that have: they do not
     change the value, but where one of them is NULL, so is the whole.
     """
 
@@ -55,7 +55,7 @@ def linear_form(terms: Iterable[tuple[Expression, Fraction]], constant: Fraction
     total: dict[Expression, Fraction] = {}
     for expression, coefficient in terms:
         total[expression] = total.get(expression, Fraction(0)) + coefficient
-    ordered = sorted(total, key=text)
+    ordered = sorted(total, key=reading_order)
     kept = tuple((e, total[e]) for e in ordered if total[e])
     return LinearForm(kept, constant, tuple(e for e in ordered if not total[e]))
 
@@ -67,7 +67,7 @@ def linear(expression: Expression) -> LinearForm:
         expression: an INTEGER, DECIMAL or DATE.
 
     Example:
-        >>> from workbench.sql.expressions import Column
+        >>> from workbench.sql.expressions import Column, text
         >>> a = Column("a", INTEGER)
         >>> form = linear(Call("+", (Call("*", (Constant(2, INTEGER), a), INTEGER), Constant(3, INTEGER)), INTEGER))
         >>> [(text(e), str(k)) for e, k in form.terms], str(form.constant)
@@ -113,7 +113,7 @@ def expression_of(form: LinearForm) -> Expression | None:
     A single date, moved or not, is a DATE. Other dates are taken as differences, in pairs or from 1970-01-01.
 
     Example:
-        >>> from workbench.sql.expressions import Column
+        >>> from workbench.sql.expressions import Column, text
         >>> d, e = Column("d", DATE), Column("e", DATE)
         >>> text(expression_of(linear_form([(d, Fraction(1)), (e, Fraction(-1))], Fraction(0))))
         '(d - e)'
@@ -169,4 +169,4 @@ def _without_dates(terms: Terms) -> list[tuple[Expression, Fraction]]:
         later[:0] = [(a, i - both)] if i > both else []
         earlier[:0] = [(b, j - both)] if j > both else []
     parts += [(days(e), k) for e, k in later] + [(days(e), -k) for e, k in earlier]
-    return sorted(parts, key=lambda part: text(part[0]))
+    return sorted(parts, key=lambda part: reading_order(part[0]))

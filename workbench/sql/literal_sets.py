@@ -8,12 +8,13 @@ on one expression say together is seen without further rules.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
 from workbench.sql.arithmetic import decimal_of, fits
-from workbench.sql.expressions import Call, Constant, Expression, text
+from workbench.sql.expressions import Call, Constant, Expression, Remembering, identity, text
 from workbench.sql.predicates import Literal, Operator, ORPred, or_pred, orient
-from workbench.sql.types import BOOLEAN, MAX_PRECISION, DataType, Kind, common_type
+from workbench.sql.types import BOOLEAN, MAX_PRECISION, Kind, common_type
 from workbench.sql.value_sets import BOTTOM, EMPTY, EVERYTHING, NOT_NULL, NULLS, ORDER, TOP, Cut, ValueSet, domain
 
 NEVER = or_pred([Literal(Constant(False, BOOLEAN), Operator.HOLDS)])
@@ -23,24 +24,24 @@ _EQUAL = ORDER.around(0)
 """The cuts around *equal* among {less, equal, greater}."""
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """What a literal tests: an expression, or how ``left`` compares with ``right`` (less, equal or greater).
+@dataclass(frozen=True)
+class Subject(Remembering):
+    """What a literal tests: an expression, or how ``left`` compares with ``right`` (less, equal or greater)."""
 
-    Two are the same when text and types are. Make one with ``subject``.
-    """
+    left: Expression
+    right: Expression | None = None
 
-    text: str
-    types: tuple[DataType, ...]
-    left: Expression = field(compare=False)
-    right: Expression | None = field(compare=False, default=None)
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.left, self.right))
 
+    def __hash__(self) -> int:
+        return self._hash
 
-def subject(left: Expression, right: Expression | None = None) -> Subject:
-    """The subject of a test of one expression, or of a comparison of two."""
-    if right is None:
-        return Subject(text(left), (left.type,), left)
-    return Subject(f"{text(left)} ? {text(right)}", (left.type, right.type), left, right)
+    @property
+    def identity(self) -> str:
+        """The canonical form, with all types; see ``workbench.sql.expressions.identity``."""
+        return identity(self.left) if self.right is None else f"{identity(self.left)} ? {identity(self.right)}"
 
 
 def value_set(literal: Literal) -> ValueSet | None:
@@ -90,11 +91,11 @@ def subject_and_values(literal: Literal) -> tuple[Subject, ValueSet]:
         return _held(left)
     values = value_set(literal)
     if values is not None:
-        return subject(left), values
+        return Subject(left), values
     assert right is not None
     if common_type(left.type, right.type) is None:
         return _held(Call(str(literal.operator), (left, right), BOOLEAN))
-    return subject(left, right), _beside(literal.operator, *_EQUAL)
+    return Subject(left, right), _beside(literal.operator, *_EQUAL)
 
 
 def _held(condition: Expression) -> tuple[Subject, ValueSet]:
@@ -102,8 +103,8 @@ def _held(condition: Expression) -> tuple[Subject, ValueSet]:
     while isinstance(condition, Call) and condition.function == "not":
         condition, truth = condition.arguments[0], not truth
     if isinstance(condition, Constant):
-        return subject(condition), EVERYTHING if condition.value is truth else EMPTY
-    return subject(condition), _TRUTHS[truth]
+        return Subject(condition), EVERYTHING if condition.value is truth else EMPTY
+    return Subject(condition), _TRUTHS[truth]
 
 
 def _beside(operator: Operator, below: Cut, above: Cut) -> ValueSet:
@@ -158,7 +159,7 @@ def to_or_preds(left: Expression | Subject, values: ValueSet) -> list[ORPred]:
         >>> [str(p) for p in to_or_preds(a, two[0].intersect(two[1]))]
         ['a >= 6', 'a <> 20']
     """
-    about = left if isinstance(left, Subject) else subject(left)
+    about = left if isinstance(left, Subject) else Subject(left)
     if values.is_everything:
         return []
     if values.is_empty:

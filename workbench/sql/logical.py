@@ -7,10 +7,10 @@ the same here; what remains as an input of its own has grouping, DISTINCT or a s
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field
 
-from workbench.sql.expressions import AggregateCall, Call, Expression
-from workbench.sql.predicates import TRUE, PredSet
+from workbench.sql.expressions import AggregateCall, Expression, calls
+from workbench.sql.predicates import TRUE, PredSet, predicate_expressions
 from workbench.sql.types import DataType
 
 
@@ -29,9 +29,13 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class StreamInput:
-    """A stream or table by name; its columns are referred to by their own names."""
+    """A stream or table by name; its columns are referred to by their stored names.
+
+    ``columns``: names and types of all of them; the name says which stream it is, so they do not count in comparisons.
+    """
 
     stream: str
+    columns: tuple[tuple[str, DataType], ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,7 @@ class Block:
     """One SELECT: join the inputs, keep what satisfies ``where``, group, keep what satisfies ``having``, project.
 
     Columns in ``where`` and ``grouping`` name their input by ``source``; so do those in ``outputs`` when there is no
-    grouping. A column of an input that is itself a query is called by that query's output name, folded to lower case.
+    grouping. A column of an input that is itself a query is called by the stored name of that query's output.
 
     ``window`` and ``having_window`` are the parts of WHERE and HAVING that compare times with now (``windows``).
     """
@@ -87,13 +91,37 @@ Input = StreamInput | Block | SetOperation
 
 def streams_of(query: LogicalQuery | Input) -> frozenset[str]:
     """The streams and tables that a query reads."""
+    found: set[str] = set()
+    seen: set[int] = set()
+    waiting: list[Input] = [query]
+    while waiting:
+        item = waiting.pop()
+        if id(item) in seen:  # a view that is read several times
+            continue
+        seen.add(id(item))
+        match item:
+            case StreamInput():
+                found.add(item.stream)
+            case Block():
+                waiting += item.inputs
+            case SetOperation():
+                waiting += item.branches
+    return frozenset(found)
+
+
+def calls_of(query: LogicalQuery | Input) -> frozenset[str]:
+    """Names of all functions that a query calls."""
     match query:
         case StreamInput():
-            return frozenset([query.stream])
-        case Block():
-            return frozenset().union(*map(streams_of, query.inputs))
+            return frozenset()
         case SetOperation():
-            return frozenset().union(*map(streams_of, query.branches))
+            return frozenset().union(*map(calls_of, query.branches))
+    tested = (query.where, query.having, query.window, query.having_window)
+    expressions = [output.expression for output in query.outputs]
+    expressions += [expression for predicates in tested for expression in predicate_expressions(predicates)]
+    if query.grouping is not None:
+        expressions += [*query.grouping.groups, *(a for s in query.grouping.statistics for a in s.arguments)]
+    return frozenset().union(*map(calls, expressions), *map(calls_of, query.inputs))
 
 
 def output_columns(query: LogicalQuery) -> tuple[tuple[str, DataType], ...]:
@@ -103,18 +131,3 @@ def output_columns(query: LogicalQuery) -> tuple[tuple[str, DataType], ...]:
             return tuple((o.name, o.type) for o in query.outputs)
         case SetOperation():
             return tuple(zip(query.names, query.types, strict=True))
-
-
-def functions_called(query: LogicalQuery) -> frozenset[str]:
-    """Names of all functions that are called anywhere in a query."""
-    found: set[str] = set()
-    left: list[object] = [query]
-    while left:
-        match left.pop():
-            case tuple() | list() | frozenset() as parts:
-                left += parts
-            case part if is_dataclass(part):
-                if isinstance(part, Call):
-                    found.add(part.function)
-                left += (getattr(part, field.name) for field in fields(part))
-    return frozenset(found)

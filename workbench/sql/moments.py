@@ -14,9 +14,9 @@ import operator
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from functools import lru_cache
 
 from workbench.sql.expressions import Call, Constant, Expression, Value, columns, walk
+from workbench.sql.memo import remembered
 from workbench.sql.now import INSTANT, NOW, VARIABLE, Moment, as_number
 from workbench.sql.types import DataType, Kind
 
@@ -24,6 +24,8 @@ MIDNIGHT = dt.time()
 
 MOST_INSTANTS = 100_000
 """A loop that runs ahead of the clock must end before so many instants."""
+MOST_DUE = 1_000_000
+"""So many instants of a loop may be due when it is registered."""
 
 
 class Endless(Exception):
@@ -164,20 +166,27 @@ class Sequence:
         """For each instant the latest up to it: when the clock has come there, it is due."""
         self._ended = False
 
-    def due(self, moment: Moment) -> list[Value]:
-        """The instants that the clock has reached, in the order of the loop."""
+    def due(self, moment: Moment, most: int | None = None) -> list[Value]:
+        """The instants that the clock has reached, in the order of the loop.
+
+        Raises:
+            Endless: there are more than ``most``, or the loop does not end.
+        """
         now = as_number(value_at(self._now, moment))
         if now is None:
             return []
-        self._extend(now)
+        self._extend(now, most)
         return self._values[: bisect_right(self._reached, now)]
+
+    def __len__(self) -> int:
+        return len(self._values)
 
     def current(self, moment: Moment) -> Value:
         """The instant the loop has come to; NULL before the first."""
         found = self.due(moment)
         return found[-1] if found else None
 
-    def _extend(self, now: int) -> None:
+    def _extend(self, now: int, most: int | None) -> None:
         while not self._ended and (not self._reached or self._reached[-1] <= now):
             value = value_at(self._change, {VARIABLE: self._values[-1]}) if self._values else value_at(self._start, {})
             if value is None or value_at(self._condition, {VARIABLE: value}) is not True:
@@ -186,12 +195,14 @@ class Sequence:
             number = as_number(value) if self._numbered else now
             if len(self._values) >= MOST_INSTANTS and self._reached[-1] == self._reached[0]:
                 raise Endless
+            if most is not None and len(self._values) >= most:
+                raise Endless
             assert number is not None
             self._values.append(value)
             self._reached.append(max([number, *self._reached[-1:]]))
 
 
-@lru_cache(maxsize=4_096)
+@remembered(4_096)
 def sequence(loop: Call) -> Sequence:
     """The instants of a loop."""
     return Sequence(loop)

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable
 from decimal import Decimal
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
@@ -49,7 +50,7 @@ def shift(b: ScalarBinder, moment: Expression, interval: exp.Interval, sign: int
     amount = interval.this
     negative = isinstance(amount, exp.Neg)
     text = amount.this.name if negative else amount.name if amount is not None else ""
-    if unit not in _UNITS or not re.fullmatch(r"[+-]?\d+", text.strip()):
+    if unit not in _UNITS or not re.fullmatch(r"[+-]?[0-9]{1,10}", text.strip()):
         b.source.refuse("this interval", interval, "write INTERVAL '3' DAY, with a whole number of one unit")
     kind, factor = _UNITS[unit]
     count = Constant(int(text) * factor * sign * (-1 if negative else 1), INTEGER)
@@ -160,15 +161,23 @@ def escaped_like(b: ScalarBinder, node: exp.Escape) -> Expression:
 
 
 def concatenated(b: ScalarBinder, node: exp.Expr) -> Expression:
-    """|| and CONCAT."""
-    nodes = node.expressions or [node.this, node.expression]
+    """|| and CONCAT of any number of parts, without recursion down a long chain."""
+    nodes, rest = [], [node]
+    while rest:
+        part = rest.pop()
+        if isinstance(part, exp.DPipe | exp.Concat):
+            rest += reversed(part.expressions or [part.this, part.expression])
+        else:
+            nodes.append(part)
     parts = [b.written(b.bind(e), e) for e in nodes]
-    result = parts[0]
-    for right in parts[1:]:
-        joined = call("||", result, right)
-        # Oracle takes NULL for the empty string here, unless both sides are NULL.
-        result = call("coalesce", joined, result, right) if b.dialect == "oracle" else joined
-    return result
+    if b.dialect != "oracle":
+        return reduce(lambda left, right: call("||", left, right), parts)
+    # Oracle takes NULL for the empty string here, unless all parts are NULL.
+    empty = Constant("", STRING)
+    joined = reduce(lambda left, right: call("||", left, right), (call("coalesce", part, empty) for part in parts))
+    if len(parts) == 1:
+        return parts[0]
+    return call("case", call("and", *(call("is_null", part) for part in parts)), Constant(None, STRING), joined)
 
 
 def number_literal(text: str, source: SourceText, node: exp.Expr) -> Constant:

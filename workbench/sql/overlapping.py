@@ -10,7 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from workbench.sql.expressions import AggregateCall, Call, Column, Constant, Expression, column_name, map_columns, text
+from workbench.sql.expressions import (
+    AggregateCall,
+    Call,
+    Column,
+    Constant,
+    Expression,
+    column_name,
+    map_columns,
+    reading_order,
+)
 from workbench.sql.functions import call
 from workbench.sql.logical import Block, Grouping, Input, Output, SetOperation
 from workbench.sql.normal_form import normal_form
@@ -35,7 +44,7 @@ def without_overlap(block: Block) -> Block:
 
 def _of_slices(block: Block, start: Call, others: list[Expression], statistics: Iterable[AggregateCall]) -> Block:
     slice_ = slice_of(start)
-    grouping = Grouping(tuple(sorted([*others, slice_], key=text)), tuple(statistics))
+    grouping = Grouping(tuple(sorted([*others, slice_], key=reading_order)), tuple(statistics))
     made = [*others, slice_, *statistics]
     names = _names(others, statistics)
     outputs = tuple(
@@ -83,7 +92,7 @@ def _grouped(
     """The block over rows that have their windows, its outputs over what groups and statistics are called there."""
     groups: dict[Expression, Expression] = {g: Column(name, g.type) for g, name in named.items()}
     groups[start] = Column("start", start.type)
-    grouping = Grouping(tuple(sorted(groups.values(), key=text)), tuple(parts.values()))
+    grouping = Grouping(tuple(sorted(groups.values(), key=reading_order)), tuple(parts.values()))
     renamed = {column_name(old): Column(column_name(new), new.type) for old, new in (*groups.items(), *parts.items())}
 
     def over(column: Column) -> Expression:

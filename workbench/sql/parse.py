@@ -18,6 +18,7 @@ from sqlglot.tokenizer_core import TokenType
 from workbench.errors import SqlError, UnsupportedError, nearest
 from workbench.sql.caret import SourceText
 from workbench.sql.dialects import refuse_dialect
+from workbench.sql.extent import refuse_height, refuse_nesting
 from workbench.sql.syntax import refuse_extra_arguments, refuse_gaps, syntax_error
 from workbench.sql.time_windows import WINDOW
 from workbench.sql.window_clause import Clause, cut
@@ -63,13 +64,9 @@ def parse(sql: str, dialect: str) -> tuple[Statement, ...]:
         >>> [type(s).__name__ for s in parse("CREATE VIEW v AS SELECT a FROM t; SELECT a FROM v", "spark")]
         ['CreateView', 'Select']
     """
-    known = [name for name in sqlglot.Dialect.classes if name]
-    if dialect.lower() not in known:
-        hint = nearest(dialect, known) or "oracle and spark are good choices"
-        raise SqlError(f"unknown dialect {dialect}", hint=hint)
-    dialect = dialect.lower()
-    refuse_dialect(dialect)
+    dialect = known_dialect(dialect)
     try:
+        refuse_nesting(sql, dialect)
         sql, clauses = cut(sql)
         sql = _doubled_quotes(_window_calls(sql), dialect)
         refuse_extra_arguments(sql, dialect)
@@ -80,8 +77,26 @@ def parse(sql: str, dialect: str) -> tuple[Statement, ...]:
         raise SqlError("syntax error: a quote or comment is not closed", sql=sql, position=_unclosed(sql)) from None
     refuse_gaps(sql, dialect)
     source = SourceText(sql)
+    for tree in trees:
+        if tree is not None:
+            refuse_height(tree, source)
     statements = [_statement(t, source) for t in trees if t is not None and not isinstance(t, exp.Semicolon)]
     return tuple(_with_clauses(statements, clauses, sql, dialect))
+
+
+def known_dialect(dialect: str) -> str:
+    """The name of a dialect, in lower case.
+
+    Raises:
+        SqlError: it is unknown.
+        UnsupportedError: it is not read.
+    """
+    known = [name for name in sqlglot.Dialect.classes if name]
+    if dialect.lower() not in known:
+        hint = nearest(dialect, known) or "oracle and spark are good choices"
+        raise SqlError(f"unknown dialect {dialect}", hint=hint)
+    refuse_dialect(dialect.lower())
+    return dialect.lower()
 
 
 def _with_clauses(

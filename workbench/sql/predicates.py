@@ -10,9 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property, lru_cache
+from functools import cached_property
 
-from workbench.sql.expressions import Column, Constant, Expression, Remembering, columns, map_columns, sources, text
+from workbench.sql.expressions import (
+    Column,
+    Constant,
+    Expression,
+    Remembering,
+    columns,
+    identity,
+    map_columns,
+    reading_order,
+    sources,
+    text,
+)
+from workbench.sql.memo import remembered
 
 
 class Operator(StrEnum):
@@ -73,6 +85,11 @@ class Literal(Remembering):
         return self._hash
 
     @cached_property
+    def identity(self) -> str:
+        """The canonical form, with all types; see ``workbench.sql.expressions.identity``."""
+        return f"[{self.operator} {' '.join(map(identity, self.expressions))}]"
+
+    @cached_property
     def _text(self) -> str:
         if self.operator is Operator.HOLDS:
             return text(self.left)
@@ -85,7 +102,7 @@ class Literal(Remembering):
 
 @dataclass(frozen=True)
 class ORPred(Remembering):
-    """A disjunction of literals, without duplicates, in the order of their text. Make one with ``or_pred``."""
+    """A disjunction of literals, without duplicates, in reading order. Make one with ``or_pred``."""
 
     literals: tuple[Literal, ...]
 
@@ -95,6 +112,11 @@ class ORPred(Remembering):
 
     def __hash__(self) -> int:
         return self._hash
+
+    @cached_property
+    def identity(self) -> str:
+        """The canonical form, with all types."""
+        return f"({'|'.join(literal.identity for literal in self.literals)})"
 
     @cached_property
     def _text(self) -> str:
@@ -107,7 +129,7 @@ class ORPred(Remembering):
 
 @dataclass(frozen=True)
 class PredSet(Remembering):
-    """A conjunction of ORPreds, without duplicates, in the order of their text. Make one with ``pred_set``.
+    """A conjunction of ORPreds, without duplicates, in reading order. Make one with ``pred_set``.
 
     The empty PredSet is true.
 
@@ -132,6 +154,11 @@ class PredSet(Remembering):
         return iter(self.or_preds)
 
     @cached_property
+    def identity(self) -> str:
+        """The canonical form, with all types."""
+        return f"{{{'&'.join(predicate.identity for predicate in self.or_preds)}}}"
+
+    @cached_property
     def _text(self) -> str:
         return " and ".join(map(str, self.or_preds)) or "true"
 
@@ -146,12 +173,17 @@ TRUE = PredSet()
 def or_pred(literals: Iterable[Literal]) -> ORPred:
     """A disjunction in its normal order."""
     distinct = tuple(set(literals))
-    return ORPred(distinct if len(distinct) == 1 else tuple(sorted(distinct, key=str)))
+    return ORPred(distinct if len(distinct) == 1 else tuple(sorted(distinct, key=_reading_order)))
 
 
 def pred_set(or_preds: Iterable[ORPred]) -> PredSet:
     """A conjunction in its normal order."""
-    return PredSet(tuple(sorted(set(or_preds), key=str)))
+    return PredSet(tuple(sorted(set(or_preds), key=_reading_order)))
+
+
+def _reading_order(predicate: Literal | ORPred) -> tuple[str, str]:
+    """Texts may be equal where types differ, and an order must not depend on that of a set."""
+    return str(predicate), predicate.identity
 
 
 def conjunction(*sets: PredSet) -> PredSet:
@@ -171,7 +203,7 @@ def predicate_columns(predicates: PredSet | ORPred) -> frozenset[Column]:
     return frozenset(c for e in predicate_expressions(predicates) for c in columns(e))
 
 
-@lru_cache(maxsize=100_000)
+@remembered(100_000)
 def predicate_sources(predicates: PredSet | ORPred) -> frozenset[int]:
     """Positions of all inputs read."""
     return frozenset(s for e in predicate_expressions(predicates) for s in sources(e))
@@ -188,7 +220,7 @@ def orient(literal: Literal) -> Literal:
     """Of the two ways to write a comparison, the one with the constant right, or else the smaller text left."""
     if literal.right is None or isinstance(literal.right, Constant):
         return literal
-    swapped = isinstance(literal.left, Constant) or text(literal.right) < text(literal.left)
+    swapped = isinstance(literal.left, Constant) or reading_order(literal.right) < reading_order(literal.left)
     return Literal(literal.right, FLIPPED[literal.operator], literal.left) if swapped else literal
 
 
@@ -216,7 +248,7 @@ def rename_predicates(predicates: PredSet, renaming: Callable[[Column], Column])
     return pred_set(_renamed(p, renaming) for p in predicates)
 
 
-@lru_cache(maxsize=200_000)
+@remembered(200_000)
 def _renamed(predicate: ORPred, renaming: Callable[[Column], Column]) -> ORPred:
     return _mapped(predicate, renaming)
 

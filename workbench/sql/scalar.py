@@ -17,6 +17,7 @@ from workbench.sql.caret import SourceText
 from workbench.sql.coercion import TypeClash
 from workbench.sql.dialects import refuse_different
 from workbench.sql.expressions import Call, Constant, Expression
+from workbench.sql.extent import Extent, refuse_extent
 from workbench.sql.functions import call
 from workbench.sql.grouped import is_aggregate
 from workbench.sql.schema import Schema
@@ -81,19 +82,21 @@ class ScalarBinder:
         self._now, self._grouped = now, grouped or aggregation is not None
         self.source: SourceText = scope.source
         self.columns: list[tuple[exp.Column, Expression]] = []
+        self._extents: dict[int, Extent] = {}
 
     def bind(self, node: exp.Expr) -> Expression:
         """The typed expression of a syntax node.
 
         Raises:
             SqlError: an unknown name or a type clash, at its place.
-            UnsupportedError: a construct that is not evaluated.
+            UnsupportedError: a construct that is not evaluated, or too large an expression.
         """
         bound = self.aggregation.bind(node, self) if self.aggregation is not None else None
         try:
             bound = bound or self._bind(node)
         except TypeClash as clash:
             raise self.source.error(clash.message, node, clash.hint) from None
+        refuse_extent(bound, self.source, node, self._extents)
         refuse_different(self.source, self.dialect, node, bound)
         return bound
 
@@ -225,7 +228,11 @@ class ScalarBinder:
         self.source.refuse_others(node, {"this", "expressions", *_FLAGS}, name)
         user = self.schema.function(name)
         if user is not None:
-            return Call(user.name, tuple(self.bind(a) for a in arguments), user.returns)
+            least, most = user.takes
+            if not least <= len(arguments) <= (len(arguments) if most is None else most):
+                what = f"function {user.name} takes {_number(least, most)}, and is given {len(arguments)}"
+                raise self.source.error(what, node)
+            return Call(user.id, tuple(self.bind(a) for a in arguments), user.returns)
         if name in _NAMED:
             return _NAMED[name](self, [self.bind(a) for a in arguments])
         if is_aggregate(node, self.schema):
@@ -233,6 +240,13 @@ class ScalarBinder:
         known = [*self.schema.functions, *self.schema.aggregates, *functions.FUNCTIONS, *_NAMED]
         hint = nearest(name, [k for k in known if k[0].isalpha()])
         raise self.source.error(f"unknown function {node.name}", node, hint)
+
+
+def _number(least: int, most: int | None) -> str:
+    """How many arguments, in words."""
+    if most is None:
+        return f"at least {least} argument{'s' * (least != 1)}"
+    return f"{least}{f' to {most}' * (least != most)} argument{'s' * (most != 1)}"
 
 
 def is_now(node: exp.Expr) -> bool:

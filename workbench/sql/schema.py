@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from workbench.sql.column_names import stored_name
 from workbench.sql.expressions import Column
 from workbench.sql.logical import LogicalQuery
 from workbench.sql.now import Moment
@@ -19,10 +20,33 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class UserFunction:
-    """A scalar function the analyst added: arguments are passed as they are, NULLs included."""
+    """A scalar function the analyst added: arguments are passed as they are, NULLs included.
+
+    A name that is added again gets another version. Queries go on with the version that they were bound to, so what a
+    query computes never changes, and what it shares is what has the same meaning.
+
+    Attributes:
+        name: what SQL calls it, in lower case.
+        returns: the type of its values.
+        takes: how many arguments it takes, at least and at most; ``None`` is any number.
+        version: 1 for the first function of the name.
+    """
 
     name: str
     returns: DataType
+    takes: tuple[int, int | None] = (0, None)
+    version: int = 1
+
+    @property
+    def id(self) -> str:
+        """What calls of it say; no built-in function has ``@`` in its name."""
+        return f"{self.name}@{self.version}"
+
+    @staticmethod
+    def of(id_: str, returns: DataType, takes: tuple[int, int | None] = (0, None)) -> UserFunction:
+        """The function of an id."""
+        name, _, version = id_.rpartition("@")
+        return UserFunction(name, returns, takes, int(version))
 
 
 @dataclass(frozen=True)
@@ -52,7 +76,7 @@ class Schema:
     Args:
         streams: stream or table name as the user wrote it -> its columns, names in lower case, in order.
         views: views and registered queries that may stand in FROM.
-        functions: user-defined scalar functions.
+        functions: user-defined scalar functions by name, of each the latest version.
         aggregates: user-defined aggregates.
         times: for a stream that has event times the name of their column, in lower case.
         tables: which of the streams are tables, which do not grow.
@@ -82,7 +106,7 @@ class Schema:
         found, columns = _look_up(self.times, stream), self.stream(stream)
         if found is None or columns is None:
             return None
-        return Column(found[1], dict(columns[1])[found[1]])
+        return Column(stored_name(found[1]), dict(columns[1])[found[1]])
 
     def view(self, name: str) -> LogicalQuery | None:
         """The view or registered query of that name."""

@@ -12,14 +12,20 @@ import re
 from collections.abc import Callable
 from decimal import Decimal
 
-from workbench.errors import SqlError
+from workbench.errors import SqlError, UnsupportedError
 from workbench.sql.expressions import Call, Column, Constant, Expression
 from workbench.sql.functions import FUNCTIONS
 from workbench.sql.predicates import Literal, Operator, ORPred, PredSet
 from workbench.sql.rendering import comparison_sides
 from workbench.sql.types import DOUBLE, DataType, Kind
 
+MOST_TEXT = 4_000_000
+"""Characters of an expression in Spark's SQL."""
+
 Naming = Callable[[Column], str]
+
+NO_ARGUMENTS = "x''"
+"""What a user function without arguments is given: Spark counts its rows by their columns. No query has bytes."""
 
 
 def to_spark(expression: Expression, column: Naming) -> str:
@@ -28,6 +34,9 @@ def to_spark(expression: Expression, column: Naming) -> str:
     Args:
         expression: any expression.
         column: the text for a column, quoted as needed.
+
+    Raises:
+        UnsupportedError: the text would be endless: some functions stand there several times for one call.
 
     Example:
         >>> from workbench.sql.types import INTEGER
@@ -41,27 +50,33 @@ def to_spark(expression: Expression, column: Naming) -> str:
             return _constant(value, type_)
         case Call(name, arguments):
             rendered = [to_spark(a, column) for a in arguments]
+            if sum(map(len, rendered)) > MOST_TEXT:
+                what = "an expression that is too long when it is written for Spark is not supported"
+                raise UnsupportedError(what, hint="compute a part of it in a view with GROUP BY")
             function = FUNCTIONS.get(name)
-            if function is None:
-                return f"{user_function(name)}({', '.join(rendered)})"
+            if function is None:  # one of the analyst's
+                return f"{user_function(name)}({', '.join(rendered) or NO_ARGUMENTS})"
             if isinstance(function.spark, str):
                 return function.spark.format(*rendered)
             return function.spark(expression, rendered)
 
 
 def user_function(name: str) -> str:
-    """What Spark calls a function of the analyst: no name reaches one of Spark's own, of which some run any Java code.
+    """What Spark calls a function of the analyst, by its id; no name reaches one of Spark's own, which run Java code.
 
     Raises:
-        SqlError: it is no name of a function, but some other text.
+        SqlError: it is no id of a function, but some other text.
 
     Example:
+        >>> user_function("halved@1")
+        '`halved@1`'
         >>> user_function("reflect")
-        'argus_reflect'
+        Traceback (most recent call last):
+        workbench.errors.SqlError: 'reflect' is no function of the session
     """
-    if not re.fullmatch(r"\w+", name):
-        raise SqlError(f"{name!r} is no name of a function")
-    return f"argus_{name}"
+    if not re.fullmatch(r"[^`]+@\d+", name):
+        raise SqlError(f"{name!r} is no function of the session")
+    return f"`{name}`"
 
 
 def literal_to_spark(literal: Literal, column: Naming) -> str:

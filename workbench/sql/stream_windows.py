@@ -14,7 +14,7 @@ from workbench.sql.coercion import TypeClash
 from workbench.sql.expressions import Call, Column, Constant, Expression
 from workbench.sql.functions import call
 from workbench.sql.logical import StreamInput
-from workbench.sql.moments import Endless, computable, sequence, value_at
+from workbench.sql.moments import MOST_DUE, Endless, computable, sequence, value_at
 from workbench.sql.normal_form import normal_form
 from workbench.sql.now import ROW, at_instant, instant, is_time, now_of, rows_of, variable
 from workbench.sql.predicates import PredSet, conjunction
@@ -139,8 +139,11 @@ class StreamWindows:
             raise self._error(f"the loop begins with {start.type} and goes on with {change.type}", clause.change)
         loop = instant(start, condition, change, now)
         try:
-            sequence(loop).due(self.binder.schema.moment)
+            sequence(loop).due(self.binder.schema.moment, MOST_DUE)
         except Endless:
+            if len(sequence(loop)) >= MOST_DUE:
+                what = f"the loop has more than {MOST_DUE:,} instants so far"
+                raise self._error(what, clause.start, "begin it at ST, or let it go on in longer steps") from None
             hint = (
                 f"give it a condition that ends it, as in for ({clause.variable} = ST; {clause.variable} > ST - 50; …)"
             )

@@ -15,8 +15,9 @@ from sqlglot import exp
 from workbench.sql import coercion
 from workbench.sql.aggregates import expand
 from workbench.sql.expressions import Call, Constant, Expression
+from workbench.sql.extent import MOST_WINDOWS
 from workbench.sql.functions import call
-from workbench.sql.lengths import UNITS, seconds_in
+from workbench.sql.lengths import UNITS, seconds_in, written
 from workbench.sql.now import SESSION, SLIDING, TUMBLING
 from workbench.sql.types import INTEGER, TIMESTAMP, Kind
 
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 WINDOW = "wind_w"
 """What ``window`` is called on its way through the parser, for which it is the key word of another clause."""
 
+
+LONGEST = 10_000 * 366 * 86_400
+"""Seconds of the longest window: as long as there are dates."""
 
 SESSIONS = "session_window"
 """The function that groups by sessions."""
@@ -57,6 +61,9 @@ def bind_window(b: ScalarBinder, node: exp.Anonymous) -> Expression:
     if slide > size:
         hint = "WindowIs in a for loop may hop over rows"
         raise b.source.error("the slide of a window is not longer than its size", parts[2], hint)
+    if (windows := -(-size // slide)) > MOST_WINDOWS:
+        hint = f"let it slide by '{written(-(-size // MOST_WINDOWS))}' or more, for at most {MOST_WINDOWS} windows"
+        raise b.source.error(f"each row would be in {windows:,} windows", node, hint)
     return window_start(coercion.coerce(time, TIMESTAMP), size, slide)
 
 
@@ -102,4 +109,6 @@ def _seconds(b: ScalarBinder, node: exp.Expr) -> int:
         raise b.source.error("a length of time is needed", node, f"write '5 minutes', in {UNITS}")
     if not seconds:
         raise b.source.error("a window of no length", node, "write '5 minutes'")
+    if seconds > LONGEST:
+        raise b.source.error("a window of more than ten thousand years", node, "write '5 minutes'")
     return seconds

@@ -31,6 +31,7 @@ def parse_type(text: str) -> DataType:
         >>> str(parse_type("NUMBER(15, 2)")), str(parse_type("varchar(20)"))
         ('decimal(15,2)', 'string')
     """
+    text = str(text)
     match = _TYPE_TEXT.fullmatch(text)
     name = " ".join(match[1].lower().split()) if match else text
     if match and name in _DECIMAL_NAMES:

@@ -14,6 +14,8 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from workbench.errors import SqlError
+from workbench.sql.caret import SourceText
+from workbench.sql.extent import refuse_height
 
 _QUIET = re.compile(r"'(?:[^'\\]|\\.|'')*'|\"[^\"]*\"|`[^`]*`|--[^\n]*|/\*.*?\*/", re.S)
 _FOR = re.compile(r"\bfor\s*\(", re.I)
@@ -109,12 +111,14 @@ def parsed(sql: str, piece: Piece, dialect: str) -> exp.Expr:
     if piece.blank:
         raise SqlError("syntax error: an expression is missing in the window", sql=sql, position=piece.at)
     try:
-        return sqlglot.parse_one(" " * piece.at + piece.text, dialect=dialect)
+        tree = sqlglot.parse_one(" " * piece.at + piece.text, dialect=dialect)
     except SqlglotError:
         place = piece.at + len(piece.text) - len(piece.text.lstrip())
         raise SqlError(
             "syntax error: this is no expression", sql=sql, position=place, length=len(piece.text.strip())
         ) from None
+    refuse_height(tree, SourceText(sql))
+    return tree
 
 
 def _quiet(sql: str) -> str:

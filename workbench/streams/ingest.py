@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from workbench.errors import SqlError, StreamError, nearest
 from workbench.files import NewFile, make_folder
+from workbench.sql.column_names import stored_name, written_name
 from workbench.sql.type_names import parse_type
 from workbench.sql.types import DataType, Kind
 from workbench.streams.arrow_types import to_data_type
@@ -51,7 +52,8 @@ def ingest(
 ) -> StreamLog:
     """Copies a stream's or table's rows into ``folder`` as Parquet, in row order, with types queries can use.
 
-    Column names are folded to lower case. Integers become INTEGER (64 bits; unsigned 64 bits decimal(20,0)), binary
+    Columns get stored names (``workbench.sql.column_names``), for which upper and lower case are one.
+    Integers become INTEGER (64 bits; unsigned 64 bits decimal(20,0)), binary
     floats DOUBLE, timestamps UTC without a zone in microseconds. In pandas, NaN is NULL and the index is no column. CSV
     types are guessed from the first 4 MB (`workbench.streams.guess`) where ``columns`` does not give them. A row that
     does not fit is set aside with its line number and reason and never stops the rest.
@@ -88,7 +90,7 @@ def ingest(
             opened = open_source(source, partial / "spark", stack)
             types = column_types(opened, columns or {})
             _check_time(time, types)
-            allowed = None if lateness is None else lateness_of(lateness, time, types.get((time or "").lower()))
+            allowed = None if lateness is None else lateness_of(lateness, time, types.get(stored_name(time or "")))
             _copy(name, opened, types, partial, allowed)
         shutil.rmtree(partial / "spark", ignore_errors=True)
         if folder.exists():
@@ -104,25 +106,25 @@ def ingest(
 
 
 def column_types(source: OpenedSource, given: Mapping[str, str]) -> dict[str, DataType]:
-    """The type of each column, by folded name, in the source's order."""
-    wanted = {name.lower(): _given_type(name, text) for name, text in given.items()}
+    """The type of each column, by its stored name, in the source's order."""
+    wanted = {stored_name(name): _given_type(name, text) for name, text in given.items()}
     types: dict[str, DataType] = {}
     origin: dict[str, str] = {}
     for number, field in enumerate(source.schema, 1):
-        folded = field.name.lower()
-        if not folded.strip():
+        stored = stored_name(field.name)
+        if not field.name.strip():
             raise StreamError(f"column {number} has no name", hint="name it in the source, or leave it out")
-        if folded in origin:
+        if stored in origin:
             raise StreamError(
-                f"columns {origin[folded]} and {field.name} have the same name, as case does not count",
+                f"columns {origin[stored]} and {field.name} have the same name, as case does not count",
                 hint="rename one of them in the source",
             )
-        origin[folded] = field.name
-        types[folded] = wanted.get(folded) or source.guessed.get(field.name) or _type_of(field)
-        _check_convertible(field, types[folded])
-    for name in wanted:
-        if name not in types:
-            raise StreamError(f"no column {name} in the source", hint=nearest(name, types) or _listing(types))
+        origin[stored] = field.name
+        types[stored] = wanted.get(stored) or source.guessed.get(field.name) or _type_of(field)
+        _check_convertible(field, types[stored])
+    for name in (written_name(stored) for stored in wanted if stored not in types):
+        known = [*map(written_name, types)]
+        raise StreamError(f"no column {name} in the source", hint=nearest(name, known) or _listing(known))
     return types
 
 
@@ -152,8 +154,8 @@ def _check_convertible(field: pa.Field, type_: DataType) -> None:
 def _check_time(time: str | None, types: Mapping[str, DataType]) -> None:
     if time is None:
         return
-    type_ = types.get(time.lower())
-    usable = [name for name, other in types.items() if other.kind in _TIME_KINDS]
+    type_ = types.get(stored_name(time))
+    usable = [written_name(name) for name, other in types.items() if other.kind in _TIME_KINDS]
     if not usable:
         raise StreamError("no column can hold event time", hint="it must be a date, a timestamp or an integer")
     hint = nearest(time, usable) or _listing(usable)
@@ -224,7 +226,9 @@ def _misfits(
     for place, row in enumerate(bad):
         name = next(name for name, misfit in misfits.items() if misfit[row])
         text = _as_line(column[place] for column in texts.values())
-        yield SetAside(int(chunk.lines[row]), text, f"{name}: {texts[name][place]!r:.60} is no {types[name]}")
+        yield SetAside(
+            int(chunk.lines[row]), text, f"{written_name(name)}: {texts[name][place]!r:.60} is no {types[name]}"
+        )
 
 
 def _as_line(values: Iterable[str]) -> str:

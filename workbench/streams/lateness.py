@@ -14,11 +14,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from workbench.errors import StreamError
+from workbench.sql.column_names import stored_name, written_name
 from workbench.sql.lengths import UNITS, seconds_in, written
 from workbench.sql.types import DataType, Kind
 from workbench.streams.times import Mask, times_of
 
 LEAST = np.iinfo(np.int64).min
+MOST = np.iinfo(np.int64).max
 
 _SECOND = 1_000_000
 _DAY = 86_400
@@ -29,7 +31,7 @@ class Lateness:
     """By how much rows may be late.
 
     Attributes:
-        time: the column with event times.
+        time: the stored name of the column with event times.
         kind: of these.
         allowed: in days for dates, in microseconds for timestamps, else in what the numbers count.
 
@@ -64,13 +66,13 @@ def lateness_of(given: object, time: str | None, type_: DataType | None) -> Late
     if time is None or type_ is None:
         raise StreamError("lateness without event times", hint="say which column has them: time=…")
     allowed = _number(given) if type_.kind is Kind.INTEGER else _microseconds(given)
-    if allowed is None or allowed < 0:
+    if allowed is None or not 0 <= allowed <= MOST:
         raise StreamError(f"lateness is {given!r}", hint=_hint(type_))
     if type_.kind is Kind.DATE:
         allowed, rest = divmod(allowed, _DAY * _SECOND)
         if rest:
             raise StreamError(f"lateness is {given!r}, and {time} has whole days", hint="write '2 days'")
-    return Lateness(time.lower(), type_.kind, allowed)
+    return Lateness(stored_name(time), type_.kind, allowed)
 
 
 class Latecomers:
@@ -95,7 +97,8 @@ class Latecomers:
     def reasons(self, rows: pa.Table, late: npt.NDArray[np.int64]) -> list[str]:
         """Why each of some rows, by position, was set aside."""
         times = rows.column(self._lateness.time).take(pa.array(late)).to_pylist()
-        return [f"{self._lateness.time}: {time} is more than {self._lateness} late" for time in times]
+        named = written_name(self._lateness.time)
+        return [f"{named}: {time} is more than {self._lateness} late" for time in times]
 
 
 def _number(given: object) -> int | None:

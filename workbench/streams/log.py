@@ -92,7 +92,7 @@ class StreamLog:
 
     @property
     def columns(self) -> tuple[tuple[str, DataType], ...]:
-        """Column names, in lower case, and their types."""
+        """Stored names of the columns, and their types."""
         return tuple((field.name, to_data_type(field.type)) for field in self.schema)
 
     def read(self, start: int, stop: int) -> pa.Table:

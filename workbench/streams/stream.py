@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from workbench.optimizer.statistics import SAMPLE_ROWS, StreamStatistics, collect
+from workbench.sql.column_names import written_name
 from workbench.sql.types import DataType
 from workbench.streams.lateness import Lateness
 from workbench.streams.log import SetAside
@@ -32,6 +33,11 @@ class Stream:
     @property
     def columns(self) -> tuple[tuple[str, DataType], ...]:
         """Names and types."""
+        return tuple((written_name(name), type_) for name, type_ in self.stored_columns)
+
+    @property
+    def stored_columns(self) -> tuple[tuple[str, DataType], ...]:
+        """Stored names and types, as its rows have them."""
         return self.replay.log.columns
 
     @property

@@ -89,7 +89,9 @@ class Live:
         return self.views
 
     def refresh(self, resting: bool = True) -> None:
-        """Bring what can be seen up to date, and when nothing is played the twin too."""
+        """Bring what can be seen up to date, and when nothing is played the twin too; of a closed session it stays."""
+        if self.views[0].session.closed:
+            return
         with self._refreshing:
             begun = time.monotonic()
             for view in self.visible():

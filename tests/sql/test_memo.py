@@ -1,0 +1,36 @@
+"""What planning remembers is a session's own."""
+
+from __future__ import annotations
+
+from workbench.sql.expressions import Column, Constant
+from workbench.sql.implication import implies
+from workbench.sql.memo import Memo, remembered
+from workbench.sql.predicates import Literal, Operator, or_pred, pred_set
+from workbench.sql.types import INTEGER
+
+
+def test_results_are_remembered_until_they_are_too_many():
+    calls = []
+
+    @remembered(most=2)
+    def length(text: str) -> int:
+        calls.append(text)
+        return len(text)
+
+    with Memo().active():
+        for text in ("a", "b", "a", "c", "c", "b"):
+            assert length(text) == len(text)
+    assert calls == ["a", "b", "c", "b"]
+
+
+def test_each_session_remembers_its_own():
+    a = Column("a", INTEGER)
+    wide, narrow = (pred_set([or_pred([Literal(a, Operator.GT, Constant(n, INTEGER))])]) for n in (1, 5))
+    one, other = Memo(), Memo()
+    with one.active():
+        assert implies(narrow, wide)
+        with other.active():
+            assert not implies(wide, narrow)
+    assert {cache.cache_info().currsize for f, cache in one._caches.items() if f.__name__ == "implies"} == {1}
+    assert one._caches.keys() & other._caches.keys()
+    assert all(one._caches[f] is not other._caches[f] for f in one._caches.keys() & other._caches.keys())

@@ -1,0 +1,66 @@
+"""What columns are called inside, whatever the analyst calls them.
+
+A column of a CSV file may have any name: with dots, quotes or line ends, or one that the engine uses itself. Inside, in
+nodes, files and Spark's texts, a column has a *stored name*: lower-case letters, digits and underscores, beginning with
+a letter, and every other character by its code between dollar signs. So it never needs more than backticks, is never
+one of the engine's own names, which begin with an underscore, and never reads as anything but a column. Names are
+translated at the edge alone: when a stream is added, when a name is looked up, when a column is shown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+_UNSAFE = re.compile(r"^[0-9_]|[^a-z0-9_]")
+_CODE = re.compile(r"\$([0-9a-f]+)\$")
+_BARE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+
+
+def stored_name(name: str) -> str:
+    """What a column is called inside; upper and lower case are one.
+
+    Example:
+        >>> stored_name("Tran_Date"), stored_name("a.b"), stored_name("_batch")
+        ('tran_date', 'a$2e$b', '$5f$batch')
+    """
+    return _UNSAFE.sub(lambda found: f"${ord(found[0]):x}$", name.lower())
+
+
+def written_name(stored: str) -> str:
+    """What the analyst calls a column: the inverse of ``stored_name``, also within a longer name made of it.
+
+    Example:
+        >>> written_name("a$2e$b"), written_name("a$2e$b_2")
+        ('a.b', 'a.b_2')
+    """
+    return _CODE.sub(lambda found: chr(int(found[1], 16)), stored)
+
+
+def quoted(name: str) -> str:
+    """A name as it stands in SQL: in backticks where it is no plain word.
+
+    Example:
+        >>> quoted("tran_date"), quoted("a.b")
+        ('tran_date', '`a.b`')
+    """
+    return name if _BARE.fullmatch(name) else "`" + name.replace("`", "``") + "`"
+
+
+def unique_names(names: Sequence[str]) -> list[str]:
+    """Names with a suffix _2, _3, … where one stood before, upper and lower case being one.
+
+    Example:
+        >>> unique_names(["batch", "Batch", "n"])
+        ['batch', 'Batch_2', 'n']
+    """
+    seen: set[str] = set()
+    result = []
+    for name in names:
+        candidate, number = name, 1
+        while candidate.lower() in seen:
+            number += 1
+            candidate = f"{name}_{number}"
+        seen.add(candidate.lower())
+        result.append(candidate)
+    return result
