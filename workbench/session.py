@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from workbench.border import border, called_back, check
 from workbench.engine.timings import BatchReport
-from workbench.errors import QueryError, SessionError
+from workbench.errors import QueryError
 from workbench.options import Options
 from workbench.query import CLOSED, LAZY, Query
 from workbench.recovery.home import CATALOG, Home, reading_catalog
@@ -104,8 +104,6 @@ class Session(SessionInputs, SessionReading, SessionViews, SessionFolder):
             ...     s.run(3)
             ...     s.query("big").changes(since=s.batch - 3)
         """
-        if trust not in (None, True, False):
-            raise SessionError(f"trust is {trust!r}", hint="True, False, or None for the functions that you added")
         session, home = cls.__new__(cls), Home.found(path, group)
         with home.beginning() as catalog:
             with reading_catalog(home.path / CATALOG):

@@ -86,7 +86,7 @@ KINDS: dict[str, Callable[[Path], list[Path]]] = {
     "rows of a tree": lambda folder: of_part(folder, "rows"),
     "state": lambda folder: of_part(folder, "state"),
     "changelog": lambda folder: of_part(folder, "log"),
-    "index": lambda folder: sorted(folder.glob("state/*/*.npy")),
+    "index": lambda folder: sorted(folder.glob("state/*/*.index")),
     "note": lambda folder: sorted(folder.glob("state/*/*.note")),
     "lock of who writes": lambda folder: [folder / "writer.lock"],
     "lock of who reads": lambda folder: [folder / "readers.lock"],

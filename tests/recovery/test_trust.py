@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import stat
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from pyspark.sql import SparkSession
 from workbench import Session
 from workbench.__main__ import main
 from workbench.catalog.session_rows import StoredFunction
-from workbench.errors import QueryError, SessionError
+from workbench.errors import QueryError, SessionError, WorkbenchError
 from workbench.files import FOR_GROUP, FOR_OWNER, NewFile, make_folder
 from workbench.recovery.signing import is_signed, key_file, signed
 
@@ -70,7 +71,7 @@ def test_functions_of_others_are_named_and_not_loaded(
         assert session.read_only is None
     with Session.open(from_somebody, spark, trust=False) as session:
         assert "the session was opened without trust" in str(session.read_only)
-    with pytest.raises(SessionError, match="trust is 'yes'"):
+    with pytest.raises(WorkbenchError, match="trust is 'yes'"):
         Session.open(from_somebody, spark, trust="yes")  # type: ignore[arg-type]
 
 
@@ -91,11 +92,12 @@ def test_no_byte_of_a_function_of_others_is_unpickled(spark: SparkSession, from_
 
 def test_a_signature_is_of_one_user_name_type_and_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "one"))
-    code = signed("f", "double", StoredFunction("3.11", b"code"))
+    code = signed("f", "double", StoredFunction("3.11", b"code", 10, 1024))
     assert code.signature is not None and is_signed("f", "double", code)
     assert stat.S_IMODE(key_file().stat().st_mode) == 0o600
     assert not is_signed("g", "double", code) and not is_signed("f", "bigint", code)
-    for other in (StoredFunction("3.11", b"codes", code.signature), StoredFunction("3.12", b"code", code.signature)):
+    changed = ({"pickled": b"codes"}, {"python": "3.12"}, {"seconds": 99}, {"memory": 9_999})
+    for other in (replace(code, **change) for change in changed):
         assert not is_signed("f", "double", other)
     key_file().chmod(0o644)  # others may have read it
     assert not is_signed("f", "double", code)
@@ -124,7 +126,7 @@ def test_files_are_for_their_owner_or_a_group(spark: SparkSession, tmp_path: Pat
             session.register("SELECT k, COUNT(*) AS n FROM t GROUP BY k", name="grouped")
             session.run(2)
             assert (session.path / "catalog.sqlite-wal").exists()
-            assert any(session.path.rglob("*.npy")) and any(session.path.rglob("*.note"))
+            assert any(session.path.rglob("*.index")) and any(session.path.rglob("*.note"))
             assert modes(session.path) == expected
             session.save(tmp_path / "copy")
         assert modes(tmp_path / "copy") == expected == modes(tmp_path / "s")
