@@ -17,10 +17,12 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from workbench.errors import StreamError
 from workbench.notebook.completion import complete
 from workbench.notebook.desk import Desk
 from workbench.session import Session
 from workbench.sql.column_names import quoted, stored_name, written_name
+from workbench.streams.ingest import ingest, open_log
 
 HOSTILE = (
     "a.b", "tick`tock", "it's", 'say "x"', "two\nlines", "tab\there", "größe", "İstanbul", "ΑΣ", "😀", "a b", "2001",
@@ -178,6 +180,15 @@ def test_sessions_with_such_names_are_opened_again(session: Session, tmp_path: P
 def test_names_that_differ_in_case_alone_are_refused(spark) -> None:
     with Session(spark=spark) as session, pytest.raises(Exception, match="have the same name, as case does not count"):
         session.add_stream("twice", pa.table({"Größe": [1], "gRÖSSE".replace("SS", "ß"): [2]}))
+
+
+def test_logs_of_before_there_were_stored_names_are_refused(tmp_path: Path) -> None:
+    ingest("s", pa.table({"a.b": [1], "c": [2]}), tmp_path / "log")
+    assert [name for name, _ in open_log(tmp_path / "log").columns] == ["a$2e$b", "c"]
+    manifest = tmp_path / "log" / "manifest.json"
+    manifest.write_text(manifest.read_text().replace("a$2e$b", "a.b"))
+    with pytest.raises(StreamError, match="another version"):
+        open_log(tmp_path / "log")
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 MOST_MESSAGE = 600
 """Characters of a message."""
-MOST_HINT = 300
+MOST_HINT = 800
 """Characters of a hint."""
 MOST_LINE = 160
 """Characters of the line of SQL that is shown."""

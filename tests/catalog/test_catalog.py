@@ -385,7 +385,9 @@ def test_a_file_of_an_older_version_is_brought_to_the_present_one(tmp_path):
         assert (batch.arrived, batch.set_aside) == ({"f": 5}, {})
         assert batch.operators == (OperatorRow("F1", 5, 5, 0.25, {"F1": 5}, {}, 0.0),)
         assert catalog.session.streams()[0].checksum is None
-        assert catalog.session.functions()[0][1].signature is None
+        ((function, stored),) = catalog.session.functions()
+        assert (function.takes, stored.seconds, stored.memory) == ((0, None), 10, 1024)
+        assert stored.signature is None
         catalog.close()
 
 

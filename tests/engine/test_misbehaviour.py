@@ -32,7 +32,7 @@ HEALTHY = {
     "healthy": Case("SELECT id, amount FROM t WHERE k > 3"),
     "counted": Case("SELECT g, COUNT(*) AS n FROM t GROUP BY g"),
 }
-SECONDS, MEMORY = 1.5, 100
+SECONDS, MEMORY = 2.5, 100
 
 
 def late(misbehaves: Callable[[], object], value: object) -> Callable[[int], object]:
@@ -101,9 +101,9 @@ WRONG = {
     "crashes": ("double", lambda: ctypes.string_at(0), 1.0, "ended its process by SIGSEGV"),
     "is_killed": ("double", lambda: os.kill(os.getpid(), signal.SIGKILL), 1.0, "ended its process by SIGKILL"),
     "closes": ("double", lambda: os.closerange(0, 100), 1.0, "ended its process with exit code 0"),
-    "sleeps": ("double", lambda: time.sleep(600), 1.0, r"took longer than 1.5 s, the limit for 1,000 calls"),
-    "loops": ("double", forever(), 1.0, r"took longer than 1.5 s, the limit for 1,000 calls"),
-    "loops_in_c": ("double", lambda: re.match("(a+)+b", "a" * 60), 1.0, r"took longer than 1.5 s, the limit for 1,000"),
+    "sleeps": ("double", lambda: time.sleep(600), 1.0, r"took longer than 2.5 s, the limit for 1,000 calls"),
+    "loops": ("double", forever(), 1.0, r"took longer than 2.5 s, the limit for 1,000 calls"),
+    "loops_in_c": ("double", lambda: re.match("(a+)+b", "a" * 60), 1.0, r"took longer than 2.5 s, the limit for 1,000"),
     "disturbs": ("double", lambda: os.write(3, b"\xff" * 8), 1.0, "disturbed its process: what came from it is no"),
     "hoards": ("double", hoarding(), 1.0, "ran out of memory: it may take 100 MB"),
 }  # fmt: skip
@@ -145,7 +145,7 @@ def test_a_function_that_blocks_at_registration_and_when_going_back_stops_nobody
     session = oracle.session
     session.add_function("blocks", late(forever(), 1.0), seconds=SECONDS)
     first = session.register("SELECT id FROM t WHERE blocks(id) > 0", name="first")
-    assert first.status.startswith("function blocks took longer than 1.5 s")
+    assert first.status.startswith("function blocks took longer than 2.5 s")
     switch = tmp_path / "switch"
     session.add_function("leaves", lambda number: os._exit(1) if switch.exists() else 1.0)
     second = session.register("SELECT COUNT(*) AS n FROM t WHERE leaves(id) > 0", name="second")
@@ -292,7 +292,7 @@ def test_limits_and_numbers_of_arguments_are_kept(spark: SparkSession, tmp_path:
             session.register("SELECT blocks(id, k) AS x FROM t")
         query = session.register("SELECT id FROM t WHERE blocks(id) > 0", name="blocked")
         session.run(1)
-        assert query.status == "function blocks took longer than 1.5 s, the limit for 1,000 calls"
+        assert query.status == "function blocks took longer than 2.5 s, the limit for 1,000 calls"
 
 
 def test_processes_of_functions_are_few_and_end_with_spark_s_workers(spark: SparkSession) -> None:

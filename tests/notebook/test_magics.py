@@ -8,10 +8,10 @@ import example_network
 import pandas as pd
 import pytest
 
-from workbench.errors import SqlError, WorkbenchError
+from workbench.errors import SqlError, UnexpectedError, WorkbenchError
 from workbench.notebook.arguments import MagicError
 from workbench.notebook.commands.look import latest_changes
-from workbench.notebook.magics import UnexpectedError
+from workbench.notebook.commands.registry import COMMANDS
 
 
 def test_a_cell_registers_its_sql_and_shows_the_first_rows(run, session):
@@ -276,3 +276,22 @@ def test_errors_of_the_package_are_short_in_python_cells_too(run, session, shell
     cell = run("s.drop('nothing')")
     assert isinstance(cell.error, WorkbenchError)
     assert cell.stdout.splitlines() == ["there is no query nothing"]
+
+
+LINES = (
+    "", "x", "0", "-1", str(10**30), "nan", "''", "'", '"', "\ud800", "é" * 300, "x" * 300, "{{", "{{nothing}}",
+    ":nothing", "--", "--nothing", "--limit", "--limit x", f"--limit {10**30}", "a b c d e f", "/", "~nobody",
+    "\\", "%", "(" * 500,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*sorted(set(COMMANDS) - {"experiment", "doctor"}), None])
+def test_whatever_stands_in_a_line_only_errors_of_the_package_come_back(
+    run, session, shell, name, monkeypatch, tmp_path
+):
+    monkeypatch.chdir(tmp_path)
+    session.ends_after = 2  # or a run of 10**30 batches never ends
+    for line in LINES:
+        cell = run(f"%argus {name} {line}" if name else f"%%argus {line}\nSELECT big")
+        assert cell.error is None or isinstance(cell.error, WorkbenchError), (line, repr(cell.error))
+        assert len(cell.stdout.splitlines()) <= 6 and len(cell.stdout) < 2_000, line

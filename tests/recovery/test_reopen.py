@@ -38,7 +38,7 @@ def test_everything_is_as_it_was_and_goes_on(spark: SparkSession, tmp_path: Path
         oracle.run(1, check=False)
         session = oracle.session
         assert stray_files(session) == set()
-        before = what_survives(session)
+        before, half = what_survives(session), session.query("half")
         oracle.reopen()
         assert what_survives(oracle.session) == before
         assert oracle.session.options == options
@@ -48,7 +48,7 @@ def test_everything_is_as_it_was_and_goes_on(spark: SparkSession, tmp_path: Path
         oracle.run(1)
         oracle.check_changes(since=True)
         with pytest.raises(QueryError, match="the session is closed"):
-            session.queries["half"].check_active()
+            half.check_active()
 
 
 def test_what_was_bound_stays_bound(spark: SparkSession, tmp_path: Path) -> None:

@@ -249,11 +249,12 @@ class Evaluation:
             # The parents' rows are kept, so that no other list can have the same address.
             key = (node, *map(id, parents))
             if key not in self._known:
-                self._known[key] = (self._rows(node, parents), parents)
+                self._known[key] = (self.direct(node, parents), parents)
             rows[id_] = self._known[key][0]
         return rows
 
-    def _rows(self, node: Node, parents: list[list[Row]]) -> list[Row]:
+    def direct(self, node: Node, parents: list[list[Row]]) -> list[Row]:
+        """A node's rows, computed from the rows of its direct parents."""
         match node:
             case Source():
                 return list(self.data[node.stream.lower()])

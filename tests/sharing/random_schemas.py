@@ -11,6 +11,7 @@ from sharing.evaluation import NOW
 from sharing.scalars import NAN
 from sharing.small_streams import Data, Row
 
+from workbench.sql.column_names import stored_name
 from workbench.sql.expressions import Value
 from workbench.sql.schema import Schema, UserFunction
 from workbench.sql.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, Kind, decimal
@@ -84,7 +85,7 @@ def _type(chosen: random.Random) -> DataType:
 
 
 def rows(chosen: random.Random, of: Schema, number: int) -> Data:
-    """Rows of all streams: some NULLs, some extreme values, some rows twice; no time is later than now."""
+    """Rows of all streams by the stored names of columns: some NULLs, extremes, equal rows; none is after now."""
     return {name.lower(): _stream(chosen, columns, of.times.get(name), number) for name, columns in of.streams.items()}
 
 
@@ -92,11 +93,11 @@ def _stream(chosen: random.Random, columns: Sequence[tuple[str, DataType]], time
     extreme = chosen.choice((0.0, 0.05, 0.3))
     made = []
     for _ in range(chosen.randint(0, number) if chosen.random() < 0.1 else number):
-        row = {name: _value(chosen, type_, 0.0 if name == time else extreme) for name, type_ in columns}
+        row = {stored_name(name): _value(chosen, type_, 0.0 if name == time else extreme) for name, type_ in columns}
         made.append(row)
     if time is not None:
         kind = dict(columns)[time].kind
-        made += [{**made[0], time: NOW[kind]}] if made else []
+        made += [{**made[0], stored_name(time): NOW[kind]}] if made else []
     return [*made, *chosen.sample(made, min(len(made), 1))]
 
 

@@ -102,12 +102,14 @@ class Statements:
         schema: streams and views; ``add_view`` adds more.
         expressions: whether columns of views may be called like expressions.
         windows: whether times are compared with now.
+        focused: whether statements are of one kind, over one or two streams, with few conditions: those share most.
     """
 
     chosen: random.Random
     schema: Schema
     expressions: bool = True
     windows: bool = True
+    focused: bool = False
     _templates: dict[tuple[object, ...], list[str]] = field(default_factory=dict)
     _sources: list[tuple[str, Columns]] = field(default_factory=list)
     _written: list[str] = field(default_factory=list)
@@ -118,7 +120,10 @@ class Statements:
         # Few kinds of statements in one sequence, so that many of one kind meet.
         kinds = (self._select, self._joined, self._joined, self._joined, self._grouped, self._grouped, self._distinct,
                  self._set_operation, self._set_operation)  # fmt: skip
-        self._kinds: list[Callable[[], str]] = [self._pick(kinds) for _ in range(self._pick((1, 2, 4)))]
+        number = 1 if self.focused else self._pick((1, 2, 4))
+        self._kinds: list[Callable[[], str]] = [self._pick(kinds) for _ in range(number)]
+        if self.focused:
+            self._sources = self.chosen.sample(self._sources, self._pick((1, 1, 2)))
         self._operators = self.chosen.sample(_SETS, self._pick((1, 2, 6)))
 
     def add_view(self, name: str, query: LogicalQuery) -> None:
@@ -188,9 +193,11 @@ class Statements:
         return f"SELECT DISTINCT {self._titled(values)} FROM {source} t{_where(where)}"
 
     def _set_operation(self) -> str:
-        kinds = self._recalled(
-            ("kinds",), lambda: ",".join(self._pick(list(Kind)) for _ in range(self._pick((1, 2)))), 2
-        )
+        def some() -> str:
+            have = [kind for _, kind in self._source()[1]]
+            return ",".join(self._pick(have) for _ in range(self._pick((1, 2, 2))))
+
+        kinds = self._recalled(("kinds",), some, 2)
         branches = [self._branch([Kind(k) for k in kinds.split(",")]) for _ in range(self._pick((2, 2, 3, 4)))]
         operator = self._pick(self._operators)
         if len(branches) > 2 and self.chosen.random() < 0.2:
@@ -198,13 +205,20 @@ class Statements:
         return f" {operator} ".join(branches)
 
     def _branch(self, kinds: Sequence[Kind]) -> str:
-        def made() -> str:
-            source, columns = self._source()
-            values = [self._of_kind(kind, columns, "t") for kind in kinds]
-            named = ", ".join(f"{v} AS c{i}" for i, v in enumerate(values))
-            return f"SELECT {named} FROM {source} t{_where(self._conditions(source, columns, 't', 1))}"
+        """Some values of few rows: branches of the same rows may have other columns, or the same in another order."""
+        split = "\x02"
 
-        return self._recalled(("branch", *kinds), made, 4)
+        def rows() -> str:
+            source, columns = self._source()
+            return f"{source}{split} FROM {source} t{_where(self._conditions(source, columns, 't', 1))}"
+
+        source, from_ = self._recalled(("rows",), rows, 5).split(split)
+        columns = dict(self._sources).get(source, ())
+        values = [
+            self._recalled(("value", source, kind), lambda k=kind: self._of_kind(k, columns, "t", 0.8), 4)  # type: ignore[misc]
+            for kind in kinds
+        ]
+        return f"SELECT {', '.join(f'{v} AS c{i}' for i, v in enumerate(values))}{from_}"
 
     # -- FROM --------------------------------------------------------------------------------------------------------
 
@@ -214,7 +228,7 @@ class Statements:
     def _input(self) -> tuple[str, Columns, str]:
         """Something to join: a stream, a view, or a query in parentheses; its name, columns and text."""
         source, columns = self._source()
-        if self.chosen.random() > 0.15:
+        if self.chosen.random() > (0.02 if self.focused else 0.15):
             return source, columns, source
         group = self._value(source, columns, "t", "group")
         kind = next((k for text, k in columns if group == f"t.{text}"), None)
@@ -309,7 +323,7 @@ class Statements:
 
     def _value(self, source: str, columns: Columns, alias: str, use: str) -> str:
         def made() -> str:
-            return self._of_kind(self._pick(columns)[1], columns, _HERE, 0.6)
+            return self._of_kind(self._pick(columns)[1], columns, _HERE, 0.9 if self.focused else 0.6)
 
         return self._recalled((use, source), made, 4).replace(_HERE, alias)
 
@@ -327,6 +341,9 @@ class Statements:
         return self._recalled(("condition", source), lambda: self._tested(columns, 0), 5).replace(_HERE, alias)
 
     def _tested(self, columns: Columns, depth: int) -> str:
+        if self.focused and self.chosen.random() < 0.6:
+            text, kind = self._pick(columns)
+            return f"{_HERE}.{text} {self._pick(('=', *_ORDERS))} {self._pick(_CONSTANTS[kind][:4])}"
         chance = self.chosen.random()
         if chance < 0.25 and depth < 2:
             parts = [self._tested(columns, depth + 1) for _ in range(2)]
@@ -374,6 +391,7 @@ class Statements:
 
     def _recalled(self, key: tuple[object, ...], make: Callable[[], str], most: int) -> str:
         """One of the few texts that this sequence has for something; statements that share must overlap."""
+        most = max(1, most - 2) if self.focused else most
         known = self._templates.setdefault(key, [])
         if (len(known) < most and self.chosen.random() < 0.7) or not known:
             known.append(make())

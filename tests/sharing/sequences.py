@@ -1,19 +1,17 @@
 """Random sequences of registrations, replacements and drops: planned, and checked after every step.
 
-A sequence is data: a schema, rows, options and steps. So one that fails can be run again without some of its steps, and
-is told by the few that are needed.
+A scenario is data: a schema, rows, options and steps. So one that fails can be run again without some of its steps and
+rows, and is shown with the few that are needed.
 """
 
 from __future__ import annotations
 
 import itertools
 import random
-import sys
 import traceback
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import _lru_cache_wrapper
 from pathlib import Path
 
 from sharing import evaluation
@@ -21,7 +19,7 @@ from sharing.evaluation import Evaluation
 from sharing.random_schemas import rows, schema
 from sharing.random_statements import Statements
 from sharing.small_streams import Data, statistics
-from sharing.soundness import check
+from sharing.soundness import check, check_columns
 
 from workbench.catalog.catalog import Catalog
 from workbench.errors import WorkbenchError
@@ -30,6 +28,7 @@ from workbench.options import Options
 from workbench.sharing.planner import Planner
 from workbench.sql.bind import bind
 from workbench.sql.logical import LogicalQuery
+from workbench.sql.memo import Memo
 from workbench.sql.schema import Schema
 
 SWITCHES = ("sharing", "join_sharing", "canonicalize", "transitivity", "join_order", "vertical_expansion", "reroute",
@@ -66,11 +65,21 @@ class Reopen:
         return "reopen"
 
 
-Step = Register | Drop | Reopen
+@dataclass(frozen=True)
+class AddAgain:
+    """Add a function again: queries that come later mean another one."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f"add {self.name} again"
+
+
+Step = Register | Drop | Reopen | AddAgain
 
 
 @dataclass(frozen=True)
-class Sequence_:
+class Scenario:
     """What is planned, over what."""
 
     seed: int
@@ -103,11 +112,11 @@ class Counts:
 
 
 class Wrong(AssertionError):
-    """What a sequence does is wrong."""
+    """What was planned is wrong."""
 
 
-def sequence(seed: int, expressions: bool = True, types_differ: bool = True) -> Sequence_:
-    """A random sequence.
+def scenario(seed: int, expressions: bool = True, types_differ: bool = True) -> Scenario:
+    """A random scenario.
 
     Args:
         seed: of all choices.
@@ -118,7 +127,9 @@ def sequence(seed: int, expressions: bool = True, types_differ: bool = True) -> 
     chosen = random.Random(seed)
     streams = schema(chosen, expressions, types_differ)
     data = rows(chosen, streams, chosen.choice((4, 6)))
-    return Sequence_(seed, streams, data, _options(chosen), chosen.random() < 0.5, _steps(chosen, streams, expressions))
+    focused = chosen.random() < 0.5
+    steps = _steps(chosen, streams, Statements(chosen, streams, expressions, focused=focused))
+    return Scenario(seed, streams, data, _options(chosen), chosen.random() < 0.5, steps)
 
 
 def _options(chosen: random.Random) -> Options:
@@ -127,11 +138,11 @@ def _options(chosen: random.Random) -> Options:
     return Options(strategy=strategy, materialize_below=chosen.choice((0.8, 0.8, 0.0, 1.0)), **off)
 
 
-def _steps(chosen: random.Random, streams: Schema, expressions: bool) -> tuple[Step, ...]:
-    statements, steps = Statements(chosen, streams, expressions), list[Step]()
+def _steps(chosen: random.Random, streams: Schema, statements: Statements) -> tuple[Step, ...]:
+    steps = list[Step]()
     views: dict[str, LogicalQuery] = {}
     names = itertools.count(1)
-    for _ in range(chosen.choice((4, 6, 8, 12))):
+    for _ in range(chosen.choice((6, 8, 12, 16) if statements.focused else (4, 6, 8, 12))):
         if views and chosen.random() < 0.15:
             gone = tuple(chosen.sample(sorted(views), chosen.randint(1, min(3, len(views)))))
             steps.append(Drop(gone))
@@ -140,6 +151,10 @@ def _steps(chosen: random.Random, streams: Schema, expressions: bool) -> tuple[S
                 statements.remove_view(name)
         if chosen.random() < 0.1:
             steps.append(Reopen())
+        if chosen.random() < 0.05:
+            name = chosen.choice(sorted(streams.functions))
+            steps.append(AddAgain(name))
+            streams = added_again(streams, name)
         made = []
         for _ in range(1 if chosen.random() < 0.8 else chosen.randint(2, 3)):
             name = chosen.choice(sorted(views)) if views and chosen.random() < 0.1 else f"q{next(names)}"
@@ -151,10 +166,16 @@ def _steps(chosen: random.Random, streams: Schema, expressions: bool) -> tuple[S
             if isinstance(query, WorkbenchError):
                 continue
             views[name] = query
-            if chosen.random() < 0.3:
+            if chosen.random() < (0.05 if statements.focused else 0.3):
                 statements.add_view(name, query)
         steps.append(Register(tuple(made), chosen.random() < 0.2))
     return tuple(steps)
+
+
+def added_again(streams: Schema, name: str) -> Schema:
+    """The schema with the next version of a function."""
+    function = streams.functions[name]
+    return replace(streams, functions={**streams.functions, name: replace(function, version=function.version + 1)})
 
 
 _known: dict[object, LogicalQuery | WorkbenchError] = {}
@@ -162,7 +183,7 @@ _known: dict[object, LogicalQuery | WorkbenchError] = {}
 
 
 def _bound(sql: str, streams: Schema) -> LogicalQuery | WorkbenchError:
-    key = (sql, id(streams.streams), frozenset(streams.views.items()))
+    key = (sql, id(streams.streams), frozenset(streams.views.items()), frozenset(streams.functions.values()))
     if key not in _known:
         try:
             query = bind(sql, "spark", streams).query
@@ -178,18 +199,19 @@ def _bound(sql: str, streams: Schema) -> LogicalQuery | WorkbenchError:
 
 @dataclass
 class Run:
-    """A sequence while it is planned."""
+    """A scenario while it is planned."""
 
-    of: Sequence_
+    of: Scenario
     folder: Path
     counts: Counts
 
     def __post_init__(self) -> None:
         self.evaluation = Evaluation(self.of.data)
-        known = statistics(_arrow(self.of)) if self.of.known else {}
+        known = statistics(self.of.data) if self.of.known else {}
         self.planner = Planner(self.of.options, Catalog(), known)
         self.network = Network()
         self.queries: dict[str, LogicalQuery] = {}
+        self.schema = self.of.schema
 
     def steps(self) -> None:
         """Plan and check step by step; then in another order; then drop one query after the other.
@@ -214,12 +236,14 @@ class Run:
                 self.counts.drops += 1
             case Reopen():
                 self._reopen()
+            case AddAgain(name):
+                self.schema = added_again(self.schema, name)
         self._check()
 
     def _register(self, statements: tuple[tuple[str, str], ...], eager: bool) -> None:
         views, bound = dict(self.queries), dict[str, LogicalQuery]()
         for name, sql in statements:
-            query = _bound(sql, replace(self.of.schema, views=views))
+            query = _bound(sql, replace(self.schema, views=views))
             if isinstance(query, WorkbenchError):
                 self.counts.refused[_kind_of_message(query)] += 1
             elif self._is_small(query):
@@ -277,6 +301,7 @@ class Run:
 
     def _drop_all(self) -> None:
         self._reopen()
+        check_columns(self.network, self.evaluation)
         while self.queries:
             self._drop([random.Random(f"{self.of.seed} {len(self.queries)}").choice(sorted(self.queries))])
             self._check()
@@ -294,11 +319,6 @@ def _same(stored: Network, network: Network, how: str) -> None:
         raise Wrong(f"the {how} network is another one: {'; '.join(differ) or 'its queries or their order'}")
     if list(stored.nodes) != list(network.nodes) or list(stored.queries) != list(network.queries):
         raise Wrong(f"the {how} network is in another order")
-
-
-def _arrow(of: Sequence_) -> Data:
-    """The rows without the times that Arrow has no statistics of."""
-    return {name: of.data[name.lower()] for name in of.schema.streams}
 
 
 def _kind_of_query(query: LogicalQuery) -> str:
@@ -324,9 +344,9 @@ def _kind_of_message(error: WorkbenchError) -> str:
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a sequence failed."""
+    """Why a scenario failed."""
 
-    of: Sequence_
+    of: Scenario
     kind: str
     detail: str
 
@@ -335,22 +355,13 @@ class Failure:
         return f"{self.of}\nrows\n{data}\n{self.kind}\n{self.detail}"
 
 
-def forget() -> None:
-    """Let go of all that is remembered for the process, so that what a sequence does depends on nothing before it."""
-    evaluation.forget()
-    for name, module in list(sys.modules.items()):
-        if name.startswith("workbench."):
-            for remembered in vars(module).values():
-                if isinstance(remembered, _lru_cache_wrapper):
-                    remembered.cache_clear()
-
-
-def failure(of: Sequence_, folder: Path, counts: Counts | None = None) -> Failure | None:
-    """Why a sequence fails; ``None`` when it does not."""
+def failure(of: Scenario, folder: Path, counts: Counts | None = None) -> Failure | None:
+    """Why a scenario fails; ``None`` when it does not."""
     counts = counts or Counts()
-    forget()
+    evaluation.forget()
     try:
-        Run(of, folder, counts).steps()
+        with Memo().active():  # so that what a sequence does depends on nothing before it
+            Run(of, folder, counts).steps()
     except evaluation.TooLarge:
         counts.refused["(sequences that became too large)"] += 1
     except Exception as error:
@@ -374,7 +385,7 @@ def shrunk(found: Failure, folder: Path) -> Failure:
             return found
 
 
-def _smaller(of: Sequence_) -> list[Sequence_]:
+def _smaller(of: Scenario) -> list[Scenario]:
     made = []
     steps = of.steps
     for i in reversed(range(len(steps))):

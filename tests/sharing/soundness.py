@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import replace
 
 from sharing.evaluation import Evaluation, bag, read, result, satisfies
+from sharing.small_streams import Row
 
 from workbench.network.network import Network
-from workbench.network.nodes import Aggregate, Join, Selection, SetOperation
+from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, SetOperator, Source
+from workbench.network.projection import carried_columns, made_columns
+from workbench.sql.expressions import Constant, column_name
 from workbench.sql.logical import LogicalQuery
 
 
@@ -38,3 +42,45 @@ def check_place(network: Network, id_: str) -> None:
             assert roots[node.parent] == node.read.root
         case SetOperation() if node.base is None:
             assert [roots[parent] for parent in node.parents] == [b.read.root for b in node.branches]
+
+
+def check_columns(network: Network, evaluation: Evaluation) -> None:
+    """Every node and every answer can be computed from the columns that relations carry, and from no others."""
+    computed, carried = evaluation.nodes(network), carried_columns(network)
+    made: dict[NodeId, list[Row]] = {}
+    for id_, node in network.nodes.items():
+        root = network.roots[id_]
+        own = made_columns(network, root, carried[root])
+        if isinstance(node, Selection):
+            made[id_] = [row for row in made[node.parent] if satisfies((row,), node.predicates)]
+        elif isinstance(node, Source):
+            made[id_] = cut(computed[id_], own)
+        else:
+            parents = [cut(made[parent], carried[network.roots[parent]]) for parent in node.parents]
+            made[id_] = cut(evaluation.direct(needed(node, own), parents), own)
+        assert bag(made[id_]) == bag(cut(computed[id_], own)), f"{id_} needs columns that are not carried: {node}"
+    for name, plan in network.queries.items():
+        assert {c.name for c in plan.columns} <= carried[plan.read.root].keys(), f"{name} reads what is not carried"
+
+
+def cut(rows: Iterable[Row], columns: Iterable[str]) -> list[Row]:
+    """Rows with some of their columns."""
+    return [{name: row[name] for name in columns} for row in rows]
+
+
+def needed(node: Node, columns: Container[str]) -> Node:
+    """A node that computes only some of its columns."""
+    match node:
+        case Aggregate():
+            return replace(node, statistics=frozenset(s for s in node.statistics if column_name(s) in columns))
+        case SetOperation(operator=SetOperator.UNION_ALL):
+            kept = [i for i in range(len(node.branches[0].values)) if f"c{i + 1}" in columns]
+            # What is not needed is NULL.
+            return replace(
+                node,
+                direct=tuple(
+                    (parent, tuple(v if i in kept else Constant(None, v.type) for i, v in enumerate(values)))
+                    for parent, values in node.direct
+                ),
+            )
+    return node

@@ -10,19 +10,16 @@ import time
 from pathlib import Path
 
 import pytest
-from sharing.sequences import Counts, failure, sequence, shrunk
+from sharing.sequences import Counts, failure, scenario, shrunk
 
 LARGE = int(os.environ.get("ARGUS_PLANS", "0"))
 SAMPLE = 40
 """Sequences that are tried each time."""
 
-EXPRESSIONS = False
-"""Whether columns may be called like expressions, ``upper(s)``."""
-
 
 def tried(seed: int, folder: Path, counts: Counts) -> None:
     """Fails with the shortest sequence that goes wrong as this one does."""
-    found = failure(sequence(seed, EXPRESSIONS), folder, counts)
+    found = failure(scenario(seed), folder, counts)
     if found is not None:
         pytest.fail(str(shrunk(found, folder)), pytrace=False)
 

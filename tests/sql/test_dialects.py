@@ -7,6 +7,7 @@ from sql.bind_schema import SCHEMA
 
 from workbench.errors import UnsupportedError
 from workbench.sql.bind import bind
+from workbench.sql.dialects import SPARK_FAMILY
 from workbench.sql.expressions import text
 from workbench.sql.logical import Block
 
@@ -92,12 +93,24 @@ SAME = [
     ("spark", "greatest(a, b)", "greatest(a, b)"),
     ("databricks", "log(x)", "ln(x)"),
     ("hive", "trunc(d, 'MM')", "trunc_date(d, 'MONTH')"),
+    *(
+        (dialect, "date_trunc('month', d)", "trunc_timestamp(cast(d as timestamp), 'MONTH')")
+        for dialect in SPARK_FAMILY
+    ),
+    *((dialect, "trunc(cast(d as date), 'MM')", "trunc_date(d, 'MONTH')") for dialect in SPARK_FAMILY),
+    ("postgres", "s is not null", "not(is_null(s))"),
+    ("trino", "timestamp '2002-01-01 00:00:00.25'", "timestamp '2002-01-01 00:00:00.250000'"),
 ]
 
 
 @pytest.mark.parametrize(("dialect", "expression", "expected"), SAME)
 def test_what_is_the_same_is_read(dialect: str, expression: str, expected: str) -> None:
     assert bound(expression, dialect) == expected
+
+
+def test_a_timestamp_that_would_be_rounded_is_refused() -> None:
+    with pytest.raises(UnsupportedError, match="TIMESTAMP"):
+        bound("cast('2002-01-01 00:00:00.25' as timestamp(1))", "trino")
 
 
 ORACLE = [

@@ -88,6 +88,11 @@ def test_a_view_keeps_the_now_of_its_own_text() -> None:
     assert window_text(query.window) == "1:ts > now('t', 'u') and d > (now('t') - 9)"
 
 
+def test_a_column_called_now_is_no_now_among_streams_whose_times_do_not_compare() -> None:
+    query = bound("select x.now from T, P, (select a as now from K) x where x.now = T.a and now > 1").query
+    assert isinstance(query, Block) and not query.window
+
+
 REFUSED = {
     "select a from T where d > now() - 5 or a > 3": ("now inside OR is not supported", "now()"),
     "select now() from T": ("NOW outside of a condition is not supported", "now()"),

@@ -23,6 +23,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -217,7 +218,10 @@ def _alone(connection: socket.socket) -> socket.socket:
     gc.freeze()  # an object of the worker that is collected would close a file of ours
     kept = 3
     os.dup2(connection.detach(), kept)
-    os.closerange(kept + 1, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+    for fd in map(int, os.listdir("/dev/fd")):
+        if fd > kept:
+            with suppress(OSError):  # the list itself is read from one
+                os.close(fd)
     nothing = os.open(os.devnull, os.O_RDWR)
     sys.stdin, sys.stdout, sys.stderr = (os.fdopen(nothing, mode, closefd=False) for mode in "rww")
     for console in (0, 1, 2):

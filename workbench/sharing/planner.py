@@ -22,7 +22,6 @@ from workbench.sharing.arrange import arrange, narrow
 from workbench.sharing.decisions import Decision, Explanation, Record
 from workbench.sharing.draft import Draft
 from workbench.sharing.fold import Fold
-from workbench.sharing.limits import check_size
 from workbench.sharing.rules import Rule
 from workbench.sql.logical import LogicalQuery
 from workbench.sql.predicates import TRUE
@@ -100,11 +99,7 @@ class Planner:
             dialect: of the text.
             eager: whether a window that is the last thing of the query becomes a node too, which keeps the answer as it
                 is now (PSoup-C); otherwise it is imposed on the rows when the answer is read (PSoup-P).
-
-        Raises:
-            UnsupportedError: it joins or reads too many inputs.
         """
-        check_size(query)
         with self.catalog.transaction():
             draft = Draft.of(network, self.catalog, self.options, self._estimates())
             record = Record()

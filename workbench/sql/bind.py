@@ -11,17 +11,18 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from workbench.errors import SqlError, nearest
+from workbench.errors import SqlError, UnsupportedError, nearest
 from workbench.sql.block import bind_block
 from workbench.sql.caret import SourceText
 from workbench.sql.coercion import TypeClash, is_null, unify
+from workbench.sql.column_names import stored_name
 from workbench.sql.expressions import Call, Column, Constant
 from workbench.sql.extent import refuse_shape
 from workbench.sql.logical import Block, LogicalQuery, Output, SetOperation, StreamInput, output_columns, streams_of
 from workbench.sql.now import common_time, now_of
 from workbench.sql.parse import CreateView, Statement, parse
-from workbench.sql.scalar import is_now
 from workbench.sql.schema import Schema
+from workbench.sql.spark_sql import to_spark
 from workbench.sql.stream_windows import StreamWindow, StreamWindows
 from workbench.sql.types import DataType
 
@@ -79,9 +80,19 @@ def bind(sql: str, dialect: str, schema: Schema) -> Bound:
                            hint="register them one by one, or make one a view")  # fmt: skip
         else:
             query, windows = binder.statement(statement)
+            _refuse_long(query)
     if query is None and not views:
         raise SqlError("there is no query", hint="write a SELECT")
     return Bound(tuple(views), query, windows)
+
+
+def _refuse_long(query: LogicalQuery) -> None:
+    """Refuse now what Spark could not be told when the answer is read."""
+    for output in query.outputs if isinstance(query, Block) else ():
+        try:
+            to_spark(output.expression, lambda column: column.name)
+        except UnsupportedError as error:
+            raise UnsupportedError(f"column {output.name}: {error.message}", hint=error.hint) from None
 
 
 def _check_view(view: CreateView, binder: QueryBinder) -> None:
@@ -105,6 +116,7 @@ class QueryBinder:
     Attributes:
         local: the views and CTEs of the text, by name in lower case.
         now: what ``now()`` means in this statement; ``None`` where no stream of it has event times.
+        times: the streams' event times where they are of kinds that do not compare, so that there is no now.
         streams: the streams this statement reads.
         windows: its window clause, if it has one.
     """
@@ -114,6 +126,7 @@ class QueryBinder:
     schema: Schema
     local: Mapping[str, LogicalQuery] = field(default_factory=dict)
     now: Call | None = None
+    times: str = ""
     streams: frozenset[str] = frozenset()
     windows: StreamWindows | None = None
 
@@ -143,19 +156,18 @@ class QueryBinder:
                 streams.add(stream[0])
         types = {name: time.type for name in streams if (time := self.schema.time(name)) is not None}
         type_ = common_time(types.values())
-        if types and type_ is None and any(map(is_now, statement.walk())):
-            told = ", ".join(f"{name} {type_}" for name, type_ in sorted(types.items()))
-            node = next(filter(is_now, statement.walk()))
-            raise self.source.error(f"now is no one time here: {told}", node, "use streams whose times compare")
         grow = frozenset(streams - self.schema.tables)
-        return replace(self, now=None if type_ is None else now_of(types, type_), streams=grow)
+        differing = ", ".join(f"{name} {time}" for name, time in sorted(types.items())) if type_ is None else ""
+        return replace(self, now=None if type_ is None else now_of(types, type_), times=differing, streams=grow)
 
     def current(self, node: exp.Expr) -> Call:
         """What now means where ``node`` asks for it.
 
         Raises:
-            SqlError: no stream of the statement has event times.
+            SqlError: no stream of the statement has event times, or they are of kinds that do not compare.
         """
+        if self.times:
+            raise self.source.error(f"now is no one time here: {self.times}", node, "use streams whose times compare")
         if self.now is None:
             hint = "say which column has the time: add_stream(..., time=...)"
             raise self.source.error("there is no now: no stream of this query has a time", node, hint)
@@ -209,7 +221,8 @@ class QueryBinder:
             return name, query, tuple((n.lower(), t) for n, t in output_columns(query))
         stream = self.schema.stream(name)
         if stream is not None:
-            return name, StreamInput(*stream), stream[1]
+            stored = tuple((stored_name(column), type_) for column, type_ in stream[1])
+            return name, StreamInput(stream[0], stored), stream[1]
         known = [*self.schema.streams, *self.schema.views, *self.local]
         hint = nearest(name, known) or (f"there are {', '.join(known[:8])}" if known else "add one with add_stream")
         raise self.source.error(f"unknown stream {name}", table, hint)

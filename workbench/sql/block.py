@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from workbench.errors import SqlError, UnsupportedError
+from workbench.errors import SqlError
 from workbench.sql.column_names import unique_names
 from workbench.sql.expressions import Call, Column, Expression, columns, reading_order
 from workbench.sql.from_clause import bind_from
@@ -21,7 +21,6 @@ from workbench.sql.overlapping import without_overlap
 from workbench.sql.predicates import PredSet, conjunction
 from workbench.sql.scalar import ScalarBinder, is_now
 from workbench.sql.scope import Item, Scope
-from workbench.sql.spark_sql import to_spark
 from workbench.sql.time_windows import SESSIONS, part_of_window
 from workbench.sql.windows import NoWindow, split, without_now
 
@@ -123,19 +122,10 @@ class _SelectBinder:
         named = tuple(
             Output(n, e) for n, e in zip(unique_names([n for n, _ in outputs]), (e for _, e in outputs), strict=True)
         )
-        for output in named:
-            self._refuse_long(output)
         distinct = self.select.args.get("distinct") is not None
         having, having_window = self._split(condition)
         inputs = tuple(self.from_.inputs)
         return Block(inputs, self.where, named, grouping, having, distinct, self.window, having_window)
-
-    def _refuse_long(self, output: Output) -> None:
-        """Refuse now what Spark could not be told when the answer is read."""
-        try:
-            to_spark(output.expression, lambda column: column.name)
-        except UnsupportedError as error:
-            raise UnsupportedError(f"column {output.name}: {error.message}", hint=error.hint) from None
 
     def _name(self, node: exp.Expr | None) -> str:
         assert node is not None

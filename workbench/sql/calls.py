@@ -74,7 +74,7 @@ def extreme(b: ScalarBinder, node: exp.Greatest | exp.Least) -> Expression:
 def converted(b: ScalarBinder, node: exp.Cast | exp.TryCast) -> Expression:
     """CAST, which gives NULL for a value that does not convert."""
     to = node.args["to"]
-    if isinstance(node.this, exp.Literal) and "." not in node.this.name and to.this == exp.DType.TIMESTAMP:
+    if isinstance(node.this, exp.Literal) and to.this == exp.DType.TIMESTAMP and _holds_fraction(to, node.this):
         # Some dialects give a TIMESTAMP constant a number of digits, which it has no use for.
         to = exp.DataType(this=to.this)
     type_ = _type(b, to)
@@ -88,6 +88,12 @@ def converted(b: ScalarBinder, node: exp.Cast | exp.TryCast) -> Expression:
     if type_ == STRING and limit:
         return call("substr", result, Constant(1, INTEGER), Constant(int(limit[0].name), INTEGER))
     return result
+
+
+def _holds_fraction(to: exp.DataType, constant: exp.Literal) -> bool:
+    """Whether a TIMESTAMP with a number of digits holds all fractional digits of a constant."""
+    digits = constant.name.partition(".")[2]
+    return all(len(digits) <= int(parameter.name) for parameter in to.expressions)
 
 
 def _type(b: ScalarBinder, node: exp.DataType) -> DataType:

@@ -93,10 +93,11 @@ def connected(b: ScalarBinder, name: str, node: exp.Expr) -> Expression:
 
 
 def is_test(b: ScalarBinder, node: exp.Is) -> Expression:
-    """IS NULL, IS TRUE, IS FALSE."""
+    """IS [NOT] NULL, IS TRUE, IS FALSE; in other tests, and in other dialects, NOT is a node around this one."""
     value = b.bind(node.this)
     if isinstance(node.expression, exp.Null):
-        return call("is_null", value)
+        missing = call("is_null", value)
+        return call("not", missing) if node.args.get("negate") else missing
     if isinstance(node.expression, exp.Boolean):
         return call("<=>", b.condition(node.this), Constant(bool(node.expression.this), BOOLEAN))
     b.source.refuse("this IS test", node)
@@ -204,7 +205,7 @@ HANDLERS: dict[str, tuple[str, Callable[[ScalarBinder, Any], Expression]]] = {
     "And": ("this expression", lambda b, n: connected(b, "and", n)),
     "Or": ("this expression", lambda b, n: connected(b, "or", n)),
     "Not": ("this", lambda b, n: call("not", b.condition(n.this))),
-    "Is": ("this expression", is_test),
+    "Is": ("this expression negate", is_test),
     "NullSafeNEQ": ("this expression", lambda b, n: call("not", call("<=>", b.bind(n.this), b.bind(n.expression)))),
     "In": ("this expressions query unnest field is_global", in_list),
     "Between": ("this low high", between),

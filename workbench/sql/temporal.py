@@ -173,10 +173,11 @@ def _truncated(b: ScalarBinder, value: Expression, unit: str, node: exp.Expr, da
 def _date_trunc(b: ScalarBinder, node: exp.DateTrunc | exp.TimestampTrunc) -> Expression:
     unit = node.args["unit"].name
     value = b.bind(_unwrapped(node.this))
-    # Hive's and Spark 2's TRUNC is parsed as the truncation of a timestamp.
-    date = isinstance(node, exp.DateTrunc) or (
-        b.dialect in SPARK_FAMILY and (b.source.called(node) or "").upper() == "TRUNC"
-    )
+    date = isinstance(node, exp.DateTrunc)
+    # Hive's DATE_TRUNC is parsed as the truncation of a date, and Spark 2's TRUNC as that of a timestamp.
+    called = (b.source.called(node) or "").upper() if b.dialect in SPARK_FAMILY else ""
+    if called in ("TRUNC", "DATE_TRUNC"):
+        date = called == "TRUNC"
     return _truncated(b, value, unit, node, date=date)
 
 

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from workbench.errors import StreamError
 from workbench.files import NewFile, write_file
+from workbench.sql.column_names import stored_name, written_name
 from workbench.sql.type_names import parse_type
 from workbench.sql.types import DataType, Kind
 from workbench.streams.arrow_types import to_arrow, to_data_type
@@ -275,6 +276,14 @@ def logged_files(folder: Path) -> dict[str, int | None]:
         raise StreamError(f"{folder / MANIFEST} is damaged: {error}", hint=_HINT) from error
 
 
+def _older_names(manifest: Mapping[str, Any]) -> bool:
+    """Whether columns have the analyst's names: so it was before there were stored names; plain ones are the same."""
+    try:
+        return any(name != stored_name(written_name(name)) for name, _ in manifest.get("columns", ()))
+    except (TypeError, ValueError, AttributeError):
+        return False  # it is damaged, which is said where the columns are read
+
+
 def _manifest(folder: Path) -> tuple[dict[str, Any], int]:
     """What a log's manifest says, and its checksum."""
     try:
@@ -283,7 +292,7 @@ def _manifest(folder: Path) -> tuple[dict[str, Any], int]:
     except (OSError, ValueError) as error:
         message = f"{folder} holds no stored stream: {folder / MANIFEST} is missing or damaged"
         raise StreamError(message, hint=_HINT) from error
-    if not isinstance(manifest, dict) or manifest.get("version") != _VERSION:
+    if not isinstance(manifest, dict) or manifest.get("version") != _VERSION or _older_names(manifest):
         raise StreamError(
             f"{folder} was written by another version of the workbench", hint="add the stream again from its source"
         )
