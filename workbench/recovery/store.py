@@ -159,8 +159,12 @@ class Store:
             SessionError: it is closed.
         """
         self.home.check_open()
-        with self.home.discarded.kept():
-            yield self.state
+        try:
+            with self.home.discarded.kept():
+                yield self.state
+        except OSError:
+            self.home.check_open()  # a temporary folder is removed as its session is closed
+            raise
 
     @contextmanager
     def changing(self) -> Iterator[Change]:
