@@ -27,16 +27,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     run = commands.add_parser("run", help="let the batches of a session arrive", description=__doc__)
     run.add_argument("path", metavar="PATH", help="the session's folder")
     run.add_argument("--batches", type=_number, metavar="N", help="how many (default: all there are)")
+    trust = "load functions that others added to the session, which runs their code"
+    run.add_argument("--trust", action="store_true", help=trust)
     told = parser.parse_args(arguments)
     try:
-        return run_session(told.path, told.batches)
+        return run_session(told.path, told.batches, told.trust or None)
     except WorkbenchError as problem:
         print(problem, file=sys.stderr)
         return 1
 
 
-def run_session(path: str, batches: int | None) -> int:
-    """Run a session's batches, with a line for each.
+def run_session(path: str, batches: int | None, trust: bool | None = None) -> int:
+    """Run a session's batches, with a line for each; ``trust``: see ``Session.open``.
 
     Raises:
         WorkbenchError: the session cannot be opened or run.
@@ -48,9 +50,10 @@ def run_session(path: str, batches: int | None) -> int:
     def stop(number: int, frame: FrameType | None) -> None:
         stopped.append(number)
 
-    with Session.open(path) as session:
+    with Session.open(path, trust=trust) as session:
         if session.read_only is not None:
-            hint = "%argus close in the notebook that has it open, or its end, lets others go on"
+            elsewhere = "%argus close in the notebook that has it open, or its end, lets others go on"
+            hint = elsewhere if session.read_only.startswith("it is open elsewhere") else None
             raise SessionError(f"{session.path} is read-only: {session.read_only}", hint=hint)
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, stop)

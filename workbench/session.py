@@ -14,8 +14,9 @@ from workbench.engine.timings import BatchReport
 from workbench.errors import QueryError
 from workbench.options import Options
 from workbench.query import CLOSED, LAZY, Query
-from workbench.recovery.home import Home
+from workbench.recovery.home import CATALOG, Home, reading_catalog
 from workbench.recovery.save import save
+from workbench.session_folder import SessionFolder
 from workbench.session_inputs import SessionInputs
 from workbench.session_parts import one_at_a_time
 from workbench.session_reading import SessionReading
@@ -26,7 +27,7 @@ from workbench.steps import Written, with_views
 
 
 @border
-class Session(SessionInputs, SessionReading, SessionViews):
+class Session(SessionInputs, SessionReading, SessionViews, SessionFolder):
     """Continuous queries over streams, in one shared network.
 
     Any thread may use it. What changes something is done one after the other; what only reads, such as an answer or the
@@ -39,9 +40,11 @@ class Session(SessionInputs, SessionReading, SessionViews):
         path: folder for the session's data, which every Spark worker must reach; ``None`` is a temporary one.
         dialect: SQL dialect of queries that name none.
         options: switches, see ``Options``.
+        group: who may read and write the folder besides you, by name or number: where the workers of a cluster are
+            other users. ``None``: nobody.
 
     Raises:
-        SessionError: there is a session in the folder already, or it cannot be written to.
+        SessionError: there is a session in the folder already, or it cannot be written to or given to the group.
         SqlError, UnsupportedError: there is no such dialect, or it is not read.
         EnvironmentProblem: Spark did not start, or its workers cannot reach the folder.
 
@@ -59,15 +62,23 @@ class Session(SessionInputs, SessionReading, SessionViews):
         path: str | Path | None = None,
         dialect: str = "spark",
         options: Options | None = None,
+        group: str | int | None = None,
     ) -> None:
         dialect = known_dialect(dialect)
-        home, options = Home.new(path), options or Options()
+        home, options = Home.new(path, group), options or Options()
         with home.beginning() as catalog:
             self._wire(home, spark, catalog, dialect, options)
             self._store.begin(dialect, asdict(options))
 
     @classmethod
-    def open(cls, path: str | Path, spark: SparkSession | None = None, repair: bool = False) -> Session:
+    def open(
+        cls,
+        path: str | Path,
+        spark: SparkSession | None = None,
+        repair: bool = False,
+        trust: bool | None = None,
+        group: str | int | None = None,
+    ) -> Session:
         """Go on with the session of a folder from its last commit: queries, results, changes, reports are as they were.
 
         While another process has it open, and where the folder cannot be written to, the session is read-only (see
@@ -78,10 +89,14 @@ class Session(SessionInputs, SessionReading, SessionViews):
             spark: the Spark to use; ``None`` starts a quiet local one.
             repair: compute anew what is damaged. Without it a session with damage is read-only, and queries that need
                 what is damaged say so.
+            trust: whether to load the Python functions in the folder, which runs code of whoever added them. ``None``:
+                those that you added; ``False``: none. With others the session is read-only, and queries that call them
+                say so; the rest answers. Once you have opened it with ``True``, they count as yours.
+            group: as for a new session; ``None`` changes nothing of who may read and write it.
 
         Raises:
-            SessionError: there is no session in the folder.
-            CatalogError: its catalog is damaged, or was written by another version.
+            SessionError: there is no session in the folder, or what is left of one.
+            CatalogError: its catalog is damaged, is that of another session, or was written by another version.
             EnvironmentProblem: Spark did not start, or its workers cannot reach the folder.
 
         Example:
@@ -89,12 +104,14 @@ class Session(SessionInputs, SessionReading, SessionViews):
             ...     s.run(3)
             ...     s.query("big").changes(since=s.batch - 3)
         """
-        session, home = cls.__new__(cls), Home.found(path)
+        session, home = cls.__new__(cls), Home.found(path, group)
         with home.beginning() as catalog:
-            dialect, options = catalog.session.made()
-            session._wire(home, spark, catalog, dialect, Options(**options))
+            with reading_catalog(home.path / CATALOG):
+                dialect, stored = catalog.session.made()
+                options = Options(**stored)
+            session._wire(home, spark, catalog, dialect, options)
             with session._working():
-                session._store.open(repair)
+                session._store.open(repair, trust)
         session._failing.disable()
         return session
 
@@ -182,6 +199,8 @@ class Session(SessionInputs, SessionReading, SessionViews):
                 change.state, report = self._steps.run(change.state, profile=profile)
                 change.state = self._failing.without_failed(change.state)
             self._failing.disable()
+            with self._lock:
+                self._upkeep.after_batch()
             reports.append(report)
             if told is not None:
                 told(report)
@@ -215,6 +234,7 @@ class Session(SessionInputs, SessionReading, SessionViews):
         if self.closed:
             return
         self.stop_playing()
+        self._upkeep.close()
         self._close()
 
     @one_at_a_time

@@ -12,6 +12,7 @@ from typing import Any
 from workbench.engine.function_process import Limits
 from workbench.errors import StreamError, nearest
 from workbench.recovery.functions import stored_function, takes
+from workbench.recovery.signing import signed
 from workbench.recovery.store import Change
 from workbench.session_parts import SessionParts, one_at_a_time
 from workbench.sql.schema import UserAggregate, UserFunction
@@ -118,9 +119,12 @@ class SessionInputs(SessionParts):
         key, returned, limits = name.lower(), parse_type(returns), Limits(seconds, memory)
         number, stored = takes(key, function), stored_function(key, function, limits)
         latest = self._state.schema.functions.get(key)
-        if latest is not None and (latest.returns, self._state.stored_functions[latest.id]) == (returned, stored):
-            return
+        if latest is not None and latest.returns == returned:
+            known = self._state.stored_functions[latest.id]
+            if replace(known, signature=None) == stored:
+                return
         added = UserFunction(key, returned, number, 1 if latest is None else latest.version + 1)
+        stored = signed(added.id, str(returned), stored)
         with self._store.changing() as change:
             functions = {**change.state.functions, added.id: added}
             stored_functions = {**change.state.stored_functions, added.id: stored}

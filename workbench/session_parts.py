@@ -24,6 +24,7 @@ from workbench.options import Options
 from workbench.query import Query
 from workbench.recovery.home import Home
 from workbench.recovery.store import Store
+from workbench.recovery.upkeep import Upkeep
 from workbench.sharing.planner import Planner
 from workbench.sql.memo import Memo
 from workbench.state import State
@@ -77,6 +78,7 @@ class SessionParts:
         self._functions = UserFunctions(self._spark)
         self._steps = Steps(self._planner, self._engine)
         self._store = Store(home, self._planner, self._engine, self._functions, self._answers, life)
+        self._upkeep = Upkeep(self._store, self._lock)
         self._failing = Failing(self._store, self._steps, self._functions, self._lock)
         self._answering = Answering(options, self.spark, self._store, self._planner, self._engine, self._failing)
 

@@ -369,8 +369,10 @@ def test_a_file_of_an_older_version_is_brought_to_the_present_one(tmp_path):
     connection.execute("ALTER TABLE operator_timings DROP COLUMN alone")
     connection.execute("ALTER TABLE operator_timings DROP COLUMN together")
     connection.execute("DROP TABLE pruned")
-    for column in ("seconds", "memory", "least", "most"):
+    connection.execute("ALTER TABLE streams DROP COLUMN checksum")
+    for column in ("seconds", "memory", "least", "most", "signature"):
         connection.execute(f"ALTER TABLE user_functions DROP COLUMN {column}")
+    connection.execute("INSERT INTO streams VALUES ('F', 1, '0-F', 0, NULL, 5, 1, 5)")
     connection.execute("INSERT INTO user_functions VALUES ('f', 1, 'double', '3.11', x'00')")
     connection.execute("INSERT INTO batches VALUES (1, 5, 0.5, '{\"f\": 5}', '{}')")
     connection.execute("INSERT INTO operator_timings VALUES (1, 0, 'F1', 5, 5, 0.25, '{\"F1\": 5}')")
@@ -382,8 +384,10 @@ def test_a_file_of_an_older_version_is_brought_to_the_present_one(tmp_path):
         (batch,) = catalog.session.batches()
         assert (batch.arrived, batch.set_aside) == ({"f": 5}, {})
         assert batch.operators == (OperatorRow("F1", 5, 5, 0.25, {"F1": 5}, {}, 0.0),)
+        assert catalog.session.streams()[0].checksum is None
         ((function, stored),) = catalog.session.functions()
         assert (function.takes, stored.seconds, stored.memory) == ((0, None), 10, 1024)
+        assert stored.signature is None
         catalog.close()
 
 

@@ -38,6 +38,7 @@ class Kept(FakeSession):
 class Arguments:
     path: str
     leave: bool = False
+    trust: bool = False
 
 
 def desk_of(*sessions: Kept) -> tuple[Desk, list[Kept]]:

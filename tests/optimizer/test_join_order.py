@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 import math
 import random
-import time
 from collections.abc import Iterator, Mapping, Sequence
 
 import pytest
+from effort import effort
 
 from workbench.optimizer.join_order import (
     EXHAUSTIVE,
@@ -187,11 +187,10 @@ def _products_last(tree: JoinTree, of: JoinGraph) -> bool:
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("n", [EXHAUSTIVE, EXHAUSTIVE + 1, 12])
-def test_many_inputs_take_a_fraction_of_a_second(shape: str, n: int) -> None:
+def test_many_inputs_take_no_more_than_some_millions_of_steps(shape: str, n: int) -> None:
     joined = graph([1000.0 + i for i in range(n)], *(equal(*e) for e in SHAPES[shape](n)))
-    start = time.perf_counter()
-    tree = best_order(joined, cardinality(joined, lambda c: KEYS))
-    assert time.perf_counter() - start < 1.5  # a sixth of it when nothing else runs
+    tree, spent = effort(lambda: best_order(joined, cardinality(joined, lambda c: KEYS)))
+    assert spent < 30
     assert sorted(leaves(tree)) == list(range(n))
     assert products(tree, joined) == 0
 

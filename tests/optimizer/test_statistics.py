@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-import time
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from effort import effort
 
 from workbench.optimizer.selectivity import DEFAULTS, FLOOR, Statistics, join_rows, selectivity
 from workbench.optimizer.statistics import COMMON_VALUES, QUANTILES, ColumnStatistics, StreamStatistics, collect
@@ -180,9 +180,9 @@ def test_exact_estimates(condition: str, expected: float) -> None:
 
 def test_two_thousand_constants_are_no_matter() -> None:
     few = where(f"key IN ({', '.join(map(str, range(0, ROWS, 5)))})")
-    start = time.perf_counter()
-    assert selectivity(few, of(COLLECTED)) == pytest.approx(0.2, rel=0.05)
-    assert time.perf_counter() - start < 1
+    estimated, spent = effort(lambda: selectivity(few, of(COLLECTED)))
+    assert estimated == pytest.approx(0.2, rel=0.05)
+    assert spent < 20
 
 
 def test_a_join_of_large_inputs_has_no_floor() -> None:
@@ -261,9 +261,8 @@ def test_a_large_table_is_sampled_evenly_and_fast() -> None:
     rows = 200_000
     values = pa.array(np.arange(rows))
     table = pa.table({f"c{i}": values if i % 2 else values.cast(pa.string()) for i in range(50)})
-    start = time.perf_counter()
-    statistics = collect(table)
-    assert time.perf_counter() - start < 2  # a third of a second when nothing else runs
+    statistics, spent = effort(lambda: collect(table))
+    assert spent < 40
     assert statistics.rows == rows
     assert statistics.columns["c1"].distinct == rows
     assert statistics.columns["c1"].below(rows // 4) == pytest.approx(0.25, abs=0.01)

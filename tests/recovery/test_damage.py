@@ -117,7 +117,7 @@ def test_a_full_disk(
     database = session._planner.catalog._database
     with monkeypatch.context() as patch:
         if where == "rows":
-            patch.setattr(segments.pa, "OSFile", full)
+            patch.setattr(segments, "NewFile", full)
         elif where == "disk":
             patch.setattr(os, "fsync", full)
         else:

@@ -37,18 +37,25 @@ def answer(query: Query) -> list[list[object]]:
     return sorted(json.loads(json.dumps(list(map(list, rows)), default=str)), key=str)
 
 
+def test_functions_of_an_older_version_are_loaded_when_they_are_trusted(spark: SparkSession, old: Path) -> None:
+    """Nobody has signed them."""
+    if platform.python_version_tuple()[:2] == PYTHON:
+        with pytest.raises(SessionError, match=r"is not loaded: it was not added by you.*trust=True"):
+            Session.open(old, spark)
+
+
 def test_answers_are_those_that_the_older_version_gave(spark: SparkSession, old: Path) -> None:
     expected = json.loads((old / "answers.json").read_text())
     if platform.python_version_tuple()[:2] != PYTHON:
         del expected["halves"]
-    with Session.open(old, spark) as session:
+    with Session.open(old, spark, trust=True) as session:
         assert session.read_only is None and session.batch == 3
         assert {name: answer(session.query(name)) for name in expected} == expected
         assert session.streams["t"].replay.batch == 3
         nodes = set(session.network.nodes)
         session.run(1)
         assert session.reports[-1].rows == 3
-    with Session.open(old, spark) as again:
+    with Session.open(old, spark, trust=True) as again:
         assert set(again.network.nodes) == nodes and again.batch == 4
         database = duckdb.connect()
         logs = str(old / "streams" / "0-t" / "*.parquet")
@@ -58,7 +65,7 @@ def test_answers_are_those_that_the_older_version_gave(spark: SparkSession, old:
 
 
 def test_changes_add_up_to_the_answers(spark: SparkSession, old: Path) -> None:
-    with Session.open(old, spark) as session:
+    with Session.open(old, spark, trust=True) as session:
         changes = session.query("by_bank").changes()
         assert set(changes["batch"]) <= set(range(4))
         totals = changes.groupby(["bank", "n", "s"])["weight"].sum()
@@ -70,7 +77,7 @@ def test_it_is_not_brought_up_to_date_where_it_may_only_be_read(spark: SparkSess
     with (old / "writer.lock").open("w") as elsewhere:
         fcntl.flock(elsewhere, fcntl.LOCK_EX)
         with pytest.raises(SessionError, match=r"older workbench.*open elsewhere"):
-            Session.open(old, spark)
+            Session.open(old, spark, trust=True)
     assert {path: path.read_bytes() for path in files} == files
 
 
@@ -80,7 +87,7 @@ def test_a_query_that_cannot_be_bound_again_says_so(spark: SparkSession, old: Pa
     connection.commit()
     connection.close()
     expected = json.loads((old / "answers.json").read_text())
-    with Session.open(old, spark) as session:
+    with Session.open(old, spark, trust=True) as session:
         assert "cannot be brought to this version" in session.query("of_view").status
         with pytest.raises(QueryError, match="gone"):
             session.query("of_view").result()
@@ -98,10 +105,10 @@ def test_an_upgrade_that_was_cut_off_is_done_again(
     with monkeypatch.context() as context:
         context.setattr(store, "upgraded", cut_off)
         with pytest.raises(KeyboardInterrupt):
-            Session.open(old, spark)
+            Session.open(old, spark, trust=True)
     connection = sqlite3.connect(old / "catalog.sqlite")
     assert connection.execute("SELECT COUNT(*) FROM settings WHERE name = ?", [PLAN_ANEW]).fetchone() == (1,)
     connection.close()
     expected = json.loads((old / "answers.json").read_text())
-    with Session.open(old, spark) as session:
+    with Session.open(old, spark, trust=True) as session:
         assert answer(session.query("by_bank")) == expected["by_bank"]

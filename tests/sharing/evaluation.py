@@ -34,6 +34,7 @@ from workbench.network.nodes import (
 )
 from workbench.sql import logical
 from workbench.sql.canonical import widened
+from workbench.sql.column_names import stored_name
 from workbench.sql.expressions import AggregateCall, Call, Column, Constant, Expression, Value, column_name
 from workbench.sql.logical import Block, LogicalQuery, StreamInput
 from workbench.sql.predicates import Literal, Operator, ORPred, PredSet, conjunction, predicate_sources
@@ -212,7 +213,7 @@ def _block(block: Block, data: Data) -> Bag:
 def _input(item: logical.Input, data: Data) -> Sequence[Row]:
     if isinstance(item, StreamInput):
         return data[item.stream.lower()]
-    names = [name.lower() for name, _ in logical.output_columns(item)]
+    names = [stored_name(name) for name, _ in logical.output_columns(item)]
     return [dict(zip(names, values, strict=True)) for values in answer(item, data).elements()]
 
 

@@ -95,9 +95,9 @@ SAME = [
     ("hive", "trunc(d, 'MM')", "trunc_date(d, 'MONTH')"),
     *(
         (dialect, "date_trunc('month', d)", "trunc_timestamp(cast(d as timestamp), 'MONTH')")
-        for dialect in SPARK_FAMILY
+        for dialect in sorted(SPARK_FAMILY)
     ),
-    *((dialect, "trunc(cast(d as date), 'MM')", "trunc_date(d, 'MONTH')") for dialect in SPARK_FAMILY),
+    *((dialect, "trunc(cast(d as date), 'MM')", "trunc_date(d, 'MONTH')") for dialect in sorted(SPARK_FAMILY)),
     ("postgres", "s is not null", "not(is_null(s))"),
     ("trino", "timestamp '2002-01-01 00:00:00.25'", "timestamp '2002-01-01 00:00:00.250000'"),
 ]

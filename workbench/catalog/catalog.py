@@ -49,6 +49,7 @@ class Catalog(Search):
         path: the file, made when it is not there; ``None`` for memory.
         durable: whether what is committed must survive that the machine loses its power.
         copied: whether to work on a copy in memory of what was committed last; the file stays as it is.
+        inspected: whether nobody writes the file, and to look at all of it while it is copied.
 
     Raises:
         CatalogError: the file is no catalog, or one of another version.
@@ -62,8 +63,13 @@ class Catalog(Search):
         >>> catalog.close()
     """
 
-    def __init__(self, path: Path | None = None, *, durable: bool = True, copied: bool = False) -> None:
-        database = Database.copied(path) if copied and path is not None else Database(path, durable)
+    def __init__(
+        self, path: Path | None = None, *, durable: bool = True, copied: bool = False, inspected: bool = False
+    ) -> None:
+        if path is not None and (copied or inspected):
+            database = Database.inspected(path) if inspected else Database.copied(path)
+        else:
+            database = Database(path, durable)
         super().__init__(database, Predicates(database))
         self.session = SessionRows(database)
         """What a session consists of beside its network."""

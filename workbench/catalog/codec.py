@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
+from workbench.sql.aggregates import STATISTICS
 from workbench.sql.expressions import AggregateCall, Call, Column, Constant, Expression, Value
 from workbench.sql.memo import remembered
 from workbench.sql.types import DataType, Kind
@@ -61,6 +62,8 @@ def statistic_json(statistic: AggregateCall) -> str:
 def statistic_of(stored: str) -> AggregateCall:
     """The inverse of ``statistic_json``."""
     tree = json.loads(stored)
+    if tree["statistic"] not in STATISTICS:  # it would become SQL of Spark
+        raise ValueError(f"{tree['statistic']!r} is no statistic")
     arguments = tuple(map(_expression, tree["arguments"]))
     return AggregateCall(tree["statistic"], arguments, type_of(tree["type"]), tree["distinct"])
 

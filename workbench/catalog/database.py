@@ -6,17 +6,22 @@ catalog that nobody will open again does without.
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from workbench.catalog.schema import AGGREGATE_RULES, DDL, MIGRATIONS, VERSION
 from workbench.errors import WorkbenchError
+from workbench.files import ensure_file
 
 _STATEMENTS = 512
 """How many prepared statements SQLite keeps."""
+RESTORE = "nothing was changed: put the file back from a copy of the session's folder"
+_EVERY_PROBLEM = "PRAGMA integrity_check(1000000)"
 _READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 
 
@@ -37,11 +42,13 @@ class Database:
 
     def __init__(self, path: Path | None = None, durable: bool = True) -> None:
         try:
+            if path is not None:
+                ensure_file(path)  # SQLite gives its log the mode of the database
             # A session may run batches in another thread than it was made in; it never uses two at a time.
             self._connection = sqlite3.connect(
                 path or ":memory:", isolation_level=None, check_same_thread=False, cached_statements=_STATEMENTS
             )
-        except sqlite3.Error as error:
+        except (OSError, sqlite3.Error) as error:
             raise CatalogError(f"{path} cannot be opened: {error}") from error
         try:
             self._prepare(path, durable)
@@ -60,7 +67,46 @@ class Database:
         Raises:
             CatalogError: the file is no catalog, or one of another version.
         """
-        source, copy = reading(path), Database()
+        return Database._copied(path, reading(path))
+
+    @staticmethod
+    def inspected(path: Path) -> Database:
+        """A catalog that nobody writes, copied into memory after a look at all of it.
+
+        It is looked at in another place: opening it would already bring SQLite's log into it, also one that is not its
+        own or is damaged.
+
+        Raises:
+            CatalogError: the file is empty, is no catalog or one of another version, or is not whole.
+        """
+        try:
+            with TemporaryDirectory(prefix="argus-catalog-") as elsewhere:
+                return Database._inspected(path, Path(elsewhere))
+        except OSError as error:
+            raise CatalogError(f"{path} cannot be read: {error}") from error
+
+    @staticmethod
+    def _inspected(path: Path, elsewhere: Path) -> Database:
+        if not path.stat().st_size:
+            raise CatalogError(f"{path} is empty (or all of it was in {_log(path).name})", hint=RESTORE)
+        for part in (path, _log(path)):
+            if part.exists():
+                shutil.copyfile(part, elsewhere / part.name)
+        source = sqlite3.connect(elsewhere / path.name, isolation_level=None, check_same_thread=False)
+        try:
+            copy = Database._copied(path, source)
+        except CatalogError as error:
+            where = f" (or its log {_log(path).name} is damaged or missing)"
+            raise CatalogError(f"{error.message}{where}", hint=error.hint or RESTORE) from error
+        if problems := copy._problems():
+            copy.close()
+            where = f"{path} (or its log {_log(path).name})"
+            raise CatalogError(f"{where} is damaged: {'; '.join(problems[:2])}", hint=RESTORE)
+        return copy
+
+    @staticmethod
+    def _copied(path: Path, source: sqlite3.Connection) -> Database:
+        copy = Database()
         try:
             source.backup(copy._connection)
             copy._check(path)
@@ -80,6 +126,7 @@ class Database:
 
     def copy_to(self, path: Path) -> None:
         """Write what is there to a new file."""
+        ensure_file(path)
         self._connection.execute("VACUUM INTO ?", (str(path),))
 
     def run(self, sql: str, values: Iterable[object] = ()) -> int:
@@ -192,11 +239,33 @@ class Database:
                 hint="open it with the workbench that wrote it, or start with an empty folder",
             )
 
+    def _problems(self) -> list[str]:
+        """What is wrong with the database itself."""
+        try:
+            # SQLite 3.40 takes values for NULL where a table has no rowid and its key is not its first columns.
+            found = [text for text in self.column(_EVERY_PROBLEM) if not text.startswith(("ok", "NULL value in"))]
+            return [*found, *(f"it has no relation {table}" for table in self._missing_tables())]
+        except sqlite3.Error as error:
+            return [str(error)]
+
+    def _missing_tables(self) -> list[str]:
+        """The relations that every catalog has, but this one has not."""
+        whole = Database()
+        try:
+            return [table for table in whole.tables if table not in self.tables]
+        finally:
+            whole.close()
+
     def _create(self) -> None:
         self._connection.executescript(f"BEGIN IMMEDIATE; {DDL}")
         self.insert("aggregate_rules", AGGREGATE_RULES)
         self.run(f"PRAGMA user_version = {VERSION}")
         self.run("COMMIT")
+
+
+def _log(path: Path) -> Path:
+    """SQLite's log of a database."""
+    return path.with_name(f"{path.name}-wal")
 
 
 def reading(path: Path) -> sqlite3.Connection:

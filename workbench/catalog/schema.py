@@ -147,15 +147,17 @@ _SESSION = """
 -- How the session was made, and the number of its last commit.
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 -- Streams and tables; "arrived" rows of the log in "folder" have arrived, the first "history" of them as batch 0.
+-- checksum: of the log's manifest.json, which has those of its other files; NULL where nobody computed it.
 CREATE TABLE streams (
     name TEXT PRIMARY KEY, position INTEGER NOT NULL UNIQUE, folder TEXT NOT NULL, is_table INTEGER NOT NULL,
-    time TEXT, history INTEGER NOT NULL, batch INTEGER NOT NULL, arrived INTEGER NOT NULL) WITHOUT ROWID;
+    time TEXT, history INTEGER NOT NULL, batch INTEGER NOT NULL, arrived INTEGER NOT NULL,
+    checksum INTEGER) WITHOUT ROWID;
 -- All versions of the analyst's functions; a name is the function's, "@" and its version. What their calls may take
--- (seconds, megabytes), and how many arguments they take.
+-- (seconds, megabytes), how many arguments they take, and who added them.
 CREATE TABLE user_functions (
     name TEXT PRIMARY KEY, position INTEGER NOT NULL UNIQUE, returns TEXT NOT NULL, python TEXT NOT NULL,
     pickled BLOB NOT NULL, seconds REAL NOT NULL DEFAULT 10, memory INTEGER NOT NULL DEFAULT 1024,
-    least INTEGER NOT NULL DEFAULT 0, most INTEGER) WITHOUT ROWID;
+    least INTEGER NOT NULL DEFAULT 0, most INTEGER, signature TEXT) WITHOUT ROWID;
 CREATE TABLE user_aggregates (
     name TEXT PRIMARY KEY, position INTEGER NOT NULL UNIQUE, parameters TEXT NOT NULL, statistics TEXT NOT NULL,
     rule TEXT NOT NULL) WITHOUT ROWID;
@@ -185,7 +187,8 @@ CREATE TABLE log_entries (
 -- part: 'arrived' (the owner is a stream), or of a tree 'rows', 'state' or 'log'; "run": what was written together.
 CREATE TABLE segments (
     owner TEXT NOT NULL, part TEXT NOT NULL, run INTEGER NOT NULL, position INTEGER NOT NULL, file TEXT NOT NULL,
-    rows INTEGER NOT NULL, bytes INTEGER NOT NULL, PRIMARY KEY (owner, part, run, position)) WITHOUT ROWID;
+    rows INTEGER NOT NULL, bytes INTEGER NOT NULL, checksum INTEGER,
+    PRIMARY KEY (owner, part, run, position)) WITHOUT ROWID;
 """
 
 _PRUNED = """
@@ -194,6 +197,12 @@ CREATE TABLE pruned (
     tree TEXT NOT NULL, position INTEGER NOT NULL, bits TEXT NOT NULL, times TEXT NOT NULL,
     PRIMARY KEY (tree, position)) WITHOUT ROWID;
 """
+
+_CHECKSUMS_AND_SIGNATURES = """
+ALTER TABLE streams ADD COLUMN checksum INTEGER;
+ALTER TABLE user_functions ADD COLUMN signature TEXT;
+"""
+"""What older catalogs lack: nobody summed the logs of their streams or signed their functions, so these are NULL."""
 
 _PLANNED = _PREDICATES + _NODES + _QUERIES + _COLUMNS + _MANIFEST + _PRUNED
 """What follows from the streams, the queries and the batches: it can be planned and computed anew."""
@@ -218,7 +227,7 @@ MIGRATIONS = {
     " ALTER TABLE user_functions ADD COLUMN seconds REAL NOT NULL DEFAULT 10;"
     " ALTER TABLE user_functions ADD COLUMN memory INTEGER NOT NULL DEFAULT 1024;"
     " ALTER TABLE user_functions ADD COLUMN least INTEGER NOT NULL DEFAULT 0;"
-    " ALTER TABLE user_functions ADD COLUMN most INTEGER;",
+    " ALTER TABLE user_functions ADD COLUMN most INTEGER;" + _CHECKSUMS_AND_SIGNATURES,
 }
 """What makes a catalog of an older version one of the next; one of any other version is refused."""
 

@@ -22,7 +22,7 @@ from workbench.sql.stream_windows import StreamWindow
 
 @dataclass(frozen=True, slots=True)
 class StreamRow:
-    """A stream or table, and how many rows of its log have arrived."""
+    """A stream or table, how many rows of its log have arrived, and the checksum of the log's manifest."""
 
     name: str
     folder: str
@@ -31,16 +31,21 @@ class StreamRow:
     history: int
     batch: int
     arrived: int
+    checksum: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class StoredFunction:
-    """A Python function as bytes, the version of Python that wrote them, and its limits (``Limits``)."""
+    """A Python function as bytes, the version of Python that wrote them, its limits (``Limits``), and who added it.
+
+    ``signature``: of whoever did, if that is known (``recovery.signing``).
+    """
 
     python: str
     pickled: bytes
     seconds: float
     memory: int
+    signature: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +90,12 @@ class BatchRow:
 
 @dataclass(frozen=True, slots=True)
 class FileRow:
-    """A file of rows, its path seen from the session's folder."""
+    """A file of rows, its path seen from the session's folder, and the checksum of its bytes, if it is known."""
 
     file: str
     rows: int
     bytes: int
+    checksum: int | None
 
 
 Run = tuple[FileRow, ...]
@@ -147,6 +153,16 @@ class SessionRows:
         """The dialect and the options with which the session was made."""
         return self._setting("dialect", "spark"), self._setting("options", {})
 
+    def put_identity(self, session: str) -> None:
+        """Say which session this is the catalog of."""
+        self._put_setting("session", session)
+
+    @property
+    def identity(self) -> str | None:
+        """Which session this is the catalog of; ``None`` in catalogs of older versions."""
+        found = self._setting("session", None)
+        return None if found is None else str(found)
+
     def put_commit(self, named: int) -> None:
         """Count a commit, and say how many queries the session has named."""
         self._put_setting("commits", self.commits + 1)
@@ -182,25 +198,26 @@ class SessionRows:
 
     def put_stream(self, row: StreamRow) -> None:
         """Add a stream, or say how far it has come."""
-        about = (row.folder, int(row.is_table), row.time, row.history, row.batch, row.arrived)
+        about = (row.folder, int(row.is_table), row.time, row.history, row.batch, row.arrived, row.checksum)
         self._put("streams", row.name, about)
 
     def streams(self) -> list[StreamRow]:
         """All streams and tables, in the order in which they were added."""
         rows = self._database.rows(
-            "SELECT name, folder, is_table, time, history, batch, arrived FROM streams ORDER BY position"
+            "SELECT name, folder, is_table, time, history, batch, arrived, checksum FROM streams ORDER BY position"
         )
         return [StreamRow(name, folder, bool(table), *rest) for name, folder, table, *rest in rows]
 
     def put_function(self, function: UserFunction, stored: StoredFunction) -> None:
-        """Add a version of a function of the analyst."""
+        """Add a version of a function of the analyst, or sign it anew."""
         about = (str(function.returns), stored.python, stored.pickled, stored.seconds, stored.memory, *function.takes)
-        self._put("user_functions", function.id, about)
+        self._put("user_functions", function.id, (*about, stored.signature))
 
     def functions(self) -> list[tuple[UserFunction, StoredFunction]]:
         """All versions of the analyst's functions, each with what Python makes it of."""
         rows = self._database.rows(
-            "SELECT name, returns, least, most, python, pickled, seconds, memory FROM user_functions ORDER BY position"
+            "SELECT name, returns, least, most, python, pickled, seconds, memory, signature FROM user_functions"
+            " ORDER BY position"
         )
         return [
             (UserFunction.of(id_, type_of(returns), (least, most)), StoredFunction(*stored))
@@ -354,7 +371,7 @@ class SessionRows:
     def _files(self) -> dict[tuple[str, str], dict[int, Run]]:
         found: dict[tuple[str, str], dict[int, Run]] = {}
         for owner, part, run, *about in self._database.rows(
-            "SELECT owner, part, run, file, rows, bytes FROM segments ORDER BY owner, part, run, position"
+            "SELECT owner, part, run, file, rows, bytes, checksum FROM segments ORDER BY owner, part, run, position"
         ):
             runs = found.setdefault((owner, part), {})
             runs[run] = (*runs.get(run, ()), FileRow(*about))
@@ -370,7 +387,7 @@ class SessionRows:
 
 def _file_rows(owner: str, part: str, runs: Sequence[Run], first: int) -> Iterable[tuple[object, ...]]:
     return (
-        (owner, part, number, position, file.file, file.rows, file.bytes)
+        (owner, part, number, position, file.file, file.rows, file.bytes, file.checksum)
         for number, run in enumerate(runs, first)
         for position, file in enumerate(run)
     )

@@ -3,7 +3,7 @@
 Somebody may be reading an answer, in another thread or from another process, while a batch replaces what the answer is
 read from. Readers do not wait for the batch, nor the batch for them: what it replaced stays until no one reads. Readers
 share a lock on a file of the session's folder, and who removes must have it alone; the system takes a lock back from
-whoever dies. What is not removed is in nobody's manifest, and goes when the session is opened the next time.
+whoever dies. What is not removed is in nobody's manifest, and is set aside when the session is opened the next time.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from workbench.engine.segments import remove_segment
+from workbench.files import ensure_file
 
 
 class Discarded:
@@ -30,7 +31,7 @@ class Discarded:
         self._lock = threading.Lock()
         self._waiting: list[str] = []
         if os.access(lock.parent, os.W_OK):
-            lock.touch()
+            ensure_file(lock)
 
     @contextmanager
     def kept(self) -> Iterator[None]:
@@ -46,11 +47,23 @@ class Discarded:
             self._waiting += files
             if not self._waiting:
                 return
-            with self._path.open("rb") as file:
-                try:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    return
-                removing, self._waiting = self._waiting, []
-                for path in removing:
-                    remove_segment(path)
+            with self._alone() as alone:
+                if alone:
+                    removing, self._waiting = self._waiting, []
+                    for path in removing:
+                        remove_segment(path)
+
+    @contextmanager
+    def alone(self) -> Iterator[bool]:
+        """Whether nobody reads; if so, nobody begins to meanwhile."""
+        with self._lock, self._alone() as alone:
+            yield alone
+
+    @contextmanager
+    def _alone(self) -> Iterator[bool]:
+        with self._path.open("rb") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                file.close()
+            yield not file.closed

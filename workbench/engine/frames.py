@@ -66,9 +66,10 @@ def writing(rows: DataFrame, folder: Path) -> DataFrame:
         for batch in batches:
             writer.add(batch)
         for segment in writer.close():
-            yield pa.RecordBatch.from_pydict({"path": [segment.path], "rows": [segment.rows]})
+            about = {"path": [segment.path], "rows": [segment.rows], "checksum": [segment.checksum]}
+            yield pa.RecordBatch.from_pydict(about)
 
-    return rows.mapInArrow(written, "path string, rows bigint")
+    return rows.mapInArrow(written, "path string, rows bigint, checksum bigint")
 
 
 def has_exchange(plan: DataFrame) -> bool:
@@ -79,4 +80,4 @@ def has_exchange(plan: DataFrame) -> bool:
 
 def write(plan: DataFrame) -> tuple[Segment, ...]:
     """Run a plan of ``writing``."""
-    return tuple(Segment(answer.path, answer.rows) for answer in plan.collect())
+    return tuple(Segment(answer.path, answer.rows, answer.checksum) for answer in plan.collect())

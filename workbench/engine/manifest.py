@@ -84,7 +84,9 @@ class Manifest:
         return [self._run(run) for run in relation.runs]
 
     def _run(self, segments: Iterable[Segment]) -> Run:
-        return tuple(FileRow(os.path.relpath(s.path, self._home), s.rows, os.path.getsize(s.path)) for s in segments)
+        return tuple(
+            FileRow(os.path.relpath(s.path, self._home), s.rows, os.path.getsize(s.path), s.checksum) for s in segments
+        )
 
     def _tree(self, empty: Tree, stored: TreeRows) -> Tree:
         log = tuple(LogEntry(e.batch, Delta(self._segments(e.files)), e.whole) for e in stored.log)
@@ -96,7 +98,7 @@ class Manifest:
         return replace(empty, runs=tuple(map(self._segments, runs)))
 
     def _segments(self, run: Run) -> tuple[Segment, ...]:
-        return tuple(Segment(str(self._home / file.file), file.rows) for file in run)
+        return tuple(Segment(str(self._home / file.file), file.rows, file.checksum) for file in run)
 
 
 def _need_row(need: Need) -> NeedRow:

@@ -22,6 +22,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from workbench.files import make_like
+
 MOST = 4_096
 """At most so many files are mapped; Linux allows a process 65,530 maps. A file takes 0.1 ms to be mapped again."""
 
@@ -121,6 +123,8 @@ def temporary_folder(prefix: str, parent: Path | None) -> Iterator[Path]:
     """
     folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
     try:
+        if parent is not None:
+            make_like(folder, parent)
         yield folder
     finally:
         remove_folder(folder)

@@ -17,7 +17,7 @@ from workbench.engine.changelog import LogEntry
 from workbench.engine.layout import word_column
 from workbench.engine.leaf import has
 from workbench.engine.lineage import WORD
-from workbench.engine.segments import HANDED_ON, Segment, SegmentWriter, open_segment
+from workbench.engine.segments import HANDED_ON, Segment, SegmentWriter, check_segments, open_segment
 from workbench.engine.shared_pass import Delta
 from workbench.engine.tree import Tree, TreePlan
 
@@ -36,6 +36,7 @@ def carried_log(left: Tree, plan: TreePlan, folder: Path) -> tuple[LogEntry, ...
     moved = _moves(left.plan, plan)
     entries = []
     for entry in left.log:
+        check_segments(entry.delta.segments)
         writer = SegmentWriter(str(folder))
         for segment in entry.delta.segments:
             for rows in _own_rows(segment, moved, plan.layout.words):

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.engine.segments import Segment
+from workbench.files import write_file
 from workbench.sql.windows import Interval
 
 
@@ -43,7 +44,7 @@ class Note:
         said["inputs"] = [[_plain(i.change), _plain(i.before)] for i in inputs]
         said["extents"] = [{name: [i.low, i.high] for name, i in extent.items()} for extent in extents]
         part = f"{self.path}.{uuid.uuid4().hex}"
-        Path(part).write_text(json.dumps(said))
+        write_file(Path(part), json.dumps(said).encode())
         os.replace(part, self.path)
 
     def read(self) -> tuple[int, tuple[Input, ...]]:

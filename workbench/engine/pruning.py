@@ -17,7 +17,7 @@ from workbench.engine.leaf import has
 from workbench.engine.lineage import WORD
 from workbench.engine.need import Need
 from workbench.engine.relation import Relation
-from workbench.engine.segments import Segment, open_segment, write_segments
+from workbench.engine.segments import Segment, check_segments, open_segment, write_segments
 from workbench.engine.time_index import count_within, earliest
 from workbench.engine.tree import Tree
 from workbench.engine.window import within
@@ -80,6 +80,7 @@ def _left_of(
         return (segment,)
     if not left:
         return ()
+    check_segments([segment])
     there = conform(rows.filter(pa.array(kept)), relation.layout.arrow)
     return write_segments(pa.Table.from_batches([there]), relation.folder)
 

@@ -21,7 +21,7 @@ from workbench.engine.frames import changed_frame, has_exchange, segments_frame,
 from workbench.engine.layout import BATCH, WEIGHT, Layout, conform, word_column
 from workbench.engine.leaf import Leaf
 from workbench.engine.note import Input, Note
-from workbench.engine.segments import SEGMENT_ROWS, Segment, open_segment, write_segments
+from workbench.engine.segments import SEGMENT_ROWS, Segment, check_segments, open_segment, write_segments
 from workbench.engine.shared_pass import Delta
 
 RUNS = 5
@@ -133,6 +133,7 @@ class Relation:
     def _merged(self, newest: int) -> Relation:
         """The relation with its newest runs as one."""
         older, merging = self.runs[:-newest], sum(self.runs[-newest:], start=())
+        check_segments(merging)
         if self.merge is not None:
             return replace(self, runs=(*older, self.merge.write(self, merging, not older)))
         if _rows(merging) <= SMALL_ROWS:

@@ -16,6 +16,7 @@ from workbench.engine.note import Input, Note
 from workbench.engine.shared_pass import Delta, passing, run_pass
 from workbench.engine.tree import Tree, TreePlan, passed_rows
 from workbench.engine.views import Views
+from workbench.files import make_folder
 from workbench.network.nodes import Node
 
 
@@ -75,7 +76,7 @@ class Runner:
     def folder(self, tree: str) -> Path:
         """Where a tree keeps its rows, by its name."""
         folder = self._folder / tree
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         return folder
 
     def leave(self, tree: str) -> None:

@@ -16,6 +16,8 @@ import pyarrow as pa
 
 from workbench.engine.layout import conform
 from workbench.engine.mapped_files import MAPPED, remove_file
+from workbench.errors import EngineError
+from workbench.files import NewFile, checksum_of, make_folder
 
 SEGMENT_ROWS = 250_000
 """About so many rows make a segment: what a task keeps in memory before it writes."""
@@ -26,10 +28,17 @@ HANDED_ON = 16_384
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A file of rows."""
+    """A file of rows.
+
+    Attributes:
+        path: where it is.
+        rows: how many there are.
+        checksum: of its bytes (``workbench.files``); ``None`` where it is not known, as in the tasks of a job.
+    """
 
     path: str
     rows: int
+    checksum: int | None = None
 
 
 class SegmentWriter:
@@ -41,7 +50,8 @@ class SegmentWriter:
     """
 
     def __init__(self, folder: str, mark: str = "") -> None:
-        self._place = f"{folder}/{mark}"
+        self._folder = Path(folder)
+        self._mark = mark
         self._waiting: list[pa.RecordBatch] = []
         self._written: list[Segment] = []
 
@@ -58,17 +68,19 @@ class SegmentWriter:
         return self._written
 
     def _write(self) -> None:
+        # A folder that held no file may be missing in a copy of the session.
+        make_folder(self._folder)
         # Strings of more than 2 GiB stay several batches; each becomes a file.
         for batch in pa.Table.from_batches(self._waiting).combine_chunks().to_batches():
             # A random name: what a failed or repeated task wrote is never read.
-            path = f"{self._place}{uuid.uuid4().hex}.arrow"
+            path = f"{self._folder}/{self._mark}{uuid.uuid4().hex}.arrow"
             try:
-                with pa.OSFile(path, "wb") as file, pa.ipc.new_file(file, batch.schema) as writer:
+                with NewFile(path) as file, pa.ipc.new_file(file, batch.schema) as writer:
                     writer.write_batch(batch)
             except BaseException:
                 Path(path).unlink(missing_ok=True)  # on a full disk every byte counts
                 raise
-            self._written.append(Segment(path, batch.num_rows))
+            self._written.append(Segment(path, batch.num_rows, file.checksum))
         self._waiting = []
 
 
@@ -83,6 +95,22 @@ def write_segments(table: pa.Table, folder: Path) -> tuple[Segment, ...]:
 def open_segment(path: str) -> pa.RecordBatch:
     """The rows of a segment, where they are; nothing is read yet."""
     return MAPPED.batch(path)
+
+
+def check_segments(segments: Iterable[Segment]) -> None:
+    """Nothing when segments have the bytes that were written; for whoever puts a copy of their rows in their place.
+
+    Damaged rows would get a checksum that is right, and what tells that they are damaged would be gone.
+
+    Raises:
+        EngineError: they are not; the message names the file.
+    """
+    for segment in segments:
+        if segment.checksum is not None and checksum_of(segment.path) != segment.checksum:
+            raise EngineError(
+                f"{segment.path} is damaged: its bytes are not those that were written",
+                hint="close the session, and open it with repair=True to compute it anew from the streams",
+            )
 
 
 def remove_segment(path: str) -> None:

@@ -22,7 +22,7 @@ from workbench.engine.segments import Segment, SegmentWriter
 from workbench.engine.task_files import mark_of_task, written_under
 from workbench.engine.worker import settle
 
-_ANSWER = "path string, rows bigint, rows_in bigint, counts binary, beside boolean"
+_ANSWER = "path string, rows bigint, checksum bigint, rows_in bigint, counts binary, beside boolean"
 
 
 @dataclass(frozen=True)
@@ -70,10 +70,10 @@ def run_pass(plan: DataFrame) -> Delta:
     answers = plan.collect()
     counts = sum((np.frombuffer(a.counts, dtype=np.int64) for a in answers), start=np.zeros(1, dtype=np.int64))
     return Delta(
-        tuple(Segment(a.path, a.rows) for a in answers if a.rows and not a.beside),
+        tuple(Segment(a.path, a.rows, a.checksum) for a in answers if a.rows and not a.beside),
         sum(a.rows_in for a in answers),
         tuple(int(c) for c in np.atleast_1d(counts)),
-        tuple(Segment(a.path, a.rows) for a in answers if a.beside),
+        tuple(Segment(a.path, a.rows, a.checksum) for a in answers if a.beside),
     )
 
 
@@ -122,5 +122,6 @@ def _writer(
 def _answer(
     segment: Segment, rows_in: int, counts: np.ndarray[tuple[int], np.dtype[np.int64]], beside: bool = False
 ) -> pa.RecordBatch:
-    values = {"path": [segment.path], "rows": [segment.rows], "rows_in": [rows_in], "counts": [counts.tobytes()]}
-    return pa.RecordBatch.from_pydict(values | {"beside": [beside]})
+    about = {"path": [segment.path], "rows": [segment.rows], "checksum": pa.array([segment.checksum], pa.int64())}
+    values = {"rows_in": [rows_in], "counts": [counts.tobytes()], "beside": [beside]}
+    return pa.RecordBatch.from_pydict(about | values)

@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from workbench.engine.mapped_files import MAPPED
+from workbench.files import NewFile
 
 Positions = npt.NDArray[np.int64]
 Entries = tuple[npt.NDArray[Any], Positions]
@@ -52,7 +53,7 @@ def _write(file: str, keys: npt.NDArray[Any], rows: Positions) -> None:
     # Two tasks may do this at a time; they write the same.
     part = Path(f"{file}.{uuid.uuid4().hex}")
     try:
-        with pa.OSFile(str(part), "wb") as out, pa.ipc.new_file(out, entries.schema) as writer:
+        with NewFile(part) as out, pa.ipc.new_file(out, entries.schema) as writer:
             writer.write_batch(entries)
         os.replace(part, file)
     except BaseException:

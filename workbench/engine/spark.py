@@ -7,12 +7,15 @@ evaluates predicates on rows only other queries let in; expressions are written 
 
 from __future__ import annotations
 
+import atexit
 import logging
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib import resources
 
 from pyspark.sql import SparkSession
@@ -35,7 +38,10 @@ SQL_SETTINGS = {
 """What the engine's SQL relies on, whatever the Spark it was given is set to."""
 
 START_SETTINGS = {
+    # No page of its own, which would listen on every address of the machine; the panel shows what a session does.
     "spark.ui.enabled": "false",
+    # Who connects to Spark's ports must know a secret, which a local Spark makes at random and tells nobody.
+    "spark.authenticate": "true",
     "spark.ui.showConsoleProgress": "false",
     "spark.locality.wait": "0s",
     "spark.driver.host": "127.0.0.1",
@@ -82,6 +88,7 @@ def local_spark(app_name: str = "argus", cores: int | None = None, memory: str =
     for key, value in START_SETTINGS.items():
         builder = builder.config(key, value)
     options = " ".join([f"-Dlog4j2.configurationFile=file:{log_settings}", *JVM_OPTIONS])
+    builder = builder.config("spark.python.unix.domain.socket.dir", socket_folder())
     builder = builder.config("spark.driver.memory", memory).config("spark.driver.extraJavaOptions", options)
     try:
         with _quiet_launch():
@@ -92,6 +99,14 @@ def local_spark(app_name: str = "argus", cores: int | None = None, memory: str =
         ) from problem
     spark.sparkContext.setLogLevel("OFF")
     return spark
+
+
+@cache
+def socket_folder() -> str:
+    """A folder of this process for the sockets between Spark and its Python workers; nobody else may enter it."""
+    folder = tempfile.mkdtemp(prefix="argus-spark-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def engine_session(spark: SparkSession) -> SparkSession:

@@ -12,6 +12,7 @@ from pyspark import TaskContext
 
 from workbench.engine.note import Note
 from workbench.engine.segments import Segment, open_segment
+from workbench.files import checksum_of
 
 
 def mark_of_task(note: Note) -> str:
@@ -22,7 +23,6 @@ def mark_of_task(note: Note) -> str:
 
 
 def written_under(mark: str, folder: str) -> list[Segment]:
-    """The segments that were written under a mark."""
-    return [
-        Segment(str(path), open_segment(str(path)).num_rows) for path in sorted(Path(folder).glob(f"{mark}*.arrow"))
-    ]
+    """The segments that were written under a mark, a moment ago by the same task."""
+    paths = map(str, sorted(Path(folder).glob(f"{mark}*.arrow")))
+    return [Segment(path, open_segment(path).num_rows, checksum_of(path)) for path in paths]

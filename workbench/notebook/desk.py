@@ -46,10 +46,10 @@ class SparkStart:
             self._line.update(f"Spark ready ({time.perf_counter() - started:.1f} s)")
 
 
-def _reopened(path: str) -> Session:
+def _reopened(path: str, trust: bool | None = None) -> Session:
     from workbench.session import Session
 
-    return Session.open(path)
+    return Session.open(path, trust=trust)
 
 
 class Desk:
@@ -58,11 +58,11 @@ class Desk:
     Args:
         variables: the notebook's namespace.
         make: gives a new session when the first is needed.
-        reopen: gives the session of a folder.
+        reopen: gives the session of a folder; it is told whether to load functions of others.
     """
 
     def __init__(
-        self, variables: dict[str, Any], make: Callable[[], Session], reopen: Callable[[str], Session] = _reopened
+        self, variables: dict[str, Any], make: Callable[[], Session], reopen: Callable[..., Session] = _reopened
     ) -> None:
         self.variables = variables
         self._make = make
@@ -90,9 +90,14 @@ class Desk:
             self._session.player.pause()
         self._session = session
 
-    def open(self, path: str) -> Session:
-        """Work with the session of a folder from now on; the one before stays, for variables that hold its queries."""
-        session = self._reopen(path)
+    def open(self, path: str, trust: bool = False) -> Session:
+        """Work with the session of a folder from now on; the one before stays, for variables that hold its queries.
+
+        Args:
+            path: of the folder.
+            trust: whether to load also functions that others added.
+        """
+        session = self._reopen(path, trust=True) if trust else self._reopen(path)
         if self._session is not None:
             self._earlier.append(self._session)
         self._session = session

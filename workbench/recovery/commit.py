@@ -51,7 +51,8 @@ def _write_streams(rows: SessionRows, before: State, after: State) -> None:
 def _stream_row(stream: Stream) -> StreamRow:
     replay = stream.replay
     folder = replay.log.folder.name
-    return StreamRow(stream.name, folder, stream.table, stream.time, replay.history, replay.batch, replay.position)
+    about = (stream.name, folder, stream.table, stream.time, replay.history, replay.batch, replay.position)
+    return StreamRow(*about, replay.log.checksum)
 
 
 def _write_views(rows: SessionRows, before: State, after: State) -> None:

@@ -1,6 +1,7 @@
 """A session as its catalog says it: what ``Session.open`` goes on with.
 
-What cannot be read is named, and the rest is there: a query answers as long as the rows of its own tree are whole.
+What is damaged is named, and the rest is there: a query answers as long as the rows of its own tree are whole, and the
+functions that it calls may be loaded.
 """
 
 from __future__ import annotations
@@ -22,13 +23,14 @@ from workbench.errors import StreamError
 from workbench.network.network import Network
 from workbench.network.nodes import NodeId
 from workbench.query import ACTIVE, Query
-from workbench.recovery.functions import loaded, wrong_with
+from workbench.recovery.files_check import Expected, FilesCheck
+from workbench.recovery.functions import distrusted, loaded, of_other_python, wrong_with
 from workbench.recovery.home import Home
 from workbench.sharing.decisions import Explanation
-from workbench.sql.expressions import calls
+from workbench.sql.logical import calls_of
 from workbench.state import State
 from workbench.steps import AnswersOf
-from workbench.streams.log import open_log
+from workbench.streams.log import MANIFEST, logged_files, open_log
 from workbench.streams.replay import Replay
 from workbench.streams.stream import Stream
 
@@ -38,35 +40,49 @@ class Damage:
     """What of a session cannot be read, each with what is wrong with it.
 
     Attributes:
-        trees: trees with a file that is missing or cut short, by the nodes whose rows they have.
+        trees: trees with a file that is missing or has other bytes, by the nodes whose rows they have.
         arrived: streams whose rows for later queries are so.
         streams: streams whose log is so.
         functions: functions that Python cannot load, by their ids.
+        distrusted: functions that are not to be loaded, by their ids.
+        lost: that the catalog lacks the last commits; "" when it does not.
+        altered: that the catalog is not as it was left; "" when it is.
     """
 
     trees: Mapping[NodeId, str]
     arrived: Mapping[str, str]
     streams: Mapping[str, str]
     functions: Mapping[str, str]
+    distrusted: Mapping[str, str]
+    lost: str = ""
+    altered: str = ""
 
     def __bool__(self) -> bool:
-        return bool(self.trees or self.arrived or self.streams or self.functions)
+        return bool(str(self))
 
     @property
     def repairable(self) -> bool:
         """Whether all of it can be computed anew from the streams."""
-        return not (self.streams or self.functions)
+        return not (self.streams or self.unusable or self.altered)
+
+    @property
+    def unusable(self) -> Mapping[str, str]:
+        """The functions that are not there, whyever."""
+        return {**self.functions, **self.distrusted}
 
     @property
     def remedy(self) -> str:
         """What to do."""
         if self.repairable:
             return "restore the file, or open with repair=True to compute it anew from the streams"
+        if self.distrusted and not (self.streams or self.functions or self.altered):
+            return "trust=True (%argus open PATH --trust) loads functions, which runs code of whoever wrote the folder"
         return "restore what is missing, and open the session again"
 
     def __str__(self) -> str:
-        parts = (self.trees, self.arrived, self.streams, self.functions)
-        return "; ".join(dict.fromkeys(reason for part in parts for reason in part.values()))
+        parts = (self.trees, self.arrived, self.streams, self.functions, self.distrusted)
+        reasons = (reason for part in parts for reason in part.values())
+        return "; ".join(filter(None, dict.fromkeys((self.altered, self.lost, *reasons))))
 
 
 class Restored:
@@ -75,25 +91,78 @@ class Restored:
     Args:
         home: its folder.
         catalog: what was committed.
+        check: looks at the files.
+        trust: whether all functions are to be loaded; ``None``: those that this user added.
     """
 
-    def __init__(self, home: Home, catalog: Catalog) -> None:
+    def __init__(self, home: Home, catalog: Catalog, check: FilesCheck, trust: bool | None) -> None:
         self._home = home
+        self._check = check
+        self._trust = trust
         self._catalog = catalog
         self._rows = catalog.session
 
     def damage(self) -> Damage:
-        """What is not there or not whole; sizes are looked at, not contents."""
+        """What is not there or not whole."""
+        logs = {row.name: self._log(row) for row in self._rows.streams()}
+        wrong = self._check.wrong(self._files(logs))
         trees = {}
         for tree in self._rows.trees().values():
-            trees.update(dict.fromkeys(tree.bits, self._wrong(tree.files)))
-        arrived = {name: self._wrong(f for run in runs for f in run) for name, runs in self._rows.arrived().items()}
+            trees.update(dict.fromkeys(tree.bits, self._first(wrong, tree.files)))
+        arrived = {
+            name: self._first(wrong, (f for run in runs for f in run)) for name, runs in self._rows.arrived().items()
+        }
+        streams = {
+            name: log if isinstance(log, str) else next((wrong[f.path] for f in log if f.path in wrong), "")
+            for name, log in logs.items()
+        }
+        functions, not_trusted = self._functions()
         return Damage(
-            {root: wrong for root, wrong in trees.items() if wrong},
-            {name: wrong for name, wrong in arrived.items() if wrong},
-            {row.name: wrong for row in self._rows.streams() if (wrong := _wrong_log(self._folder(row)))},
-            {f.id: wrong for f, stored in self._rows.functions() if (wrong := wrong_with(f.name, stored))},
+            _reasons(trees),
+            _reasons(arrived),
+            _reasons(streams),
+            _reasons(functions),
+            _reasons(not_trusted),
+            self._home.lost,
+            self._home.altered,
         )
+
+    def files(self) -> list[Expected]:
+        """All files that the commit names."""
+        return self._files({row.name: self._log(row) for row in self._rows.streams()})
+
+    def _files(self, logs: Mapping[str, str | list[Expected]]) -> list[Expected]:
+        owned = [run for tree in self._rows.trees().values() for run in tree.files]
+        owned += [file for runs in self._rows.arrived().values() for run in runs for file in run]
+        segments = [Expected(self._home.path / f.file, f.bytes, f.checksum) for f in owned]
+        return segments + [file for log in logs.values() if not isinstance(log, str) for file in log]
+
+    def _first(self, wrong: Mapping[Path, str], files: Iterable[FileRow]) -> str:
+        """What is wrong with the first of some files that are not whole."""
+        paths = (self._home.path / file.file for file in files)
+        return next((wrong[path] for path in paths if path in wrong), "")
+
+    def _log(self, row: StreamRow) -> str | list[Expected]:
+        """The files of a stream's log; what is wrong with its manifest when they are not known."""
+        folder = self._folder(row)
+        manifest = Expected(folder / MANIFEST, None, row.checksum)
+        if wrong := manifest.wrong():
+            return wrong
+        try:
+            return [manifest, *(Expected(folder / name, None, sum_) for name, sum_ in logged_files(folder).items())]
+        except StreamError as problem:
+            return problem.message
+
+    def _functions(self) -> tuple[dict[str, str], dict[str, str]]:
+        """Why functions cannot be loaded, and why they are not to be."""
+        functions, not_trusted = {}, {}
+        for function, stored in self._rows.functions():
+            id_, name = function.id, function.name
+            functions[id_] = of_other_python(name, stored)
+            if not functions[id_]:
+                not_trusted[id_] = distrusted(function, stored, self._trust)
+                functions[id_] = "" if not_trusted[id_] else wrong_with(name, stored)
+        return functions, not_trusted
 
     def state(
         self, engine: Engine, functions: UserFunctions, answers: AnswersOf, damage: Damage, before: State
@@ -109,7 +178,7 @@ class Restored:
         """
         stored, places = self._rows.functions(), Places()
         for function, code in stored:
-            if function.id not in damage.functions and before.stored_functions.get(function.id) != code:
+            if function.id not in damage.unusable and before.stored_functions.get(function.id) != code:
                 functions.add(function.id, loaded(code), function.returns, Limits(code.seconds, code.memory))
         network = self._catalog.network()
         streams = {row.name: self._stream(row) for row in self._rows.streams() if row.name not in damage.streams}
@@ -123,7 +192,7 @@ class Restored:
             stored_functions={function.id: code for function, code in stored},
             aggregates={aggregate.name: aggregate for aggregate in self._rows.aggregates()},
             queries={row.name: self._query(row, answers, before) for row in registered},
-            disabled=disabled | unreadable(network, damage),
+            disabled=disabled | _calling(registered, damage) | unreadable(network, damage),
             reports=tuple(_report(row, places) for row in self._rows.batches()),
             held=self._held(engine, network, streams, damage),
             named=self._rows.named,
@@ -155,36 +224,25 @@ class Restored:
     def _folder(self, row: StreamRow) -> Path:
         return self._home.streams / row.folder
 
-    def _wrong(self, files: Iterable[FileRow]) -> str:
-        for file in files:
-            path = self._home.path / file.file
-            try:
-                size = path.stat().st_size
-            except OSError as problem:
-                return f"{path} cannot be read: {problem.strerror}"
-            if size != file.bytes:
-                return f"{path} is damaged: it has {size:,} bytes instead of {file.bytes:,}"
-        return ""
-
 
 def unreadable(network: Network, damage: Damage) -> dict[str, str]:
-    """The queries that cannot answer, and why: rows of their own tree are damaged, or a function of SELECT is."""
+    """The queries whose own rows are damaged, and how."""
+    roots = {name: plan.read.root for name, plan in network.queries.items()}
+    return {name: damage.trees[root] for name, root in roots.items() if root in damage.trees}
+
+
+def _reasons(found: Mapping[str, str]) -> dict[str, str]:
+    """What something is wrong with, and what."""
+    return {name: reason for name, reason in found.items() if reason}
+
+
+def _calling(queries: Iterable[Registration], damage: Damage) -> dict[str, str]:
+    """The queries that call a function which is not there, and why it is not."""
     found = {}
-    for name, plan in network.queries.items():
-        called = frozenset().union(*(calls(output.expression) for output in plan.outputs))
-        reasons = [damage.trees.get(plan.read.root), *(damage.functions.get(f) for f in sorted(called))]
-        if reason := next(filter(None, reasons), None):
-            found[name] = reason
+    for row in queries:
+        if called := sorted(calls_of(row.logical) & damage.unusable.keys()):
+            found[row.name] = damage.unusable[called[0]]
     return found
-
-
-def _wrong_log(folder: Path) -> str:
-    try:
-        log = open_log(folder)
-        missing = next((file.path for file in log.files if not file.path.exists()), None)
-    except StreamError as problem:
-        return problem.message
-    return "" if missing is None else f"{missing} is missing"
 
 
 def _report(row: BatchRow, places: Places) -> BatchReport:

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import shutil
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
+from workbench.catalog.catalog import Catalog
 from workbench.catalog.database import CatalogError, reading
 from workbench.engine.engine import Engine
 from workbench.engine.explained import explained
 from workbench.engine.functions import UserFunctions
-from workbench.engine.held import unknown_files
 from workbench.engine.spark_life import SparkLife
 from workbench.errors import EnvironmentProblem, SessionError, StreamError
 from workbench.optimizer.statistics import StreamStatistics
 from workbench.query import ACTIVE
 from workbench.recovery.commit import write_commit
-from workbench.recovery.home import CATALOG, Home
+from workbench.recovery.files_check import Expected, FilesCheck
+from workbench.recovery.functions import signed_anew
+from workbench.recovery.home import CATALOG, Home, new_identity, reading_catalog
 from workbench.recovery.repair import repaired
 from workbench.recovery.restore import Damage, Restored
 from workbench.recovery.upgrade import upgraded
@@ -66,6 +67,8 @@ class Store:
         self._lock = threading.Lock()
         self._watched: sqlite3.Connection | None = None
         self._seen = 0
+        self._check = FilesCheck()
+        self._trust: bool | None = None
 
     @property
     def state(self) -> State:
@@ -83,17 +86,23 @@ class Store:
 
     def begin(self, dialect: str, options: dict[str, object]) -> None:
         """Write down how a new session was made."""
+        rows = self._planner.catalog.session
         with self.changing():
-            self._planner.catalog.session.put_made(dialect, options)
+            rows.put_made(dialect, options)
+        with explained("begin the session"):
+            self._identify(rows.identity)
 
-    def open(self, repair: bool) -> None:
-        """Go on from the last commit.
+    def open(self, repair: bool, trust: bool | None) -> None:
+        """Go on from the last commit. The catalog so far is a copy, which is all that a session with damage ever opens.
 
         Args:
             repair: whether to compute anew what is damaged. If not, a session with damage is read-only.
+            trust: whether to load all functions; ``None``: those that this user added.
         """
+        self._trust = trust
         if self.home.read_only is None:
-            damage = Restored(self.home, self._planner.catalog).damage()
+            with reading_catalog(self.home.path / CATALOG):
+                damage = self._restored().damage()
             if not damage or (repair and damage.repairable):
                 self._go_on(damage)
                 return
@@ -106,6 +115,26 @@ class Store:
             )
         self._watched = reading(self.home.path / CATALOG)
         self._follow(self._watched)
+
+    def expected_files(self) -> list[Expected]:
+        """The files that the last commit names."""
+        return self._restored().files()
+
+    def found_damaged(self, wrong: Mapping[str, str]) -> None:
+        """Files are no longer what was written: change nothing any more, and say so where they are needed.
+
+        Args:
+            wrong: what is wrong with each, by its path.
+        """
+        reasons = {}
+        for name, plan in self._state.network.queries.items():
+            tree = self._state.held.by_root.get(plan.read.root)
+            files = sorted(wrong.keys() & tree.files) if tree is not None else []
+            reasons.update({name: wrong[files[0]]} if files else {})
+        if self.home.read_only is None:
+            hint = "close the session, and open it with repair=True to compute anew what follows from the streams"
+            self.home.stop_changing(f"{'; '.join(wrong.values())}; {hint}")
+        self.disable(reasons)
 
     @contextmanager
     def using_spark(self) -> Iterator[None]:
@@ -196,6 +225,7 @@ class Store:
         before = self._state
         self._show(after)
         self._engine.settle(before.held)
+        self.home.committed(self._planner.catalog.session.commits)
 
     def _show(self, after: State) -> None:
         """Make a state the session's, and tell the queries that analysts hold what became of them."""
@@ -208,8 +238,10 @@ class Store:
             query.status = after.disabled.get(name, ACTIVE)
 
     def _go_on(self, damage: Damage) -> None:
+        with explained("open the session"):
+            self._open_catalog()
         self._read(damage)
-        self._clean()
+        self._tidy()
         if self._planner.catalog.session.plan_anew:
             with self.changing() as change:
                 change.state = upgraded(Steps(self._planner, self._engine), change.state, self._answers)
@@ -217,18 +249,50 @@ class Store:
         if damage:
             with self.changing() as change:
                 change.state = repaired(self._engine, change.state, damage)
+        if self._trust:
+            stored = signed_anew(self._state.functions, self._state.stored_functions)
+            if stored != self._state.stored_functions:
+                with self.changing() as change:
+                    change.state = replace(change.state, stored_functions=stored)
+
+    def _open_catalog(self) -> None:
+        """Take the file in the place of its copy, to write to it from now on."""
+        rows = self._planner.catalog.session
+        identity, commits = rows.identity, rows.commits
+        if identity is not None:
+            self.home.identify(identity, commits)
+        self._use(self.home.catalog())
+        if identity is None:
+            self._identify(None)
+
+    def _identify(self, identity: str | None) -> None:
+        """Give the session its identity, if it has none, and write it beside the catalog."""
+        rows = self._planner.catalog.session
+        if identity is None:
+            identity = new_identity()
+            with self._planner.transaction():
+                rows.put_identity(identity)
+        self.home.identify(identity, rows.commits)
+
+    def _use(self, catalog: Catalog) -> None:
+        self._planner.catalog.close()
+        self._planner.catalog = catalog
 
     def _follow(self, watched: sqlite3.Connection) -> None:
         """Read what was committed last elsewhere; its files stay meanwhile."""
         with self.home.discarded.kept():
             self._seen = self._commits_elsewhere(watched)
-            self._planner.catalog.close()
-            self._planner.catalog = self.home.catalog()
-            self._read(Restored(self.home, self._planner.catalog).damage())
+            self._use(self.home.catalog())
+            with reading_catalog(self.home.path / CATALOG):
+                damage = self._restored().damage()
+            self._read(damage)
+
+    def _restored(self) -> Restored:
+        return Restored(self.home, self._planner.catalog, self._check, self._trust)
 
     def _read(self, damage: Damage) -> None:
-        restored = Restored(self.home, self._planner.catalog)
-        state = restored.state(self._engine, self._functions, self._answers, damage, self._state)
+        with reading_catalog(self.home.path / CATALOG):
+            state = self._restored().state(self._engine, self._functions, self._answers, damage, self._state)
         self._engine.hold(state.held)
         self._planner.streams = self._statistics(state)
         self._show(state)
@@ -244,18 +308,18 @@ class Store:
                     continue  # its log is damaged, which is said where it is read; estimates do without
         return known
 
-    def _clean(self) -> None:
-        """Remove what no commit speaks of: what was being written when the session ended, and what follows from it."""
-        trees = {str(file) for file in self._state.held.files}
-        self.home.discarded.add(unknown_files(self.home.state, trees))
-        for file in self.home.state.rglob("*"):
-            # Indexes were not forced to the disk. They are made again when somebody looks.
-            if file.is_file() and file.suffix != ".arrow":
-                file.unlink()
+    def _tidy(self) -> None:
+        """Set aside what no commit speaks of: what was being written when the session ended, and indexes."""
+        known = {str(file) for file in self._state.held.files}
         logs = {stream.replay.log.folder.name for stream in self._state.streams.values()}
-        for folder in self.home.streams.glob("*"):
-            if folder.name not in logs:
-                shutil.rmtree(folder, ignore_errors=True)
+        commits = self._planner.catalog.session.commits
+        left = [folder for folder in self.home.streams.glob("*") if folder.name not in logs]
+        with self.home.discarded.alone() as alone:
+            if alone:
+                # Indexes were not forced to the disk. They are made again when somebody looks.
+                files = (path for path in self.home.state.rglob("*") if path.is_file())
+                left += [path for path in files if path.suffix != ".arrow" or str(path) not in known]
+        self.home.set_aside.take(left, commits)
 
     def _has_committed(self, number: int) -> bool:
         try:

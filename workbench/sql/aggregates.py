@@ -43,6 +43,8 @@ ALGEBRAIC = {
     "stddev_pop": Rule(("count", "sum", "sum of squares"), "stddev_pop"),
 }
 HOLISTIC = ("median", "percentile", "mode")
+STATISTICS = frozenset({"count", "sum", "min", "max", "total", *HOLISTIC, *ALGEBRAIC})
+"""All basic statistics; ``total`` sums counts of finer groups."""
 SQUARES_FIT = 18
 """Digits up to which the square of a decimal is exact in 38 digits; INTEGER squares are too, by their range."""
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import re
 from collections.abc import Callable
 from decimal import Decimal
 
-from workbench.errors import UnsupportedError
+from workbench.errors import SqlError, UnsupportedError
 from workbench.sql.expressions import Call, Column, Constant, Expression
 from workbench.sql.functions import FUNCTIONS
 from workbench.sql.predicates import Literal, Operator, ORPred, PredSet
@@ -53,11 +54,29 @@ def to_spark(expression: Expression, column: Naming) -> str:
                 what = "an expression that is too long when it is written for Spark is not supported"
                 raise UnsupportedError(what, hint="compute a part of it in a view with GROUP BY")
             function = FUNCTIONS.get(name)
-            if function is None:  # one of the analyst's, whose id is no plain name
-                return f"`{name}`({', '.join(rendered) or NO_ARGUMENTS})"
+            if function is None:  # one of the analyst's
+                return f"{user_function(name)}({', '.join(rendered) or NO_ARGUMENTS})"
             if isinstance(function.spark, str):
                 return function.spark.format(*rendered)
             return function.spark(expression, rendered)
+
+
+def user_function(name: str) -> str:
+    """What Spark calls a function of the analyst, by its id; no name reaches one of Spark's own, which run Java code.
+
+    Raises:
+        SqlError: it is no id of a function, but some other text.
+
+    Example:
+        >>> user_function("halved@1")
+        '`halved@1`'
+        >>> user_function("reflect")
+        Traceback (most recent call last):
+        workbench.errors.SqlError: 'reflect' is no function of the session
+    """
+    if not re.fullmatch(r"[^`]+@\d+", name):
+        raise SqlError(f"{name!r} is no function of the session")
+    return f"`{name}`"
 
 
 def literal_to_spark(literal: Literal, column: Naming) -> str:

@@ -136,9 +136,20 @@ def _parse_timestamp(text: pa.Array) -> pa.Array:
     return pc.coalesce(plain, utc)
 
 
-def _within_years(values: pa.Array, misfit: Mask | None) -> tuple[pa.Array, Mask | None]:
+def beyond_years(values: pa.Array | pa.ChunkedArray) -> bool:
+    """Whether there is a date or a timestamp outside of the years 1 to 9999."""
+    return (pa.types.is_date(values.type) or pa.types.is_timestamp(values.type)) and bool(
+        pc.any(_outside_years(values)).as_py()
+    )
+
+
+def _outside_years(values: pa.Array | pa.ChunkedArray) -> pa.Array:
     first, last = (pa.scalar(limit, pa.timestamp("us")).cast(values.type) for limit in _YEARS)
-    outside = pc.or_(pc.less(values, first), pc.greater(values, last))
+    return pc.or_(pc.less(values, first), pc.greater(values, last))
+
+
+def _within_years(values: pa.Array, misfit: Mask | None) -> tuple[pa.Array, Mask | None]:
+    outside = _outside_years(values)
     if not pc.any(outside).as_py():
         return values, misfit
     beyond = pc.fill_null(outside, False).to_numpy(zero_copy_only=False)

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from workbench.errors import SqlError, StreamError, nearest
+from workbench.files import NewFile, make_folder
 from workbench.sql.column_names import stored_name, written_name
 from workbench.sql.type_names import parse_type
 from workbench.sql.types import DataType, Kind
@@ -83,7 +84,7 @@ def ingest(
         raise StreamError(f"stream {name}: the folder {folder} is not empty", hint="give a folder of its own")
     partial = folder.with_name(folder.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
+    make_folder(partial)
     try:
         with ExitStack() as stack:
             opened = open_source(source, partial / "spark", stack)
@@ -175,7 +176,7 @@ def _copy(
     set_aside_total = 0
     late: list[NDArray[np.int64]] = []
     latecomers = None if lateness is None else Latecomers(lateness)
-    with (folder / SET_ASIDE).open("w", encoding="utf-8") as side_file, LogWriter(folder, schema) as writer:
+    with NewFile(folder / SET_ASIDE) as side, LogWriter(folder, schema) as writer:
         for chunk in source.chunks:
             rows, lines, set_aside = fit(chunk, types, schema)
             set_aside_total += len(set_aside)
@@ -183,10 +184,11 @@ def _copy(
                 found = np.flatnonzero(latecomers.among(rows))
                 late.append(writer.rows + found)
                 set_aside += _told(rows, lines, found, writer.rows, latecomers.reasons(rows, found))
-            write_set_aside(side_file, sorted(set_aside, key=lambda entry: entry.line))
+            write_set_aside(side, sorted(set_aside, key=lambda entry: entry.line))
             writer.append(rows)
         files = writer.finish()
-    write_manifest(name, folder, schema, files, set_aside_total, lateness, late)
+    checksums = {**writer.checksums, SET_ASIDE: side.checksum}
+    write_manifest(name, folder, schema, files, set_aside_total, lateness, late, checksums)
 
 
 def fit(

@@ -1,19 +1,21 @@
 """One stream's rows on disk: Parquet files in arrival order, read back by row number.
 
 A log is written once and never changes. Its manifest is written last and the folder renamed into place after that, so
-a folder with a manifest is complete.
+a folder with a manifest is complete. The manifest has the checksums of the other files, and the session's catalog has
+that of the manifest.
 """
 
 from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import IO
+from typing import Any
+from zlib import crc32
 
 import numpy as np
 import pyarrow as pa
@@ -21,10 +23,12 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from workbench.errors import StreamError
+from workbench.files import NewFile, write_file
 from workbench.sql.column_names import stored_name, written_name
 from workbench.sql.type_names import parse_type
 from workbench.sql.types import DataType, Kind
 from workbench.streams.arrow_types import to_arrow, to_data_type
+from workbench.streams.convert import beyond_years
 from workbench.streams.lateness import Lateness
 
 ROW_GROUP_ROWS = 65_536
@@ -34,6 +38,7 @@ MANIFEST = "manifest.json"
 SET_ASIDE = "set_aside.jsonl"
 LATE = "late.npy"
 _VERSION = 1
+_HINT = "add the stream again; the folder may have been moved or cut short"
 _TEXT_LENGTH = 200
 
 
@@ -81,6 +86,10 @@ class StreamLog:
     set_aside_total: int
     lateness: Lateness | None = None
     late: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64), compare=False, repr=False)
+    checksum: int | None = None
+    """Of the manifest."""
+    checksums: Mapping[str, int] = field(default_factory=dict)
+    """Of the other files, by their names; an older log has none."""
 
     @property
     def columns(self) -> tuple[tuple[str, DataType], ...]:
@@ -122,15 +131,19 @@ class StreamLog:
     def _read_file(self, file: LogFile, start: int, stop: int) -> pa.Table:
         first = start // ROW_GROUP_ROWS
         groups = range(first, -(-stop // ROW_GROUP_ROWS))
+        damaged = f"stream {self.name}: its stored rows cannot be read from {file.path}"
+        hint = "restore the session's folder, or add the stream again"
         try:
             with pq.ParquetFile(file.path) as parquet:
                 table = parquet.read_row_groups(list(groups), use_threads=False)
+            rows = table.slice(start - first * ROW_GROUP_ROWS, stop - start).cast(self.schema)
         except (OSError, pa.ArrowException) as error:
-            raise StreamError(
-                f"stream {self.name}: its stored rows cannot be read from {file.path}",
-                hint="restore the session's folder, or add the stream again",
-            ) from error
-        return table.slice(start - first * ROW_GROUP_ROWS, stop - start).cast(self.schema)
+            raise StreamError(damaged, hint=hint) from error
+        # No source brings such a time (convert), and Python has none.
+        for column, values in zip(rows.column_names, rows.columns, strict=True):
+            if beyond_years(values):
+                raise StreamError(f"{damaged}: {column} has a time beyond the years 1 to 9999", hint=hint)
+        return rows
 
 
 class LogWriter:
@@ -138,12 +151,15 @@ class LogWriter:
 
     def __init__(self, folder: Path, schema: pa.Schema) -> None:
         self.rows = 0
+        self.checksums: dict[str, int] = {}
+        """Of the files that are closed, by their names."""
         self._folder = folder
         self._schema = schema
         self._files: list[LogFile] = []
         self._waiting: list[pa.Table] = []
         self._waiting_rows = 0
         self._writer: pq.ParquetWriter | None = None
+        self._file: NewFile | None = None
 
     def __enter__(self) -> LogWriter:
         return self
@@ -177,7 +193,8 @@ class LogWriter:
         if self._writer is None:
             path = self._folder / f"rows-{len(self._files):05d}.parquet"
             start = sum(file.rows for file in self._files)
-            self._writer = pq.ParquetWriter(path, self._schema, compression="zstd")
+            self._file = NewFile(path)
+            self._writer = pq.ParquetWriter(self._file, self._schema, compression="zstd")
             self._files.append(LogFile(path, start, 0))
         self._writer.write_table(group, row_group_size=ROW_GROUP_ROWS)
         last = self._files[-1]
@@ -186,18 +203,21 @@ class LogWriter:
             self._close_file()
 
     def _close_file(self) -> None:
-        if self._writer is not None:
-            self._writer.close()
-            self._writer = None
+        writer, file, self._writer, self._file = self._writer, self._file, None, None
+        if file is not None:
+            with file:
+                if writer is not None:
+                    writer.close()
+            self.checksums[self._files[-1].path.name] = file.checksum
 
 
-def write_set_aside(out: IO[str], entries: Iterable[SetAside]) -> None:
+def write_set_aside(out: NewFile, entries: Iterable[SetAside]) -> None:
     """Appends entries to the side file, their text cut to 200 characters."""
     for entry in entries:
         fields: dict[str, object] = {"line": entry.line, "text": entry.text[:_TEXT_LENGTH], "reason": entry.reason}
         if entry.row is not None:
             fields["row"] = entry.row
-        out.write(json.dumps(fields, ensure_ascii=False) + "\n")
+        out.write((json.dumps(fields, ensure_ascii=False) + "\n").encode())
 
 
 def write_manifest(
@@ -208,8 +228,10 @@ def write_manifest(
     set_aside_total: int,
     lateness: Lateness | None,
     late: Sequence[NDArray[np.int64]],
+    checksums: Mapping[str, int],
 ) -> None:
-    """Writes what `open_log` needs besides the rows."""
+    """Writes what `open_log` needs besides the rows; ``checksums``: of the files that are there already."""
+    summed = dict(checksums)
     manifest: dict[str, object] = {
         "version": _VERSION,
         "name": name,
@@ -219,8 +241,11 @@ def write_manifest(
     }
     if lateness is not None:
         manifest["lateness"] = [lateness.time, lateness.kind.name, lateness.allowed]
-        np.save(folder / LATE, np.concatenate([np.zeros(0, dtype=np.int64), *late]))
-    (folder / MANIFEST).write_text(json.dumps(manifest, indent=1, ensure_ascii=False), encoding="utf-8")
+        with NewFile(folder / LATE) as file:
+            np.save(file, np.concatenate([np.zeros(0, dtype=np.int64), *late]))
+        summed[LATE] = file.checksum
+    manifest["checksums"] = summed
+    write_file(folder / MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False).encode())
 
 
 def open_log(folder: Path) -> StreamLog:
@@ -229,20 +254,54 @@ def open_log(folder: Path) -> StreamLog:
     Raises:
         StreamError: the folder holds no complete log, or one of another version.
     """
+    manifest, checksum = _manifest(folder)
     try:
-        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        late = {"late": np.load(folder / LATE)} if "lateness" in manifest else {}
+        return _log(folder, manifest, checksum)
+    except Exception as error:  # what a damaged file makes of any of this
+        raise StreamError(f"{folder} holds a stored stream that is damaged: {error}", hint=_HINT) from error
+
+
+def logged_files(folder: Path) -> dict[str, int | None]:
+    """The files of a log besides its manifest, by name, with their checksums; ``None`` in a log that has none.
+
+    Raises:
+        StreamError: the manifest cannot be read.
+    """
+    manifest, _ = _manifest(folder)
+    summed = manifest.get("checksums", {})
+    try:
+        names = [name for name, _ in manifest["files"]] + [LATE] * ("lateness" in manifest)
+        return {str(name): None for name in names} | {str(name): int(sum_) for name, sum_ in summed.items()}
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise StreamError(f"{folder / MANIFEST} is damaged: {error}", hint=_HINT) from error
+
+
+def _older_names(manifest: Mapping[str, Any]) -> bool:
+    """Whether columns have the analyst's names: so it was before there were stored names; plain ones are the same."""
+    try:
+        return any(name != stored_name(written_name(name)) for name, _ in manifest.get("columns", ()))
+    except (TypeError, ValueError, AttributeError):
+        return False  # it is damaged, which is said where the columns are read
+
+
+def _manifest(folder: Path) -> tuple[dict[str, Any], int]:
+    """What a log's manifest says, and its checksum."""
+    try:
+        written = (folder / MANIFEST).read_bytes()
+        manifest = json.loads(written)
     except (OSError, ValueError) as error:
-        raise StreamError(
-            f"{folder} holds no stored stream", hint="add the stream again; the folder may have been moved or cut short"
-        ) from error
-    # Before there were stored names, columns had the analyst's; plain ones are the same.
-    older = any(name != stored_name(written_name(name)) for name, _ in manifest.get("columns", ()))
-    if manifest.get("version") != _VERSION or older:
+        message = f"{folder} holds no stored stream: {folder / MANIFEST} is missing or damaged"
+        raise StreamError(message, hint=_HINT) from error
+    if not isinstance(manifest, dict) or manifest.get("version") != _VERSION or _older_names(manifest):
         raise StreamError(
             f"{folder} was written by another version of the workbench", hint="add the stream again from its source"
         )
+    return manifest, crc32(written)
+
+
+def _log(folder: Path, manifest: Mapping[str, Any], checksum: int) -> StreamLog:
     files = tuple(_files(folder, manifest["files"]))
+    late = {"late": np.load(folder / LATE)} if "lateness" in manifest else {}
     return StreamLog(
         name=manifest["name"],
         folder=folder,
@@ -252,6 +311,8 @@ def open_log(folder: Path) -> StreamLog:
         set_aside=_first_set_aside(folder),
         set_aside_total=manifest["set_aside_total"],
         lateness=_lateness(*manifest["lateness"]) if late else None,
+        checksum=checksum,
+        checksums=manifest.get("checksums", {}),
         **late,
     )
 

@@ -47,12 +47,21 @@ def open_session(desk: Desk, arguments: argparse.Namespace) -> None:
     if current is not None and current.path == here and not (current.closed or current.read_only):
         raise MagicError(f"this notebook has {arguments.path} open already", hint="%argus queries lists what it has")
     _check_saved(desk, arguments.leave, f"%argus open {arguments.path} --leave")
-    session = desk.open(arguments.path)
+    session = desk.open(arguments.path, arguments.trust)
     lines = [f"{arguments.path}: {described(session)}"]
     lines += [f"{name} does not run: {q.status}" for name, q in session.queries.items() if q.status != "active"]
     if session.read_only:
         lines.append(f"read-only: {session.read_only}")
     show("\n".join(lines))
+
+
+def check(desk: Desk, arguments: argparse.Namespace) -> None:
+    """Read all files of the session, and say which are not what was written.
+
+    Raises:
+        SessionError: what was set aside is to be removed, and the session is read-only.
+    """
+    show(str(desk.session.check(arguments.empty)))
 
 
 def close(desk: Desk, arguments: argparse.Namespace) -> None:
@@ -104,6 +113,8 @@ def described(session: Session) -> str:
 
 
 LEAVE = argument("--leave", action="store_true", help="also when this notebook's session is not saved")
+TRUST = argument("--trust", action="store_true", help="load functions that others added, which runs their code")
+EMPTY = argument("--empty", action="store_true", help="remove what opening the session has set aside")
 PATH = argument("path", metavar="PATH", completes="path", help="the session's folder")
 
 COMMANDS = (
@@ -125,7 +136,14 @@ COMMANDS = (
         "open",
         "Go on with the session of a folder from its last batch; read-only while it is open elsewhere.",
         open_session,
-        (PATH, LEAVE),
-        ("%argus open ~/fraud",),
+        (PATH, LEAVE, TRUST),
+        ("%argus open ~/fraud", "%argus open ~/from_a_colleague --trust"),
+    ),
+    Command(
+        "check",
+        "Read all files of the session's folder, and compare each with the checksum it was written with.",
+        check,
+        (EMPTY,),
+        ("%argus check",),
     ),
 )
