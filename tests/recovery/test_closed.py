@@ -31,6 +31,7 @@ OF_A_SESSION: dict[str, Callable[[Session], object]] = {
     "run": lambda s: s.run(1),
     "seek": lambda s: s.seek(0),
     "save": lambda s: s.save("elsewhere"),
+    "check": lambda s: s.check(),
     "query": lambda s: s.query("q"),
     "queries": lambda s: s.queries,
     "streams": lambda s: s.streams,

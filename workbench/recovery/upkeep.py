@@ -91,14 +91,14 @@ class Upkeep:
             empty: whether to remove what was set aside.
 
         Raises:
-            SessionError: it is to be removed, and the session may only be read.
+            SessionError: the session is closed; or what was set aside is to be removed, and it may only be read.
         """
         started = time.perf_counter()
         home = self._store.home
         if empty:
             home.check_writable()
             home.set_aside.empty()
-        with home.discarded.kept():
+        with self._store.pinned():
             files = list(dict.fromkeys(self._store.expected_files()))
             damaged = {str(path): wrong for path, wrong in FilesCheck().wrong(files).items()}
             size = sum(os.path.getsize(file.path) for file in files if str(file.path) not in damaged)
