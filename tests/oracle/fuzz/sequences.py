@@ -115,14 +115,13 @@ class _Author:
     def steps(self) -> Iterator[Step]:
         for _ in range(self.chosen.choice((1, 2, 2, 3))):
             yield self._input()
-        if self.switches.functions and self.chosen.random() < 0.25:
+        if self.switches.functions and self.chosen.random() < 0.3:
             yield self._function()
         yield self._register()
-        chosen_now = self.switches.functions and self.chosen.random() < 0.2
         kinds = {
             self._register: 8, self._run: 6, self._drop: 1.5, self._replace: 2, self._together: 1.5, self._view: 1.5,
             self._seek: 0.8, self._open: 1, self._input: 0.4, self._set_batch: 0.4, self._preview: 0.4,
-            self._function: 0.7 if self.functions or chosen_now else 0,
+            self._function: 3 if self.functions else 0,
         }  # fmt: skip
         for _ in range(self.chosen.randint(3, 7)):
             yield self.chosen.choices(list(kinds), list(kinds.values()))[0]()
@@ -255,9 +254,8 @@ class _Author:
         return SetBatch(self.chosen.choice(self.inputs), self.chosen.randint(1, 6))
 
     def _function(self) -> AddFunction:
-        name = self.chosen.choice(list(_FUNCTIONS))
-        if name in self.functions and not self.switches.again:
-            name = next((n for n in _FUNCTIONS if n not in self.functions), name)
+        again = [n for n in _FUNCTIONS if n in self.functions]
+        name = self.chosen.choice(again if again and self.chosen.random() < 0.7 else list(_FUNCTIONS))
         parameters, returns, texts = _FUNCTIONS[name]
         text = self.chosen.choice(texts) if self.switches.again else texts[0]
         self.versions += 1
