@@ -59,6 +59,7 @@ class Switches:
     dataframes: bool = True
 
 
+# No function gives NaN: DuckDB takes it for NULL.
 _FUNCTIONS = {
     "f": (
         (INTEGER,),
@@ -70,8 +71,14 @@ _FUNCTIONS = {
         STRING,
         ("lambda s: None if s is None else s[::-1]", "lambda s: 'none' if s is None else s[:1]", "lambda s: ''"),
     ),
-    "h": ((DOUBLE,), DOUBLE, ("lambda x: None if x is None else -x", "lambda x: 0.5 if x is None else x")),
+    "h": (
+        (DOUBLE,),
+        DOUBLE,
+        ("lambda x: None if x is None or x != x else -x", "lambda x: 0.5 if x is None or x != x else x"),
+    ),
 }
+_NOT_IN_CSV = frozenset({"text", "wild", "rate", "dust"})
+"""Flavours with values that Arrow writes into CSV files in a form that is set aside, such as 1E-8 for a decimal."""
 _OPTIONS: dict[str, tuple[object, ...]] = {
     "sharing": (False,),
     "join_sharing": (False,),
@@ -132,7 +139,7 @@ class _Author:
         name = pick(self.chosen, PLAIN_INPUTS, HOSTILE_INPUTS, self.switches.hostile, {n.lower() for n in self.sources})
         columns = self._columns()
         form = self.chosen.choice(("arrow", "arrow", "parquet", "pandas", "csv"))
-        if form == "csv" and (len(columns) < 2 or any(c.flavour in ("text", "wild") for c in columns)):
+        if form == "csv" and (len(columns) < 2 or any(c.flavour in _NOT_IN_CSV for c in columns)):
             form = "arrow"
         rows = random_rows(self.chosen, columns, self.chosen.choice((0, 5, 12, 20, 30, 40)))
         table = number > 0 and self.chosen.random() < 0.25
