@@ -14,10 +14,12 @@ from workbench.engine.layout import WEIGHT
 from workbench.sql.expressions import AggregateCall, Column, Expression
 from workbench.sql.rendering import minus
 from workbench.sql.spark_sql import to_spark
-from workbench.sql.types import INTEGER, DataType, Kind, decimal
+from workbench.sql.types import INTEGER, MAX_PRECISION, DataType, Kind, decimal
 
 _KEPT_SCALE = 6
 """The digits after the point that Spark keeps in any product of decimals."""
+_WEIGHT_DIGITS = 12
+"""Digits of how often a row counts, where it is multiplied with a decimal that has more digits after the point."""
 
 
 OVER_NOTHING = {"count": "0L", "total": "0L"}
@@ -53,7 +55,7 @@ def additive(name: str, statistic: AggregateCall, monotone: bool) -> Additive | 
             return Additive((_count(name, _present(argument)),), f"coalesce(`{name}`, 0L)")
         case "total", (argument,):
             return Additive((_sum(name, argument),), f"coalesce(try_cast(`{name}` AS bigint), 0L)")
-        case "sum", (argument,) if monotone or _cancels(argument.type):
+        case "sum", (argument,) if _adds_up(argument.type, monotone):
             count = _count(f"{name}_n", _present(argument))
             value = f"if(`{count.name}` > 0, try_cast(`{name}` AS {statistic.type.spark}), NULL)"
             return Additive((_sum(name, argument), count), value)
@@ -64,9 +66,14 @@ def additive(name: str, statistic: AggregateCall, monotone: bool) -> Additive | 
             return None
 
 
-def _cancels(type_: DataType) -> bool:
-    """Whether a sum of values and their negatives is exact: not of floats, nor where Spark cuts a product's scale."""
-    return type_.kind is not Kind.DOUBLE and type_.scale <= _KEPT_SCALE
+def _adds_up(type_: DataType, monotone: bool) -> bool:
+    """Whether a sum of values times their weights is exact.
+
+    Floats do not cancel exactly. Of a product of many digits Spark cuts those after the sixth behind the point.
+    """
+    if type_.kind is Kind.DOUBLE:
+        return monotone
+    return type_.scale <= _KEPT_SCALE or type_.precision + _WEIGHT_DIGITS < MAX_PRECISION
 
 
 def holistic(statistic: AggregateCall) -> str:
@@ -104,8 +111,11 @@ def _sum(name: str, argument: Expression) -> Part:
     if argument.type.kind is Kind.DOUBLE:
         return Part(name, argument.type, f"sum({value} * {WEIGHT})", f"sum(`{name}`)")
     wide = decimal(38, argument.type.scale)
-    # Weights other than 1 and -1 are rare, and a product of two wide decimals may lose scale in Spark.
     exact = f"cast({value} AS {wide.spark})"
     negative = minus(exact, wide, argument.type.precision)
-    weighted = f"CASE {WEIGHT} WHEN 1L THEN {exact} WHEN -1L THEN {negative} ELSE {exact} * {WEIGHT} END"
-    return Part(name, wide, f"sum(cast({weighted} AS {wide.spark}))", f"sum(`{name}`)")
+    # Weights other than 1 and -1 are rare. Their product has a type of its own, which must not be that of all cases.
+    product = f"{exact} * {WEIGHT}"
+    if argument.type.scale > _KEPT_SCALE:
+        product = f"cast({value} AS {argument.type.spark}) * cast({WEIGHT} AS decimal({_WEIGHT_DIGITS},0))"
+    weighted = f"CASE {WEIGHT} WHEN 1L THEN {exact} WHEN -1L THEN {negative} ELSE cast({product} AS {wide.spark}) END"
+    return Part(name, wide, f"sum({weighted})", f"sum(`{name}`)")

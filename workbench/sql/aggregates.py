@@ -47,6 +47,8 @@ STATISTICS = frozenset({"count", "sum", "min", "max", "total", *HOLISTIC, *ALGEB
 """All basic statistics; ``total`` sums counts of finer groups."""
 SQUARES_FIT = 18
 """Digits up to which the square of a decimal is exact in 38 digits; INTEGER squares are too, by their range."""
+SQUARED_SCALE = 12
+"""Digits behind the point up to which a sum of squares has one before it, of the 25 it has (``rendering.variance``)."""
 
 
 def category(statistic: AggregateCall) -> Category:
@@ -136,7 +138,7 @@ def _algebraic(
     if "sum of squares" in rule.statistics:
         if distinct:
             raise TypeClash(f"{name.upper()} of DISTINCT values is not supported", argument)
-        if type_ == DOUBLE or type_.precision > SQUARES_FIT:
+        if type_ == DOUBLE or type_.precision > SQUARES_FIT or type_.scale > SQUARED_SCALE:
             return statistic(AggregateCall(name, (coerce(argument, DOUBLE),), DOUBLE))
     made = {
         "count": lambda: AggregateCall("count", (argument,), INTEGER, distinct),

@@ -180,14 +180,14 @@ def in_list(expression: Call, arguments: Sequence[str]) -> str:
 def variance(samples: bool, root: bool) -> Render:
     """From count, sum and sum of squares: (n*q - s*s) / (n*n), exactly in decimals where these fit, else in DOUBLE.
 
-    25 digits for q, 18 for s and 12 for n keep both products within 38 without rounding.
+    25 digits for q, 18 for s and 11 for n keep both products within 37 digits, and their difference within 38.
     """
 
     def render(expression: Call, arguments: Sequence[str]) -> str:
         n, s, q = arguments
         s_scale, q_scale = expression.arguments[1].type.scale, expression.arguments[2].type.scale
         exact = (
-            f"try_subtract(try_multiply(try_cast({n} as decimal(12,0)), try_cast({q} as decimal(25,{q_scale}))),"
+            f"try_subtract(try_multiply(try_cast({n} as decimal(11,0)), try_cast({q} as decimal(25,{q_scale}))),"
             f" try_multiply(try_cast({s} as decimal(18,{s_scale})), try_cast({s} as decimal(18,{s_scale}))))"
         )
         wide = f"greatest(0D, {n} * cast({q} as double) - cast({s} as double) * cast({s} as double))"

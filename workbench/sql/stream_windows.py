@@ -153,6 +153,9 @@ class StreamWindows:
     @property
     def _clock(self) -> Call:
         """What the loop follows: the time of its streams, or else the number of their rows."""
+        if self.binder.times:
+            message = f"now is no one time here: {self.binder.times}"
+            raise self._error(message, Piece("for", self.clause.at), "use streams whose times compare")
         if self.binder.now is not None:
             return self.binder.now
         return now_of(map(rows_of, self.binder.streams), INTEGER)

@@ -21,7 +21,7 @@ from oracle.fuzz.shrinking import shrink
 from oracle.fuzz.steps import Sequence_
 from pyspark.sql import SparkSession
 
-SECONDS = 150
+SECONDS = 900
 """A sequence that takes longer hangs."""
 
 

@@ -71,6 +71,8 @@ FLAVOURS = {
     ),
     "digits": Flavour(decimal(38, 0), _one_of(D("9" * 38), D("-" + "9" * 38), D(0), D(10**37), D(BIGGEST)), tame=False),
     "share": Flavour(decimal(5, 5), lambda chosen: D(chosen.randrange(-9, 9)).scaleb(-5), (D("0.99999"),)),
+    "rate": Flavour(decimal(18, 8), lambda chosen: D(chosen.randrange(-(10**9), 10**9)).scaleb(-8), (D("0.00000001"),)),
+    "dust": Flavour(decimal(30, 12), lambda chosen: D(chosen.randrange(-99, 99)).scaleb(-12), (D("7.000000000001"),)),
     "eighths": Flavour(DOUBLE, lambda chosen: chosen.randrange(-40, 40) / 8, (0.0, -0.0, 1e6)),
     "wild": Flavour(
         DOUBLE,

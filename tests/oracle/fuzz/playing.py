@@ -35,7 +35,7 @@ from oracle.fuzz.steps import (
 from pyspark.sql import SparkSession
 
 from workbench import Options, Session
-from workbench.errors import SqlError, StreamError, WorkbenchError
+from workbench.errors import InputError, SqlError, StreamError, WorkbenchError
 
 _REFUSABLE = (AddInput, Register, Preview)
 
@@ -114,7 +114,7 @@ class Player:
         try:
             self._dispatch(step, self.session)
         except WorkbenchError as error:
-            if not isinstance(step, _REFUSABLE) or not isinstance(error, SqlError | StreamError):
+            if not isinstance(step, _REFUSABLE) or not isinstance(error, SqlError | StreamError | InputError):
                 raise
             self.outcome.refused[_refusal(error)] += 1
         return not isinstance(step, Run) or self.model.batch > before

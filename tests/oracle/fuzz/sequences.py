@@ -59,6 +59,7 @@ class Switches:
     dataframes: bool = True
 
 
+# No function gives NaN: DuckDB takes it for NULL.
 _FUNCTIONS = {
     "f": (
         (INTEGER,),
@@ -70,8 +71,14 @@ _FUNCTIONS = {
         STRING,
         ("lambda s: None if s is None else s[::-1]", "lambda s: 'none' if s is None else s[:1]", "lambda s: ''"),
     ),
-    "h": ((DOUBLE,), DOUBLE, ("lambda x: None if x is None else -x", "lambda x: 0.5 if x is None else x")),
+    "h": (
+        (DOUBLE,),
+        DOUBLE,
+        ("lambda x: None if x is None or x != x else -x", "lambda x: 0.5 if x is None or x != x else x"),
+    ),
 }
+_NOT_IN_CSV = frozenset({"text", "wild", "rate", "dust"})
+"""Flavours with values that Arrow writes into CSV files in a form that is set aside, such as 1E-8 for a decimal."""
 _OPTIONS: dict[str, tuple[object, ...]] = {
     "sharing": (False,),
     "join_sharing": (False,),
@@ -115,14 +122,13 @@ class _Author:
     def steps(self) -> Iterator[Step]:
         for _ in range(self.chosen.choice((1, 2, 2, 3))):
             yield self._input()
-        if self.switches.functions and self.chosen.random() < 0.25:
+        if self.switches.functions and self.chosen.random() < 0.3:
             yield self._function()
         yield self._register()
-        chosen_now = self.switches.functions and self.chosen.random() < 0.2
         kinds = {
             self._register: 8, self._run: 6, self._drop: 1.5, self._replace: 2, self._together: 1.5, self._view: 1.5,
             self._seek: 0.8, self._open: 1, self._input: 0.4, self._set_batch: 0.4, self._preview: 0.4,
-            self._function: 0.7 if self.functions or chosen_now else 0,
+            self._function: 3 if self.functions else 0,
         }  # fmt: skip
         for _ in range(self.chosen.randint(3, 7)):
             yield self.chosen.choices(list(kinds), list(kinds.values()))[0]()
@@ -133,7 +139,7 @@ class _Author:
         name = pick(self.chosen, PLAIN_INPUTS, HOSTILE_INPUTS, self.switches.hostile, {n.lower() for n in self.sources})
         columns = self._columns()
         form = self.chosen.choice(("arrow", "arrow", "parquet", "pandas", "csv"))
-        if form == "csv" and (len(columns) < 2 or any(c.flavour in ("text", "wild") for c in columns)):
+        if form == "csv" and (len(columns) < 2 or any(c.flavour in _NOT_IN_CSV for c in columns)):
             form = "arrow"
         rows = random_rows(self.chosen, columns, self.chosen.choice((0, 5, 12, 20, 30, 40)))
         table = number > 0 and self.chosen.random() < 0.25
@@ -255,9 +261,8 @@ class _Author:
         return SetBatch(self.chosen.choice(self.inputs), self.chosen.randint(1, 6))
 
     def _function(self) -> AddFunction:
-        name = self.chosen.choice(list(_FUNCTIONS))
-        if name in self.functions and not self.switches.again:
-            name = next((n for n in _FUNCTIONS if n not in self.functions), name)
+        again = [n for n in _FUNCTIONS if n in self.functions]
+        name = self.chosen.choice(again if again and self.chosen.random() < 0.7 else list(_FUNCTIONS))
         parameters, returns, texts = _FUNCTIONS[name]
         text = self.chosen.choice(texts) if self.switches.again else texts[0]
         self.versions += 1

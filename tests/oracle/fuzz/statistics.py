@@ -56,7 +56,7 @@ def _statistic(writer: ValueWriter, exact: bool) -> Statistic:
         word = chosen.choice(("", "", "DISTINCT "))
         value = Expr(f"SUM({word}{field.text})", "TRY_CAST({} AS BIGINT)", INTEGER, field.tame)
         return Statistic(value, f"SUM({word}{field.wide})")
-    if field.tame and kind is Kind.DECIMAL and field.type.precision <= 28:
+    if field.tame and kind is Kind.DECIMAL and field.type.precision <= 30:
         grown = decimal(field.type.precision + 10, field.type.scale)
         return Statistic(Expr(f"SUM({field.text})", "{}", grown), f"SUM({as_decimal(field, field.type.scale)})")
     if field.tame and kind is Kind.DOUBLE:
@@ -77,7 +77,7 @@ def _of_values(form: str, field: Expr) -> Statistic:
 def _rounded(writer: ValueWriter, field: Expr) -> Statistic | None:
     """Averages and spreads, which the sides round differently; spreads only of values that are near each other."""
     name = writer.chosen.choice(("AVG", "MEDIAN", "STDDEV_POP", "VAR_SAMP"))
-    if name in ("STDDEV_POP", "VAR_SAMP") and field.flavour not in ("key", "small", "eighths", "share"):
+    if name in ("STDDEV_POP", "VAR_SAMP") and field.flavour not in ("key", "small", "eighths", "share", "rate"):
         return None
     argument = field.duck if name == "AVG" else f"CAST({field.duck} AS DOUBLE)"
     duck = f"quantile_cont({argument}, 0.5)" if name == "MEDIAN" else f"{name}({argument})"

@@ -15,6 +15,10 @@ class ValueWriter(ConditionWriter):
 
     def any_value(self, depth: int = 2) -> Expr:
         """An expression of any type over the columns."""
+        if self.functions and self.chosen.random() < 0.4:
+            called = self._called(self.chosen.choice(self.functions).returns, depth)
+            if called is not None:
+                return called
         field = self.chosen.choice(self.fields)
         return field if self.chosen.random() < 0.4 else self.value(field.type, depth)
 
