@@ -32,6 +32,8 @@ MEMORY = "6GB"
 PATIENCE = 60.0
 """Seconds for one query."""
 
+AGAIN = 0.2
+"""Seconds between two tries to interrupt a query."""
 _GROUP = "argus-rerun"
 """Names what is to be stopped in Spark."""
 
@@ -117,11 +119,13 @@ def in_spark(work: Workload, queries: Sequence[GeneratedQuery], rows: int, patie
 @contextmanager
 def _clock(seconds: dict[str, float], query: str, patience: float, interrupt: Callable[[], object]) -> Iterator[Event]:
     """Time a block and interrupt it when it takes too long; yields the event that says whether it was."""
-    stopped = Event()
+    stopped, ended = Event(), Event()
 
     def stop() -> None:
         stopped.set()
-        interrupt()
+        # Again and again: a query that is still being planned has nothing yet that could be interrupted.
+        while not ended.wait(AGAIN):
+            interrupt()
 
     timer = Timer(patience, stop)
     timer.start()
@@ -129,6 +133,8 @@ def _clock(seconds: dict[str, float], query: str, patience: float, interrupt: Ca
     try:
         yield stopped
     finally:
+        ended.set()
         timer.cancel()
+        timer.join()
         # The timer may be some milliseconds early by this clock.
         seconds[query] = patience if stopped.is_set() else time.perf_counter() - started
