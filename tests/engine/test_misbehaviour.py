@@ -22,7 +22,7 @@ from pyspark.sql import SparkSession
 
 from workbench import Session
 from workbench.engine.functions import UserFunctions
-from workbench.errors import QueryError, SessionError, SqlError
+from workbench.errors import InputError, QueryError, SessionError, SqlError
 from workbench.failing import Failing
 from workbench.sql.types import INTEGER
 from workbench.state import State
@@ -272,7 +272,7 @@ def test_a_date_that_python_cannot_hold_is_the_function_s_problem(oracle: Oracle
 
 def test_what_cannot_be_called_from_sql_is_refused_when_it_is_added(oracle: Oracle) -> None:
     session = oracle.session
-    with pytest.raises(SessionError, match="g cannot be 5"):
+    with pytest.raises(InputError, match="function is 5"):
         session.add_function("g", 5)  # type: ignore[arg-type]
     with pytest.raises(SqlError, match="unknown type fancy"):
         session.add_function("g", lambda x: x, returns="fancy")

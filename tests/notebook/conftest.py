@@ -30,8 +30,10 @@ class Cell:
 
 
 @pytest.fixture
-def session() -> FakeSession:
-    return FakeSession()
+def session() -> Iterator[FakeSession]:
+    made = FakeSession()
+    yield made
+    made.player.close()
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from recovery.survival import stray_files, what_survives
 
 from workbench import Session, session_parts
 from workbench.engine import relation
-from workbench.errors import QueryError, SessionError
+from workbench.errors import QueryError, SessionError, UnexpectedError
 
 PROJECT = Path(__file__).parents[2]
 
@@ -86,7 +86,7 @@ def test_a_session_that_did_not_begin_leaves_the_folder_as_it_was(
     with monkeypatch.context() as without:
         without.setattr(session_parts, "local_spark", lambda: 1 / 0)
         for begin in (lambda: Session(path=new), lambda: Session.open(folder)):
-            with pytest.raises(ZeroDivisionError) as problem:
+            with pytest.raises(UnexpectedError, match="ZeroDivisionError") as problem:
                 begin()
             held.append(problem)
     with Session(spark, new) as first, Session.open(folder, spark) as second:

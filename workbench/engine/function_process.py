@@ -30,6 +30,7 @@ from typing import Any
 import pyarrow as pa
 
 from workbench.engine.fitting import Unfit, fitting_to, short, shown
+from workbench.engine.mapped_files import MAPPED
 from workbench.errors import SessionError
 from workbench.sql.types import DataType
 from workbench.streams.arrow_types import to_arrow
@@ -183,6 +184,7 @@ class FunctionProcess:
 def _serve(connection: socket.socket, pickled: bytes, returns: DataType, limits: Limits) -> None:
     """What the process does: load the function and answer until nobody asks any more."""
     connection, process = _alone(connection), os.getpid()
+    MAPPED.forget_all()  # else the disk keeps the rows of files that are removed for as long as this process lives
     _limit(limits)
 
     def answer(data: bytes) -> None:

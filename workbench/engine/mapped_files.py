@@ -80,6 +80,11 @@ class MappedFiles:
             for path in [path for path in self._mapped if path.startswith(inside)]:
                 del self._mapped[path]
 
+    def forget_all(self) -> None:
+        """Let all files go, in a process that was forked: it needs none of its parent's, and looks after none."""
+        self._lock = threading.Lock()  # a thread that held the other one is not here to give it back
+        self._mapped = OrderedDict()
+
     def __len__(self) -> int:
         return len(self._mapped)
 

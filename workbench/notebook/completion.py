@@ -22,6 +22,8 @@ from workbench.sql.dialects import EXAMINED
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from workbench.session import Session
+
 PLACEHOLDER = re.compile(r"(?:(?<![\w:]):|\{\{\s*)(\w*)$")
 WORD = re.compile(r"(?:(\w+)\.)?(\w*)$")
 AFTER_FROM = re.compile(r"\b(?:from|join)\s+(?:\w+(?:\s+\w+)?\s*,\s*)*(\w*)$", re.IGNORECASE)
@@ -55,7 +57,7 @@ def _of_line(desk: Desk, text: str) -> SimpleMatcherResult:
     if not space:
         return _matches(COMMANDS, name)
     if name == "catalog" and (place := AFTER_FROM.search(rest)):
-        relations = desk.current.catalog_tables() if desk.current else []
+        relations = session.catalog_tables() if (session := _open_session(desk)) else []
         return _matches((relation for relation, _, _ in relations), place[1])
     return _of_arguments(desk, COMMANDS[name], rest) if name in COMMANDS else _matches((), rest)
 
@@ -84,7 +86,7 @@ def _of_values(desk: Desk, argument: Argument, fragment: str) -> SimpleMatcherRe
         case "path":
             return {"completions": []}  # IPython completes paths itself
         case "query":
-            return _matches(desk.current.queries if desk.current else (), fragment)
+            return _matches(session.queries if (session := _open_session(desk)) else (), fragment)
         case "dialect":
             return _matches(sorted(EXAMINED), fragment)
         case "speed":
@@ -100,8 +102,9 @@ def _of_sql(desk: Desk, cell: str, before: str) -> SimpleMatcherResult:
         return _matches(desk.named(), placeholder[1])
     word = WORD.search(before)
     owner, fragment = (word[1], word[2]) if word else (None, "")
-    streams: dict[str, Any] = dict(desk.current.streams) if desk.current else {}
-    queries: Iterable[str] = desk.current.queries if desk.current else ()
+    session = _open_session(desk)
+    streams: dict[str, Any] = dict(session.streams) if session else {}
+    queries: Iterable[str] = session.queries if session else ()
     aliases = _aliases(cell, streams)
     if owner is not None:
         names = [aliases[owner.lower()]] if owner.lower() in aliases else list(streams)
@@ -140,3 +143,9 @@ def _matches(words: Iterable[str], fragment: str) -> SimpleMatcherResult:
     folded = fragment.lower()
     found = [SimpleCompletion(word) for word in dict.fromkeys(words) if word.lower().startswith(folded)]
     return {"completions": found, "suppress": True, "matched_fragment": fragment, "ordered": True}
+
+
+def _open_session(desk: Desk) -> Session | None:
+    """The notebook's session; a closed one has nothing to complete."""
+    session = desk.current
+    return None if session is None or session.closed else session

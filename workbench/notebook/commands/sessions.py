@@ -89,8 +89,9 @@ def _check_saved(desk: Desk, leave: bool, anyway: str) -> None:
 
 def would_lose(desk: Desk, session: Session) -> bool:
     """Whether a session is gone with the notebook, and has something that was not saved."""
-    has = contents(session)
-    return session.temporary and bool(session.streams or session.queries) and has != desk.saved
+    if session.closed or not session.temporary:
+        return False
+    return bool(session.streams or session.queries) and contents(session) != desk.saved
 
 
 def contents(session: Session) -> object:
