@@ -6,14 +6,14 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.up-to-date
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lab test lint bench clean java
+.PHONY: help demo lab test check lint bench clean java
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 14
 
 demo: $(STAMP) java ## run the quickstart notebook on the sample data, write build/quickstart.html
 	@sh scripts/system-packages.sh dot
-	$(BIN)/python -m workbench.demo
+	$(BIN)/python -m workbench.notebook.demo
 
 lab: $(STAMP) java ## open the quickstart notebook in JupyterLab
 	$(BIN)/jupyter lab notebooks/01-quickstart.ipynb
@@ -23,10 +23,14 @@ test: $(STAMP) java ## run the whole test suite, then lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
 	@$(MAKE) --no-print-directory lint
 
-lint: $(STAMP) ## ruff and mypy
+check: $(STAMP) ## what needs no Spark: the fast tests, in a minute
+	$(BIN)/python -m pytest -n 2 -m "not spark and not slow" $(ARGS)
+
+lint: $(STAMP) ## ruff, mypy and the layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 bench: $(STAMP) java ## run an experiment (ARGS="speed med --batches 30")
 	$(BIN)/python -m workbench.experiments $(or $(ARGS),speed examples-fed)

@@ -14,13 +14,13 @@ import pandas as pd
 
 from workbench.engine.progress import Progress
 from workbench.errors import EngineError, QueryError, SqlError, nearest
-from workbench.network.describe import NetworkView
+from workbench.explain.describe import NetworkView
 from workbench.network.network import Network
 from workbench.network.nodes import Node
-from workbench.session_views import SessionViews
+from workbench.session.views import SessionViews
 from workbench.sharing.decisions import Decision, Explanation
 from workbench.sharing.rules import Rule
-from workbench.sql.types import DATE, INTEGER, DataType, decimal
+from workbench.sql.algebra.types import DATE, INTEGER, DataType, decimal
 from workbench.streams.log import SetAside
 
 COLUMNS = (("tranid", INTEGER), ("tran_date", DATE), ("amount", decimal(15, 2)), ("rbank_aba", INTEGER))

@@ -20,8 +20,8 @@ from pyarrow import parquet
 from workbench.errors import StreamError
 from workbench.notebook.completion import complete
 from workbench.notebook.desk import Desk
-from workbench.session import Session
-from workbench.sql.column_names import quoted, stored_name, written_name
+from workbench.session.session import Session
+from workbench.sql.algebra.column_names import quoted, stored_name, written_name
 from workbench.streams.ingest import ingest, open_log
 
 HOSTILE = (

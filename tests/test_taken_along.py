@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 from workbench import Session
 from workbench.errors import QueryError
-from workbench.sql.types import DataType
+from workbench.sql.algebra.types import DataType
 
 LATEST = "(SELECT max(d) FROM w)"
 CASES = {

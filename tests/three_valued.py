@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from workbench.sql.expressions import Call, Column, Constant, Expression
-from workbench.sql.predicates import Literal, Operator, PredSet
+from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
+from workbench.sql.predicates.cnf import Literal, Operator, PredSet
 
 
 def satisfied(predicates: PredSet, row: Mapping[str, object]) -> bool:

@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from workbench.counted import counted
 from workbench.errors import SessionError, WorkbenchError
+from workbench.explain.counted import counted
 
 if TYPE_CHECKING:
-    from workbench.engine.timings import BatchReport
+    from workbench.engine.reports import BatchReport
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -43,7 +43,9 @@ def run_session(path: str, batches: int | None, trust: bool | None = None) -> in
     Raises:
         WorkbenchError: the session cannot be opened or run.
     """
-    from workbench.session import Session  # pyspark takes a second to import, and a wrong argument needs none of it
+    from workbench.session.session import (
+        Session,  # pyspark takes a second to import, and a wrong argument needs none of it
+    )
 
     stopped: list[int] = []
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from workbench.border import check
 from workbench.errors import UnsupportedError, nearest
+from workbench.errors.border import check
 
 STRATEGIES = ("sharing-selection", "match-plan")
 

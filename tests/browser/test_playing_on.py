@@ -20,7 +20,7 @@ pytest.importorskip("playwright", reason="Playwright is not installed")
 
 from browser.lab import CHROMIUM, Lab, lab
 
-from workbench.streams.fed import fed
+from workbench.experiments.sample_streams.fed import fed
 
 MINUTES = float(os.environ.get("ARGUS_PLAY", 0))
 pytestmark = [

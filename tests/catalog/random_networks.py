@@ -21,10 +21,10 @@ from workbench.network.nodes import (
     SetOperator,
     Source,
 )
-from workbench.sql.expressions import AggregateCall, Call, Column, Constant, Expression, Value
-from workbench.sql.logical import Output
-from workbench.sql.predicates import Literal, Operator, ORPred, PredSet, conjunction, or_pred, orient, pred_set
-from workbench.sql.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal
+from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Expression, Value
+from workbench.sql.algebra.logical import Output
+from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal
+from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet, conjunction, or_pred, orient, pred_set
 
 MONEY = decimal(15, 2)
 DAY = dt.date(2020, 1, 1)

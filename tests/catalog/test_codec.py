@@ -18,8 +18,8 @@ from workbench.catalog.codec import (
     statistic_of,
     type_of,
 )
-from workbench.sql.expressions import AggregateCall, Call, Column, Constant, text
-from workbench.sql.types import BOOLEAN, DOUBLE, INTEGER, STRING, decimal
+from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, text
+from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, STRING, decimal
 
 CONSTANTS = [Constant(value, type_) for type_, values in VALUES.items() for value in (*values, None)]
 

@@ -10,10 +10,10 @@ from catalog.random_networks import COLUMNS, joining, network, predicates
 from workbench.catalog import search
 from workbench.catalog.catalog import Catalog, QueryText
 from workbench.network.nodes import Aggregate, Join, Read, Selection, SetOperation, Source
-from workbench.sql.expressions import Call, Column, Constant
-from workbench.sql.implication import implies
-from workbench.sql.predicates import TRUE, Literal, Operator, PredSet, or_pred, pred_set
-from workbench.sql.types import BOOLEAN, INTEGER
+from workbench.sql.algebra.expressions import Call, Column, Constant
+from workbench.sql.algebra.types import BOOLEAN, INTEGER
+from workbench.sql.predicates.cnf import TRUE, Literal, Operator, PredSet, or_pred, pred_set
+from workbench.sql.predicates.implication import implies
 
 F, G = Source("F"), Source("G")
 A, B = Column("a", INTEGER), Column("b", INTEGER)

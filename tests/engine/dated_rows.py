@@ -9,10 +9,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from workbench.engine.segments import Segment, write_segments
-from workbench.engine.ways import Way
-from workbench.sql.expressions import Column
-from workbench.sql.types import STRING
+from workbench.engine.physical.access_paths import Way
+from workbench.engine.storage.segments import Segment, write_segments
+from workbench.sql.algebra.expressions import Column
+from workbench.sql.algebra.types import STRING
 
 COLUMN_TYPES = {"k": pa.string(), "z": pa.string(), "d": pa.date32(), "id": pa.int64()}
 

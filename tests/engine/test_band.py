@@ -11,15 +11,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from workbench.engine.band import Band, band_of
-from workbench.engine.key_index import Key, candidates, count_candidates, key_hashes, within_days
-from workbench.engine.segments import write_segments
+from workbench.engine.physical.band import Band, band_of
+from workbench.engine.storage.key_index import Key, candidates, count_candidates, key_hashes, within_days
+from workbench.engine.storage.segments import write_segments
 from workbench.network.network import Network
 from workbench.network.nodes import Join
 from workbench.sharing.planner import Planner
-from workbench.sql.bind import bind
-from workbench.sql.schema import Schema
-from workbench.sql.types import DATE, INTEGER, STRING, TIMESTAMP
+from workbench.sql.algebra.schema import Schema
+from workbench.sql.algebra.types import DATE, INTEGER, STRING, TIMESTAMP
+from workbench.sql.binder.query import bind
 
 SCHEMA = Schema(
     streams={"M": (("k", STRING), ("d", DATE), ("e", DATE), ("n", INTEGER), ("t", TIMESTAMP))}, functions={}

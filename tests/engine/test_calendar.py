@@ -14,8 +14,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
 
-from workbench.query import Query
-from workbench.session import Session
+from workbench.session.query import Query
+from workbench.session.session import Session
 
 DAYS = sorted(
     {

@@ -9,13 +9,13 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from workbench.engine.changelog import LogEntry, with_change
-from workbench.engine.layout import Layout
-from workbench.engine.relation import Relation
-from workbench.engine.segments import open_segment, write_segments
-from workbench.engine.shared_pass import Delta
-from workbench.session import Session
-from workbench.sql.types import INTEGER
+from workbench.engine.operators.filter_and_write import Delta
+from workbench.engine.storage.changelog import LogEntry, with_change
+from workbench.engine.storage.layout import Layout
+from workbench.engine.storage.relation import Relation
+from workbench.engine.storage.segments import open_segment, write_segments
+from workbench.session.session import Session
+from workbench.sql.algebra.types import INTEGER
 
 LAYOUT = Layout({"id": INTEGER}, words=1)
 

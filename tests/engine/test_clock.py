@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from workbench.engine.clock import Clock, clock_of
-from workbench.engine.layout import BATCH, Layout
-from workbench.engine.relation import Relation
-from workbench.engine.segments import write_segments
-from workbench.sql.types import DATE, INTEGER
+from workbench.engine.event_time import Clock, clock_of
+from workbench.engine.storage.layout import BATCH, Layout
+from workbench.engine.storage.relation import Relation
+from workbench.engine.storage.segments import write_segments
+from workbench.sql.algebra.types import DATE, INTEGER
 
 DAY = dt.date(2002, 1, 1)
 BATCHES = {0: [DAY, None], 1: [dt.date(2002, 1, 9), DAY], 2: [], 3: [None], 4: [dt.date(2002, 1, 5)]}

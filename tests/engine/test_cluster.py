@@ -16,8 +16,8 @@ import pyspark
 import pytest
 from pyspark.sql import SparkSession
 
-from workbench.doctor import use_java
-from workbench.engine.cluster import prepare_workers, unready
+from workbench.engine.spark.cluster import prepare_workers, unready
+from workbench.engine.spark.doctor import use_java
 
 PROJECT = Path(__file__).parents[2]
 SPARK_CLASS = Path(pyspark.__file__).parent / "bin" / "spark-class"

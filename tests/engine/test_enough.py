@@ -11,21 +11,22 @@ import pyarrow as pa
 import pytest
 from engine.dated_rows import COLUMN_TYPES, fits, key, rows, written
 
-from workbench.engine import key_index, probe
-from workbench.engine.band import Band
-from workbench.engine.enough import Enough
-from workbench.engine.leaf import Leaf
-from workbench.engine.note import Input, Note
-from workbench.engine.probe import Probe
+from workbench.engine.operators import index_join as probe
+from workbench.engine.operators.index_join import Probe
+from workbench.engine.physical.access_paths import Way
+from workbench.engine.physical.band import Band
+from workbench.engine.physical.planner import plan_trees
+from workbench.engine.physical.semijoin import Enough
+from workbench.engine.spark.job_input import Input, Note
+from workbench.engine.storage import key_index
+from workbench.engine.storage.scan import Leaf
 from workbench.engine.tree import TreePlan
-from workbench.engine.tree_plans import plan_trees
-from workbench.engine.ways import Way
 from workbench.network.network import Network
 from workbench.network.nodes import Join
 from workbench.sharing.planner import Planner
-from workbench.sql.bind import bind
-from workbench.sql.schema import Schema
-from workbench.sql.types import DATE, INTEGER, STRING
+from workbench.sql.algebra.schema import Schema
+from workbench.sql.algebra.types import DATE, INTEGER, STRING
+from workbench.sql.binder.query import bind
 
 SCHEMA = Schema(
     streams={"M": (("k", STRING), ("z", STRING), ("d", DATE), ("i", INTEGER)), "N": (("k", STRING), ("i", INTEGER))},

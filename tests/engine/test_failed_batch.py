@@ -13,8 +13,8 @@ from oracle.random_streams import names, stream
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
-from workbench.engine import runner
-from workbench.engine.relation import Relation
+from workbench.engine.spark import runner
+from workbench.engine.storage.relation import Relation
 from workbench.errors import EngineError
 
 CASES = ["selection_or", "join_self", "aggregate_by_group", "aggregate_of_aggregates", "set_except_all"]

@@ -11,14 +11,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workbench.engine.fitting import LENGTH, Unfit, fitting
-from workbench.engine.function_process import Limits
+from workbench.engine.spark.fitting import LENGTH, Unfit, fitting
+from workbench.engine.spark.function_process import Limits
 from workbench.errors import SessionError, SqlError
-from workbench.recovery.functions import takes
-from workbench.sql.bind import bind
-from workbench.sql.schema import Schema, UserFunction
-from workbench.sql.type_names import parse_type
-from workbench.sql.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal
+from workbench.session.directory.functions import takes
+from workbench.sql.algebra.schema import Schema, UserFunction
+from workbench.sql.algebra.type_names import parse_type
+from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal
+from workbench.sql.binder.query import bind
 
 MONEY = decimal(15, 2)
 DAY, NOON = dt.date(2002, 1, 1), dt.datetime(2002, 1, 1, 12)

@@ -18,11 +18,11 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 from three_valued import satisfied
 
-from workbench.engine.compile_filter import CompiledFilter, compile_filter
-from workbench.engine.lineage import Bits, count_bits, mask, patterns
-from workbench.sql.expressions import Call, Column, Constant, Expression, Value
-from workbench.sql.predicates import Literal, Operator, PredSet, or_pred, pred_set
-from workbench.sql.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal
+from workbench.engine.operators.grouped_filter import Bits, count_bits, mask, patterns
+from workbench.engine.physical.filter_plan import CompiledFilter, compile_filter
+from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, Value
+from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal
+from workbench.sql.predicates.cnf import Literal, Operator, PredSet, or_pred, pred_set
 from workbench.streams.arrow_types import to_arrow
 
 
@@ -87,10 +87,13 @@ POINTS: dict[DataType, tuple[list[Value], list[tuple[Value, DataType]]]] = {
         [
             *(dt.datetime(1, 1, 1), dt.datetime(1969, 12, 31, 23, 59, 59, 999999), dt.datetime(1970, 1, 1)),
             *(dt.datetime(2002, 11, 27, 10, 30, 0, 1), dt.datetime(9999, 12, 31, 23, 59, 59, 999999)),
+            *(dt.datetime(9999, 12, 31, 23, 59, 59, 999998), dt.datetime(1, 1, 1, 0, 0, 0, 1)),
         ],
         [
-            (v, TIMESTAMP)
-            for v in (dt.datetime(1, 1, 1), dt.datetime(1970, 1, 1), dt.datetime(2002, 11, 27, 10, 30, 0, 1))
+            *((v, TIMESTAMP) for v in (dt.datetime(1, 1, 1), dt.datetime(1970, 1, 1))),
+            *((v, TIMESTAMP) for v in (dt.datetime(2002, 11, 27, 10, 30, 0, 1), dt.datetime(1, 1, 1, 0, 0, 0, 1))),
+            # Microseconds beyond 2^53 are not whole numbers of a DOUBLE.
+            (dt.datetime(9999, 12, 31, 23, 59, 59, 999999), TIMESTAMP),
         ],
     ),
 }

@@ -10,14 +10,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from workbench.engine import key_index, lookup
-from workbench.engine.key_index import key_hashes
-from workbench.engine.layout import MEMBER, Layout
-from workbench.engine.leaf import Leaf, SharedLeaf
-from workbench.engine.lookup import Lookup
-from workbench.engine.note import Input, Note
-from workbench.engine.segments import write_segments
-from workbench.sql.types import DOUBLE, INTEGER, STRING
+from workbench.engine.operators import keyed_lookup as lookup
+from workbench.engine.operators.keyed_lookup import Lookup
+from workbench.engine.spark.job_input import Input, Note
+from workbench.engine.storage import key_index
+from workbench.engine.storage.key_index import key_hashes
+from workbench.engine.storage.layout import MEMBER, Layout
+from workbench.engine.storage.scan import Leaf, SharedLeaf
+from workbench.engine.storage.segments import write_segments
+from workbench.sql.algebra.types import DOUBLE, INTEGER, STRING
 
 LAYOUT = Layout({"g": DOUBLE, "s": STRING, "id": INTEGER}, words=1)
 KEYS = [(None, None), (0.0, ""), (-0.0, ""), (float("nan"), "x"), (1.5, None), (None, "x"), (2.0, "é")]

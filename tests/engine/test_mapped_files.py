@@ -13,14 +13,14 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from workbench.engine.key_index import Key, Wanted, candidates, key_hashes
-from workbench.engine.mapped_files import LOOKING, MAPPED, MappedFiles, remove_folder
-from workbench.engine.segments import open_segment, remove_segment, write_segments
-from workbench.engine.time_index import rows_within
-from workbench.engine.worker import settle
+from workbench.engine.spark.worker import settle
+from workbench.engine.storage.key_index import Key, Wanted, candidates, key_hashes
+from workbench.engine.storage.segments import open_segment, remove_segment, write_segments
+from workbench.engine.storage.time_index import rows_within
 from workbench.experiments.processes import DRIVER, KINDS, WORKERS, Usage, family, usage
-from workbench.session import Session
-from workbench.sql.windows import Interval
+from workbench.files.mapped import LOOKING, MAPPED, MappedFiles, remove_folder
+from workbench.session.session import Session
+from workbench.sql.windows.windows import Interval
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="only Linux tells what is mapped")
 

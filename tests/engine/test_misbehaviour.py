@@ -21,12 +21,12 @@ from oracle.random_streams import stream
 from pyspark.sql import SparkSession
 
 from workbench import Session
-from workbench.engine.functions import UserFunctions
+from workbench.engine.spark.functions import UserFunctions
 from workbench.errors import InputError, QueryError, SessionError, SqlError
-from workbench.failing import Failing
-from workbench.sql.types import INTEGER
-from workbench.state import State
-from workbench.steps import Steps
+from workbench.session.failing import Failing
+from workbench.session.state import State
+from workbench.session.transitions import Steps
+from workbench.sql.algebra.types import INTEGER
 
 HEALTHY = {
     "healthy": Case("SELECT id, amount FROM t WHERE k > 3"),

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 import pytest
 from sharing.test_windows import planned
 
-from workbench.engine.clock import Clock
-from workbench.engine.need import Need
-from workbench.engine.needs import has_windows, needs_of
-from workbench.engine.tree_plans import plan_trees
+from workbench.engine.event_time import Clock
+from workbench.engine.physical.planner import plan_trees
+from workbench.engine.physical.retention import has_windows, needs_of
+from workbench.engine.storage.retention import Need
 from workbench.network.nodes import kind_of
-from workbench.sql.now import as_number
-from workbench.sql.windows import MOST, Interval
+from workbench.sql.algebra.now import as_number
+from workbench.sql.windows.windows import MOST, Interval
 
 NOW = dt.date(2002, 3, 1)
 CLOCK = Clock(moments=((0, {"f": NOW, "g": dt.datetime(2002, 3, 1, 12)}),))

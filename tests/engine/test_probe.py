@@ -12,16 +12,17 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from workbench.engine import key_index, probe, segments
-from workbench.engine.join_keys import Ends
-from workbench.engine.key_index import Key, Wanted, candidates, key_hashes
-from workbench.engine.leaf import Leaf
-from workbench.engine.note import Input, Note
-from workbench.engine.probe import Probe
-from workbench.engine.segments import Segment, open_segment, remove_segment, write_segments
-from workbench.engine.ways import Way
-from workbench.sql.expressions import Column
-from workbench.sql.types import STRING
+from workbench.engine.operators import index_join as probe
+from workbench.engine.operators.index_join import Probe
+from workbench.engine.physical.access_paths import Way
+from workbench.engine.physical.join_keys import Ends
+from workbench.engine.spark.job_input import Input, Note
+from workbench.engine.storage import key_index, segments
+from workbench.engine.storage.key_index import Key, Wanted, candidates, key_hashes
+from workbench.engine.storage.scan import Leaf
+from workbench.engine.storage.segments import Segment, open_segment, remove_segment, write_segments
+from workbench.sql.algebra.expressions import Column
+from workbench.sql.algebra.types import STRING
 
 VALUES: dict[str, tuple[pa.DataType, list[Any]]] = {
     "integer": (pa.int64(), [0, 1, -1, 2**63 - 1, -(2**63), 7]),

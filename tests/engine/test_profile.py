@@ -10,12 +10,12 @@ from oracle.harness import Feed, Oracle
 from oracle.random_streams import names, stream
 from pyspark.sql import SparkSession
 
-from workbench.engine.evaluating import Evaluating
-from workbench.engine.making import Deltas
+from workbench.engine.hydration import Deltas
+from workbench.engine.incremental_step import Evaluating
 from workbench.engine.tree import Tree
 from workbench.network.nodes import NodeId
 from workbench.notebook.commands.look import _by_node
-from workbench.session import Session
+from workbench.session.session import Session
 
 CASES = [
     "selection_or",

@@ -10,15 +10,15 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from workbench.engine import pruning
-from workbench.engine.layout import Layout
-from workbench.engine.need import Need
-from workbench.engine.pruning import Pruner
-from workbench.engine.relation import Relation
-from workbench.engine.segments import open_segment, write_segments
+from workbench.engine.storage import expiration as pruning
+from workbench.engine.storage.expiration import Pruner
+from workbench.engine.storage.layout import Layout
+from workbench.engine.storage.relation import Relation
+from workbench.engine.storage.retention import Need
+from workbench.engine.storage.segments import open_segment, write_segments
 from workbench.engine.tree import Tree
-from workbench.sql.types import INTEGER
-from workbench.sql.windows import MOST, Interval
+from workbench.sql.algebra.types import INTEGER
+from workbench.sql.windows.windows import MOST, Interval
 
 LAYOUT = Layout({"t": INTEGER}, words=1)
 ROOT, RICH = 1, 2

@@ -8,18 +8,18 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from workbench.engine import relation as relation_module
-from workbench.engine import segments as segments_module
-from workbench.engine.grouped_plan import plan_aggregate
-from workbench.engine.grouped_sql import merged_state
-from workbench.engine.layout import MEMBER, Layout, conform
-from workbench.engine.relation import Merge, Relation, consolidate
-from workbench.engine.segments import open_segment, write_segments
-from workbench.engine.shared_pass import NO_CHANGE, Delta
+from workbench.engine.operators.aggregate_sql import merged_state
+from workbench.engine.operators.filter_and_write import NO_CHANGE, Delta
+from workbench.engine.physical.aggregate_plan import plan_aggregate
+from workbench.engine.storage import relation as relation_module
+from workbench.engine.storage import segments as segments_module
+from workbench.engine.storage.layout import MEMBER, Layout, conform
+from workbench.engine.storage.relation import Merge, Relation, consolidate
+from workbench.engine.storage.segments import open_segment, write_segments
 from workbench.network.nodes import Aggregate, Read
-from workbench.sql.expressions import AggregateCall, Column, column_name
-from workbench.sql.predicates import TRUE
-from workbench.sql.types import INTEGER, STRING
+from workbench.sql.algebra.expressions import AggregateCall, Column, column_name
+from workbench.sql.algebra.types import INTEGER, STRING
+from workbench.sql.predicates.cnf import TRUE
 
 LAYOUT = Layout({"a": INTEGER, "s": STRING}, words=1)
 Row = tuple[int | None, str | None, int, int, int]

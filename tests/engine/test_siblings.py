@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from workbench.engine.siblings import families
-from workbench.engine.tree_plans import kept_in_parts, monotone_roots, plan_trees
+from workbench.engine.physical.fusion import families
+from workbench.engine.physical.planner import kept_in_parts, monotone_roots, plan_trees
 from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, NodeId
 from workbench.sharing.planner import Planner
-from workbench.sql.bind import bind
-from workbench.sql.schema import Schema
-from workbench.sql.types import DATE, INTEGER, STRING
+from workbench.sql.algebra.schema import Schema
+from workbench.sql.algebra.types import DATE, INTEGER, STRING
+from workbench.sql.binder.query import bind
 
 SCHEMA = Schema(streams={"F": (("g", STRING), ("h", STRING), ("d", DATE), ("a", INTEGER))}, functions={})
 

@@ -10,7 +10,11 @@ from oracle.harness import Feed, Oracle
 from oracle.random_streams import names, stream
 from pyspark.sql import SparkSession
 
-from workbench.engine import join, lookup, node_rows, probe, relation, segments
+from workbench.engine.operators import index_join as probe
+from workbench.engine.operators import join
+from workbench.engine.operators import keyed_lookup as lookup
+from workbench.engine.operators import parent_rows as node_rows
+from workbench.engine.storage import relation, segments
 
 SOME = [
     "selection_or",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.engine.statistics import additive, holistic
-from workbench.sql.expressions import AggregateCall, Column, column_name
-from workbench.sql.types import DOUBLE, INTEGER, STRING, DataType, decimal
+from workbench.engine.physical.accumulators import additive, holistic
+from workbench.sql.algebra.expressions import AggregateCall, Column, column_name
+from workbench.sql.algebra.types import DOUBLE, INTEGER, STRING, DataType, decimal
 
 MONEY = decimal(15, 2)
 

@@ -11,10 +11,10 @@ from oracle.harness import Case, Feed, Oracle
 from oracle.random_streams import names, stream
 from pyspark.sql import SparkSession
 
-from workbench.engine.discarded import Discarded
 from workbench.engine.progress import Progress
+from workbench.engine.storage.file_collection import Discarded
 from workbench.errors import QueryError, StreamError
-from workbench.player import Player, State
+from workbench.session.player import Player, State
 
 CASES = {
     "rows": Case("SELECT id, amount FROM t WHERE k > 3"),

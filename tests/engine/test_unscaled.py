@@ -9,12 +9,12 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from workbench.engine.compile_filter import compile_filter
-from workbench.engine.unscaled import LIMIT, unscaled
-from workbench.sql.expressions import Call, Column, Constant, Expression
-from workbench.sql.predicates import Literal, Operator, or_pred, pred_set
-from workbench.sql.spark_sql import to_spark
-from workbench.sql.types import INTEGER, DataType, decimal
+from workbench.engine.physical.filter_plan import compile_filter
+from workbench.engine.physical.unscaled import LIMIT, unscaled
+from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
+from workbench.sql.algebra.types import INTEGER, DataType, decimal
+from workbench.sql.predicates.cnf import Literal, Operator, or_pred, pred_set
+from workbench.sql.render.spark_sql import to_spark
 
 D = Decimal
 MONEY, RATE, WIDE = decimal(15, 2), decimal(6, 3), decimal(38, 4)

@@ -10,9 +10,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from workbench.errors import WorkbenchError
-from workbench.experiments import aggregates, incremental, ours, sharing
+from workbench.experiments import ours
 from workbench.experiments.registry import EXPERIMENTS, find
 from workbench.experiments.report import Chart, Report
+from workbench.experiments.studies import aggregates, incremental, sharing
 from workbench.experiments.workload import workload
 
 SMALL = {

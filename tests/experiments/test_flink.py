@@ -10,8 +10,8 @@ import duckdb
 import pytest
 
 from workbench.errors import WorkbenchError
-from workbench.experiments.digests import digest
-from workbench.experiments.flink import Flink, flink_sql, run_job
+from workbench.experiments.peers.digests import digest
+from workbench.experiments.peers.flink import Flink, flink_sql, run_job
 from workbench.experiments.workload import Workload, workload
 
 ANSWERS = """

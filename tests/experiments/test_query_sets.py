@@ -16,12 +16,12 @@ from workbench.experiments.query_sets import QUERY_SETS, GeneratedQuery, query_s
 from workbench.experiments.query_sets.chains import CONFINEMENTS, DIRECTIONS, Chain, Hand, variants, write
 from workbench.experiments.query_sets.fed import AMOUNTS, RATIOS, WINDOWS
 from workbench.experiments.query_sets.generated import turns
-from workbench.sql.bind import bind
-from workbench.sql.schema import Schema, UserFunction
-from workbench.sql.types import DOUBLE
+from workbench.experiments.sample_streams.schemas import SCHEMAS, STREAM_NAMES
+from workbench.experiments.sample_streams.zipcodes import zipdistance
+from workbench.sql.algebra.schema import Schema, UserFunction
+from workbench.sql.algebra.types import DOUBLE
+from workbench.sql.binder.query import bind
 from workbench.streams.arrow_types import to_data_type
-from workbench.streams.schemas import SCHEMAS, STREAM_NAMES
-from workbench.streams.zipcodes import zipdistance
 
 SAMPLES = Path(__file__).parents[2] / "sample_data"
 SCHEMA = Schema(

@@ -14,10 +14,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from workbench.errors import WorkbenchError
-from workbench.experiments import reruns, speed
 from workbench.experiments.__main__ import main
-from workbench.experiments.digests import check, digest_of
+from workbench.experiments.peers import reruns
+from workbench.experiments.peers.digests import check, digest_of
 from workbench.experiments.query_sets import GeneratedQuery
+from workbench.experiments.studies import speed
 from workbench.experiments.workload import Workload, spread, workload
 
 SMALL = ["--queries", "4", "--history", "2000", "--batch", "500", "--batches", "1", "--sample", "3", "--slow", "1"]

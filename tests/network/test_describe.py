@@ -28,16 +28,16 @@ from example_network import (
 )
 
 from workbench.errors import QueryError
-from workbench.network import visible
-from workbench.network.describe import NetworkView
-from workbench.network.dot import ROWS_HERE, TIME_HERE, to_dot, to_live_dot
+from workbench.explain import visible
+from workbench.explain.describe import NetworkView
+from workbench.explain.dot import ROWS_HERE, TIME_HERE, to_dot, to_live_dot
 from workbench.network.network import Network, QueryPlan
 from workbench.network.nodes import Aggregate, Branch, Join, Read, SetOperation, SetOperator
 from workbench.network.sql_text import expression_sql, node_sql
-from workbench.sql.expressions import AggregateCall, Call, Column, Constant, column_name
-from workbench.sql.logical import Output
-from workbench.sql.predicates import TRUE, Literal, Operator, or_pred, pred_set
-from workbench.sql.types import DATE, DOUBLE, INTEGER
+from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, column_name
+from workbench.sql.algebra.logical import Output
+from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER
+from workbench.sql.predicates.cnf import TRUE, Literal, Operator, or_pred, pred_set
 
 
 def pale(drawn: str) -> dict[str, bool]:

@@ -6,9 +6,9 @@ import pytest
 
 from workbench.network.nodes import Aggregate, Branch, Join, Node, Read, SetOperation, SetOperator, Source, Window
 from workbench.network.root_columns import RootColumns
-from workbench.sql.expressions import AggregateCall, Column
-from workbench.sql.predicates import TRUE, Literal, Operator, or_pred, pred_set
-from workbench.sql.types import BOOLEAN, INTEGER, STRING, DataType
+from workbench.sql.algebra.expressions import AggregateCall, Column
+from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING, DataType
+from workbench.sql.predicates.cnf import TRUE, Literal, Operator, or_pred, pred_set
 
 F, G = Source("F"), Source("G")
 A, X = Column("a", INTEGER), Column("x", BOOLEAN)

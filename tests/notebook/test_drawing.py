@@ -9,14 +9,14 @@ import example_network
 import pytest
 
 from workbench.errors import EnvironmentProblem
-from workbench.network.describe import NetworkView
+from workbench.explain.describe import NetworkView
 from workbench.network.network import Network
 from workbench.network.nodes import Source
 from workbench.notebook import drawing
 from workbench.notebook.drawing import picture, render_svg
-from workbench.sql.expressions import Column, Constant
-from workbench.sql.predicates import Literal, Operator, or_pred, pred_set
-from workbench.sql.types import STRING
+from workbench.sql.algebra.expressions import Column, Constant
+from workbench.sql.algebra.types import STRING
+from workbench.sql.predicates.cnf import Literal, Operator, or_pred, pred_set
 
 NASTY = [
     "a < b & c > d",

@@ -14,7 +14,7 @@ import pytest
 from jupyter_client.manager import KernelManager
 from nbclient import NotebookClient
 
-from workbench import demo
+from workbench.notebook import demo
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 ELSEWHERE = "01-quickstart"

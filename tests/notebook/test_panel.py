@@ -11,8 +11,8 @@ import nbformat
 import pytest
 from fake_session import FakeSession
 
-from workbench.demo import page
 from workbench.engine.progress import Progress
+from workbench.notebook.demo import page
 from workbench.notebook.panel.network_view import PlanView
 from workbench.notebook.panel.panel import Panel
 from workbench.notebook.panel.queries_view import QueriesView

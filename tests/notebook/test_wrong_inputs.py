@@ -19,7 +19,7 @@ from IPython.utils.capture import capture_output
 
 from workbench.notebook.desk import Desk
 from workbench.notebook.extension import install
-from workbench.session import Session
+from workbench.session.session import Session
 
 ERRORS = Path(__file__).parents[2] / "docs" / "errors.md"
 TRANSFERS = pd.DataFrame(

@@ -23,9 +23,9 @@ from workbench.optimizer.join_order import (
     written_order,
 )
 from workbench.optimizer.statistics import ColumnStatistics
-from workbench.sql.expressions import Call, Column, Constant, Expression
-from workbench.sql.predicates import Literal, Operator, ORPred, PredSet, or_pred, pred_set
-from workbench.sql.types import BOOLEAN, INTEGER
+from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
+from workbench.sql.algebra.types import BOOLEAN, INTEGER
+from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet, or_pred, pred_set
 
 Edge = tuple[int, ...]
 KEYS = ColumnStatistics(nulls=0.0, distinct=100.0)

@@ -25,8 +25,8 @@ import pyarrow as pa
 from oracle.bags import Row, difference, frame_rows, rows
 
 from workbench import Options, Session
-from workbench.engine.timings import BatchReport
-from workbench.query import Query
+from workbench.engine.reports import BatchReport
+from workbench.session.query import Query
 
 SHOWN = 8
 """Rows shown of each side of a difference."""

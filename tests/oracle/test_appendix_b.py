@@ -12,9 +12,9 @@ from oracle.harness import Case, Feed, Oracle
 from pyarrow import parquet
 from pyspark.sql import SparkSession
 
-from workbench.experiments.appendix_b import load
-from workbench.streams.schemas import STREAM_NAMES
-from workbench.streams.zipcodes import zipdistance
+from workbench.experiments.query_sets.appendix_b import load
+from workbench.experiments.sample_streams.schemas import STREAM_NAMES
+from workbench.experiments.sample_streams.zipcodes import zipdistance
 
 SAMPLES = Path(__file__).parents[2] / "sample_data"
 QUERIES = load()

@@ -17,7 +17,8 @@ from oracle.test_windows import CASES, EAGER, GROUPED, case, events
 from pyspark.sql import SparkSession
 
 from workbench import Session
-from workbench.engine import needs, pruning
+from workbench.engine.physical import retention as needs
+from workbench.engine.storage import expiration as pruning
 
 F, G = events(320, 5), events(200, 6)
 FEEDS = {"f": Feed(F, 60, 20, time="d"), "g": Feed(G, 0, 15, time="ts", lateness=dt.timedelta(minutes=4))}

@@ -15,9 +15,9 @@ from pyarrow import parquet
 from pyspark.sql import SparkSession
 
 from workbench import Options
-from workbench.experiments.network_size import CONFIGURATIONS
 from workbench.experiments.query_sets import query_set
-from workbench.streams.zipcodes import zipdistance
+from workbench.experiments.sample_streams.zipcodes import zipdistance
+from workbench.experiments.studies.network_size import CONFIGURATIONS
 
 SAMPLES = Path(__file__).parents[2] / "sample_data"
 MANY = int(os.environ.get("ARGUS_SET_QUERIES", "0"))

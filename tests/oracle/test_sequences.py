@@ -13,7 +13,7 @@ from oracle.class_queries import ALL
 from oracle.harness import Feed, Oracle
 from oracle.random_streams import names, stream
 from pyspark.sql import SparkSession
-from recovery.survival import stray_files, what_survives
+from session.directory.survival import stray_files, what_survives
 
 CASES = [
     "selection_or",

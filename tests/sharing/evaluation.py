@@ -32,13 +32,13 @@ from workbench.network.nodes import (
     Source,
     Window,
 )
-from workbench.sql import logical
-from workbench.sql.canonical import widened
-from workbench.sql.column_names import stored_name
-from workbench.sql.expressions import AggregateCall, Call, Column, Constant, Expression, Value, column_name
-from workbench.sql.logical import Block, LogicalQuery, StreamInput
-from workbench.sql.predicates import Literal, Operator, ORPred, PredSet, conjunction, predicate_sources
-from workbench.sql.types import BOOLEAN, DataType, Kind
+from workbench.sql.algebra import logical
+from workbench.sql.algebra.column_names import stored_name
+from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Expression, Value, column_name
+from workbench.sql.algebra.logical import Block, LogicalQuery, StreamInput
+from workbench.sql.algebra.types import BOOLEAN, DataType, Kind
+from workbench.sql.predicates.canonical import widened
+from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet, conjunction, predicate_sources
 
 Sides = tuple[Row, ...]
 """One row of each input, by position."""

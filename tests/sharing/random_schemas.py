@@ -11,10 +11,10 @@ from sharing.evaluation import NOW
 from sharing.scalars import NAN
 from sharing.small_streams import Data, Row
 
-from workbench.sql.column_names import stored_name
-from workbench.sql.expressions import Value
-from workbench.sql.schema import Schema, UserFunction
-from workbench.sql.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, Kind, decimal
+from workbench.sql.algebra.column_names import stored_name
+from workbench.sql.algebra.expressions import Value
+from workbench.sql.algebra.schema import Schema, UserFunction
+from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, Kind, decimal
 
 NAMES = {"k": INTEGER, "v": INTEGER, "a": INTEGER, "s": STRING, "d": DATE, "ts": TIMESTAMP, "x": DOUBLE,
          "m": decimal(9, 2), "b": BOOLEAN, "w": STRING}  # fmt: skip

@@ -16,9 +16,9 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from workbench.sql.arithmetic import decimal_of
-from workbench.sql.expressions import Call, Constant
-from workbench.sql.types import DataType, Kind
+from workbench.sql.algebra.arithmetic import decimal_of
+from workbench.sql.algebra.expressions import Call, Constant
+from workbench.sql.algebra.types import DataType, Kind
 
 NAN = float("nan")
 """The one NaN: it is equal to itself as a key of a dictionary, as NaN is in SQL."""

@@ -26,10 +26,10 @@ from workbench.errors import WorkbenchError
 from workbench.network.network import Network
 from workbench.options import Options
 from workbench.sharing.planner import Planner
-from workbench.sql.bind import bind
-from workbench.sql.logical import LogicalQuery
-from workbench.sql.memo import Memo
-from workbench.sql.schema import Schema
+from workbench.sql.algebra.logical import LogicalQuery
+from workbench.sql.algebra.memo import Memo
+from workbench.sql.algebra.schema import Schema
+from workbench.sql.binder.query import bind
 
 SWITCHES = ("sharing", "join_sharing", "canonicalize", "transitivity", "join_order", "vertical_expansion", "reroute",
             "restructure")  # fmt: skip

@@ -11,11 +11,11 @@ import pyarrow as pa
 from sharing.scalars import NAN
 
 from workbench.optimizer.statistics import StreamStatistics, collect
-from workbench.sql.bind import bind
-from workbench.sql.expressions import Value
-from workbench.sql.logical import LogicalQuery
-from workbench.sql.schema import Schema
-from workbench.sql.types import DATE, DOUBLE, INTEGER, STRING, DataType, decimal
+from workbench.sql.algebra.expressions import Value
+from workbench.sql.algebra.logical import LogicalQuery
+from workbench.sql.algebra.schema import Schema
+from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, STRING, DataType, decimal
+from workbench.sql.binder.query import bind
 
 Row = Mapping[str, Value]
 Data = Mapping[str, Sequence[Row]]

@@ -11,8 +11,8 @@ from sharing.small_streams import Row
 from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, SetOperator, Source
 from workbench.network.projection import carried_columns, made_columns
-from workbench.sql.expressions import Constant, column_name
-from workbench.sql.logical import LogicalQuery
+from workbench.sql.algebra.expressions import Constant, column_name
+from workbench.sql.algebra.logical import LogicalQuery
 
 
 def check(network: Network, evaluation: Evaluation, queries: Mapping[str, LogicalQuery]) -> None:

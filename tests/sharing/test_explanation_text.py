@@ -7,15 +7,15 @@ from html import unescape
 
 import pytest
 
+from workbench.explain.explanation_text import IN_WORDS, sign
 from workbench.network.network import Network
 from workbench.network.sql_text import node_sql
 from workbench.sharing.decisions import Candidate, Decision, Explanation
-from workbench.sharing.explanation_text import IN_WORDS, sign
 from workbench.sharing.planner import Planner
 from workbench.sharing.rules import Rule
-from workbench.sql.bind import bind
-from workbench.sql.schema import Schema
-from workbench.sql.types import DATE, INTEGER, STRING, decimal
+from workbench.sql.algebra.schema import Schema
+from workbench.sql.algebra.types import DATE, INTEGER, STRING, decimal
+from workbench.sql.binder.query import bind
 
 COLUMNS = (("id", INTEGER), ("bank", INTEGER), ("day", DATE), ("amount", decimal(15, 2)), ("city", STRING))
 SCHEMA = Schema(streams={"fed": COLUMNS})

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from workbench.catalog.catalog import Catalog
-from workbench.engine.tree_plans import plan_trees
+from workbench.engine.physical.planner import plan_trees
 from workbench.network.network import Network, QueryPlan
 from workbench.network.nodes import Node, Read, Selection, Source
-from workbench.optimizer.estimates import Estimates
+from workbench.optimizer.cardinality import Estimates
 from workbench.options import Options
 from workbench.sharing.draft import Draft
 from workbench.sharing.planner import _needed
-from workbench.sql.expressions import Column, Constant
-from workbench.sql.predicates import Literal, Operator, PredSet, or_pred, pred_set
-from workbench.sql.types import INTEGER
+from workbench.sql.algebra.expressions import Column, Constant
+from workbench.sql.algebra.types import INTEGER
+from workbench.sql.predicates.cnf import Literal, Operator, PredSet, or_pred, pred_set
 
 DEEP = 3_000
 """More selections one below the other than Python lets a function call itself."""

@@ -11,10 +11,10 @@ from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, Join, Window, kind_of
 from workbench.options import Options
 from workbench.sharing.planner import Planner
-from workbench.sql.bind import bind
-from workbench.sql.expressions import text
-from workbench.sql.schema import Schema
-from workbench.sql.types import DATE, DOUBLE, INTEGER, STRING, TIMESTAMP
+from workbench.sql.algebra.expressions import text
+from workbench.sql.algebra.schema import Schema
+from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, STRING, TIMESTAMP
+from workbench.sql.binder.query import bind
 
 SCHEMA = Schema(
     streams={

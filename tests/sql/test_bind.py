@@ -6,14 +6,14 @@ import pytest
 from sql.bind_schema import SCHEMA
 
 from workbench.errors import SqlError
-from workbench.experiments import appendix_b
-from workbench.sql.bind import bind
-from workbench.sql.expressions import text
-from workbench.sql.logical import Block, SetOperation, StreamInput
-from workbench.sql.schema import Schema, UserFunction
-from workbench.sql.types import DOUBLE, STRING, decimal
+from workbench.experiments.query_sets import appendix_b
+from workbench.experiments.sample_streams.schemas import SCHEMAS, STREAM_NAMES
+from workbench.sql.algebra.expressions import text
+from workbench.sql.algebra.logical import Block, SetOperation, StreamInput
+from workbench.sql.algebra.schema import Schema, UserFunction
+from workbench.sql.algebra.types import DOUBLE, STRING, decimal
+from workbench.sql.binder.query import bind
 from workbench.streams.arrow_types import to_data_type
-from workbench.streams.schemas import SCHEMAS, STREAM_NAMES
 
 APPENDIX = Schema(
     streams={STREAM_NAMES[k]: tuple((f.name, to_data_type(f.type)) for f in s) for k, s in SCHEMAS.items()},

@@ -11,14 +11,20 @@ from fractions import Fraction
 
 import pytest
 
-from workbench.sql.bind import bind
-from workbench.sql.canonical import canonical, canonical_expression, canonical_literal, why_not_canonical, widened
-from workbench.sql.expressions import Call, Column, Constant, Expression, text
-from workbench.sql.linear import expression_of, linear, linear_form
-from workbench.sql.logical import Block
-from workbench.sql.predicates import Literal, Operator, PredSet, predicate_columns
-from workbench.sql.schema import Schema, UserFunction
-from workbench.sql.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, Kind, decimal
+from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, text
+from workbench.sql.algebra.logical import Block
+from workbench.sql.algebra.schema import Schema, UserFunction
+from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, Kind, decimal
+from workbench.sql.binder.query import bind
+from workbench.sql.predicates.canonical import (
+    canonical,
+    canonical_expression,
+    canonical_literal,
+    why_not_canonical,
+    widened,
+)
+from workbench.sql.predicates.cnf import Literal, Operator, PredSet, predicate_columns
+from workbench.sql.predicates.linear import expression_of, linear, linear_form
 
 SCHEMA = Schema(
     streams={

@@ -6,10 +6,10 @@ import pytest
 from sql.bind_schema import SCHEMA
 
 from workbench.errors import UnsupportedError
-from workbench.sql.bind import bind
-from workbench.sql.dialects import SPARK_FAMILY
-from workbench.sql.expressions import text
-from workbench.sql.logical import Block
+from workbench.sql.algebra.expressions import text
+from workbench.sql.algebra.logical import Block
+from workbench.sql.binder.query import bind
+from workbench.sql.syntax.dialects import SPARK_FAMILY
 
 
 def bound(expression: str, dialect: str) -> str:

@@ -8,14 +8,14 @@ import random
 
 import pytest
 
-from workbench.sql.bind import bind
-from workbench.sql.directions import BACKWARD, FORWARD, STILL, ahead, direction
-from workbench.sql.logical import Block
-from workbench.sql.now import as_number
-from workbench.sql.predicates import PredSet
-from workbench.sql.schema import Schema
-from workbench.sql.types import DATE, INTEGER, TIMESTAMP
-from workbench.sql.windows import intervals, time_and_end
+from workbench.sql.algebra.logical import Block
+from workbench.sql.algebra.now import as_number
+from workbench.sql.algebra.schema import Schema
+from workbench.sql.algebra.types import DATE, INTEGER, TIMESTAMP
+from workbench.sql.binder.query import bind
+from workbench.sql.predicates.cnf import PredSet
+from workbench.sql.windows.monotonicity import BACKWARD, FORWARD, STILL, ahead, direction
+from workbench.sql.windows.windows import intervals, time_and_end
 
 MOMENT = {"f": dt.date(2002, 1, 20), "g": dt.datetime(2002, 1, 20, 12), "p": 50, "p rows": 9}
 SCHEMA = Schema(

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from workbench.sql.coercion import TypeClash
-from workbench.sql.expressions import Call, Column, Constant, Expression, text
-from workbench.sql.functions import call, cast
-from workbench.sql.spark_sql import to_spark
-from workbench.sql.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, Kind, decimal
+from workbench.sql.algebra.coercion import TypeClash
+from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, text
+from workbench.sql.algebra.functions import call, cast
+from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, Kind, decimal
+from workbench.sql.render.spark_sql import to_spark
 
 VALUES: dict[DataType, tuple[Any, ...]] = {
     INTEGER: (0, 1, -1, 12345678901, 2**63 - 1, -(2**63)),
@@ -73,7 +73,7 @@ def same(a: Any, b: Any) -> bool:
 
 
 def test_constants_and_columns_give_the_same(spark) -> None:
-    from workbench.engine.spark import engine_session
+    from workbench.engine.spark.local import engine_session
 
     session = engine_session(spark)
     folded = [(i, pair) for i, pair in enumerate(pairs()) if pair[1] != pair[2]]

@@ -12,12 +12,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.network.nodes import Aggregate, Branch, Join, Read, Selection, SetOperation, SetOperator, Source, Window
-from workbench.sql.expressions import AggregateCall, Call, Column, Constant, Expression, column_name, identity, text
-from workbench.sql.implication import implies
-from workbench.sql.literal_sets import Subject
-from workbench.sql.predicates import Literal, Operator, PredSet, or_pred, pred_set
-from workbench.sql.schema import UserFunction
-from workbench.sql.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal
+from workbench.sql.algebra.expressions import (
+    AggregateCall,
+    Call,
+    Column,
+    Constant,
+    Expression,
+    column_name,
+    identity,
+    text,
+)
+from workbench.sql.algebra.schema import UserFunction
+from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal
+from workbench.sql.predicates.cnf import Literal, Operator, PredSet, or_pred, pred_set
+from workbench.sql.predicates.implication import implies
+from workbench.sql.predicates.literal_sets import Subject
 
 TYPES = (BOOLEAN, INTEGER, DOUBLE, STRING, DATE, TIMESTAMP, decimal(5, 2), decimal(5, 0))
 K = Column("k", INTEGER)

@@ -16,10 +16,13 @@ from effort import effort
 from sql.bind_schema import SCHEMA
 from three_valued import value
 
-from workbench.sql.arithmetic import BIGINT_MAX, BIGINT_MIN, number
-from workbench.sql.bind import bind
-from workbench.sql.expressions import Call, Column, Constant, Expression
-from workbench.sql.implication import (
+from workbench.sql.algebra.arithmetic import BIGINT_MAX, BIGINT_MIN, number
+from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
+from workbench.sql.algebra.logical import Block
+from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal
+from workbench.sql.binder.query import bind
+from workbench.sql.predicates.cnf import TRUE, Literal, Operator, PredSet, conjunction, or_pred, pred_set
+from workbench.sql.predicates.implication import (
     MAX_POINTS,
     cover,
     difference,
@@ -32,9 +35,6 @@ from workbench.sql.implication import (
     semantic_intersection,
     union,
 )
-from workbench.sql.logical import Block
-from workbench.sql.predicates import TRUE, Literal, Operator, PredSet, conjunction, or_pred, pred_set
-from workbench.sql.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal
 
 COMPARISONS = (Operator.EQ, Operator.NE, Operator.LT, Operator.LE, Operator.GT, Operator.GE)
 MONEY = decimal(4, 2)

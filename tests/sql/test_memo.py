@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from workbench.sql.expressions import Column, Constant
-from workbench.sql.implication import implies
-from workbench.sql.memo import Memo, remembered
-from workbench.sql.predicates import Literal, Operator, or_pred, pred_set
-from workbench.sql.types import INTEGER
+from workbench.sql.algebra.expressions import Column, Constant
+from workbench.sql.algebra.memo import Memo, remembered
+from workbench.sql.algebra.types import INTEGER
+from workbench.sql.predicates.cnf import Literal, Operator, or_pred, pred_set
+from workbench.sql.predicates.implication import implies
 
 
 def test_results_are_remembered_until_they_are_too_many():

@@ -10,12 +10,12 @@ from sql.bind_schema import SCHEMA
 from sql.fixtures import pairs, parse_pairs
 from three_valued import satisfied, value
 
-from workbench.sql.bind import bind
-from workbench.sql.expressions import Call, Column, Constant, Expression
-from workbench.sql.logical import Block
-from workbench.sql.normal_form import MAX_LITERALS, MAX_OR_PREDS, normal_form
-from workbench.sql.predicates import Operator
-from workbench.sql.types import BOOLEAN, INTEGER
+from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
+from workbench.sql.algebra.logical import Block
+from workbench.sql.algebra.types import BOOLEAN, INTEGER
+from workbench.sql.binder.query import bind
+from workbench.sql.predicates.cnf import Operator
+from workbench.sql.predicates.normal_form import MAX_LITERALS, MAX_OR_PREDS, normal_form
 
 A, B, C = (Column(name, INTEGER) for name in "abc")
 DOMAIN = (None, 0, 1, 2)

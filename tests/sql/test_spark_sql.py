@@ -8,9 +8,9 @@ from decimal import Decimal
 import pytest
 from sql.bind_schema import SCHEMA
 
-from workbench.sql.bind import bind
-from workbench.sql.logical import Block
-from workbench.sql.spark_sql import predicates_to_spark, to_spark
+from workbench.sql.algebra.logical import Block
+from workbench.sql.binder.query import bind
+from workbench.sql.render.spark_sql import predicates_to_spark, to_spark
 
 MAX = 2**63 - 1
 _at = dt.datetime
@@ -153,7 +153,7 @@ def test_variance_of_equal_values_is_zero_and_of_one_row_null(spark) -> None:
     assert isinstance(query, Block) and query.grouping is not None
     names = {"count": "n", "sum": "s"}
     assert {c.function for c in query.grouping.statistics} == set(names)
-    from workbench.sql.expressions import column_name
+    from workbench.sql.algebra.expressions import column_name
 
     def over(values: list[str]) -> list[object]:
         frame = spark.createDataFrame([(int(Decimal(v)), Decimal(v)) for v in values], "a bigint, m decimal(15,2)")

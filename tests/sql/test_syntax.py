@@ -6,8 +6,8 @@ import pytest
 from sql.bind_schema import SCHEMA
 
 from workbench.errors import SqlError
-from workbench.sql.bind import bind
-from workbench.sql.parse import parse
+from workbench.sql.binder.query import bind
+from workbench.sql.syntax.parse import parse
 
 
 @pytest.mark.parametrize(

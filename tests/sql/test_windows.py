@@ -7,14 +7,14 @@ import datetime as dt
 import pytest
 
 from workbench.errors import SqlError
-from workbench.sql.bind import Bound, bind
-from workbench.sql.expressions import Constant
-from workbench.sql.logical import Block
-from workbench.sql.moments import sequence, value_at
-from workbench.sql.now import now_of
-from workbench.sql.schema import Schema
-from workbench.sql.types import DATE, DOUBLE, INTEGER, STRING, TIMESTAMP
-from workbench.sql.windows import Interval, intervals, window_text
+from workbench.sql.algebra.expressions import Constant
+from workbench.sql.algebra.logical import Block
+from workbench.sql.algebra.now import now_of
+from workbench.sql.algebra.schema import Schema
+from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, STRING, TIMESTAMP
+from workbench.sql.binder.query import Bound, bind
+from workbench.sql.windows.moments import sequence, value_at
+from workbench.sql.windows.windows import Interval, intervals, window_text
 
 SCHEMA = Schema(
     streams={

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from workbench.errors import StreamError
-from workbench.sql.types import DATE, INTEGER, TIMESTAMP, DataType
+from workbench.sql.algebra.types import DATE, INTEGER, TIMESTAMP, DataType
 from workbench.streams import source
 from workbench.streams.ingest import ingest, open_log
 from workbench.streams.lateness import lateness_of

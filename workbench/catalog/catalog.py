@@ -18,14 +18,14 @@ from typing import Any
 from workbench.catalog import columns
 from workbench.catalog.codec import expression_json, expression_of
 from workbench.catalog.database import CatalogError, Database
-from workbench.catalog.nodes import NodeRows
-from workbench.catalog.predicates import Predicates
+from workbench.catalog.node_rows import NodeRows
+from workbench.catalog.predicate_index import Predicates
 from workbench.catalog.search import Search
 from workbench.catalog.session_rows import SessionRows
 from workbench.network.network import Network, QueryPlan
 from workbench.network.nodes import Node, NodeId, Read, kind_of, reads
-from workbench.sql.expressions import text
-from workbench.sql.logical import Output
+from workbench.sql.algebra.expressions import text
+from workbench.sql.algebra.logical import Output
 
 _NODE, _QUERY = "node", "query"
 """The kinds of readers."""

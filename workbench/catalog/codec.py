@@ -14,10 +14,10 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
-from workbench.sql.aggregates import STATISTICS
-from workbench.sql.expressions import AggregateCall, Call, Column, Constant, Expression, Value
-from workbench.sql.memo import remembered
-from workbench.sql.types import DataType, Kind
+from workbench.sql.algebra.aggregates import STATISTICS
+from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Expression, Value
+from workbench.sql.algebra.memo import remembered
+from workbench.sql.algebra.types import DataType, Kind
 
 _MANY = 1 << 16
 """How many decoded texts are remembered."""
@@ -28,7 +28,7 @@ def expression_json(expression: Expression) -> str:
     """An expression as JSON text.
 
     Example:
-        >>> from workbench.sql.types import INTEGER
+        >>> from workbench.sql.algebra.types import INTEGER
         >>> expression_json(Column("a", INTEGER))
         '{"column":"a","type":"integer"}'
     """

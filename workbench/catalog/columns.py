@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from workbench.catalog.database import Database
-from workbench.catalog.nodes import group_id
+from workbench.catalog.node_rows import group_id
 from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, Branch, Join, Node, NodeId, Selection, SetOperation, Source, Window
-from workbench.sql.expressions import AggregateCall, Column, Expression, column_name, text
-from workbench.sql.types import DataType
+from workbench.sql.algebra.expressions import AggregateCall, Column, Expression, column_name, text
+from workbench.sql.algebra.types import DataType
 
 Carried = Mapping[NodeId, Mapping[str, DataType]]
 Row = tuple[object, ...]

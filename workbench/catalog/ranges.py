@@ -2,17 +2,17 @@
 
 Algorithm 6.3 finds the literals on the same left expression and compares their constants one by one. Here the bounds of
 every test are in an ordered index, so that only those on the right side of the wanted bounds are looked at. A range is
-the hull of a set of values (``workbench.sql.value_sets``): one set can contain another only if its hull does.
+the hull of a set of values (``sql/predicates/value_sets.py``): one set can contain another only if its hull does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from workbench.sql.implication import facts
-from workbench.sql.literal_sets import Subject, subject_and_values
-from workbench.sql.predicates import ORPred, PredSet
-from workbench.sql.value_sets import BOTTOM, EMPTY, TOP, Cut, ValueSet
+from workbench.sql.predicates.cnf import ORPred, PredSet
+from workbench.sql.predicates.implication import facts
+from workbench.sql.predicates.literal_sets import Subject, subject_and_values
+from workbench.sql.predicates.value_sets import BOTTOM, EMPTY, TOP, Cut, ValueSet
 
 SqlValue = float | str | bytes
 Range = tuple[str, SqlValue, SqlValue]
@@ -30,9 +30,9 @@ def admitted(predicate: ORPred) -> list[Range]:
     """Between which values each expression that an ORPred tests satisfies it.
 
     Example:
-        >>> from workbench.sql.expressions import Column, Constant
-        >>> from workbench.sql.predicates import Literal, Operator, or_pred
-        >>> from workbench.sql.types import INTEGER
+        >>> from workbench.sql.algebra.expressions import Column, Constant
+        >>> from workbench.sql.predicates.cnf import Literal, Operator, or_pred
+        >>> from workbench.sql.algebra.types import INTEGER
         >>> admitted(or_pred([Literal(Column("a", INTEGER), Operator.GT, Constant(5, INTEGER))]))
         [('0"a":integer', 6, b'')]
     """

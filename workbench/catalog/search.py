@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from workbench.catalog.database import Database
-from workbench.catalog.predicates import Predicates, predicate_set_id
+from workbench.catalog.predicate_index import Predicates, predicate_set_id
 from workbench.catalog.ranges import IMPOSSIBLE, LOWEST, Range, admitted, telling
 from workbench.network.nodes import NodeId, Read
-from workbench.sql.implication import implies
-from workbench.sql.predicates import TRUE, PredSet
+from workbench.sql.predicates.cnf import TRUE, PredSet
+from workbench.sql.predicates.implication import implies
 
 FEW = 8
 """So many PredSets are compared one by one, which is faster than the index, which knows the predicates of all nodes."""

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from workbench.engine.layout import BATCH, WEIGHT, Layout
-from workbench.engine.segments import write_segments
-from workbench.engine.shared_pass import Delta
+from workbench.engine.operators.filter_and_write import Delta
+from workbench.engine.storage.layout import BATCH, WEIGHT, Layout
+from workbench.engine.storage.segments import write_segments
 from workbench.network.projection import Columns
-from workbench.sql.now import ROW
+from workbench.sql.algebra.now import ROW
 
 
 def layout_of(columns: Columns) -> Layout:

@@ -18,26 +18,26 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from workbench.engine.arrivals import layout_of, written
-from workbench.engine.clock import Clock
-from workbench.engine.discarded import Discarded
-from workbench.engine.durable import force_to_disk
-from workbench.engine.evaluating import Evaluating, report
-from workbench.engine.explained import explained
-from workbench.engine.held import Held, narrowed, unknown_files
-from workbench.engine.layout import Layout
-from workbench.engine.making import Deltas, Making
-from workbench.engine.mapped_files import temporary_folder
-from workbench.engine.needs import has_windows, needs_of
+from workbench.engine.event_time import Clock
+from workbench.engine.hydration import Deltas, Making
+from workbench.engine.incremental_step import Evaluating, report
+from workbench.engine.operators.filter_and_write import Delta
+from workbench.engine.physical.planner import plan_trees
+from workbench.engine.physical.retention import has_windows, needs_of
 from workbench.engine.profile import profiled
 from workbench.engine.progress import Meter, Progress, reached
-from workbench.engine.pruning import Pruner
-from workbench.engine.relation import Relation
-from workbench.engine.runner import Runner
+from workbench.engine.reports import BatchReport, OperatorReport, Places
 from workbench.engine.schedule import in_order
-from workbench.engine.shared_pass import Delta
-from workbench.engine.timings import BatchReport, OperatorReport, Places
+from workbench.engine.spark.runner import Runner
+from workbench.engine.spark.translated_errors import explained
+from workbench.engine.state import Held, narrowed, unknown_files
+from workbench.engine.storage.expiration import Pruner
+from workbench.engine.storage.file_collection import Discarded
+from workbench.engine.storage.layout import Layout
+from workbench.engine.storage.relation import Relation
 from workbench.engine.tree import Tree, TreePlan
-from workbench.engine.tree_plans import plan_trees
+from workbench.files.durable import force_to_disk
+from workbench.files.mapped import temporary_folder
 from workbench.network.network import Network
 from workbench.network.nodes import NodeId
 from workbench.network.projection import Columns

@@ -14,17 +14,17 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from workbench.catalog.session_rows import FileRow, LogRow, NeedRow, Run, SessionRows, TreeRows
-from workbench.engine.changelog import LogEntry
-from workbench.engine.held import Held, empty_tree
-from workbench.engine.layout import Layout
-from workbench.engine.need import Need
-from workbench.engine.relation import Relation
-from workbench.engine.segments import Segment
-from workbench.engine.shared_pass import Delta
+from workbench.engine.operators.filter_and_write import Delta
+from workbench.engine.state import Held, empty_tree
+from workbench.engine.storage.changelog import LogEntry
+from workbench.engine.storage.layout import Layout
+from workbench.engine.storage.relation import Relation
+from workbench.engine.storage.retention import Need
+from workbench.engine.storage.segments import Segment
 from workbench.engine.tree import Tree, TreePlan
 from workbench.network.projection import Columns
-from workbench.sql.now import ROW
-from workbench.sql.windows import Interval
+from workbench.sql.algebra.now import ROW
+from workbench.sql.windows.windows import Interval
 
 
 class Manifest:

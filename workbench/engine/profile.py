@@ -13,20 +13,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from workbench.engine.compile_filter import compile_filter
-from workbench.engine.enough import Enough
-from workbench.engine.evaluating import Evaluating
-from workbench.engine.making import Deltas
+from workbench.engine.hydration import Deltas
+from workbench.engine.incremental_step import Evaluating
+from workbench.engine.physical.access_paths import Way, ways_of
+from workbench.engine.physical.filter_plan import compile_filter
+from workbench.engine.physical.fusion import member
+from workbench.engine.physical.planner import tested_of
+from workbench.engine.physical.semijoin import Enough
 from workbench.engine.progress import Meter
-from workbench.engine.runner import Runner
-from workbench.engine.siblings import member
-from workbench.engine.timings import OperatorReport
+from workbench.engine.reports import OperatorReport
+from workbench.engine.spark.runner import Runner
 from workbench.engine.tree import Tree, TreePlan
-from workbench.engine.tree_plans import tested_of
-from workbench.engine.ways import Way, ways_of
 from workbench.network.network import Network
 from workbench.network.nodes import Join, NodeId
-from workbench.sql.predicates import PredSet
+from workbench.sql.predicates.cnf import PredSet
 
 
 def profiled(

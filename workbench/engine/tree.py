@@ -12,21 +12,21 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from workbench.engine.changelog import LogEntry, with_change
-from workbench.engine.compile_filter import CompiledFilter
-from workbench.engine.enough import Enough
-from workbench.engine.grouped_plan import GroupedPlan
-from workbench.engine.layout import BATCH, WEIGHT, Layout
-from workbench.engine.lineage import WORD
-from workbench.engine.need import Need
-from workbench.engine.relation import Relation
-from workbench.engine.shared_pass import Delta
-from workbench.engine.siblings import member
-from workbench.engine.statistics import over_rows
-from workbench.engine.ways import Way
+from workbench.engine.operators.filter_and_write import Delta
+from workbench.engine.operators.grouped_filter import WORD
+from workbench.engine.physical.access_paths import Way
+from workbench.engine.physical.accumulators import over_rows
+from workbench.engine.physical.aggregate_plan import GroupedPlan
+from workbench.engine.physical.filter_plan import CompiledFilter
+from workbench.engine.physical.fusion import member
+from workbench.engine.physical.semijoin import Enough
+from workbench.engine.storage.changelog import LogEntry, with_change
+from workbench.engine.storage.layout import BATCH, WEIGHT, Layout
+from workbench.engine.storage.relation import Relation
+from workbench.engine.storage.retention import Need
 from workbench.network.nodes import NodeId, Read
 from workbench.network.projection import Columns
-from workbench.sql.expressions import Expression
+from workbench.sql.algebra.expressions import Expression
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,13 +7,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from workbench.experiments.digests import Digest, digest_of
 from workbench.experiments.measure import PeakMemory
+from workbench.experiments.peers.digests import Digest, digest_of
+from workbench.experiments.sample_streams.zipcodes import zipdistance
 from workbench.experiments.workload import Workload
 from workbench.options import Options
-from workbench.query import Query
-from workbench.session import Session
-from workbench.streams.zipcodes import zipdistance
+from workbench.session.query import Query
+from workbench.session.session import Session
 
 WARM_UP = 3
 """Batches that are run before those that are measured: plans are made and code is compiled in the first."""

@@ -7,9 +7,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from workbench.errors import WorkbenchError, nearest
-from workbench.experiments import aggregates, incremental, network_size, psoup, scaling, sharing, soak, speed, windows
 from workbench.experiments.ours import Progress
 from workbench.experiments.report import Report
+from workbench.experiments.studies import (
+    aggregates,
+    incremental,
+    network_size,
+    psoup,
+    scaling,
+    sharing,
+    soak,
+    speed,
+    windows,
+)
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,9 @@ from random import Random
 import pyarrow as pa
 
 from workbench.errors import WorkbenchError, nearest
-from workbench.experiments import appendix_b
-from workbench.experiments.query_sets import QUERY_SETS, GeneratedQuery, query_set
-from workbench.streams.fed import fed
-from workbench.streams.med import med
+from workbench.experiments.query_sets import QUERY_SETS, GeneratedQuery, appendix_b, query_set
+from workbench.experiments.sample_streams.fed import fed
+from workbench.experiments.sample_streams.med import med
 
 BATCH = 4_000
 """Rows of a batch (T10.1.4)."""

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from workbench.sql.expressions import Column
+from workbench.sql.algebra.expressions import Column
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from itertools import compress
 from types import MappingProxyType
 
 from workbench.network.nodes import Join, Node, NodeId, Read, Selection, SetOperation
-from workbench.sql.expressions import Column, columns
-from workbench.sql.logical import Output
-from workbench.sql.predicates import TRUE, PredSet, predicate_columns
+from workbench.sql.algebra.expressions import Column, columns
+from workbench.sql.algebra.logical import Output
+from workbench.sql.predicates.cnf import TRUE, PredSet, predicate_columns
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The nodes of the query network: immutable, closed, identified by what they compute.
 
-A node's id is a digest of what it computes, in canonical form (``workbench.sql.expressions.identity``), so equal
+A node's id is a digest of what it computes, in canonical form (``sql.algebra.expressions.identity``), so equal
 computations *are* one node. *How* it is computed, from which direct parents by which tests, is not part of its
 identity: it may change when other queries come and go (rerouting and restructuring, T6.3), and who reads the node need
 not know. Every node so has two forms (T6.2.5): the *very original* one, over the roots of local trees, which is
@@ -21,7 +21,7 @@ from enum import StrEnum
 from functools import cached_property
 
 from workbench.network.join_names import JoinNames, join_names
-from workbench.sql.expressions import (
+from workbench.sql.algebra.expressions import (
     AggregateCall,
     Call,
     Column,
@@ -32,8 +32,9 @@ from workbench.sql.expressions import (
     digest,
     identity,
 )
-from workbench.sql.memo import remembered
-from workbench.sql.predicates import (
+from workbench.sql.algebra.memo import remembered
+from workbench.sql.algebra.types import DataType
+from workbench.sql.predicates.cnf import (
     TRUE,
     OnSide,
     PredSet,
@@ -42,8 +43,7 @@ from workbench.sql.predicates import (
     predicate_sources,
     rename_predicates,
 )
-from workbench.sql.types import DataType
-from workbench.sql.windows import times
+from workbench.sql.windows.windows import times
 
 NodeId = str
 ID_DIGITS = 12
@@ -295,7 +295,7 @@ class Window:
 
     Attributes:
         read: the rows it is a window on.
-        within: comparisons of times of a row with now (``workbench.sql.windows``), over the same columns.
+        within: comparisons of times of a row with now (``workbench.sql.windows.windows``), over the same columns.
         parent: the node it is evaluated from.
     """
 
@@ -372,7 +372,7 @@ def over_groups(expression: Expression, groups: tuple[Expression, ...]) -> Expre
         KeyError: it needs a column that is not a function of the groups.
 
     Example:
-        >>> from workbench.sql.types import INTEGER
+        >>> from workbench.sql.algebra.types import INTEGER
         >>> day = Column("day", INTEGER)
         >>> over_groups(Call("abs", (day,), INTEGER), (day,)) == Call("abs", (day,), INTEGER)
         True

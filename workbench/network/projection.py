@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 
 from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, SetOperator, Source, Window
-from workbench.sql.expressions import Column, Expression, column_name, columns
-from workbench.sql.predicates import predicate_columns
-from workbench.sql.types import DataType
+from workbench.sql.algebra.expressions import Column, Expression, column_name, columns
+from workbench.sql.algebra.types import DataType
+from workbench.sql.predicates.cnf import predicate_columns
 
 Columns = Mapping[str, DataType]
 

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from workbench.network.nodes import SIDES, Aggregate, Join, Node, NodeId, Selection, SetOperation, Source, Window
-from workbench.sql.expressions import Column, columns
-from workbench.sql.now import ROW
-from workbench.sql.predicates import predicate_columns
-from workbench.sql.types import DataType
+from workbench.sql.algebra.expressions import Column, columns
+from workbench.sql.algebra.now import ROW
+from workbench.sql.algebra.types import DataType
+from workbench.sql.predicates.cnf import predicate_columns
 
 Types = Mapping[str, DataType]
 
@@ -60,7 +60,7 @@ class RootColumns:
             ValueError: a root has no such column, or one of another type.
 
         Example:
-            >>> from workbench.sql.types import INTEGER, STRING
+            >>> from workbench.sql.algebra.types import INTEGER, STRING
             >>> f = Source("F")
             >>> of_f = RootColumns({f.id: f}, {f.id: {"a": INTEGER}})
             >>> of_f.check({0: f.id}, [Column("a", INTEGER)])

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from workbench.network.nodes import Aggregate, Join, Node, Selection, SetOperation, Source, Window
-from workbench.sql.column_names import quoted, written_name
-from workbench.sql.expressions import (
+from workbench.sql.algebra.column_names import quoted, written_name
+from workbench.sql.algebra.expressions import (
     AggregateCall,
     Call,
     Column,
@@ -21,8 +21,8 @@ from workbench.sql.expressions import (
     shown_function,
     text,
 )
-from workbench.sql.predicates import Literal, Operator, ORPred, PredSet
-from workbench.sql.windows import time_and_end
+from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet
+from workbench.sql.windows.windows import time_and_end
 
 SIDE_NAMES = ("l", "r")
 """What a join's statement calls its left and its right parent."""
@@ -90,7 +90,7 @@ def expression_sql(expression: Expression | AggregateCall, sides: tuple[str, ...
     """An expression with no more parentheses than it needs.
 
     Example:
-        >>> from workbench.sql.types import DATE
+        >>> from workbench.sql.algebra.types import DATE
         >>> expression_sql(Column("tran_date", DATE, 1), SIDE_NAMES)
         'r.tran_date'
     """

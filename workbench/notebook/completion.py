@@ -16,13 +16,13 @@ from workbench.notebook.commands.define import CELL
 from workbench.notebook.commands.registry import COMMANDS
 from workbench.notebook.desk import Desk
 from workbench.notebook.position import FULL_SPEED, SPEEDS
-from workbench.sql.column_names import quoted
-from workbench.sql.dialects import EXAMINED
+from workbench.sql.algebra.column_names import quoted
+from workbench.sql.syntax.dialects import EXAMINED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from workbench.session import Session
+    from workbench.session.session import Session
 
 PLACEHOLDER = re.compile(r"(?:(?<![\w:]):|\{\{\s*)(\w*)$")
 WORD = re.compile(r"(?:(\w+)\.)?(\w*)$")

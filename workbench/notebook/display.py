@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 from IPython.display import display
 
-from workbench.counted import counted
-from workbench.monospace import monospace
+from workbench.explain.counted import counted
+from workbench.explain.monospace import monospace
 
 if TYPE_CHECKING:
     from IPython.core.display_functions import DisplayHandle

@@ -13,7 +13,7 @@ import subprocess
 import graphviz
 
 from workbench.errors import EnvironmentProblem
-from workbench.network.describe import NetworkView
+from workbench.explain.describe import NetworkView
 from workbench.notebook.display import Shown
 
 FRAME = '<div style="overflow:auto; max-height:60em; background:white">{}</div>'

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from IPython.core.interactiveshell import InteractiveShell
 
 from workbench.errors import EnvironmentProblem
-from workbench.network.describe import NetworkView
+from workbench.explain.describe import NetworkView
 from workbench.notebook.completion import matcher
 from workbench.notebook.desk import Desk, SparkStart
 from workbench.notebook.drawing import picture
@@ -20,7 +20,7 @@ from workbench.notebook.magics import ArgusMagics
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from workbench.session import Session
+    from workbench.session.session import Session
 
 _desk: Desk | None = None
 """The desk of this process: a kernel serves one notebook."""
@@ -77,20 +77,20 @@ def _follow(desk: Desk) -> None:
 
 
 def _start_spark() -> SparkSession:
-    from workbench.engine.spark import local_spark  # pyspark takes a second to import, in the background too
+    from workbench.engine.spark.local import local_spark  # pyspark takes a second to import, in the background too
 
     return local_spark()
 
 
 def _make_session(spark: SparkStart) -> Session:
-    from workbench.session import Session
+    from workbench.session.session import Session
 
     spark.wait()
     return Session()
 
 
 def _open_session(spark: SparkStart, path: str) -> Session:
-    from workbench.session import Session
+    from workbench.session.session import Session
 
     spark.wait()
     return Session.open(path)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from workbench.notebook.arguments import MagicError
 from workbench.notebook.display import milliseconds
-from workbench.player import Position, State
+from workbench.session.player import Position, State
 
 if TYPE_CHECKING:
-    from workbench.session import Session
+    from workbench.session.session import Session
 
 FULL_SPEED = "max"
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3_600, "d": 86_400}

@@ -14,7 +14,7 @@ from itertools import combinations
 from math import prod
 
 from workbench.optimizer.selectivity import Statistics, factors
-from workbench.sql.predicates import Operator, ORPred, PredSet, predicate_sources
+from workbench.sql.predicates.cnf import Operator, ORPred, PredSet, predicate_sources
 
 EXHAUSTIVE = 8
 """Up to how many inputs all orders are compared."""

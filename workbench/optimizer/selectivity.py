@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from workbench.optimizer.statistics import ColumnStatistics, SortKey, sort_key
-from workbench.sql.expressions import Call, Column, Constant, Expression, Value, text
-from workbench.sql.predicates import Literal, Operator, ORPred, PredSet
-from workbench.sql.types import BOOLEAN, common_type
+from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, Value, text
+from workbench.sql.algebra.types import BOOLEAN, common_type
+from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet
 
 Statistics = Callable[[Column], ColumnStatistics | None]
 """Gives what is known of a column; ``None`` when nothing is."""
@@ -62,8 +62,8 @@ def selectivity(predicates: PredSet, columns: Statistics) -> float:
         columns: the statistics of the columns.
 
     Example:
-        >>> from workbench.sql.predicates import or_pred, pred_set
-        >>> from workbench.sql.types import INTEGER
+        >>> from workbench.sql.predicates.cnf import or_pred, pred_set
+        >>> from workbench.sql.algebra.types import INTEGER
         >>> a = Column("a", INTEGER)
         >>> is_one = pred_set([or_pred([Literal(a, Operator.EQ, Constant(1, INTEGER))])])
         >>> selectivity(is_one, lambda column: ColumnStatistics(nulls=0.5, distinct=2, common=((1, 0.3), (2, 0.2))))
@@ -103,8 +103,8 @@ def join_rows(left_rows: float, right_rows: float, predicates: PredSet, columns:
     """The estimated number of rows of a join of two inputs; its predicates name them 0 and 1.
 
     Example:
-        >>> from workbench.sql.predicates import or_pred, pred_set
-        >>> from workbench.sql.types import INTEGER
+        >>> from workbench.sql.predicates.cnf import or_pred, pred_set
+        >>> from workbench.sql.algebra.types import INTEGER
         >>> same = Literal(Column("a", INTEGER, 0), Operator.EQ, Column("b", INTEGER, 1))
         >>> join_rows(1000, 50, pred_set([or_pred([same])]), lambda column: ColumnStatistics(nulls=0.0, distinct=100))
         500.0

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.sql.expressions import Value
+from workbench.sql.algebra.expressions import Value
 
 SAMPLE_ROWS = 20_000
 COMMON_VALUES = 20

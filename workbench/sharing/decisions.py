@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from workbench.explain.explanation_text import as_html, as_text
 from workbench.network.nodes import NodeId
-from workbench.sharing.explanation_text import as_html, as_text
 from workbench.sharing.rules import Rule
 
 NAMED = 20

@@ -13,13 +13,13 @@ from workbench.catalog.catalog import Catalog
 from workbench.network.network import Network, QueryPlan
 from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, SetOperator, Source, Window
 from workbench.network.root_columns import RootColumns
-from workbench.optimizer.estimates import Estimates
+from workbench.optimizer.cardinality import Estimates
 from workbench.options import Options
-from workbench.sql.canonical import canonical, widened
-from workbench.sql.implication import normalized
-from workbench.sql.memo import remembered
-from workbench.sql.predicates import TRUE, OnSide, PredSet, rename_predicates
-from workbench.sql.types import DataType
+from workbench.sql.algebra.memo import remembered
+from workbench.sql.algebra.types import DataType
+from workbench.sql.predicates.canonical import canonical, widened
+from workbench.sql.predicates.cnf import TRUE, OnSide, PredSet, rename_predicates
+from workbench.sql.predicates.implication import normalized
 
 
 @dataclass

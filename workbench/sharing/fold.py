@@ -24,21 +24,30 @@ from workbench.network.nodes import (
     over_groups,
 )
 from workbench.network.sql_text import SIDE_NAMES, or_pred_sql, predicates_sql
-from workbench.optimizer.estimates import is_key
-from workbench.optimizer.transitivity import infer
+from workbench.optimizer.cardinality import is_key
+from workbench.optimizer.predicate_inference import infer
 from workbench.sharing.decisions import Record
 from workbench.sharing.draft import Draft
 from workbench.sharing.joins import Pair, Parts, starting
 from workbench.sharing.rules import Rule
 from workbench.sharing.slices import of_slices, slices_of
 from workbench.sharing.strategies import Step, next_step, planned
-from workbench.sql import logical
-from workbench.sql.canonical import canonical_expression, why_not_canonical
-from workbench.sql.column_names import stored_name
-from workbench.sql.expressions import AggregateCall, Call, Column, Expression, column_name, digest, map_columns, text
-from workbench.sql.implication import cover, difference
-from workbench.sql.logical import Block, Grouping, LogicalQuery, Output, StreamInput
-from workbench.sql.predicates import TRUE, ORPred, PredSet, conjunction, map_predicates, pred_set, predicate_sources
+from workbench.sql.algebra import logical
+from workbench.sql.algebra.column_names import stored_name
+from workbench.sql.algebra.expressions import (
+    AggregateCall,
+    Call,
+    Column,
+    Expression,
+    column_name,
+    digest,
+    map_columns,
+    text,
+)
+from workbench.sql.algebra.logical import Block, Grouping, LogicalQuery, Output, StreamInput
+from workbench.sql.predicates.canonical import canonical_expression, why_not_canonical
+from workbench.sql.predicates.cnf import TRUE, ORPred, PredSet, conjunction, map_predicates, pred_set, predicate_sources
+from workbench.sql.predicates.implication import cover, difference
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 
 from workbench.network.nodes import Join
 from workbench.network.sql_text import SIDE_NAMES, or_pred_sql
-from workbench.optimizer.estimates import is_key
+from workbench.optimizer.cardinality import is_key
 from workbench.sharing.decisions import Candidate
 from workbench.sharing.draft import Draft
 from workbench.sharing.joins import Pair
 from workbench.sharing.rules import NEAR_MISS, Rule
-from workbench.sql.implication import cover, difference, implies
-from workbench.sql.predicates import ORPred, PredSet
+from workbench.sql.predicates.cnf import ORPred, PredSet
+from workbench.sql.predicates.implication import cover, difference, implies
 
 GROWTH = 4.0
 """A common cover may look at so many times the pairs that the joins it replaces look at together."""

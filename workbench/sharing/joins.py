@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 
 from workbench.network.nodes import Join, NodeId, Read
 from workbench.sharing.draft import Draft, over_join, renamed
-from workbench.sql.expressions import Column, Expression, map_columns
-from workbench.sql.predicates import ORPred, PredSet, conjunction, map_predicates, pred_set, predicate_sources
+from workbench.sql.algebra.expressions import Column, Expression, map_columns
+from workbench.sql.predicates.cnf import ORPred, PredSet, conjunction, map_predicates, pred_set, predicate_sources
 
 
 @dataclass(frozen=True)

@@ -15,16 +15,16 @@ from workbench.network.network import Network, QueryPlan
 from workbench.network.nodes import Aggregate, NodeId, Selection, SetOperation, reads
 from workbench.network.projection import carried_columns
 from workbench.network.sql_text import node_sql
-from workbench.optimizer.estimates import Estimates
+from workbench.optimizer.cardinality import Estimates
 from workbench.optimizer.statistics import StreamStatistics
 from workbench.options import Options
-from workbench.sharing.arrange import arrange, narrow
 from workbench.sharing.decisions import Decision, Explanation, Record
 from workbench.sharing.draft import Draft
 from workbench.sharing.fold import Fold
+from workbench.sharing.place_selections import arrange, narrow
 from workbench.sharing.rules import Rule
-from workbench.sql.logical import LogicalQuery
-from workbench.sql.predicates import TRUE
+from workbench.sql.algebra.logical import LogicalQuery
+from workbench.sql.predicates.cnf import TRUE
 
 CHAIN = 20
 """So many old selections of one local tree are explained; hundreds may hang one below the other."""

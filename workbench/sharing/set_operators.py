@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 from workbench.network.nodes import Branch, NodeId, Read, SetOperation, SetOperator
 from workbench.sharing.draft import Draft
-from workbench.sharing.reading import node_of
-from workbench.sql.expressions import Column, Expression
+from workbench.sharing.residual_matching import node_of
+from workbench.sql.algebra.expressions import Column, Expression
 
 _EXCEPT = (SetOperator.EXCEPT, SetOperator.EXCEPT_ALL)
 

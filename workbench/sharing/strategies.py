@@ -16,7 +16,7 @@ from workbench.sharing.decisions import Candidate
 from workbench.sharing.draft import Draft
 from workbench.sharing.join_candidates import RANKS, Choice, choices, near_misses
 from workbench.sharing.joins import Pair, Parts
-from workbench.sql.predicates import map_predicates, pred_set, predicate_columns
+from workbench.sql.predicates.cnf import map_predicates, pred_set, predicate_columns
 
 SLACK = 8.0
 """A join that grows from the most selective input may have so many times the rows of the cheapest."""

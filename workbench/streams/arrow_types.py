@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from workbench.errors import StreamError
-from workbench.sql.types import (
+from workbench.sql.algebra.types import (
     BOOLEAN,
     DATE,
     DOUBLE,

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from workbench.sql.types import DataType, Kind
+from workbench.sql.algebra.types import DataType, Kind
 from workbench.streams.arrow_types import to_arrow
 
 Mask = NDArray[np.bool_]
@@ -39,7 +39,7 @@ def convert(values: pa.Array, type_: DataType) -> tuple[pa.Array, Mask | None]:
     is rounded, except binary floats to a decimal's scale. Dates and timestamps lie in the years 1 to 9999, as in SQL.
 
     Example:
-        >>> from workbench.sql.types import INTEGER
+        >>> from workbench.sql.algebra.types import INTEGER
         >>> fitting, misfit = convert(pa.array([1.0, 2.5, None]), INTEGER)
         >>> fitting.to_pylist(), misfit.tolist()
         ([1, None, None], [False, True, False])

@@ -5,7 +5,17 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.sql.types import BOOLEAN, DATE, DOUBLE, INTEGER, MAX_PRECISION, STRING, TIMESTAMP, DataType, decimal
+from workbench.sql.algebra.types import (
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    INTEGER,
+    MAX_PRECISION,
+    STRING,
+    TIMESTAMP,
+    DataType,
+    decimal,
+)
 from workbench.streams.convert import convert
 
 # In this order: of types that as many values fit, the first is taken.

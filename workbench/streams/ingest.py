@@ -15,10 +15,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from workbench.errors import SqlError, StreamError, nearest
-from workbench.files import NewFile, make_folder
-from workbench.sql.column_names import stored_name, written_name
-from workbench.sql.type_names import parse_type
-from workbench.sql.types import DataType, Kind
+from workbench.files.checked import NewFile, make_folder
+from workbench.sql.algebra.column_names import stored_name, written_name
+from workbench.sql.algebra.type_names import parse_type
+from workbench.sql.algebra.types import DataType, Kind
 from workbench.streams.arrow_types import to_data_type
 from workbench.streams.convert import Mask, convert
 from workbench.streams.lateness import Latecomers, Lateness, lateness_of
@@ -52,7 +52,7 @@ def ingest(
 ) -> StreamLog:
     """Copies a stream's or table's rows into ``folder`` as Parquet, in row order, with types queries can use.
 
-    Columns get stored names (``workbench.sql.column_names``), for which upper and lower case are one.
+    Columns get stored names (``workbench.sql.algebra.column_names``), for which upper and lower case are one.
     Integers become INTEGER (64 bits; unsigned 64 bits decimal(20,0)), binary
     floats DOUBLE, timestamps UTC without a zone in microseconds. In pandas, NaN is NULL and the index is no column. CSV
     types are guessed from the first 4 MB (`workbench.streams.guess`) where ``columns`` does not give them. A row that

@@ -14,9 +14,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from workbench.errors import StreamError
-from workbench.sql.column_names import stored_name, written_name
-from workbench.sql.lengths import UNITS, seconds_in, written
-from workbench.sql.types import DataType, Kind
+from workbench.sql.algebra.column_names import stored_name, written_name
+from workbench.sql.algebra.lengths import UNITS, seconds_in, written
+from workbench.sql.algebra.types import DataType, Kind
 from workbench.streams.times import Mask, times_of
 
 LEAST = np.iinfo(np.int64).min
@@ -36,7 +36,7 @@ class Lateness:
         allowed: in days for dates, in microseconds for timestamps, else in what the numbers count.
 
     Example:
-        >>> from workbench.sql.types import DATE
+        >>> from workbench.sql.algebra.types import DATE
         >>> str(lateness_of("2 days", "tran_date", DATE))
         '2 days'
     """

@@ -23,10 +23,10 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from workbench.errors import StreamError
-from workbench.files import NewFile, write_file
-from workbench.sql.column_names import stored_name, written_name
-from workbench.sql.type_names import parse_type
-from workbench.sql.types import DataType, Kind
+from workbench.files.checked import NewFile, write_file
+from workbench.sql.algebra.column_names import stored_name, written_name
+from workbench.sql.algebra.type_names import parse_type
+from workbench.sql.algebra.types import DataType, Kind
 from workbench.streams.arrow_types import to_arrow, to_data_type
 from workbench.streams.convert import beyond_years
 from workbench.streams.lateness import Lateness

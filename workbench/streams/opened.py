@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from workbench.sql.types import DataType
+from workbench.sql.algebra.types import DataType
 from workbench.streams.log import SetAside
 
 

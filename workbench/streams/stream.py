@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from workbench.optimizer.statistics import SAMPLE_ROWS, StreamStatistics, collect
-from workbench.sql.column_names import written_name
-from workbench.sql.types import DataType
+from workbench.sql.algebra.column_names import written_name
+from workbench.sql.algebra.types import DataType
 from workbench.streams.lateness import Lateness
 from workbench.streams.log import SetAside
 from workbench.streams.replay import Replay

@@ -11,7 +11,7 @@ from random import Random
 
 import pyarrow as pa
 
-from workbench.sql.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal
+from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal
 from workbench.streams.arrow_types import to_arrow
 
 D = Decimal

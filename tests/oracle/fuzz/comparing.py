@@ -15,8 +15,8 @@ from oracle.fuzz.model import Model
 from oracle.fuzz.questions import Question
 from oracle.fuzz.steps import AddFunction, AddInput, Register, Run, Seek, SetBatch, Step
 
-from workbench.query import Query
-from workbench.sql.types import DataType, Kind
+from workbench.session.query import Query
+from workbench.sql.algebra.types import DataType, Kind
 
 _PYTHON = {
     Kind.BOOLEAN: bool, Kind.INTEGER: int, Kind.DECIMAL: Decimal, Kind.DOUBLE: float, Kind.STRING: str,

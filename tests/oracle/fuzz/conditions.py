@@ -10,8 +10,8 @@ from random import Random
 from oracle.fuzz.columns import FLAVOURS
 from oracle.fuzz.expressions import CallableFunction, Expr, alike, comparable, compared, constant
 
-from workbench.sql.dialects import SPARK_FAMILY
-from workbench.sql.types import BOOLEAN, DataType, Kind
+from workbench.sql.algebra.types import BOOLEAN, DataType, Kind
+from workbench.sql.syntax.dialects import SPARK_FAMILY
 
 _COMPARISONS = ("=", "=", "<>", "<", "<=", ">", ">=", "IS DISTINCT FROM")
 

@@ -11,8 +11,8 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal
 
-from workbench.sql.dialects import SPARK_FAMILY
-from workbench.sql.types import INTEGER, STRING, DataType, Kind
+from workbench.sql.algebra.types import INTEGER, STRING, DataType, Kind
+from workbench.sql.syntax.dialects import SPARK_FAMILY
 
 
 @dataclass(frozen=True)

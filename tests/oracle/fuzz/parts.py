@@ -10,8 +10,8 @@ from oracle.fuzz.expressions import CallableFunction, Expr, comparable
 from oracle.fuzz.names import written
 from oracle.fuzz.values import ValueWriter
 
-from workbench.sql.dialects import SPARK_FAMILY
-from workbench.sql.types import INTEGER, DataType
+from workbench.sql.algebra.types import INTEGER, DataType
+from workbench.sql.syntax.dialects import SPARK_FAMILY
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from oracle.fuzz.parts import Field, Part, PartWriter, Source
 from oracle.fuzz.statistics import condition_on_group, statistic
 from oracle.fuzz.values import ValueWriter
 
-from workbench.sql.types import DATE, INTEGER, TIMESTAMP, DataType
+from workbench.sql.algebra.types import DATE, INTEGER, TIMESTAMP, DataType
 
 _SETS = ("UNION", "UNION ALL", "INTERSECT", "EXCEPT", "INTERSECT ALL", "EXCEPT ALL")
 _DIALECTS = ("databricks", "hive", "postgres", "duckdb", "trino", "oracle")

@@ -20,7 +20,7 @@ from oracle.fuzz.steps import (
     Step,
 )
 
-from workbench.sql.types import DataType, Kind
+from workbench.sql.algebra.types import DataType, Kind
 
 _HEAD = """\
 import datetime, tempfile

@@ -35,7 +35,7 @@ from oracle.fuzz.steps import (
     Step,
 )
 
-from workbench.sql.types import DOUBLE, INTEGER, STRING
+from workbench.sql.algebra.types import DOUBLE, INTEGER, STRING
 
 
 @dataclass(frozen=True)

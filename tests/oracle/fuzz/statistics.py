@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from oracle.fuzz.expressions import Expr, as_decimal
 from oracle.fuzz.values import ValueWriter
 
-from workbench.sql.types import DOUBLE, INTEGER, STRING, Kind, decimal
+from workbench.sql.algebra.types import DOUBLE, INTEGER, STRING, Kind, decimal
 
 
 @dataclass(frozen=True)

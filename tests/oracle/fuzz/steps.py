@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from oracle.fuzz.columns import InputColumn
 from oracle.fuzz.questions import Question
 
-from workbench.sql.types import DataType
+from workbench.sql.algebra.types import DataType
 
 
 @dataclass(frozen=True)

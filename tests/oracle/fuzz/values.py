@@ -7,7 +7,7 @@ from dataclasses import replace
 from oracle.fuzz.conditions import ConditionWriter
 from oracle.fuzz.expressions import Expr, alike, as_decimal, constant
 
-from workbench.sql.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, Kind, decimal
+from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, Kind, decimal
 
 
 class ValueWriter(ConditionWriter):

@@ -8,20 +8,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.counted import counted
 from workbench.errors import nearest
-from workbench.network.describe import NetworkView
+from workbench.explain.counted import counted
+from workbench.explain.describe import NetworkView
 from workbench.notebook.arguments import Command, MagicError, argument
 from workbench.notebook.desk import Desk
 from workbench.notebook.display import counts, explained, plain, rows_table, show, together
 from workbench.notebook.drawing import picture
 from workbench.notebook.parameters import expand
-from workbench.query import LAZY, RESULTS
-from workbench.sql.dialects import EXAMINED
+from workbench.session.query import LAZY, RESULTS
+from workbench.sql.syntax.dialects import EXAMINED
 from workbench.streams.replay import DEFAULT_BATCH
 
 if TYPE_CHECKING:
-    from workbench.query import Query
+    from workbench.session.query import Query
     from workbench.streams.stream import Stream
 
 SET_ASIDE_SHOWN = 3

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from workbench.network.captions import caption, short
-from workbench.network.describe import NetworkView
+from workbench.explain.captions import caption, short
+from workbench.explain.describe import NetworkView
 from workbench.notebook.arguments import Command, argument
 from workbench.notebook.commands.define import show_result
 from workbench.notebook.desk import Desk
@@ -17,8 +17,8 @@ from workbench.notebook.display import Shown, event_time, explained, millisecond
 from workbench.notebook.drawing import picture
 
 if TYPE_CHECKING:
-    from workbench.engine.timings import BatchReport
-    from workbench.session import Session
+    from workbench.engine.reports import BatchReport
+    from workbench.session.session import Session
 
 SLOWEST = 10
 """Operators listed in the timings."""

@@ -9,8 +9,8 @@ from workbench.notebook.arguments import Command, MagicError, argument
 from workbench.notebook.desk import Desk
 from workbench.notebook.display import ProgressLine, show
 from workbench.notebook.position import FULL_SPEED, SPEEDS, as_speed, as_text
-from workbench.player import Position, State
-from workbench.session import Session
+from workbench.session.player import Position, State
+from workbench.session.session import Session
 
 
 def play(desk: Desk, arguments: argparse.Namespace) -> None:

@@ -11,15 +11,15 @@ from threading import Event, current_thread, main_thread
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from workbench.counted import counted
+from workbench.explain.counted import counted
 from workbench.notebook.arguments import Command, MagicError, argument
 from workbench.notebook.commands.look import timings
 from workbench.notebook.desk import Desk
 from workbench.notebook.display import ProgressLine, Shown, milliseconds, show, table
 
 if TYPE_CHECKING:
-    from workbench.engine.timings import BatchReport
-    from workbench.session import Session
+    from workbench.engine.reports import BatchReport
+    from workbench.session.session import Session
 
 
 def run(desk: Desk, arguments: argparse.Namespace) -> None:

@@ -6,14 +6,14 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.counted import counted
+from workbench.explain.counted import counted
 from workbench.notebook.arguments import Command, MagicError, argument
 from workbench.notebook.desk import Desk
 from workbench.notebook.display import show
-from workbench.recovery.home import CATALOG
+from workbench.session.directory.directory import CATALOG
 
 if TYPE_CHECKING:
-    from workbench.session import Session
+    from workbench.session.session import Session
 
 
 def save(desk: Desk, arguments: argparse.Namespace) -> None:

@@ -13,7 +13,7 @@ from workbench.notebook.display import show
 
 def doctor(desk: Desk, arguments: argparse.Namespace) -> None:
     """Check the installation."""
-    from workbench.doctor import report  # looks at programs and folders, which takes a second
+    from workbench.engine.spark.doctor import report  # looks at programs and folders, which takes a second
 
     show(report())
 

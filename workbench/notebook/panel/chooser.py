@@ -7,8 +7,8 @@ from collections.abc import Callable
 import ipywidgets
 
 from workbench.notebook.panel.choice import Choice
-from workbench.query import Query
-from workbench.session import Session
+from workbench.session.query import Query
+from workbench.session.session import Session
 
 
 class QueryChooser:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.network.captions import SYMBOLS
-from workbench.network.describe import NetworkView, NodeView
-from workbench.network.dot import to_live_dot
+from workbench.explain.captions import SYMBOLS
+from workbench.explain.describe import NetworkView, NodeView
+from workbench.explain.dot import to_live_dot
+from workbench.explain.visible import visible
 from workbench.network.network import Network
-from workbench.network.visible import visible
 from workbench.notebook.display import Shown
 from workbench.notebook.drawing import picture, render_svg
 from workbench.notebook.panel.view import View

@@ -13,8 +13,8 @@ from workbench.notebook.panel.sharing_view import SharingView
 from workbench.notebook.panel.streams_view import StreamsView
 from workbench.notebook.panel.timings_view import TimingsView
 from workbench.notebook.panel.view import Live, View
-from workbench.player import Player
-from workbench.session import Session
+from workbench.session.player import Player
+from workbench.session.session import Session
 
 
 class Panel(Live):

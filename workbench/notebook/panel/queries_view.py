@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 import ipywidgets
 
 from workbench.errors import WorkbenchError
-from workbench.monospace import monospace
+from workbench.explain.monospace import monospace
 from workbench.notebook.commands.define import describe_change
 from workbench.notebook.display import Shown, table
 from workbench.notebook.panel.markup import sparkline, tag
 from workbench.notebook.panel.view import View
 from workbench.notebook.panel.widgets import ListWidget
-from workbench.query import ACTIVE, Query
-from workbench.sql.dialects import EXAMINED
+from workbench.session.query import ACTIVE, Query
+from workbench.sql.syntax.dialects import EXAMINED
 
 if TYPE_CHECKING:
-    from workbench.engine.timings import BatchReport
+    from workbench.engine.reports import BatchReport
 
 BATCHES = 30
 """Batches in a sparkline."""

@@ -11,7 +11,7 @@ from workbench.errors import WorkbenchError
 from workbench.notebook.display import Shown
 from workbench.notebook.panel.view import View
 from workbench.notebook.position import FULL_SPEED, SPEEDS, as_speed, as_text, doing, reached, running
-from workbench.player import Position, State
+from workbench.session.player import Position, State
 
 
 class ReplayView(View):

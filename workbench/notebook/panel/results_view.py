@@ -10,13 +10,13 @@ from typing import Any
 import ipywidgets
 import pandas as pd
 
-from workbench.counted import counted
 from workbench.errors import WorkbenchError
-from workbench.monospace import monospace
+from workbench.explain.counted import counted
+from workbench.explain.monospace import monospace
 from workbench.notebook.display import Shown, frame_table, rows_table
 from workbench.notebook.panel.chooser import QueryChooser
 from workbench.notebook.panel.view import View
-from workbench.query import Query
+from workbench.session.query import Query
 
 PAGE = 10
 """Rows shown at a time."""

@@ -6,15 +6,15 @@ from html import escape
 
 import ipywidgets
 
-from workbench.counted import counted
+from workbench.explain.counted import counted
+from workbench.explain.explanation_text import headline, names, sign
 from workbench.notebook.display import Shown, explained, milliseconds
 from workbench.notebook.panel.chooser import QueryChooser
 from workbench.notebook.panel.markup import grid, side_by_side, tag
 from workbench.notebook.panel.view import View
 from workbench.notebook.panel.widgets import ListWidget
-from workbench.query import Query
+from workbench.session.query import Query
 from workbench.sharing.decisions import Decision
-from workbench.sharing.explanation_text import headline, names, sign
 from workbench.sharing.rules import IN_WORDS, NEAR_MISS
 
 

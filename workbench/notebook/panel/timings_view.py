@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import ipywidgets
 
-from workbench.network.captions import caption, short
-from workbench.network.describe import NetworkView
+from workbench.explain.captions import caption, short
+from workbench.explain.describe import NetworkView
 from workbench.notebook.display import Shown, milliseconds, table
 from workbench.notebook.panel.markup import grid, sparkline
 from workbench.notebook.panel.view import View
 from workbench.notebook.position import running
 
 if TYPE_CHECKING:
-    from workbench.engine.timings import BatchReport
+    from workbench.engine.reports import BatchReport
 
 BATCHES = 30
 """Batches in the chart."""

@@ -23,8 +23,8 @@ from IPython.display import display
 from workbench.notebook.display import Shown, together
 from workbench.notebook.panel.choice import Choice
 from workbench.notebook.panel.widgets import STYLE, TwinHider
-from workbench.player import Player, Position
-from workbench.session import Session
+from workbench.session.player import Player, Position
+from workbench.session.session import Session
 
 OFTEN, SHARE = 0.25, 0.1
 """Seconds between two refreshes while a session plays, and the share of time they take at most; none at rest."""

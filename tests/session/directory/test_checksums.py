@@ -1,0 +1,160 @@
+"""Files whose bytes are no longer those that were written are found: on opening, by a check, and while batches run."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+from session.directory.conftest import Follow
+from session.directory.test_damage import part_of
+
+from workbench import Session
+from workbench.engine.storage import relation
+from workbench.errors import EngineError, QueryError, SessionError, StreamError
+from workbench.files.checked import NewFile, checksum_of
+from workbench.session.directory import upkeep
+from workbench.session.directory.leftovers import KEPT_COMMITS
+from workbench.streams.ingest import ingest
+
+
+def flip(file: Path) -> None:
+    """Change one bit of one value; the file may be shared with other folders."""
+    whole = bytearray(file.read_bytes())
+    whole[len(whole) // 2] ^= 1
+    file.unlink()
+    file.write_bytes(whole)
+
+
+def test_every_file_of_a_commit_has_its_checksum(spark: SparkSession, folder: Path) -> None:
+    with Session.open(folder, spark) as session:
+        session.run(1)
+        files = session._store.expected_files()
+        named = {str(file.path) for file in files}
+        assert session._state.held.files <= named
+        assert {str(f) for s in session.streams.values() for f in s.replay.log.folder.iterdir()} <= named
+        assert all(file.checksum == checksum_of(file.path) for file in files)
+        checked = session.check()
+        assert checked.whole and checked.unverified == () and checked.files == len(named)
+        assert "all are whole" in str(checked)
+
+
+def test_two_flipped_values_are_noticed_and_computed_anew(spark: SparkSession, folder: Path, following: Follow) -> None:
+    damaged = [part_of(folder, part) for part in ("rows", "state")]
+    for file in damaged:
+        flip(file)
+    with Session.open(folder, spark) as reading:
+        assert f"{damaged[0]} is damaged: its bytes are not those that were written" in str(reading.read_only)
+        with pytest.raises(QueryError, match="its bytes are not those"):
+            reading.query("by_group").result()
+    oracle = following(Session.open(folder, spark, repair=True))
+    oracle.run(1, check=["by_group"])
+
+
+def test_a_check_finds_what_was_damaged_meanwhile(spark: SparkSession, folder: Path) -> None:
+    with Session.open(folder, spark) as session:
+        damaged = part_of(folder, "rows")
+        flip(damaged)
+        checked = session.check()
+        assert list(checked.damaged) == [str(damaged)] and str(damaged) in str(checked)
+        with pytest.raises(SessionError, match=damaged.name):
+            session.run(1)
+        with pytest.raises(QueryError, match=damaged.name):
+            session.query("by_group").result()
+        assert session.query("except_all").count()
+
+
+def test_batches_look_at_all_files_in_turn(spark: SparkSession, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(upkeep, "BATCHES", 1)
+    with Session.open(folder, spark) as session:
+        session.run(1)
+        session._upkeep.wait()
+        damaged = part_of(folder, "arrived")
+        flip(damaged)
+        session._upkeep._batches = 0
+        session._upkeep.after_batch()
+        session._upkeep.wait()
+        with pytest.raises(SessionError, match=damaged.name):
+            session.run(1)
+        assert f"{damaged} is damaged" in str(session.read_only)
+
+
+def test_a_damaged_file_is_not_written_anew(spark: SparkSession, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else its rows would have a checksum that is right."""
+    monkeypatch.setattr(relation, "RUNS", 2)
+    with Session.open(folder, spark) as session:
+        damaged = part_of(folder, "arrived")
+        flip(damaged)
+        with pytest.raises(EngineError, match=f"{damaged.name} is damaged"):
+            session.run(6)
+
+
+def test_a_check_says_which_files_have_no_checksum(spark: SparkSession, folder: Path) -> None:
+    """Those of older versions; their catalogs do not say either which session they are of."""
+    connection = sqlite3.connect(folder / "catalog.sqlite")
+    connection.execute("UPDATE streams SET checksum = NULL")
+    connection.execute("UPDATE segments SET checksum = NULL")
+    connection.execute("DELETE FROM settings WHERE name = 'session'")
+    connection.commit()
+    connection.close()
+    (folder / "session.json").unlink()
+    with Session.open(folder, spark) as session:
+        assert session.read_only is None
+        checked = session.check()
+        assert checked.whole and str(part_of(folder, "rows")) in checked.unverified
+        assert "no checksum" in str(checked)
+    assert (folder / "session.json").exists()
+    Session.open(folder, spark).close()
+
+
+def test_a_stream_without_rows_yet_runs_in_a_copy(spark: SparkSession, tmp_path: Path) -> None:
+    rows = pa.table({"id": range(20)})
+    with Session(spark, tmp_path / "s") as session:
+        session.add_stream("t", rows, batch=10)
+        session.register("SELECT id FROM t WHERE id > 3", name="some")
+        session.save(tmp_path / "copy")
+    for folder in (tmp_path / "copy", tmp_path / "s"):
+        shutil.rmtree(folder / "state", ignore_errors=True)  # there is no file in it
+        with Session.open(folder, spark) as copy:
+            copy.run(1)
+            assert copy.query("some").count() == 6
+
+
+def test_what_no_commit_speaks_of_is_set_aside_and_goes_later(spark: SparkSession, folder: Path) -> None:
+    (folder / "streams" / "9-stray").mkdir()
+    for stray in ("state/stray.arrow", "streams/9-stray/rows-00000.parquet"):
+        (folder / stray).write_bytes(b"of no commit")
+    with Session.open(folder, spark) as session:
+        (aside,) = (folder / "set_aside").iterdir()
+        assert {str(file.relative_to(aside)) for file in aside.rglob("stray*")} == {"state/stray.arrow"}
+        assert (aside / "streams" / "9-stray" / "rows-00000.parquet").read_bytes() == b"of no commit"
+        for at in range(KEPT_COMMITS):
+            assert aside.exists(), at
+            session.set_batch("t", 12)
+        assert not aside.exists()
+    (folder / "state" / "stray.arrow").write_bytes(b"of no commit")
+    with Session.open(folder, spark) as session:
+        assert len(session.check().set_aside) == 1
+        assert session.check(empty=True).set_aside == ()
+
+
+def test_times_beyond_the_years_are_a_damaged_log(tmp_path: Path) -> None:
+    """Not an ``OverflowError``; a log of an older version has no checksums that would tell it first."""
+    import pyarrow.parquet as pq
+
+    log = ingest("t", pa.table({"at": pa.array([0, 1], pa.timestamp("us"))}), tmp_path / "log")
+    pq.write_table(pa.table({"at": pa.array([2**62, 1], pa.timestamp("us"))}), log.files[0].path)
+    with pytest.raises(StreamError, match=f"{log.files[0].path.name}: at has a time beyond the years 1 to 9999"):
+        log.read(0, 2)
+
+
+def test_a_checksum_is_that_of_the_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    with NewFile(path) as file:
+        for part in (b"", b"some bytes", memoryview(b"and more")):
+            file.write(part)
+    assert path.read_bytes() == b"some bytesand more"
+    assert file.checksum == checksum_of(path)

@@ -1,0 +1,132 @@
+"""Whatever is asked of a session that is closed says so; what it left behind is gone."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+from workbench.engine.answers import Answers
+from workbench.errors import SessionError, WorkbenchError
+from workbench.session.query import Query
+from workbench.session.session import Session
+
+SQL = "SELECT id FROM t WHERE id > 3"
+ROWS = pa.table({"id": range(40), "d": range(40)})
+
+OF_A_SESSION: dict[str, Callable[[Session], object]] = {
+    "add_stream": lambda s: s.add_stream("u", ROWS),
+    "add_table": lambda s: s.add_table("u", ROWS),
+    "set_batch": lambda s: s.set_batch("t", 3),
+    "add_function": lambda s: s.add_function("f", lambda x: x),
+    "add_aggregate": lambda s: s.add_aggregate("rms", ("x",), {"n": "COUNT(x)"}, "n"),
+    "register": lambda s: s.register(SQL),
+    "register_many": lambda s: s.register_many({"a": SQL}),
+    "preview": lambda s: s.preview(SQL, "a"),
+    "drop": lambda s: s.drop("q"),
+    "run": lambda s: s.run(1),
+    "seek": lambda s: s.seek(0),
+    "save": lambda s: s.save("elsewhere"),
+    "check": lambda s: s.check(),
+    "query": lambda s: s.query("q"),
+    "queries": lambda s: s.queries,
+    "streams": lambda s: s.streams,
+    "views": lambda s: s.views,
+    "network": lambda s: s.network,
+    "reports": lambda s: s.reports,
+    "batch": lambda s: s.batch,
+    "now": lambda s: s.now,
+    "kept": lambda s: s.kept("x"),
+    "catalog": lambda s: s.catalog("SELECT * FROM queries"),
+    "catalog_tables": lambda s: s.catalog_tables(),
+    "player": lambda s: s.player.play(),
+}
+OF_A_QUERY: dict[str, Callable[[Query], object]] = {
+    "result": lambda q: q.result(),
+    "result at": lambda q: q.result(at="2020-01-01"),
+    "windows": lambda q: q.windows(),
+    "head": lambda q: q.head(),
+    "dataframe": lambda q: q.dataframe(),
+    "save": lambda q: q.save("rows.csv"),
+    "count": lambda q: q.count(),
+    "changes": lambda q: q.changes(),
+    "explain": lambda q: q.explain(),
+}
+
+
+@pytest.fixture(scope="module", params=["temporary", "kept"])
+def closed(
+    request: pytest.FixtureRequest, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Query]:
+    path = tmp_path_factory.mktemp("closed") / "s" if request.param == "kept" else None
+    with Session(spark, path) as session:
+        session.add_stream("t", ROWS, history=10, batch=10)
+        query = session.register(SQL, name="q")
+        session.run(1)
+    assert session.closed and session.path.exists() == (path is not None)
+    query.session = session  # type: ignore[attr-defined]
+    yield query
+
+
+@pytest.mark.parametrize("method", OF_A_SESSION)
+def test_a_closed_session_says_so(closed: Query, method: str) -> None:
+    with pytest.raises(SessionError, match="the session is closed"):
+        OF_A_SESSION[method](closed.session)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("method", OF_A_QUERY)
+def test_so_do_its_queries(closed: Query, method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SessionError, match="the session is closed"):
+        OF_A_QUERY[method](closed)
+    assert not any(tmp_path.iterdir())
+
+
+def test_no_method_is_left_out() -> None:
+    public = {name for name in dir(Session) if not name.startswith("_")}
+    plain = {"open", "close", "closed", "temporary", "read_only", "progress", "stop_playing"}
+    shown = {name for name in public if name.endswith("_view")} | {"panel"}  # all begin with the player
+    assert public - plain - shown == set(OF_A_SESSION)
+    asked = {name for name in vars(Query) if callable(getattr(Query, name)) and not name.startswith("_")}
+    assert asked - {"check_active"} == {name.split()[0] for name in OF_A_QUERY}
+
+
+def test_what_is_plain_data_can_still_be_read(closed: Query) -> None:
+    assert (closed.name, closed.sql, closed.status) == ("q", SQL, "the session is closed")
+    closed.session.close()  # type: ignore[attr-defined]
+
+
+def test_who_reads_while_it_is_closed_is_told_that(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = Session(spark)
+    session.add_stream("t", ROWS, history=10, batch=10)
+    query = session.register(SQL, name="q")
+    result = Answers.result
+
+    def closing(answers: Answers) -> object:
+        session.close()
+        return result(answers)
+
+    monkeypatch.setattr(Answers, "result", closing)
+    with pytest.raises(WorkbenchError, match="the session is closed"):
+        query.result()
+
+
+def test_threads_and_folders_go_with_their_sessions(spark: SparkSession, tmp_path: Path) -> None:
+    def threads() -> int:
+        return sum(thread.name.startswith("argus") for thread in threading.enumerate())
+
+    counts, folders = [], []
+    for _ in range(3):
+        with Session(spark) as session:
+            session.add_stream("t", ROWS, history=10, batch=10)
+            session.register("SELECT a.id FROM t a JOIN t b ON a.id = b.id", name="q")
+            session.player.play(2)
+            assert session.player.wait(60)
+            session.query("q").save(tmp_path / "rows.parquet")
+            folders.append(session.path)
+        counts.append(threads())
+    assert counts == [0, 0, 0] and not any(folder.exists() for folder in folders)

@@ -1,0 +1,114 @@
+"""Folders that older versions of the workbench wrote: each is kept as it was written, with the answers it had then."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import platform
+import sqlite3
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+from pyspark.sql import SparkSession
+
+from workbench import Session
+from workbench.catalog.schema import PLAN_ANEW
+from workbench.errors import QueryError, SessionError
+from workbench.session.query import Query
+
+FOLDERS = Path(__file__).parent / "folders"
+PYTHON = ("3", "11")
+"""The version of Python whose bytes of functions are in the folders."""
+
+
+@pytest.fixture(params=sorted(FOLDERS.glob("*.zip")), ids=lambda path: path.stem)
+def old(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
+    with zipfile.ZipFile(request.param) as kept:
+        kept.extractall(tmp_path / "old")
+    yield tmp_path / "old"
+
+
+def answer(query: Query) -> list[list[object]]:
+    frame = query.result().astype(object)
+    rows = frame.where(frame.notna(), None).itertuples(index=False)
+    return sorted(json.loads(json.dumps(list(map(list, rows)), default=str)), key=str)
+
+
+def test_functions_of_an_older_version_are_loaded_when_they_are_trusted(spark: SparkSession, old: Path) -> None:
+    """Nobody has signed them."""
+    if platform.python_version_tuple()[:2] == PYTHON:
+        with pytest.raises(SessionError, match=r"is not loaded: it was not added by you.*trust=True"):
+            Session.open(old, spark)
+
+
+def test_answers_are_those_that_the_older_version_gave(spark: SparkSession, old: Path) -> None:
+    expected = json.loads((old / "answers.json").read_text())
+    if platform.python_version_tuple()[:2] != PYTHON:
+        del expected["halves"]
+    with Session.open(old, spark, trust=True) as session:
+        assert session.read_only is None and session.batch == 3
+        assert {name: answer(session.query(name)) for name in expected} == expected
+        assert session.streams["t"].replay.batch == 3
+        nodes = set(session.network.nodes)
+        session.run(1)
+        assert session.reports[-1].rows == 3
+    with Session.open(old, spark, trust=True) as again:
+        assert set(again.network.nodes) == nodes and again.batch == 4
+        database = duckdb.connect()
+        logs = str(old / "streams" / "0-t" / "*.parquet")
+        asked = f"SELECT id, amount FROM (SELECT * FROM read_parquet('{logs}') LIMIT 34) WHERE amount > 20"
+        rows = database.execute(asked).fetchall()
+        assert sorted(map(tuple, answer(again.query("big")))) == sorted(rows)
+
+
+def test_changes_add_up_to_the_answers(spark: SparkSession, old: Path) -> None:
+    with Session.open(old, spark, trust=True) as session:
+        changes = session.query("by_bank").changes()
+        assert set(changes["batch"]) <= set(range(4))
+        totals = changes.groupby(["bank", "n", "s"])["weight"].sum()
+        assert sorted(map(list, totals[totals != 0].index)) == answer(session.query("by_bank"))
+
+
+def test_it_is_not_brought_up_to_date_where_it_may_only_be_read(spark: SparkSession, old: Path) -> None:
+    files = {path: path.read_bytes() for path in old.rglob("*") if path.is_file()}
+    with (old / "writer.lock").open("w") as elsewhere:
+        fcntl.flock(elsewhere, fcntl.LOCK_EX)
+        with pytest.raises(SessionError, match=r"older workbench.*open elsewhere"):
+            Session.open(old, spark, trust=True)
+    assert {path: path.read_bytes() for path in files} == files
+
+
+def test_a_query_that_cannot_be_bound_again_says_so(spark: SparkSession, old: Path) -> None:
+    connection = sqlite3.connect(old / "catalog.sqlite")
+    connection.execute("UPDATE registrations SET sql = replace(sql, 'FROM joined', 'FROM gone') WHERE name = 'of_view'")
+    connection.commit()
+    connection.close()
+    expected = json.loads((old / "answers.json").read_text())
+    with Session.open(old, spark, trust=True) as session:
+        assert "cannot be brought to this version" in session.query("of_view").status
+        with pytest.raises(QueryError, match="gone"):
+            session.query("of_view").result()
+        assert answer(session.query("cities")) == expected["cities"]
+
+
+def test_an_upgrade_that_was_cut_off_is_done_again(
+    spark: SparkSession, old: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from workbench.session.directory import store
+
+    def cut_off(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as context:
+        context.setattr(store, "upgraded", cut_off)
+        with pytest.raises(KeyboardInterrupt):
+            Session.open(old, spark, trust=True)
+    connection = sqlite3.connect(old / "catalog.sqlite")
+    assert connection.execute("SELECT COUNT(*) FROM settings WHERE name = ?", [PLAN_ANEW]).fetchone() == (1,)
+    connection.close()
+    expected = json.loads((old / "answers.json").read_text())
+    with Session.open(old, spark, trust=True) as session:
+        assert answer(session.query("by_bank")) == expected["by_bank"]

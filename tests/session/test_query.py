@@ -1,0 +1,64 @@
+"""What an analyst reads from a query: all of the answer, its first rows, its size."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from html import escape
+
+import pandas as pd
+import pytest
+
+from workbench.errors import QueryError
+from workbench.session.query import Query
+from workbench.session.session import Session
+
+VALUES = [3, None, 3, 1, 2, 2, 5]
+
+
+@pytest.fixture(scope="module")
+def session(spark) -> Iterator[Session]:
+    with Session(spark=spark) as session:
+        stream = pd.DataFrame({"n": pd.array(VALUES, "Int64")})
+        session.add_stream("T", stream, history=5, batch=2)
+        session.register("SELECT n FROM T", name="all_rows")
+        session.register("SELECT n, COUNT(*) AS copies FROM T GROUP BY n", name="by_value")
+        session.register("SELECT n FROM T WHERE n > 100", name="nothing")
+        session.run(1)
+        yield session
+
+
+def bag(frame: pd.DataFrame) -> Counter[tuple[object, ...]]:
+    return Counter(frame.astype(object).where(frame.notna(), None).itertuples(index=False, name=None))
+
+
+@pytest.mark.parametrize("name", ["all_rows", "by_value", "nothing"])
+@pytest.mark.parametrize("limit", [0, 1, 3, 100])
+def test_first_rows_are_rows_of_the_result(session, name: str, limit: int) -> None:
+    query: Query = session.query(name)
+    result, head = query.result(), query.head(limit)
+    assert list(head.columns) == list(result.columns)
+    assert len(head) == min(limit, len(result)) and query.count() == len(result)
+    assert bag(head) <= bag(result)
+
+
+def test_a_negative_number_of_rows_is_refused(session) -> None:
+    with pytest.raises(QueryError, match="cannot show -1 rows"):
+        session.query("all_rows").head(-1)
+
+
+def test_a_dropped_query_shows_nothing(session) -> None:
+    dropped = session.register("SELECT n + 1 AS more FROM T", name="dropped")
+    session.drop("dropped")
+    for read in (dropped.result, dropped.head, dropped.count, dropped.changes):
+        with pytest.raises(QueryError, match="dropped"):
+            read()
+
+
+def test_an_explanation_keeps_its_columns_in_an_exported_page(session) -> None:
+    explanation = session.query("by_value").explain()
+    html = explanation._repr_html_()
+    assert "monospace" in html and "white-space:pre-wrap" in html
+    assert escape(str(explanation).splitlines()[0]) in html
+    for decision in explanation.decisions:
+        assert escape(decision.operator) in html and decision.node in html

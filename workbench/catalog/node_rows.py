@@ -1,0 +1,214 @@
+"""Nodes as rows of the topology relations, and back (T6.2.5, T6.2.7, T7.1, T7.2.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain
+from typing import Any
+
+from workbench.catalog.codec import (
+    expression_json,
+    expression_of,
+    expressions_json,
+    expressions_of,
+    statistic_json,
+    statistic_of,
+)
+from workbench.catalog.database import Database
+from workbench.catalog.predicate_index import Predicates
+from workbench.network.nodes import (
+    Aggregate,
+    Branch,
+    Join,
+    Node,
+    NodeId,
+    Read,
+    Selection,
+    SetOperation,
+    SetOperator,
+    Source,
+    Window,
+)
+from workbench.sql.algebra.expressions import (
+    AggregateCall,
+    Expression,
+    column_name,
+    digest,
+    identity,
+    reading_order,
+    text,
+)
+
+_TABLES = {
+    "source": ("sources",),
+    "selection": ("selection_topology",),
+    "join": ("join_topology",),
+    "aggregate": ("aggregate_topology", "group_sets", "finer_group_sets", "aggregate_statistics"),
+    "set operator": ("set_operation_nodes", "set_operation_branches"),
+    "window": ("window_topology",),
+}
+_PREDICATES_OF = {
+    "selection": "SELECT direct_predicates, svoa_predicates FROM selection_topology WHERE node = ?",
+    "join": "SELECT direct_predicates, jvoa_predicates FROM join_topology WHERE node = ?",
+    "aggregate": "SELECT origin_predicates FROM aggregate_topology WHERE node = ?",
+    "set operator": "SELECT predicates FROM set_operation_branches WHERE node = ? AND kind = 'veryorig'",
+    "window": "SELECT origin_predicates, within FROM window_topology WHERE node = ?",
+}
+_GROUPS_OF = "SELECT json FROM {0} JOIN group_expressions ON id = expression WHERE node = ? ORDER BY position"
+_UNUSED_GROUP = """DELETE FROM group_expressions WHERE id = ?
+    AND NOT EXISTS (SELECT 1 FROM group_sets WHERE expression = group_expressions.id)
+    AND NOT EXISTS (SELECT 1 FROM finer_group_sets WHERE expression = group_expressions.id)"""
+
+
+class NodeRows:
+    """Writes, reads and removes the rows of single nodes, and the expressions only they have."""
+
+    def __init__(self, database: Database, predicates: Predicates) -> None:
+        self._database = database
+        self._predicates = predicates
+
+    def insert(self, node: Node) -> None:
+        """Add the rows of a node that has none."""
+        put, add = self._predicates.put, self._database.insert
+        match node:
+            case Source():
+                add("sources", [(node.id, node.stream, node.owner)])
+            case Selection():
+                read, above = node.read, self._jvoa(node.read.root)
+                forms = (node.parent, put(node.predicates), read.root, put(read.wants))
+                add("selection_topology", [(node.id, *forms, *above)])
+            case Join():
+                direct = (node.left, node.right, put(node.tested))
+                origin = (*node.roots, put(node.predicates), node.anchor)
+                add("join_topology", [(node.id, *direct, *origin, node.left_leaves, node.right_leaves)])
+            case Aggregate():
+                self._insert_aggregate(node)
+            case SetOperation():
+                self._insert_set_operation(node)
+            case Window():
+                forms = (node.parent, node.read.root, put(node.read.wants), put(node.within))
+                add("window_topology", [(node.id, *forms)])
+
+    def read(self, id_: NodeId, kind: str) -> Node:
+        """The node that the rows say."""
+        match kind:
+            case "source":
+                return Source(*self._row("SELECT stream, owner FROM sources WHERE node = ?", id_))
+            case "selection":
+                parent, tested, root, wants = self._row(
+                    "SELECT direct_parent, direct_predicates, svoa, svoa_predicates FROM selection_topology"
+                    " WHERE node = ?",
+                    id_,
+                )
+                return Selection(self._read(root, wants), parent, self._predicates.predicate_set(tested))
+            case "join":
+                return self._read_join(id_)
+            case "aggregate":
+                return self._read_aggregate(id_)
+            case "window":
+                _, parent, root, wants, within = self._row("SELECT * FROM window_topology WHERE node = ?", id_)
+                return Window(self._read(root, wants), self._predicates.predicate_set(within), parent)
+            case _:
+                return self._read_set_operation(id_)
+
+    def predicate_sets(self, id_: NodeId, kind: str) -> set[str]:
+        """Ids of the PredSets in a node's rows."""
+        return set(chain.from_iterable(self._database.rows(_PREDICATES_OF[kind], id_))) if kind != "source" else set()
+
+    def delete(self, id_: NodeId, kind: str) -> None:
+        """Remove a node's rows; its PredSets stay, since they may be asked for again at once."""
+        groups = self._group_ids(id_) if kind == "aggregate" else ()
+        for table in _TABLES[kind]:
+            self._database.run(f"DELETE FROM {table} WHERE node = ?", [id_])
+        self._database.run_many(_UNUSED_GROUP, ((group,) for group in groups))
+
+    def _row(self, sql: str, id_: NodeId) -> tuple[Any, ...]:
+        row = self._database.first(sql, id_)
+        assert row is not None
+        return row
+
+    def _read(self, root: NodeId, wants: str) -> Read:
+        return Read(root, self._predicates.predicate_set(wants))
+
+    def _jvoa(self, root: NodeId) -> tuple[NodeId | None, NodeId | None]:
+        """The JVOAs of a selection: those of its root, when that is a join (Definition 6.16)."""
+        found = self._database.first("SELECT jvoa_left, jvoa_right FROM join_topology WHERE node = ?", root)
+        return (found[0], found[1]) if found else (None, None)
+
+    def _read_join(self, id_: NodeId) -> Join:
+        row = self._row("SELECT * FROM join_topology WHERE node = ?", id_)
+        _, left, right, tested, left_root, right_root, predicates, anchor, *leaves = row
+        sets = self._predicates.predicate_set
+        return Join(left_root, right_root, anchor, sets(predicates), left, right, sets(tested), *leaves)
+
+    def _insert_aggregate(self, node: Aggregate) -> None:
+        wants = self._predicates.put(node.read.wants)
+        vertical = int(node.finer is not None)
+        self._database.insert("aggregate_topology", [(node.id, node.parent, node.read.root, wants, vertical)])
+        self._insert_groups("group_sets", node.id, node.groups)
+        self._insert_groups("finer_group_sets", node.id, node.finer or ())
+        self._database.insert(
+            "aggregate_statistics", (_statistic_row(node.id, s) for s in sorted(node.statistics, key=reading_order))
+        )
+
+    def _insert_groups(self, table: str, id_: NodeId, groups: Iterable[Expression]) -> None:
+        rows = [(group_id(g), text(g), str(g.type), expression_json(g)) for g in groups]
+        self._database.insert("group_expressions", rows, missing=True)
+        self._database.insert(table, ((id_, position, row[0]) for position, row in enumerate(rows)))
+
+    def _read_aggregate(self, id_: NodeId) -> Aggregate:
+        row = self._row("SELECT * FROM aggregate_topology WHERE node = ?", id_)
+        _, parent, root, wants, vertical = row
+        statistics = self._database.column("SELECT json FROM aggregate_statistics WHERE node = ?", id_)
+        return Aggregate(
+            self._read(root, wants),
+            self._groups("group_sets", id_),
+            frozenset(map(statistic_of, statistics)),
+            parent,
+            self._groups("finer_group_sets", id_) if vertical else None,
+        )
+
+    def _groups(self, table: str, id_: NodeId) -> tuple[Expression, ...]:
+        return tuple(map(expression_of, self._database.column(_GROUPS_OF.format(table), id_)))
+
+    def _group_ids(self, id_: NodeId) -> list[str]:
+        return self._database.column(
+            "SELECT expression FROM group_sets WHERE node = ? UNION SELECT expression FROM finer_group_sets"
+            " WHERE node = ?",
+            id_,
+            id_,
+        )
+
+    def _insert_set_operation(self, node: SetOperation) -> None:
+        self._database.insert("set_operation_nodes", [(node.id, str(node.operator))])
+        origin = (
+            (node.id, "veryorig", i, b.read.root, self._predicates.put(b.read.wants), expressions_json(b.values))
+            for i, b in enumerate(node.branches)
+        )
+        direct = (
+            (node.id, "base" if parent == node.base else "direct", i, parent, None, expressions_json(values))
+            for i, (parent, values) in enumerate(node.direct)
+        )
+        self._database.insert("set_operation_branches", chain(origin, direct))
+
+    def _read_set_operation(self, id_: NodeId) -> SetOperation:
+        (operator,) = self._row("SELECT operator FROM set_operation_nodes WHERE node = ?", id_)
+        rows = self._database.rows(
+            "SELECT kind, root, predicates, expressions FROM set_operation_branches WHERE node = ? ORDER BY position",
+            id_,
+        )
+        return SetOperation(
+            SetOperator(operator),
+            tuple(Branch(self._read(r, wants), expressions_of(v)) for kind, r, wants, v in rows if kind == "veryorig"),
+            tuple((parent, expressions_of(values)) for kind, parent, _, values in rows if kind != "veryorig"),
+            next((parent for kind, parent, *_ in rows if kind == "base"), None),
+        )
+
+
+def group_id(group: Expression) -> str:
+    """Digest of a group expression with its types."""
+    return digest(identity(group), 16)
+
+
+def _statistic_row(id_: NodeId, statistic: AggregateCall) -> tuple[object, ...]:
+    return (id_, column_name(statistic), text(statistic), str(statistic.type), statistic_json(statistic))

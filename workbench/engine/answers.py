@@ -1,0 +1,168 @@
+"""Answers of a query, read from its local tree's rows: no query has a store of its own (PSoup's results structure).
+
+A result is the rows with the query's bit, projected; changes are those of its log, one normal form per batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from workbench.engine.event_time import Clock
+from workbench.engine.operators.grouped_filter import WORD
+from workbench.engine.operators.parent_rows import has_bit
+from workbench.engine.operators.window import extent
+from workbench.engine.read_window import changes_within, rows_within
+from workbench.engine.storage.changelog import LogEntry
+from workbench.engine.storage.layout import BATCH, WEIGHT, word_column
+from workbench.engine.tree import Tree
+from workbench.errors import QueryError
+from workbench.network.network import QueryPlan
+from workbench.sql.algebra.column_names import unique_names
+from workbench.sql.algebra.types import Kind
+from workbench.sql.render.spark_sql import to_spark
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The answers of one query.
+
+    Attributes:
+        plan, tree: where its rows are.
+        registered: the batch after which it was registered.
+        clock: what time it is.
+        spark: the analyst's Spark session; the engine has one of its own.
+    """
+
+    plan: QueryPlan
+    tree: Tree
+    registered: int
+    clock: Clock
+    spark: SparkSession
+
+    def result(self) -> DataFrame:
+        """The answer over all data so far: the query's columns, each row as often as SQL says."""
+        rows = self._projected(self._rows(self._needed))
+        if not self.tree.plan.monotone:
+            rows = self._summed(rows)
+            rows = rows.where(f"{WEIGHT} > 0")
+        copies = F.explode(F.expr(f"sequence(1L, {WEIGHT})")).alias("_copy")
+        return rows.select(*self._names, copies).drop("_copy")
+
+    def taken(self) -> DataFrame:
+        """The answer over all data so far in the analyst's Spark session, kept by Spark's executors as it is now.
+
+        Its rows do not pass through the driver, and it needs no file of this session any more.
+        """
+        dates = {n for n, o in zip(self._names, self.plan.outputs, strict=True) if o.type.kind is Kind.DATE}
+        # Between sessions rows are Java's objects, and its dates have the Julian calendar before 1582-10-15: days that
+        # are counted from 1970 have none.
+        rows = self.result().selectExpr(*(f"unix_date({n}) AS {n}" if n in dates else n for n in self._names))._jdf
+        theirs = DataFrame(self.spark._jsparkSession.createDataFrame(rows.javaRDD(), rows.schema()), self.spark)
+        columns = [F.date_from_unix_date(n) if n in dates else F.col(n) for n in self._names]
+        return theirs.select(columns).toDF(*(output.name for output in self.plan.outputs)).localCheckpoint()
+
+    def count(self) -> int:
+        """Number of rows in the answer."""
+        rows = self._rows([WEIGHT, *self._words]).where(self._belongs)
+        return int(rows.agg(F.coalesce(F.sum(WEIGHT), F.lit(0))).collect()[0][0])
+
+    def changes(self, since: int | None) -> DataFrame:
+        """The Z-set of changes, columns ``_batch``, ``_weight``, then the query's by position; batches after ``since``.
+
+        What was there at registration counts as a change of that batch.
+        """
+        rows = self._projected(self._log(since))
+        batch = F.greatest(F.col(BATCH), F.lit(self.registered)).alias(BATCH)
+        rows = rows.select(batch, WEIGHT, *self._names)
+        if since is not None:
+            rows = rows.where(F.col(BATCH) > since)
+        summed = rows.groupBy(BATCH, *self._names).agg(F.sum(WEIGHT).alias(WEIGHT)).where(f"{WEIGHT} <> 0")
+        return summed.select(BATCH, WEIGHT, *self._names)
+
+    def _rows(self, names: Sequence[str]) -> DataFrame:
+        """Some columns of the rows that are in the query's window, if it has one."""
+        relation, window = self.tree.relation, self.plan.window
+        return rows_within(relation, names, extent(window, self.clock.now)) if window else relation.frame(names)
+
+    @property
+    def _belongs(self) -> str:
+        """SQL: the row has the bits of all nodes the query reads."""
+        return " AND ".join(has_bit(self.tree.plan.bits[node]) for node in self.plan.nodes)
+
+    @property
+    def _words(self) -> list[str]:
+        return [word_column(word) for word in sorted({self.tree.plan.bits[n] // WORD for n in self.plan.nodes})]
+
+    @property
+    def _needed(self) -> list[str]:
+        """The stored columns an answer is made of."""
+        return [*sorted({column.name for column in self.plan.columns}), BATCH, WEIGHT, *self._words]
+
+    @property
+    def _names(self) -> list[str]:
+        # Positions, since an analyst's column may be called like one of ours.
+        return [f"_{i}" for i in range(len(self.plan.outputs))]
+
+    def _projected(self, rows: DataFrame) -> DataFrame:
+        values = [
+            f"{to_spark(output.expression, lambda c: f'`{c.name}`')} AS {name}"
+            for name, output in zip(self._names, self.plan.outputs, strict=True)
+        ]
+        return rows.where(self._belongs).selectExpr(*values, BATCH, WEIGHT)
+
+    def _summed(self, rows: DataFrame) -> DataFrame:
+        return rows.groupBy(*self._names).agg(F.sum(WEIGHT).alias(WEIGHT))
+
+    def _log(self, since: int | None) -> DataFrame:
+        """All changes after a batch that count for the query's node, and maybe others, in the tree's layout."""
+        relation = self.tree.relation
+        if window := self.plan.window:
+            moments = [(self.registered, self.clock.after_batch(self.registered))]
+            moments += [(batch, moment) for batch, moment in self.clock.moments if batch > self.registered]
+            extents = [(batch, extent(window, moment)) for batch, moment in moments]
+            return changes_within(relation, self._needed, extents, since)
+        if self.tree.plan.monotone:
+            return relation.frame(self._needed)
+        entries = [entry for entry in _entries_of(self.tree, self.registered) if entry.delta.rows]
+        return relation.frame(self._needed, tuple(s for entry in entries for s in entry.delta.segments))
+
+
+def _entries_of(tree: Tree, registered: int) -> tuple[LogEntry, ...]:
+    """The last making of the tree that a query registered after this batch can have seen, and the changes since.
+
+    Older entries may lack columns the query needs; later makings repeat what changes have brought already.
+    """
+    first = max(i for i, entry in enumerate(tree.log) if entry.whole and entry.batch <= registered)
+    return (tree.log[first], *(entry for entry in tree.log[first + 1 :] if not entry.whole))
+
+
+def to_pandas(rows: DataFrame, plan: QueryPlan, first: tuple[str, ...] = ()) -> pd.DataFrame:
+    """Rows as pandas: ``first`` names the leading columns that are not the query's; one of hers of such a name gets a
+    number, as where a name is selected twice.
+
+    Decimals and dates stay exact (``Decimal``, ``datetime.date``); integers with NULLs are ``Int64``, not floats.
+
+    Raises:
+        QueryError: a date beyond year 9999, which SQL can compute and Python cannot hold.
+    """
+    table: pa.Table = rows.toArrow()
+    names = unique_names([*first, *(output.name for output in plan.outputs)])
+    try:
+        frame = table.rename_columns([f"_{i}" for i in range(len(names))]).to_pandas(integer_object_nulls=True)
+    except ValueError as problem:
+        raise QueryError(
+            f"the answer of {plan.name} cannot be shown: {problem}",
+            hint="a date is beyond year 9999; select it as text, CAST(... AS STRING)",
+        ) from problem
+    for i, output in enumerate(plan.outputs, start=len(first)):
+        column = f"_{i}"
+        if output.type.kind is Kind.INTEGER and frame[column].dtype == object:
+            frame[column] = frame[column].astype("Int64")
+    frame.columns = pd.Index(names)
+    return frame

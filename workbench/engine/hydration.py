@@ -1,0 +1,87 @@
+"""Making trees from data that has arrived: new ones, old ones anew, and families that somebody joins (PSoup 3).
+
+A new query's answer over old data is a change of nothing, so the operators that run in every batch compute it too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from workbench.engine.operators.filter_and_write import NO_CHANGE, Delta
+from workbench.engine.operators.operators import arrived, change
+from workbench.engine.operators.parent_rows import NodeRows
+from workbench.engine.spark.runner import Runner, Work
+from workbench.engine.state import Held, empty_tree
+from workbench.engine.storage.changelog import LogEntry
+from workbench.engine.storage.remapped_lineage import carried_log, must_move
+from workbench.engine.tree import Tree, TreePlan
+from workbench.network.network import Network
+from workbench.network.nodes import NodeId, Source
+
+Deltas = tuple[Delta, Delta]
+"""The change of a tree's rows, and of its state."""
+
+
+@dataclass(frozen=True)
+class Making:
+    """Makes the trees of a network.
+
+    Attributes:
+        runner: runs plans.
+        held: what there is so far.
+        network: what is to run.
+        batch: the last batch that was run; 0 after the history alone.
+    """
+
+    runner: Runner
+    held: Held
+    network: Network
+    batch: int
+
+    def made(self, plan: TreePlan, trees: Mapping[str, Tree], old: Tree | None) -> Tree:
+        """A tree computed from all data so far.
+
+        Args:
+            plan: the tree's.
+            trees: those it reads.
+            old: the one that it replaces, if any.
+        """
+        folder = self.runner.folder(plan.name)
+        left = None if old is not None else self._left_by(plan)
+        before: tuple[LogEntry, ...] = ()
+        if (told := old or left) is not None:
+            before = carried_log(told, plan, folder) if must_move(told.plan, plan) else told.log
+        delta, state_delta = self._from_nothing(plan, trees, told)
+        empty = empty_tree(self.runner.spark, plan, folder)
+        state = empty.state.append(state_delta) if empty.state is not None else None
+        # The log goes on for queries that were there; one registered now starts from the rows as they are now.
+        log = (*before, LogEntry(self.batch, delta, whole=True)) if plan.logged else ()
+        return replace(empty, relation=empty.relation.append(delta), state=state, log=log, extensible=True)
+
+    def _left_by(self, plan: TreePlan) -> Tree | None:
+        """The tree in which a family's roots ran before, if they have left it together."""
+        return next(filter(None, map(self.held.by_root.get, plan.roots)), None)
+
+    def extended(self, plan: TreePlan, trees: Mapping[str, Tree], old: Tree, new: Collection[NodeId]) -> Tree:
+        """A family with the rows of roots that join it; those of the others stay as they are."""
+        empty = empty_tree(self.runner.spark, plan, self.runner.folder(plan.name))
+        delta, state_delta = self._from_nothing(plan.only(new), trees, None)
+        relation = replace(empty.relation, runs=old.relation.runs)
+        state = replace(empty.state, runs=old.state.runs) if empty.state and old.state else None
+        wider = replace(old, plan=plan, relation=relation, state=state, log=old.log_for(plan, self.batch))
+        return wider.grown(delta, state_delta, self.batch)
+
+    def _from_nothing(self, plan: TreePlan, trees: Mapping[str, Tree], told: Tree | None) -> Deltas:
+        """All rows of a tree, and all of its state, as changes of nothing."""
+        node = self.network.nodes[plan.roots[0]]
+        if isinstance(node, Source):
+            return arrived(self.runner, plan, self.held.arrived[node.stream]), NO_CHANGE
+        inputs = tuple(rows_of(self.runner, trees[n], nodes, NO_CHANGE, from_nothing=True) for n, nodes in plan.inputs)
+        return change(self.runner, Work(node, plan, inputs, self.batch, self.held.clock, told=told))
+
+
+def rows_of(runner: Runner, tree: Tree, nodes: Iterable[NodeId], delta: Delta, from_nothing: bool = False) -> NodeRows:
+    """What an operator sees of some nodes of a tree."""
+    bits = tuple(dict.fromkeys(tree.plan.bits[node] for node in nodes))
+    return NodeRows(runner.views, tree.plan.name, tree.relation, delta, bits, from_nothing)

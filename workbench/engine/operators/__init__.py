@@ -1,0 +1,1 @@
+"""Operators: how the rows of a local tree change when its inputs change."""

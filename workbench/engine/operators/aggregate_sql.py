@@ -1,0 +1,190 @@
+"""How operators that keep groups change, as SQL over views (T4.2, Algorithm 4.1, exact under retractions)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence, Set
+
+from pyspark.sql import DataFrame
+
+from workbench.engine.operators.state_lookup import PARTS, ROLE, was
+from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan, Sessions, whose
+from workbench.engine.storage.layout import BATCH, MEMBER, WEIGHT
+from workbench.network.projection import Columns
+
+
+def merged_state(plan: GroupedPlan, state: DataFrame, whole: bool) -> DataFrame:
+    """A state with one row a group. What members kept who have left the family is gone.
+
+    Where it is the whole state, so are groups that have no rows any more; in a part of it the changes of a group's rows
+    may cancel in number and not in sum.
+    """
+    merges = [*_merges(plan), f"max({BATCH}) AS {BATCH}", f"1L AS {WEIGHT}"]
+    live = " OR ".join(f"{part.name} <> 0" for part in plan.parts if part.name.startswith(LIVE))
+    columns = ", ".join(f"`{name}`" for name in state.columns)
+    grouped = f"SELECT {_list(plan.keys, merges)} FROM {{state}} WHERE {of_members(plan)} {_group_by(plan.keys)}"
+    kept = f" WHERE {live}" if whole else ""
+    return state.sparkSession.sql(f"SELECT {columns} FROM ({grouped}){kept}", state=state)
+
+
+def state_change(plan: GroupedPlan, changes: Sequence[str], one_task: bool) -> str:
+    """SQL of the change grouped: one row for each touched group, with its keys, parts, batch and weight 1.
+
+    Args:
+        plan: how the operator runs.
+        changes: a view of the change of each branch, with the columns the branch reads and ``_weight``.
+        one_task: whether all of it is for one task, which saves every shuffle.
+    """
+    branches = []
+    for position, (branch, view) in enumerate(zip(plan.branches, changes, strict=True)):
+        # Parts read the parent's columns, except in a set operator, whose branches have different ones. A group's
+        # column may be called like one of these and be NULL for some members.
+        others = ["*"] if len(changes) == 1 else [WEIGHT, MEMBER]
+        groups = [f"{sql} AS `{_group(name)}`" for name, sql in branch.groups.items()]
+        branches.append(f"SELECT {_list({}, [*others, *groups])}, {position} AS _branch FROM {view}")
+    keys = [MEMBER, *(f"`{_group(name)}` AS `{name}`" for name in plan.groups)]
+    parts = [f"{part.change} AS `{part.name}`" for part in plan.parts]
+    grouped = f"FROM ({_together(branches, one_task)}) {_group_by([MEMBER, *map(_group, plan.groups)])}"
+    return f"SELECT {_list({}, [*keys, *parts])}, 0 AS {BATCH}, 1L AS {WEIGHT} {grouped}"
+
+
+def grouped_change(
+    plan: GroupedPlan, made: Columns, parts: Sequence[str], stored: str | None, rows: str | None, one_task: bool
+) -> str:
+    """SQL of the change of the operator's rows: columns ``made`` and ``_weight``.
+
+    Args:
+        plan: how the operator runs.
+        made: the columns of the result.
+        parts: SQL of the touched groups' parts: their change, and their state before the batch where there was one.
+        stored: view of the operator's rows of these groups before the batch; ``None`` when there were none.
+        rows: view of the parent's rows of these groups, where something is computed from them.
+        one_task: whether all of it is for one task, which saves every shuffle.
+    """
+    entering = f"SELECT {_list(made, [WEIGHT])} FROM ({_entering(plan, made, parts, rows, one_task)})"
+    if stored is None:
+        return f"SELECT * FROM ({entering}) WHERE {WEIGHT} <> 0"
+    leaving = f"SELECT {_list(made, [f'-{WEIGHT} AS {WEIGHT}'])} FROM {stored}"
+    changes = _together([entering, leaving], one_task)
+    summed = f"SELECT {_list(made, [f'sum({WEIGHT}) AS {WEIGHT}'])} FROM ({changes}) {_group_by(made)}"
+    return f"SELECT * FROM ({summed}) WHERE {WEIGHT} <> 0"
+
+
+def recalled_change(plan: GroupedPlan, made: Columns, recalled: str) -> str:
+    """SQL of the change of the operator's rows, where nothing is computed from its parent's: ``made`` and ``_weight``.
+
+    Args:
+        plan: how the operator runs.
+        made: the columns of the result.
+        recalled: view of the touched groups' parts, and of the operator's rows of these groups (``Recall``). It is read
+            once, since reading it writes the groups down.
+    """
+    values = [name for name in made if name not in plan.keys]
+    merges = [*_merges(plan), f"sum({WEIGHT}) AS {WEIGHT}"]
+    apart = [*plan.keys, *map(was, values), ROLE]
+    merged = f"SELECT {_list(apart, merges)} FROM {recalled} {_group_by(apart)}"
+    entering = [f"if({ROLE} = {PARTS}, {plan.finals[name]}, `{was(name)}`) AS `{name}`" for name in values]
+    weight = f"if({ROLE} = {PARTS}, {plan.weight}, -{WEIGHT}) AS {WEIGHT}"
+    keys = [f"`{name}`" for name in made if name in plan.keys]
+    changes = f"SELECT {', '.join([*keys, *entering, weight])} FROM ({merged})"
+    summed = f"SELECT {_list(made, [f'sum({WEIGHT}) AS {WEIGHT}'])} FROM ({changes}) {_group_by(made)}"
+    return f"SELECT * FROM ({summed}) WHERE {WEIGHT} <> 0"
+
+
+def as_told(rows: str, told: str, plan: GroupedPlan, made: Columns, inexact: Set[str]) -> str:
+    """The rows with the DOUBLE values that were told before, where a group has been told of.
+
+    Computed anew, a sum of floats may differ in its last digit; a later retraction must match what was told. ``told``
+    is the view of the rows as they stood, ``inexact`` the columns in question.
+    """
+    values = [f"if(o._weight IS NULL, n.`{name}`, o.`{name}`) AS `{name}`" for name in made if name in inexact]
+    others = [f"n.`{name}`" for name in made if name not in inexact]
+    chosen = _list({}, [*others, *values, f"n.{WEIGHT}"])
+    return f"SELECT {chosen} FROM ({rows}) n LEFT JOIN {told} o ON {_same_key('n', 'o', plan)}"
+
+
+def _entering(plan: GroupedPlan, made: Columns, parts: Sequence[str], rows: str | None, one_task: bool) -> str:
+    """SQL of the rows of the touched groups as they are now: keys, values, and as ``_weight`` how often each comes out.
+
+    What is computed from rows meets what is merged from parts in one grouping: it saves a join.
+    """
+    if plan.sessions is not None:
+        assert rows is not None
+        return _of_sessions(plan, plan.sessions, rows)
+    names = [part.name for part in plan.parts]
+    values = [f"`{name}`" for name in plan.holistic]
+    missing = [f"cast(NULL AS {made[name].spark}) AS `{name}`" for name in plan.holistic]
+    merged = [f"SELECT {_list([*plan.keys, *names], missing)} FROM ({part})" for part in parts]
+    if rows is not None:
+        own = [f"{sql} AS `{name}`" for name, sql in plan.holistic.items()]
+        nothing = [f"cast(NULL AS {part.type.spark}) AS `{part.name}`" for part in plan.parts]
+        merged.append(
+            f"SELECT {_list(plan.keys, [*nothing, *own])} FROM ({_repeated(rows, plan)}) {_group_by(plan.keys)}"
+        )
+    known = {f"`{name}`": nothing for name, nothing in plan.over_nothing.items()}
+    merges = [*_merges(plan), *(f"coalesce(first({v}, true), {known.get(v, 'NULL')}) AS {v}" for v in values)]
+    totals = f"SELECT {_list(plan.keys, merges)} FROM ({_together(merged, one_task)}) {_group_by(plan.keys)}"
+    finals = [f"{sql} AS `{name}`" for name, sql in plan.finals.items()]
+    return f"SELECT {_list(plan.keys, [*finals, *values, f'{plan.weight} AS {WEIGHT}'])} FROM ({totals})"
+
+
+def _of_sessions(plan: GroupedPlan, sessions: Sessions, rows: str) -> str:
+    """SQL of the sessions of the touched groups' rows, found by Spark among all of these."""
+    window = f"session_window({sessions.time}, '{sessions.gap} seconds')"
+    values = [f"{sql} AS `{name}`" for name, sql in plan.holistic.items()]
+    grouped = ", ".join([*(f"`{key}`" for key in plan.keys), window])
+    start = f"session_window.start AS `{sessions.column}`"
+    return (
+        f"SELECT {_list(plan.keys, [start, *values, f'1L AS {WEIGHT}'])}"
+        f" FROM ({_repeated(rows, plan)}) GROUP BY {grouped}"
+    )
+
+
+def _repeated(rows: str, plan: GroupedPlan) -> str:
+    """Every row as often as it counts: changes that cancel are gone, and a weight of 2 is two rows."""
+    (branch,) = plan.branches
+    keys = [f"{sql} AS `{name}`" for name, sql in branch.groups.items() if sql != f"`{name}`"]
+    names = list(dict.fromkeys([*branch.columns, *plan.keys]))
+    inner = f"SELECT {_list(branch.columns, [MEMBER, WEIGHT, *keys])} FROM {rows}"
+    summed = f"SELECT {_list(names, [f'sum({WEIGHT}) AS {WEIGHT}'])} FROM ({inner}) {_group_by(names)}"
+    copies = f"LATERAL VIEW explode(sequence(1L, {WEIGHT})) copies AS _copy"
+    return f"SELECT {_list(names, ['_copy'])} FROM ({summed}) {copies} WHERE {WEIGHT} > 0"
+
+
+def of_members(plan: GroupedPlan) -> str:
+    """SQL: a row is of somebody who is in the family."""
+    return whose(plan.members)
+
+
+def _group(name: str) -> str:
+    """What a group's column is called beside the columns it is computed from."""
+    return f"_by {name}"
+
+
+def nothing_yet(plan: GroupedPlan) -> str:
+    """SQL of the parts of a group over no rows, for each member: where there are no group columns, that is a row."""
+    parts = [f"cast(NULL AS {part.type.spark}) AS `{part.name}`" for part in plan.parts]
+    members = ", ".join(f"({member}L)" for member in plan.members)
+    return f"SELECT {_list(plan.keys, parts)} FROM VALUES {members} AS nothing({MEMBER})"
+
+
+def _same_key(left: str, right: str, plan: GroupedPlan) -> str:
+    return " AND ".join(f"{left}.`{key}` <=> {right}.`{key}`" for key in plan.identifying) or "true"
+
+
+def _together(parts: Sequence[str], one_task: bool) -> str:
+    """Some bags of rows as one."""
+    rows = " UNION ALL ".join(parts)
+    return f"SELECT /*+ COALESCE(1) */ * FROM ({rows})" if one_task and len(parts) > 1 else rows
+
+
+def _merges(plan: GroupedPlan) -> list[str]:
+    return [f"{part.merge} AS `{part.name}`" for part in plan.parts]
+
+
+def _list(names: Iterable[str], more: Iterable[str]) -> str:
+    return ", ".join([*(f"`{name}`" for name in names), *more])
+
+
+def _group_by(names: Iterable[str]) -> str:
+    listed = _list(names, [])
+    return f"GROUP BY {listed}" if listed else ""

@@ -1,0 +1,1 @@
+"""Physical plans: how each local tree is evaluated, without rows."""

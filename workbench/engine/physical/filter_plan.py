@@ -1,0 +1,197 @@
+"""Compile a local tree's selections into a grouped filter: which expressions Spark must evaluate, and their tables.
+
+Exact for every type (design 3.5): constants that fall between two values of the expression's type are moved to the
+next value with the operator adjusted, and whatever has no total order of 64-bit numbers or strings (a comparison of
+two columns, LIKE, a user function) is evaluated by Spark to true, false or NULL and looked up like any other value.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+import numpy as np
+
+from workbench.engine.operators.grouped_filter import (
+    WORD,
+    Bits,
+    Disjunction,
+    GroupedFilter,
+    RangeTable,
+    comparable_constant,
+    mask,
+)
+from workbench.engine.physical.unscaled import unscaled
+from workbench.sql.algebra.expressions import Column, Constant
+from workbench.sql.algebra.types import Kind
+from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet
+from workbench.sql.render.spark_sql import literal_to_spark, to_spark
+
+_LIMIT = 2**62
+
+
+@dataclass(frozen=True)
+class Test:
+    """One literal as a test of ranks: of what Spark evaluates, satisfied where ``operator`` holds against ``point``."""
+
+    sql: str
+    operator: Operator
+    point: int | float | str | None
+
+    def satisfied(self, points: list[int | float | str]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """For every range over the sorted points (and NULL, last), whether the literal is true there."""
+        out = np.zeros(2 * len(points) + 2, dtype=bool)
+        if self.operator is Operator.IS_NULL:
+            out[-1] = True
+        elif self.operator is Operator.IS_NOT_NULL:
+            out[:-1] = True
+        else:
+            assert self.point is not None
+            at = 2 * points.index(self.point) + 1
+            below, equal, above = _SIDES[self.operator]
+            out[:at], out[at], out[at + 1 : -1] = below, equal, above
+        return out
+
+
+_SIDES = {
+    Operator.EQ: (False, True, False),
+    Operator.NE: (True, False, True),
+    Operator.LT: (True, False, False),
+    Operator.LE: (True, True, False),
+    Operator.GT: (False, False, True),
+    Operator.GE: (False, True, True),
+}
+
+
+@dataclass(frozen=True)
+class CompiledFilter:
+    """A grouped filter and the expressions it reads: ``tests`` maps the column name in the filter to Spark SQL.
+
+    What it reads of columns that rows have anyway is not among them.
+    """
+
+    filter: GroupedFilter
+    tests: Mapping[str, str]
+
+
+def compile_filter(
+    selections: Mapping[int, PredSet],
+    bits: Iterable[int],
+    keep: Iterable[frozenset[int]],
+    columns: Collection[str] = (),
+) -> CompiledFilter:
+    """Compile.
+
+    Args:
+        selections: for the bit of each selection node, its PredSet over the root's columns.
+        bits: all bits in use, also those without a PredSet (the root).
+        keep: for what a row is worth keeping: having all the bits of one of these sets.
+        columns: those of the root that rows have when they are tested.
+    """
+    used = list(bits)
+    words = max(used, default=0) // WORD + 1
+    tested: dict[ORPred, list[int]] = {}
+    for bit, predicates in selections.items():
+        for predicate in predicates:
+            tested.setdefault(predicate, []).append(bit)
+    compiled = {predicate: [_test(literal) for literal in predicate.literals] for predicate in tested}
+    sql = sorted({test.sql for tests in compiled.values() for test in tests})
+    there = {_over_root(column): column for column in columns}
+    names = {text: there.get(text, f"_t{i}") for i, text in enumerate(sql)}
+
+    single: dict[str, list[tuple[list[Test], list[int]]]] = {}
+    disjunctions: list[Disjunction] = []
+    for predicate, with_bits in tested.items():
+        by_sql: dict[str, list[Test]] = {}
+        for test in compiled[predicate]:
+            by_sql.setdefault(test.sql, []).append(test)
+        if len(by_sql) == 1:
+            single.setdefault(next(iter(by_sql)), []).append((compiled[predicate], with_bits))
+        else:
+            tables = tuple(_table(names[text], [(tests, [0])], 1, mask([], 1)) for text, tests in by_sql.items())
+            disjunctions.append(Disjunction(tables, ~mask(with_bits, words)))
+    tables = tuple(
+        _table(names[text], groups, words, ~mask([b for _, bits_ in groups for b in bits_], words))
+        for text, groups in single.items()
+    )
+    wanted = sorted(keep, key=sorted)
+    single_bits = mask([bit for some in wanted if len(some) == 1 for bit in some], words)
+    combinations = [mask(list(some), words) for some in wanted if len(some) > 1]
+    combined = np.array(combinations, dtype=np.uint64).reshape(-1, words)
+    grouped = GroupedFilter(tables, tuple(disjunctions), mask(used, words), single_bits, combined)
+    return CompiledFilter(grouped, {names[text]: text for text in sql if text not in there})
+
+
+def _table(column: str, groups: list[tuple[list[Test], list[int]]], words: int, free: Bits) -> RangeTable:
+    """The table of one expression: each group of tests is an ORPred and the bits that need it; ``free`` need none.
+
+    A bit may need several ORPreds on one expression (a range): it is set where all of them are satisfied.
+    """
+    points = sorted({t.point for tests, _ in groups for t in tests if t.point is not None})
+    rows = 2 * len(points) + 2
+    by_bit: dict[int, np.ndarray[tuple[int], np.dtype[np.bool_]]] = {}
+    for tests, with_bits in groups:
+        satisfied = np.logical_or.reduce([t.satisfied(points) for t in tests])
+        for bit in with_bits:
+            by_bit[bit] = by_bit[bit] & satisfied if bit in by_bit else satisfied
+    table = np.broadcast_to(free, (rows, words)).copy()
+    for bit, satisfied in by_bit.items():
+        table[:, bit // WORD] |= np.where(satisfied, np.uint64(1 << (bit % WORD)), np.uint64(0))
+    kind: type = object if points and isinstance(points[0], str) else (float if _any_float(points) else np.int64)
+    return RangeTable(column, np.array(points, dtype=kind), table)
+
+
+def _any_float(points: list[int | float | str]) -> bool:
+    return any(isinstance(p, float) for p in points)
+
+
+def _over_root(column: Column | str) -> str:
+    return f"`{column if isinstance(column, str) else column.name}`"
+
+
+def _test(literal: Literal) -> Test:
+    """The literal as a test on ranks, or, where ranks cannot decide it exactly, on Spark's answer to it."""
+    if literal.operator in (Operator.IS_NULL, Operator.IS_NOT_NULL):
+        return Test(to_spark(literal.left, _over_root), literal.operator, None)
+    ranked = _ranked(literal) if isinstance(literal.right, Constant) else None
+    return ranked or Test(literal_to_spark(literal, _over_root), Operator.EQ, 1)
+
+
+def _ranked(literal: Literal) -> Test | None:
+    assert isinstance(literal.right, Constant)
+    value, left = literal.right.value, literal.left
+    if value is None or value != value:
+        return None  # NULL and NaN have no place among sorted points
+    sql = to_spark(left, _over_root)
+    kind, constant_kind = left.type.kind, literal.right.type.kind
+    if kind is Kind.DOUBLE and literal.right.type.numeric:
+        return Test(sql, literal.operator, float(value))  # type: ignore[arg-type]
+    if kind in (Kind.INTEGER, Kind.DECIMAL) and constant_kind in (Kind.INTEGER, Kind.DECIMAL):
+        if not isinstance(left, Column) and (whole := unscaled(left, _over_root)) is not None:
+            sql = whole.sql
+        return _exact_number(sql, literal.operator, Decimal(str(value)), left.type.scale)
+    if kind is constant_kind and kind in (Kind.STRING, Kind.DATE, Kind.TIMESTAMP):
+        return Test(sql, literal.operator, comparable_constant(value, 0))
+    return None
+
+
+def _exact_number(sql: str, operator: Operator, value: Decimal, scale: int) -> Test | None:
+    """An exact comparison in unscaled integers; a constant between two of them becomes the upper one."""
+    scaled = value.scaleb(scale)
+    if abs(scaled) >= _LIMIT:
+        return None
+    point = math.floor(scaled)
+    if point == scaled:
+        return Test(sql, operator, point)
+    match operator:
+        case Operator.LT | Operator.LE:
+            return Test(sql, Operator.LT, point + 1)
+        case Operator.GT | Operator.GE:
+            return Test(sql, Operator.GE, point + 1)
+        case Operator.NE:
+            return Test(sql, Operator.IS_NOT_NULL, None)
+        case _:
+            # Equal to a value the type cannot hold: Spark's answer is false or NULL, never true.
+            return None

@@ -1,0 +1,71 @@
+"""By what rows are found: of a join equalities of an expression of one side with one of the other, of a window times.
+
+A key or a time that is computed is stored with the rows, as Spark computes it, so that it can be looked up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from workbench.sql.algebra.expressions import Column, Expression, digest, identity, map_columns, sources
+from workbench.sql.algebra.types import Kind
+from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet
+
+Ends = tuple[Expression, Expression]
+"""Two expressions that are compared, the left side's first, each over the columns of its side."""
+
+
+def join_keys(tested: PredSet) -> Iterator[Ends]:
+    """What must be equal.
+
+    Only where equal values look alike: of one type, and not DOUBLE, of which 0.0 and -0.0 are equal.
+    """
+    yield from (ends for predicate in tested if (ends := ends_of(predicate)) is not None)
+
+
+def ends_of(predicate: ORPred) -> Ends | None:
+    """What a predicate says must be equal, if it says that alone."""
+    return _equality(predicate.literals[0]) if len(predicate.literals) == 1 else None
+
+
+def either_keys(tested: PredSet) -> tuple[Ends, ...]:
+    """Of which one must be equal: a disjunction of equalities, the shortest one if there are several.
+
+    Example:
+        Records of one patient have the same day of birth, or one that is known to the month only:
+        ``l.bdate = r.bdate OR l.bym = r.bym``. Either is worth looking up; all of one town is not.
+    """
+    found: list[tuple[Ends, ...]] = []
+    for predicate in tested:
+        ends = [_equality(literal) for literal in predicate.literals]
+        if len(ends) > 1 and None not in ends:
+            found.append(tuple(e for e in ends if e is not None))
+    return min(found, key=len, default=())
+
+
+def key_column(key: Expression) -> str:
+    """The stored column that has a key's values.
+
+    Example:
+        >>> from workbench.sql.algebra.types import STRING
+        >>> key_column(Column("account", STRING))
+        'account'
+    """
+    return key.name if isinstance(key, Column) else f"_key_{digest(identity(key))}"
+
+
+def _equality(literal: Literal) -> Ends | None:
+    """The two sides of an equality between the inputs of a join, if rows can be found by it."""
+    if literal.operator is not Operator.EQ or literal.right is None:
+        return None
+    ends = {sources(end): end for end in (literal.left, literal.right)}
+    left, right = ends.get(frozenset([0])), ends.get(frozenset([1]))
+    if left is None or right is None or left.type.kind is Kind.DOUBLE:
+        return None
+    alike = left.type.kind is right.type.kind and left.type.scale == right.type.scale
+    return (_own(left), _own(right)) if alike else None
+
+
+def _own(expression: Expression) -> Expression:
+    return map_columns(expression, lambda column: replace(column, source=0))

@@ -1,0 +1,92 @@
+"""A window that is imposed on a query's rows when its answer is read (PSoup-P: PSoup 3.3, 5).
+
+Batch by batch only the rest of the query is kept up. The rows in the window are found by their time; what each batch
+changed follows from the batch that brought a row and from where the window was after every batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame
+
+from workbench.engine.operators.window import Extent, rows_in, within
+from workbench.engine.spark.frames import one_row_a_task, tasks_of
+from workbench.engine.spark.worker import settle
+from workbench.engine.storage.layout import BATCH, WEIGHT, only
+from workbench.engine.storage.relation import ROWS_A_TASK, Relation
+from workbench.engine.storage.segments import Segment, read_share
+
+Rows = Iterator[pa.RecordBatch]
+
+
+def rows_within(relation: Relation, names: Sequence[str], where: Extent) -> DataFrame:
+    """Some columns of a relation's rows that are in a window."""
+    schema, wanted = _schemas(relation, names, where)
+
+    def read(segment: Segment) -> Rows:
+        for rows in rows_in(segment, where, schema):
+            yield rows.select(wanted)
+
+    return _frame(relation, wanted, read)
+
+
+def changes_within(
+    relation: Relation, names: Sequence[str], extents: Sequence[tuple[int, Extent]], since: int | None
+) -> DataFrame:
+    """What a window on a relation changed, batch by batch: rows with ``_batch`` and ``_weight``.
+
+    Args:
+        relation: rows that are never taken back.
+        names: the columns wanted, ``_batch`` and ``_weight`` among them.
+        extents: where the window was after some batches, in order; the first is the one at registration.
+        since: give the changes of later batches only.
+    """
+    first = max((i for i, (batch, _) in enumerate(extents) if since is not None and batch <= since), default=None)
+    seen, told = (None, extents) if first is None else (extents[first], extents[first + 1 :])
+    schema, wanted = _schemas(relation, names, extents[0][1])
+
+    def read(segment: Segment) -> Rows:
+        for rows in read_share([(segment.path, 0, segment.rows)], schema):
+            brought = rows.column(BATCH).to_numpy(zero_copy_only=False)
+            before = np.zeros(rows.num_rows, dtype=bool)
+            if seen is not None:
+                before = within(rows, seen[1]) & (brought <= seen[0])
+            for batch, where in told:
+                after = within(rows, where) & (brought <= batch)
+                for now, weight in ((after & ~before, 1), (before & ~after, -1)):
+                    if now.any():
+                        yield _told(rows.filter(pa.array(now)).select(wanted), batch, weight)
+                before = after
+
+    return _frame(relation, wanted, read)
+
+
+def _told(rows: pa.RecordBatch, batch: int, weight: int) -> pa.RecordBatch:
+    batches = pa.array(np.full(rows.num_rows, batch, dtype=np.int32))
+    marks = {BATCH: batches, WEIGHT: pc.multiply(rows.column(WEIGHT), weight)}
+    values = [marks.get(name, rows.column(name)) for name in rows.schema.names]
+    return pa.RecordBatch.from_arrays(values, names=rows.schema.names)
+
+
+def _schemas(relation: Relation, names: Sequence[str], where: Extent) -> tuple[pa.Schema, list[str]]:
+    """The columns to read, and those of them that are wanted."""
+    wanted = list(dict.fromkeys(names))
+    return only(relation.layout.arrow, list(dict.fromkeys([*wanted, *where, BATCH, WEIGHT]))), wanted
+
+
+def _frame(relation: Relation, names: Sequence[str], read: Callable[[Segment], Rows]) -> DataFrame:
+    """What is read of every segment, whole segments to each task."""
+    spark, segments = relation.spark, relation.segments
+    tasks = 1 if relation.rows <= ROWS_A_TASK else max(1, min(len(segments), spark.sparkContext.defaultParallelism))
+
+    def run(batches: Iterable[pa.RecordBatch]) -> Rows:
+        settle()
+        for task in tasks_of(batches):
+            for segment in segments[task::tasks]:
+                yield from read(segment)
+
+    return one_row_a_task(spark, tasks).mapInArrow(run, relation.layout.ddl(names))

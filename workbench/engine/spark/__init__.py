@@ -1,0 +1,1 @@
+"""Spark: sessions, clusters, cached plans, tasks, user functions, translated errors."""

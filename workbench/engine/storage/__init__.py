@@ -1,0 +1,1 @@
+"""Storage: segments, relations, indexes, changelogs, retention."""

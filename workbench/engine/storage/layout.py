@@ -1,0 +1,75 @@
+"""How rows are stored: values, the batch that brought the change, its weight, and words of lineage."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import pyarrow as pa
+
+from workbench.sql.algebra.types import DataType
+from workbench.streams.arrow_types import to_arrow
+
+BATCH = "_batch"
+"""Column: the batch that brought the change."""
+WEIGHT = "_weight"
+"""Column: the change's weight in the Z-set."""
+
+MEMBER = "_member"
+"""Column: in a family of siblings, whose row it is."""
+
+
+def word_column(word: int) -> str:
+    """The column that holds bits 64·word … 64·word+63 of the lineage."""
+    return f"_bits{word}"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Names and types of a relation's columns: values, batch, weight, and words of lineage."""
+
+    columns: Mapping[str, DataType]
+    words: int = 0
+
+    def types(self, names: Sequence[str]) -> tuple[tuple[str, str], ...]:
+        """Some of the columns, each with Spark's name of its type."""
+        known = {name: type_.spark for name, type_ in self.columns.items()} | {BATCH: "int"}
+        return tuple((name, known.get(name, "bigint")) for name in names)
+
+    def ddl(self, names: Sequence[str]) -> str:
+        """The schema of some of the columns in Spark's DDL, in the order of ``names``."""
+        return ", ".join(f"`{name}` {type_}" for name, type_ in self.types(names))
+
+    @cached_property
+    def arrow(self) -> pa.Schema:
+        """The schema in Arrow."""
+        fields = [pa.field(name, to_arrow(type_)) for name, type_ in self.columns.items()]
+        fields += [pa.field(BATCH, pa.int32()), pa.field(WEIGHT, pa.int64())]
+        return pa.schema(fields + [pa.field(word_column(w), pa.int64()) for w in range(self.words)])
+
+
+def conform(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """Rows in a schema: columns in order; those they do not have are NULL, words of lineage 0.
+
+    Example:
+        >>> rows = pa.RecordBatch.from_pydict({"b": [1, 2], "a": ["x", None]})
+        >>> conform(rows, pa.schema([("a", pa.string()), ("_bits0", pa.int64())])).to_pydict()
+        {'a': ['x', None], '_bits0': [0, 0]}
+    """
+    return pa.RecordBatch.from_arrays([_column(batch, field) for field in schema], schema=schema)
+
+
+def _column(batch: pa.RecordBatch, wanted: pa.Field) -> pa.Array:
+    at = batch.schema.get_field_index(wanted.name)
+    if at >= 0:
+        found = batch.column(at)
+        return found if found.type == wanted.type else found.cast(wanted.type)
+    if wanted.name.startswith("_bits"):
+        return pa.array([0] * batch.num_rows, type=pa.int64())
+    return pa.nulls(batch.num_rows, wanted.type)
+
+
+def only(schema: pa.Schema, names: Sequence[str]) -> pa.Schema:
+    """The schema of some of the columns, in the order of ``names``."""
+    return pa.schema([schema.field(name) for name in names])

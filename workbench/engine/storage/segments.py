@@ -1,0 +1,143 @@
+"""Segments: rows in files that are written once and memory-mapped by whoever reads them.
+
+A segment is one Arrow record batch, uncompressed, so opening it costs nothing however large it is, its columns are read
+only where they are needed, and all processes of a machine share the pages. State needs no process's memory.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import pyarrow as pa
+
+from workbench.engine.storage.layout import conform
+from workbench.errors import EngineError
+from workbench.files.checked import NewFile, checksum_of, make_folder
+from workbench.files.mapped import MAPPED, remove_file
+
+SEGMENT_ROWS = 250_000
+"""About so many rows make a segment: what a task keeps in memory before it writes."""
+
+HANDED_ON = 16_384
+"""Rows handed to Spark at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A file of rows.
+
+    Attributes:
+        path: where it is.
+        rows: how many there are.
+        checksum: of its bytes (``workbench.files.checked``); ``None`` where it is not known, as in the tasks of a job.
+    """
+
+    path: str
+    rows: int
+    checksum: int | None = None
+
+
+class SegmentWriter:
+    """Writes rows to segments as they come; ``close`` gives those that were written.
+
+    Args:
+        folder: where.
+        mark: what the names of the files begin with.
+    """
+
+    def __init__(self, folder: str, mark: str = "") -> None:
+        self._folder = Path(folder)
+        self._mark = mark
+        self._waiting: list[pa.RecordBatch] = []
+        self._written: list[Segment] = []
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Take some rows."""
+        self._waiting.append(batch)
+        if sum(b.num_rows for b in self._waiting) >= SEGMENT_ROWS:
+            self._write()
+
+    def close(self) -> list[Segment]:
+        """Write the rest."""
+        if any(batch.num_rows for batch in self._waiting):
+            self._write()
+        return self._written
+
+    def _write(self) -> None:
+        # A folder that held no file may be missing in a copy of the session.
+        make_folder(self._folder)
+        # Strings of more than 2 GiB stay several batches; each becomes a file.
+        for batch in pa.Table.from_batches(self._waiting).combine_chunks().to_batches():
+            # A random name: what a failed or repeated task wrote is never read.
+            path = f"{self._folder}/{self._mark}{uuid.uuid4().hex}.arrow"
+            try:
+                with NewFile(path) as file, pa.ipc.new_file(file, batch.schema) as writer:
+                    writer.write_batch(batch)
+            except BaseException:
+                Path(path).unlink(missing_ok=True)  # on a full disk every byte counts
+                raise
+            self._written.append(Segment(path, batch.num_rows, file.checksum))
+        self._waiting = []
+
+
+def write_segments(table: pa.Table, folder: Path) -> tuple[Segment, ...]:
+    """Write a table that this process has."""
+    writer = SegmentWriter(str(folder))
+    for batch in table.to_batches():
+        writer.add(batch)
+    return tuple(writer.close())
+
+
+def open_segment(path: str) -> pa.RecordBatch:
+    """The rows of a segment, where they are; nothing is read yet."""
+    return MAPPED.batch(path)
+
+
+def check_segments(segments: Iterable[Segment]) -> None:
+    """Nothing when segments have the bytes that were written; for whoever puts a copy of their rows in their place.
+
+    Damaged rows would get a checksum that is right, and what tells that they are damaged would be gone.
+
+    Raises:
+        EngineError: they are not; the message names the file.
+    """
+    for segment in segments:
+        if segment.checksum is not None and checksum_of(segment.path) != segment.checksum:
+            raise EngineError(
+                f"{segment.path} is damaged: its bytes are not those that were written",
+                hint="close the session, and open it with repair=True to compute it anew from the streams",
+            )
+
+
+def remove_segment(path: str) -> None:
+    """Delete a segment and the indexes made of it. Who has it open keeps reading it."""
+    file = Path(path)
+    for index in file.parent.glob(f"{file.stem}.*"):
+        remove_file(index)
+
+
+Share = list[tuple[str, int, int]]
+"""What one task reads: segments, each with its first row and the number of rows."""
+
+
+def shares(segments: Iterable[Segment], tasks: int) -> list[Share]:
+    """The rows of segments in ``tasks`` parts of about equal size."""
+    out: list[Share] = [[] for _ in range(tasks)]
+    for segment in segments:
+        cuts = [segment.rows * i // tasks for i in range(tasks + 1)]
+        for share, (start, end) in zip(out, pairwise(cuts), strict=True):
+            if end > start:
+                share.append((segment.path, start, end - start))
+    return out
+
+
+def read_share(share: Share, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """The rows of a share, some at a time."""
+    for path, start, rows in share:
+        batch = open_segment(path)
+        for first in range(start, start + rows, HANDED_ON):
+            yield conform(batch.slice(first, min(HANDED_ON, start + rows - first)), schema)

@@ -1,0 +1,1 @@
+"""What the workbench is compared with: DuckDB, Spark, Flink, code by hand."""

@@ -1,0 +1,1 @@
+"""Generators of the example streams FED, MED, prices and visits."""

@@ -1,0 +1,222 @@
+"""Incremental evaluation of single queries (T10.2): Q1-Q7 beside DuckDB and Spark (Table C.1), transitivity inference
+(C.2), conditional materialization (C.3), and the size of a batch (Figure 10.2).
+
+Each query has a network of its own, as in the thesis. Data1 is a history and one big batch whose last six records
+complete the rare patterns, Data2 the same without these six. The last part of the history arrives in batches too, so
+that the measured one does not pay for planning. The thesis draws Figure 10.2 from QIEFed-Uniform; here it is the mean
+of Q1-Q7.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from statistics import mean, median
+
+import pyarrow as pa
+
+from workbench.experiments import ours
+from workbench.experiments.ours import Progress
+from workbench.experiments.peers import reruns
+from workbench.experiments.peers.digests import Digest, check
+from workbench.experiments.peers.reruns import Reruns
+from workbench.experiments.query_sets import GeneratedQuery
+from workbench.experiments.report import Chart, Report, spread_of, table
+from workbench.experiments.workload import FED, Workload, examples
+from workbench.options import Options
+
+HISTORY, NEW, ALERTS = 300_000, 20_000, 6
+"""Rows of T10.1.4: those before, those that are new, and those that Data1 has besides."""
+
+BATCH_SIZES = (1_000, 4_000, 8_000, 20_000)
+
+THESIS_C1: Mapping[str, Mapping[str, Sequence[int]]] = {
+    "Data1": {"Rete": (3, 1, 1, 16, 14, 1, 1), "SQL": (45, 14, 20, 20, 14, 6, 6)},
+    "Data2": {"Rete": (3, 1, 1, 16, 15, 1, 1), "SQL": (31, 12, 19, 19, 17, 7, 6)},
+}
+THESIS_C2: Mapping[tuple[str, str], Sequence[int | None]] = {
+    ("Q1", "Data1"): (3, 44, 45, 20),
+    ("Q1", "Data2"): (3, 27, 31, 12),
+    ("Q3", "Data1"): (1, 18, 20, None),
+    ("Q3", "Data2"): (1, 17, 19, None),
+}
+"""Rete with and without inference, SQL as it is, and SQL with the hidden conditions added by hand."""
+THESIS_C3: Mapping[str, Sequence[int]] = {"Data1": (38, 44, 45), "Data2": (17, 27, 31)}
+"""Conditional, not conditional, SQL."""
+
+HIDDEN = {
+    "Q1": " AND onward.amount > 500000 AND final.amount > 500000",
+    "Q3": " AND sent.amount > 1000000",
+}
+"""What follows from a query and is not in its text."""
+
+CONDITIONAL = Options(transitivity=False, materialize_below=0.3)
+NON_CONDITIONAL = Options(transitivity=False, materialize_below=1.0)
+"""The configurations of T10.2.3."""
+
+
+class _Bench:
+    """Runs Q1-Q7 alone, and keeps DuckDB's answers to compare with."""
+
+    def __init__(self, chosen: argparse.Namespace, progress: Progress) -> None:
+        self.history, self.new = chosen.history, chosen.new
+        self.repeats, self.patience, self._progress = chosen.repeats, chosen.patience, progress
+        queries = (replace(query, name=f"Q{i}") for i, query in enumerate(examples(range(1, 8)), start=1))
+        self.queries = {query.name: query for query in queries if query.name in chosen.queries}
+        rows = FED.rows(self.history + self.new + ALERTS)
+        self.rows = {"Data1": rows, "Data2": rows.slice(0, self.history + self.new)}
+        self._digests: dict[tuple[str, str], Mapping[str, Digest]] = {}
+        self.seconds: dict[str, object] = {}
+
+    def ours(self, name: str, data: str, options: Options | None = None, how: str = "incremental") -> float:
+        """Median seconds of the measured batch."""
+        work = self._work(self.queries[name], self.rows[data])
+        seconds = []
+        for _ in range(self.repeats):
+            run = ours.run(work, [1], 1, options=options, checked={name}, progress=_silent)
+            check(f"{name} on {data}, {how}", run.digests, self._expected(name, data))
+            seconds.append(run.last.seconds)
+        self._note(f"{name} on {data}, {how}", seconds)
+        return median(seconds)
+
+    def again(self, who: str, name: str, data: str, hidden: bool = False) -> float:
+        """Seconds to run the query again over everything, maybe with its hidden conditions in the text."""
+        query = self.queries[name]
+        if hidden:
+            query = replace(query, duckdb_sql=query.duckdb_sql.rstrip().rstrip(";") + HIDDEN[name])
+        found = self._rerun(reruns.in_spark if who == "Spark" else reruns.in_duckdb, query, data)
+        check(f"{name} on {data}, {who}", found.digests, self._expected(name, data))
+        self._note(f"{name} on {data}, {who}{' with hidden conditions' if hidden else ''}", [found.seconds[name]])
+        return found.seconds[name]
+
+    def by_batch_size(self, sizes: Sequence[int]) -> dict[float, float]:
+        """Mean seconds of a batch over the queries, by its rows (Figure 10.2)."""
+        found: dict[float, float] = {}
+        for size in sizes:
+            rows = FED.rows(self.history + size)
+            works = [self._work(query, rows) for query in self.queries.values()]
+            runs = [ours.run(work, [1], 1, progress=_silent) for work in works]
+            found[size] = mean(run.last.seconds for run in runs)
+            self._note(f"batches of {size:,}", [run.last.seconds for run in runs])
+        return found
+
+    def _work(self, query: GeneratedQuery, rows: pa.Table) -> Workload:
+        batch = rows.num_rows - self.history
+        return Workload(query.name, FED.stream, rows, max(0, self.history - ours.WARM_UP * batch), batch, (query,))
+
+    def _rerun(self, run: Callable[..., Reruns], query: GeneratedQuery, data: str) -> Reruns:
+        rows = self.rows[data]
+        return run(self._work(query, rows), [query], rows.num_rows, self.patience)
+
+    def _expected(self, name: str, data: str) -> Mapping[str, Digest]:
+        if (name, data) not in self._digests:
+            self._digests[name, data] = self._rerun(reruns.in_duckdb, self.queries[name], data).digests
+        return self._digests[name, data]
+
+    def _note(self, what: str, seconds: Sequence[float]) -> None:
+        self.seconds[what] = spread_of(seconds)
+        self._progress(f"{what}: {median(seconds):.2f} s")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the experiment can be told."""
+    names = [f"Q{i}" for i in range(1, 8)]
+    parser.add_argument(
+        "--queries", nargs="+", choices=names, default=names, metavar="Q", help="all of Q1 to Q7 unless given"
+    )
+    parser.add_argument("--history", type=int, default=HISTORY, metavar="ROWS", help=f"default: {HISTORY}")
+    parser.add_argument("--new", type=int, default=NEW, metavar="ROWS", help=f"rows of the batch (default: {NEW})")
+    parser.add_argument(
+        "--repeats", type=int, default=3, metavar="N", help="sessions for each figure of ours (default: 3)"
+    )
+    parser.add_argument(
+        "--batch-sizes",
+        nargs="*",
+        type=int,
+        default=BATCH_SIZES,
+        metavar="ROWS",
+        help="of Figure 10.2; none to leave it out",
+    )
+    parser.add_argument(
+        "--patience", type=float, default=reruns.PATIENCE, metavar="SECONDS", help="for one query of DuckDB or Spark"
+    )
+
+
+def report(chosen: argparse.Namespace, progress: Progress = print) -> Report:
+    """Tables C.1, C.2 and C.3, and Figure 10.2."""
+    bench = _Bench(chosen, progress)
+    evaluation = {
+        data: {
+            name: [bench.ours(name, data), *(bench.again(w, name, data) for w in ("DuckDB", "Spark"))]
+            for name in bench.queries
+        }
+        for data in bench.rows
+    }
+    sizes = bench.by_batch_size(chosen.batch_sizes)
+    texts = [
+        f"each query alone: {chosen.history:,} rows, then a batch of {chosen.new:,} (in Data1, {ALERTS} more)",
+        _table_c1(evaluation),
+        *(_table_c2(bench) if {"Q1", "Q3"} & set(bench.queries) else ()),
+        *(_table_c3(bench) if "Q1" in bench.queries else ()),
+    ]
+    if sizes:
+        texts += [
+            "rows of a batch (T Figure 10.2)",
+            table(["rows", "seconds"], [[int(n), s] for n, s in sizes.items()]),
+        ]
+    charts = [_chart(f"Data1: {whose}", series) for whose, series in _figure_10_1(evaluation["Data1"]).items()]
+    if sizes:
+        charts.append(
+            Chart("ours, T Figure 10.2", "rows of a batch", "seconds", {"mean of the queries": sizes}, log_x=True)
+        )
+    return Report(
+        "incremental", "\n\n".join(texts), {"history": chosen.history, "new": chosen.new, **bench.seconds}, charts
+    )
+
+
+def _table_c1(evaluation: Mapping[str, Mapping[str, Sequence[float]]]) -> str:
+    rows: list[list[object]] = []
+    for data, queries in evaluation.items():
+        for name, (incremental, duckdb, spark) in queries.items():
+            thesis = {who: seconds[int(name[1:]) - 1] for who, seconds in THESIS_C1[data].items()}
+            ratio, ours_ratio = thesis["SQL"] / thesis["Rete"], duckdb / incremental
+            rows.append([data, name, incremental, duckdb, spark, ours_ratio, thesis["Rete"], thesis["SQL"], ratio])
+    columns = ["Table C.1", "", "incremental", "DuckDB", "Spark", "DuckDB / ours", "T Rete", "T SQL", "T SQL / Rete"]
+    return table(columns, rows)
+
+
+def _table_c2(bench: _Bench) -> list[str]:
+    rows: list[list[object]] = []
+    for (name, data), thesis in THESIS_C2.items():
+        if name in bench.queries:
+            without = Options(transitivity=False)
+            inferred = bench.ours(name, data), bench.ours(name, data, without, "no inference")
+            duckdb = bench.again("DuckDB", name, data), bench.again("DuckDB", name, data, hidden=True)
+            rows.append([f"{name} {data}", *inferred, *duckdb, *thesis])
+    columns = ["Table C.2", "inference", "none", "DuckDB", "DuckDB, hidden added"]
+    return [table([*columns, "T Rete TI", "T Rete non-TI", "T SQL non-TI", "T SQL TI"], rows)]
+
+
+def _table_c3(bench: _Bench) -> list[str]:
+    rows: list[list[object]] = []
+    for data, thesis in THESIS_C3.items():
+        conditional = bench.ours("Q1", data, CONDITIONAL, "conditional")
+        other = bench.ours("Q1", data, NON_CONDITIONAL, "not conditional")
+        rows.append([f"Q1 {data}", conditional, other, bench.again("DuckDB", "Q1", data), *thesis])
+    columns = ["Table C.3", "conditional", "not conditional", "DuckDB", "T conditional", "T not conditional", "T SQL"]
+    return [table(columns, rows)]
+
+
+def _figure_10_1(queries: Mapping[str, Sequence[float]]) -> dict[str, dict[str, dict[str, float]]]:
+    measured = {who: {n: s[i] for n, s in queries.items()} for i, who in enumerate(("incremental", "DuckDB", "Spark"))}
+    printed = {who: {n: float(s[int(n[1:]) - 1]) for n in queries} for who, s in THESIS_C1["Data1"].items()}
+    return {"ours": measured, "thesis, Figure 10.1": printed}
+
+
+def _chart(title: str, series: Mapping[str, Mapping[str, float]]) -> Chart:
+    return Chart(title, "query", "seconds", series)
+
+
+def _silent(line: str) -> None:
+    """A single query's run says nothing; the experiment does."""

@@ -1,0 +1,204 @@
+"""How large the shared network gets, by query set and configuration (T10.4.4, Tables C.7 and C.9); planning alone.
+
+Queries are registered in interleaved order, and the weighted size is noted at each hundred. What is known of the data
+comes from the bundled samples, as if the thesis's history were there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from pyarrow import parquet
+
+from workbench.experiments.query_sets import QUERY_SETS, query_set
+from workbench.experiments.report import Chart, Report, table
+from workbench.experiments.sample_streams.schemas import STREAM_NAMES
+from workbench.explain.describe import NetworkView
+from workbench.network.network import Network
+from workbench.optimizer.statistics import StreamStatistics, collect
+from workbench.options import Options
+from workbench.sharing.planner import Planner
+from workbench.sql.algebra.schema import Schema, UserFunction
+from workbench.sql.algebra.types import DOUBLE
+from workbench.sql.binder.query import bind
+from workbench.streams.arrow_types import to_data_type
+
+SAMPLES = Path(__file__).parents[3] / "sample_data"
+HISTORY = {"FedWireTrans": 300_000, "MHDCFY01A": 600_000}
+STEP = 100
+
+CONFIGURATIONS: Mapping[str, Options] = {
+    "NonJoinS": Options(join_sharing=False, restructure=False),
+    "NonCanon": Options(canonicalize=False, restructure=False),
+    "MatchPlan": Options(strategy="match-plan", restructure=False),
+    "AllSharing": Options(restructure=False),
+    "Restructuring": Options(),
+}
+"""The configurations of T Table 10.6, old nodes being rerouted in all of them, and then restructuring."""
+
+THESIS: Mapping[str, Mapping[int, tuple[int, int, int, int]]] = {
+    "fed-manual": {
+        100: (1650, 188, 116, 116),
+        200: (3434, 574, 332, 332),
+        300: (5914, 2435, 688, 637),
+        400: (8524, 3955, 1122, 1003),
+        500: (11759, 4356, 1764, 1408),
+        600: (15200, 4764, 2412, 1813),
+        700: (19152, 4957, 2797, 2007),
+        768: (21836, 5081, 3057, 2138),
+    },
+    "med": {
+        100: (2414, 1485, 1401, 1401),
+        200: (4760, 2807, 2591, 2591),
+        300: (7245, 4011, 3787, 3750),
+        400: (9799, 5193, 4936, 4875),
+        500: (12403, 6295, 6064, 5961),
+        565: (14083, 7025, 6786, 6673),
+    },
+}
+"""Tables C.7 and C.9: NonJoinS, NonCanon, MatchPlan, AllSharing at each number of queries."""
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How one network grew.
+
+    Attributes:
+        sizes: the weighted size at each number of queries.
+        nodes: how many there are at the end, by kind and join level.
+        rules: how often each rule decided about a node.
+        seconds: time to register each hundred.
+    """
+
+    sizes: Mapping[int, int]
+    nodes: Mapping[str, int]
+    rules: Mapping[str, int]
+    seconds: tuple[float, ...]
+
+
+def measure(
+    name: str, configurations: Mapping[str, Options] = CONFIGURATIONS, progress: Callable[[str], None] = print
+) -> dict[str, Growth]:
+    """The growth of a query set's network under each configuration.
+
+    Args:
+        name: of ``QUERY_SETS``.
+        configurations: the options to compare, by what to call them.
+        progress: told of each configuration that is done.
+    """
+    grown = {}
+    for configuration, options in configurations.items():
+        grown[configuration] = growth(name, options)
+        last = max(grown[configuration].sizes)
+        seconds = sum(grown[configuration].seconds)
+        progress(f"{name} {configuration}: {last} queries, size {grown[configuration].sizes[last]}, {seconds:.1f} s")
+    return grown
+
+
+def growth(name: str, options: Options, known: bool = True) -> Growth:
+    """Register a query set into one network.
+
+    Args:
+        name: of ``QUERY_SETS``.
+        options: how to share.
+        known: whether anything is known of the data.
+    """
+    queries, schema = query_set(name), sample_schema()
+    planner, network = Planner(options, streams=sample_statistics() if known else {}), Network()
+    sizes: dict[int, int] = {}
+    rules: Counter[str] = Counter()
+    seconds = []
+    started = time.perf_counter()
+    for number, query in enumerate(queries.values(), start=1):
+        logical = bind(query.sql, query.dialect, schema).query
+        assert logical is not None
+        planned = planner.register(network, query.name, logical, query.sql, query.dialect)
+        network = planned.network
+        rules.update(decision.rule for decision in planned.explanation.decisions)
+        if number % STEP == 0 or number == len(queries):
+            seconds.append(time.perf_counter() - started)
+            sizes[number] = NetworkView(network).weighted_size()
+            started = time.perf_counter()
+    kinds = Counter(f"{node.kind}, level {node.join_level}" for node in NetworkView(network).nodes)
+    return Growth(sizes, dict(sorted(kinds.items())), dict(rules.most_common()), tuple(seconds))
+
+
+def sample_schema() -> Schema:
+    """The streams of the bundled samples, and the function their queries call."""
+    streams = {
+        stream: tuple(
+            (field.name, to_data_type(field.type)) for field in parquet.read_schema(SAMPLES / f"{file}.parquet")
+        )
+        for file, stream in STREAM_NAMES.items()
+    }
+    return Schema(streams=streams, functions={"zipdistance": UserFunction("zipdistance", DOUBLE)})
+
+
+def sample_statistics() -> dict[str, StreamStatistics]:
+    """What the bundled samples look like, at the thesis's sizes."""
+    return {
+        stream.lower(): collect(parquet.read_table(SAMPLES / f"{file}.parquet"), HISTORY.get(stream))
+        for file, stream in STREAM_NAMES.items()
+    }
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the experiment can be told."""
+    parser.add_argument("sets", nargs="*", metavar="SET", help=f"of {', '.join(QUERY_SETS)}; all unless given")
+    parser.add_argument("--configuration", action="append", choices=list(CONFIGURATIONS), help="all unless given")
+
+
+def report(chosen: argparse.Namespace, progress: Callable[[str], None] = print) -> Report:
+    """Grow the network of each query set under each configuration."""
+    configurations = {name: CONFIGURATIONS[name] for name in chosen.configuration or CONFIGURATIONS}
+    texts, figures, charts = [], {}, []
+    for name in chosen.sets or QUERY_SETS:
+        grown = measure(name, configurations, progress)
+        rules = (f"{configuration}: {growth.rules}" for configuration, growth in grown.items())
+        texts.append("\n".join([name, text(name, grown), *rules]))
+        figures[name] = {configuration: asdict(growth) for configuration, growth in grown.items()}
+        charts += charts_of(name, grown)
+    return Report("network-size", "\n\n".join(texts), figures, charts)
+
+
+def text(name: str, grown: Mapping[str, Growth]) -> str:
+    """The sizes as a table, the thesis's beside ours where it has them."""
+    thesis = THESIS.get(name, {})
+    columns = ["queries", *grown, *(f"T {c}" for c in list(CONFIGURATIONS)[:4] if thesis)]
+    return table(
+        columns,
+        [
+            [number, *(growth.sizes[number] for growth in grown.values()), *thesis.get(number, ())]
+            for number in next(iter(grown.values())).sizes
+        ],
+    )
+
+
+def charts_of(name: str, grown: Mapping[str, Growth]) -> list[Chart]:
+    """Figure 10.16 for a set: ours, and the thesis's where it has it."""
+    charts = [Chart(f"{name}: ours", "queries", "weighted size", {c: growth.sizes for c, growth in grown.items()})]
+    if thesis := THESIS.get(name):
+        series = {c: {n: sizes[i] for n, sizes in thesis.items()} for i, c in enumerate(list(CONFIGURATIONS)[:4])}
+        charts.append(Chart(f"{name}: thesis, Figure 10.16", "queries", "weighted size", series))
+    return charts
+
+
+def add_register_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the experiment on registration can be told."""
+    parser.add_argument("--set", choices=QUERY_SETS, default="fed-uniform", help="default: fed-uniform")
+
+
+def register_report(chosen: argparse.Namespace, progress: Callable[[str], None] = print) -> Report:
+    """Register one query after the other, and time each hundred."""
+    grown = growth(chosen.set, CONFIGURATIONS["Restructuring"], known=False)
+    seconds = dict(zip(grown.sizes, grown.seconds, strict=True))
+    rows = [[number, seconds[number], size] for number, size in grown.sizes.items()]
+    last = f"{sum(grown.seconds):.1f} s in all; last hundred / first hundred {grown.seconds[-1] / grown.seconds[0]:.2f}"
+    said = f"{table(['queries', 's for the last hundred', 'weighted size'], rows)}\n{last}"
+    chart = Chart(f"registering {chosen.set}", "queries", "seconds for a hundred", {"ours": seconds}, log_y=False)
+    return Report(f"register-{chosen.set}", said, asdict(grown), (chart,))

@@ -1,0 +1,92 @@
+"""Sharing of selections and joins (T10.4): time of a batch by number of queries under each configuration of Table 10.6
+(Tables C.6 and C.8), beside ourselves as a user has us, unshared, DuckDB and Spark."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from workbench.experiments.ours import Progress
+from workbench.experiments.report import Chart, Report, table
+from workbench.experiments.studies import growing
+from workbench.experiments.studies.growing import Grown
+from workbench.experiments.studies.network_size import CONFIGURATIONS
+from workbench.options import Options
+
+SETS = ("fed-manual", "med")
+STEP = 100
+
+ALL: Mapping[str, Options] = MappingProxyType(
+    {
+        **CONFIGURATIONS,
+        "MPlan_NCanon": Options(strategy="match-plan", canonicalize=False, restructure=False),
+    }
+)
+"""The configurations of Table 10.6, ours that restructures, and NiagaraCQ's way (T10.4)."""
+
+PRINTED = ("NonJoinS", "MPlan_NCanon", "NonCanon", "MatchPlan", "AllSharing")
+
+THESIS: Mapping[str, Mapping[int, tuple[float, ...]]] = {
+    "fed-manual": {
+        100: (0.5155, 0.492, 0.4765, 0.453, 0.5545),
+        200: (2.6875, 1.9845, 2.602, 0.922, 0.9765),
+        300: (38.008, 9.867, 9.2185, 0.922, 0.961),
+        400: (60.774, 42.672, 40.5935, 3.266, 1.8825),
+        500: (95.3205, 58.883, 53.1175, 12.242, 2.633),
+        600: (131.687, 69.8985, 61.0315, 26.0625, 23.8125),
+        700: (147.063, 85.922, 66.594, 33.969, 29.0935),
+        768: (190.4925, 93.461, 73.711, 39.672, 32.7185),
+    },
+    "med": {
+        100: (18.4765, 12.195, 12.2035, 12.047, 12.3355),
+        200: (42.4295, 30.75, 30.9765, 30.1405, 30.5235),
+        300: (67.75, 52.656, 49.094, 48.32, 35.5855),
+        400: (89.5235, 61.4225, 58.945, 55.828, 53.727),
+        500: (107.2655, 67.688, 66.281, 64.4925, 60.6),
+        565: (114.8045, 69.765, 66.7975, 67.8515, 61.641),
+    },
+}
+"""Tables C.6 and C.8: seconds under ``PRINTED`` at each number of queries."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the experiment can be told."""
+    growing.add_arguments(parser, SETS, STEP)
+    parser.add_argument("--configurations", nargs="+", choices=list(ALL), metavar="NAME", help=f"of {', '.join(ALL)}")
+
+
+def report(chosen: argparse.Namespace, progress: Progress = print) -> Report:
+    """Tables C.6 and C.8."""
+    configurations = {name: ALL[name] for name in chosen.configurations or ALL}
+    texts, figures, charts = [], {}, []
+    for name in chosen.sets or SETS:
+        grown = growing.grow(name, configurations, {"unshared": Options(sharing=False)}, chosen.step, chosen, progress)
+        texts.append(lines(grown))
+        figures[name] = grown.as_json()
+        charts += charts_of(grown)
+    return Report("sharing", "\n\n".join(texts), figures, charts)
+
+
+def lines(grown: Grown) -> str:
+    """Table C.6 or C.8: ours, then the thesis's. A dash: not measured, since a batch took too long before."""
+    seconds, thesis = grown.seconds, THESIS.get(grown.work.name, {})
+    numbers = sorted({number for steps in seconds.values() for number in steps})
+    measured = [[number, *(steps.get(number) for steps in seconds.values())] for number in numbers]
+    printed = [[number, *figures] for number, figures in thesis.items() if number in numbers]
+    said = f"{grown.work.name}: seconds of a batch of {grown.work.batch:,} rows after {grown.work.history:,}; "
+    said += f"{grown.checked} answers compared with DuckDB's; {', '.join(grown.alone)} scaled from a sample"
+    parts = [said, table(["queries", *seconds], measured)]
+    if printed:
+        parts += ["the thesis's", table(["queries", *PRINTED], printed)]
+    return "\n".join(parts)
+
+
+def charts_of(grown: Grown) -> list[Chart]:
+    """Figures 10.13 to 10.15 in one, ours and the thesis's."""
+    name = grown.work.name
+    charts = [Chart(f"{name}: ours", "queries", "seconds of a batch", grown.seconds)]
+    if printed := THESIS.get(name):
+        series = {what: {n: s[i] for n, s in printed.items()} for i, what in enumerate(PRINTED)}
+        charts.append(Chart(f"{name}: thesis", "queries", "seconds of a batch", series))
+    return charts

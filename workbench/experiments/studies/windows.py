@@ -1,0 +1,225 @@
+"""Sliding windows for a long time: what a batch costs and what is kept does not grow with the stream.
+
+A mix of windows slides over a stream some of whose rows are late, and some too late. The first and the last batches are
+compared: their time, the rows that are kept for all queries, and the memory of all processes. Then the same aggregates
+over windows of many lengths are run together, each over rows of its own window, and each for itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from workbench.experiments import ours
+from workbench.experiments.measure import resident_bytes
+from workbench.experiments.ours import Progress
+from workbench.experiments.peers.digests import Digest, check, digest
+from workbench.experiments.report import Chart, Report, spread_of, table
+from workbench.options import Options
+from workbench.session.query import EAGER, LAZY
+from workbench.session.session import Session
+
+DAY = dt.date(2002, 1, 1)
+HISTORY_DAYS = 40
+"""Days that are there from the start: more than the longest window of the mix has."""
+LATENESS = dt.timedelta(days=3)
+ENDS = 50
+"""Batches at the beginning and at the end that are compared."""
+LOOKS = 50
+"""How often memory and what is kept are looked at."""
+
+FROM = "FROM transfers WHERE"
+PAIRS = (
+    "SELECT a.id, b.id AS next FROM transfers a JOIN transfers b ON a.payee = b.payer AND a.amount < b.amount"
+    " WHERE a.d > now() - 2 AND b.d > now() - 2"
+)
+LATELY = f"SELECT id, bank {FROM} amount > 950 AND d > now() - 2"
+MIX = {
+    "large": f"SELECT id, amount {FROM} amount > 900 AND d > now() - 7",
+    "large, a month": f"SELECT id, amount {FROM} amount > 990 AND d > now() - 30",
+    "by bank": f"SELECT bank, COUNT(*) AS n, SUM(amount) AS s, AVG(amount) AS a {FROM} d > now() - 7 GROUP BY bank",
+    "by bank, a month": f"SELECT bank, MIN(amount) AS l, MAX(amount) AS h {FROM} d > now() - 30 GROUP BY bank",
+    "medians": f"SELECT bank, MEDIAN(amount) AS m {FROM} d > now() - 2 GROUP BY bank",
+    "payees": f"SELECT DISTINCT payee {FROM} amount > 900 AND d BETWEEN now() - 10 AND now() - 3",
+    "pairs": PAIRS,
+}
+"""What is kept lazily; ``LATELY`` is kept eagerly, and ``WEEKS`` hops."""
+WEEKS = "SELECT COUNT(*) AS n, SUM(amount) AS s FROM transfers"
+HOPS = "for (t = ST; ; t += 7) { WindowIs(transfers, t - 6, t); }"
+SHARED = f"SELECT bank, COUNT(*) AS n, SUM(amount) AS s, MAX(amount) AS h {FROM} d > now() - {{}} GROUP BY bank"
+CONFIGURATIONS = {
+    "shared": Options(),
+    "without slices": Options(vertical_expansion=False),
+    "separate": Options(sharing=False),
+}
+
+
+@dataclass(frozen=True)
+class Long:
+    """A long run.
+
+    Attributes:
+        seconds: of every batch.
+        kept, memory, arrived: by batch, when they were looked at: rows of all trees, bytes, rows that had arrived.
+        late: rows that came too late.
+        checked: answers that were compared with DuckDB's.
+    """
+
+    seconds: list[float]
+    kept: Mapping[int, int]
+    memory: Mapping[int, int]
+    arrived: Mapping[int, int]
+    late: int
+    checked: int
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the experiment."""
+    parser.add_argument("--batches", type=int, default=500, help="batches of the long run (default: 500)")
+    parser.add_argument("--batch", type=int, default=1_000, help="rows of a batch, which is a day (default: 1,000)")
+    parser.add_argument(
+        "--queries", type=int, nargs="+", default=[4, 16, 32], help="numbers of aggregates that are shared or not"
+    )
+    parser.add_argument("--measured", type=int, default=8, help="batches that are measured at each (default: 8)")
+
+
+def report(chosen: argparse.Namespace, progress: Progress) -> Report:
+    """Run it."""
+    long = _long(chosen, progress)
+    grown = {name: _shared(name, chosen, progress) for name in CONFIGURATIONS}
+    seconds = {name: {n: median(times) for n, (times, _) in found.items()} for name, found in grown.items()}
+    checked = long.checked + sum(checked for found in grown.values() for _, checked in found.values())
+    ends = min(ENDS, len(long.seconds) // 2)
+    columns = ["", "ms a batch", "rows kept", "MiB of memory", "rows arrived"]
+    rows = [[f"first {ends}", *_during(long, 0, ends)], [f"last {ends}", *_during(long, -ends, None)]]
+    ratios = [
+        [n, *(1e3 * seconds[name][n] for name in CONFIGURATIONS), seconds["separate"][n] / seconds["shared"][n]]
+        for n in chosen.queries
+    ]
+    text = [
+        f"{len(MIX) + 2} queries over {len(long.seconds)} batches of {chosen.batch:,} rows, medians;"
+        f" {long.late:,} rows came too late",
+        table(columns, rows),
+        "\nmilliseconds of a batch, for aggregates over windows of as many lengths",
+        table(["queries", *CONFIGURATIONS, "separate / shared"], ratios),
+        f"\n{checked} answers compared with DuckDB's",
+    ]
+    batches = range(1, len(long.seconds) + 1)
+    charts = [
+        Chart("time", "batch", "seconds a batch", {"mix": dict(zip(batches, long.seconds, strict=True))}, log_y=False),
+        Chart("rows", "batch", "rows", {"kept for all queries": long.kept, "arrived": long.arrived}, log_y=False),
+        Chart(
+            "memory", "batch", "MiB",
+            {"all processes": {b: size / 2**20 for b, size in long.memory.items()}}, log_y=False,
+        ),
+        Chart("windowed aggregates", "queries", "seconds a batch", seconds, log_x=True),
+    ]  # fmt: skip
+    figures = {
+        "rows a batch": chosen.batch,
+        "mix": {"seconds": spread_of(long.seconds), "kept": long.kept, "memory": long.memory, "arrived": long.arrived},
+        "aggregates": {name: {n: spread_of(t) for n, (t, _) in found.items()} for name, found in grown.items()},
+        "checked": checked,
+    }
+    return Report("windows", "\n".join(text), figures, charts)
+
+
+def transfers(days: int, a_day: int, seed: int = 1) -> pa.Table:
+    """Rows of as many days: one in twenty is up to three days late, one in two hundred a week."""
+    rng = np.random.default_rng(seed)
+    rows = days * a_day
+    late = np.where(rng.random(rows) < 0.05, rng.integers(1, 4, rows), 0)
+    late = np.where(rng.random(rows) < 0.005, 7, late)
+    first = np.datetime64(DAY, "D").astype(np.int32)
+    dates = np.maximum(first, first + np.arange(rows) // a_day - late).astype(np.int32)
+    return pa.table(
+        {
+            "id": pa.array(np.arange(rows)),
+            "d": pa.array(dates).cast(pa.date32()),
+            "bank": pa.array(rng.integers(0, 50, rows)),
+            "payer": pa.array(rng.integers(0, 5_000, rows)),
+            "payee": pa.array(rng.integers(0, 5_000, rows)),
+            "amount": pa.array(rng.integers(0, 1_000, rows)),
+        }
+    )
+
+
+def _long(chosen: argparse.Namespace, progress: Progress) -> Long:
+    """The mix, for as many batches as were asked for."""
+    kept, memory, arrived = dict[int, int](), dict[int, int](), dict[int, int]()
+    rows = transfers(HISTORY_DAYS + chosen.batches, chosen.batch)
+    with Session() as session:
+        _add(session, rows, chosen.batch)
+        start = _now(session)
+        session.register_many(MIX, results=LAZY)
+        session.register(LATELY, "lately", results=EAGER)
+        session.register(f"{WEEKS} {HOPS}", "weeks")
+        every = max(1, chosen.batches // LOOKS)
+        for batch in range(1, chosen.batches + 1):
+            session.run(1)
+            if batch % every == 0 or batch == 1:
+                operators = {operator.name for report in session.reports for operator in report.operators}
+                kept[batch] = sum(session.kept(name)[0] for name in operators)
+                memory[batch] = resident_bytes()
+                arrived[batch] = session.streams["transfers"].position
+                last = session.reports[-1].seconds
+                progress(f"batch {batch}: {1e3 * last:.0f} ms, {kept[batch]:,} rows kept")
+        seconds = [report.seconds for report in session.reports]
+        instant = start + dt.timedelta(days=(_now(session) - start).days // 7 * 7)
+        weeks = f"{WEEKS} WHERE d BETWEEN DATE '{instant}' - 6 AND DATE '{instant}'"
+        checked = _checked("the mix", session, {**MIX, "lately": LATELY, "weeks": weeks})
+        return Long(seconds, kept, memory, arrived, session.streams["transfers"].late, checked)
+
+
+def _shared(name: str, chosen: argparse.Namespace, progress: Progress) -> dict[int, tuple[list[float], int]]:
+    """Seconds of batches by number of aggregates in a configuration, and how many answers were compared."""
+    found = {}
+    for number in chosen.queries:
+        texts = {f"q{days}": SHARED.format(days) for days in range(1, number + 1)}
+        batches = ours.WARM_UP + chosen.measured
+        with Session(options=CONFIGURATIONS[name]) as session:
+            _add(session, transfers(HISTORY_DAYS + batches, chosen.batch), chosen.batch)
+            session.register_many(texts)
+            seconds = [report.seconds for report in session.run(batches)[ours.WARM_UP :]]
+            found[number] = seconds, _checked("aggregates", session, texts)
+        progress(f"{number} aggregates, {name}: {1e3 * median(seconds):.0f} ms")
+    return found
+
+
+def _add(session: Session, rows: pa.Table, batch: int) -> None:
+    session.add_stream("transfers", rows, history=HISTORY_DAYS * batch, batch=batch, time="d", lateness=LATENESS)
+
+
+def _now(session: Session) -> dt.date:
+    stream = session.streams["transfers"]
+    latest = max(stream.replay.log.on_time(0, stream.position).column("d").to_pylist())
+    assert isinstance(latest, dt.date)
+    return latest
+
+
+def _checked(who: str, session: Session, texts: Mapping[str, str]) -> int:
+    """Compare all answers with DuckDB's over the rows that did not come too late."""
+    stream = session.streams["transfers"]
+    expected: dict[str, Digest] = {}
+    now = f"DATE '{_now(session)}'"
+    with duckdb.connect() as database:
+        database.register("transfers", stream.replay.log.on_time(0, stream.position))
+        for name, text in texts.items():
+            database.execute(f"CREATE TABLE answer AS {text.replace('now()', now)}")
+            expected[name] = digest(database, "answer")
+            database.execute("DROP TABLE answer")
+    return check(who, {name: ours.digest(session.query(name)) for name in texts}, expected)
+
+
+def _during(long: Long, first: int, end: int | None) -> Sequence[float]:
+    """Medians over some batches."""
+    batches = range(1, len(long.seconds) + 1)[first:end]
+    looks = [[kept[b] for b in batches if b in kept] for kept in (long.kept, long.memory, long.arrived)]
+    rows, memory, arrived = (median(values) for values in looks)
+    return [1e3 * median(long.seconds[first:end]), round(rows), memory / 2**20, round(arrived)]

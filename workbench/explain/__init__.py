@@ -1,0 +1,1 @@
+"""What an analyst is shown of the network and of sharing decisions: captions, drawings, texts."""

@@ -1,0 +1,232 @@
+"""The query network as an analyst sees it: each node with its kind, its SQL and the queries it serves.
+
+A view is made of a network and the reports of the batches so far; it changes neither and does not follow them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from workbench.errors import QueryError, nearest
+from workbench.errors.border import border
+from workbench.explain.dot import to_dot
+from workbench.network.network import Network
+from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, Source, Window, kind_of
+from workbench.network.projection import Columns, carried_columns, made_columns
+from workbench.network.sql_text import SIDE_NAMES, expression_sql, node_sql, or_pred_sql, window_sql
+from workbench.sql.algebra.column_names import written_name
+from workbench.sql.algebra.expressions import column_name, reading_order
+from workbench.sql.predicates.cnf import pred_set
+
+SELECTION_WEIGHTS = (5, 4, 3, 2, 1)
+"""Weight of a selection by join level, S0 to S4 of T Table 10.7; deeper ones weigh as the last."""
+
+JOIN_WEIGHTS = (16, 8, 4, 2)
+"""Weight of a join by join level from 1, J1 to J4 of T Table 10.7; deeper ones weigh as the last."""
+
+
+@dataclass(frozen=True)
+class NodeView:
+    """One node, described.
+
+    Attributes:
+        id: stable for as long as the node computes the same.
+        kind: ``source``, ``selection``, ``join``, ``aggregate``, ``set operator``, ``distinct`` or ``window``.
+        operator: the kind, but for a set operator which one: ``union``, ``except all``, ...
+        join_level: 0 at a source (T9.3).
+        root: id of the root of its local tree; itself when it is one.
+        parents: ids, left before right.
+        queries: names of the queries it serves, in the order of registration.
+        sql: the statement that computes it from its parents.
+        label: its operator set in parts, to show one per line: predicates, groups and statistics, or a stream's name.
+    """
+
+    id: NodeId
+    kind: str
+    operator: str
+    join_level: int
+    root: NodeId
+    parents: tuple[NodeId, ...]
+    queries: tuple[str, ...]
+    sql: str
+    label: tuple[str, ...]
+
+
+@border
+class NetworkView:
+    """What ``session.network`` gives: the network's nodes and edges, its weighted size and its drawing.
+
+    Args:
+        network: the network as it is now.
+        reports: reports of the batches run so far; the drawing shows rows and times of the last.
+
+    Example:
+        >>> fed = Source("fed")
+        >>> [(node.kind, node.sql) for node in NetworkView(Network({fed.id: fed})).nodes]
+        [('source', 'SELECT * FROM fed')]
+    """
+
+    def __init__(self, network: Network, reports: Sequence[Any] = ()) -> None:
+        self._network = network
+        self._last = reports[-1] if reports else None
+
+    @cached_property
+    def nodes(self) -> tuple[NodeView, ...]:
+        """All nodes, parents before children."""
+        return tuple(self._view(node) for node in self._network.nodes.values())
+
+    @cached_property
+    def edges(self) -> tuple[tuple[NodeId, NodeId], ...]:
+        """Pairs of parent id and child id; a self-join's parent appears twice, once for each side."""
+        return tuple((parent, node.id) for node in self.nodes for parent in node.parents)
+
+    @property
+    def network(self) -> Network:
+        """The network as data; batches do not change it."""
+        return self._network
+
+    @property
+    def results(self) -> Mapping[str, tuple[NodeId, ...]]:
+        """The nodes at which each query's answer is found, by the query's name: the rows that all of them have."""
+        return {name: plan.nodes for name, plan in self._network.queries.items()}
+
+    @property
+    def last_report(self) -> Any | None:
+        """The ``BatchReport`` the drawing shows, ``None`` before the first batch."""
+        return self._last
+
+    def node(self, id_: NodeId) -> NodeView:
+        """One node by id.
+
+        Raises:
+            QueryError: there is none.
+        """
+        if id_ not in self._by_id:
+            raise QueryError(f"there is no node {id_}", hint=nearest(id_, self._by_id))
+        return self._by_id[id_]
+
+    def columns(self, id_: NodeId) -> Columns:
+        """Names and types of the columns that are kept of a node's rows: those of its local tree."""
+        carried = self._carried[self.node(id_).root]
+        return {written_name(name): type_ for name, type_ in carried.items()}
+
+    def ancestors(self, query: str) -> frozenset[NodeId]:
+        """Ids of all nodes a query's answer is computed by.
+
+        Raises:
+            QueryError: there is no such query.
+        """
+        results = self.results
+        if query not in results:
+            raise QueryError(f"there is no query {query}", hint=nearest(query, results))
+        return self._network.ancestors(results[query])
+
+    def weighted_size(self) -> int:
+        """Weighted query network size (T10.4.4, Table 10.7): selections and joins, weighted by join level.
+
+        The table weighs only these two, so sources, aggregates and set operators count nothing.
+        """
+        return sum(_weight(node) for node in self.nodes)
+
+    def to_dot(self, query: str | None = None, full: bool = False) -> str:
+        """The drawing as DOT text; see :func:`workbench.explain.dot.to_dot`."""
+        return to_dot(self, query=query, full=full)
+
+    def to_text(self, query: str | None = None) -> str:
+        """The network, or one query's part of it, as plain text: one line a node, in the order of evaluation."""
+        wanted = self._network.nodes.keys() if query is None else self.ancestors(query)
+        nodes = [node for node in self.nodes if node.id in wanted]
+        rows = [(node.id, _shared(node.queries), node.sql) for node in nodes]
+        widths = [max((len(row[i]) for row in rows), default=0) for i in (0, 1)]
+        lines = [f"  {id_:{widths[0]}}  {shared:{widths[1]}}  {sql}" for id_, shared, sql in rows]
+        reading = [f"  {name} reads {' ∩ '.join(ids)}" for name, ids in self.results.items() if query in (None, name)]
+        return "\n".join([self._headline(nodes, query), *lines, *reading])
+
+    def __repr__(self) -> str:
+        return self.to_text()
+
+    def _headline(self, nodes: Sequence[NodeView], query: str | None) -> str:
+        if query is not None:
+            shared = sum(len(node.queries) > 1 for node in nodes)
+            return f"query {query}: {_count(len(nodes), 'node')}, {shared} shared with other queries"
+        return (
+            f"query network: {_count(len(nodes), 'node')}, {_count(len(self.results), 'query', 'queries')}, "
+            f"weighted size {self.weighted_size()}"
+        )
+
+    @cached_property
+    def _by_id(self) -> Mapping[NodeId, NodeView]:
+        return {node.id: node for node in self.nodes}
+
+    @cached_property
+    def _carried(self) -> Mapping[NodeId, Columns]:
+        return carried_columns(self._network)
+
+    def _computed(self, node: Node) -> Node:
+        """An aggregate without what only dropped queries read: it keeps these statistics, but computes them no more."""
+        if not isinstance(node, Aggregate):
+            return node
+        made = made_columns(self._network, node.id, self._carried[node.id])
+        return replace(node, statistics=frozenset(s for s in node.statistics if column_name(s) in made))
+
+    def _view(self, node: Node) -> NodeView:
+        node = self._computed(node)
+        kind = "distinct" if isinstance(node, Aggregate) and not node.statistics else kind_of(node)
+        return NodeView(
+            id=node.id,
+            kind=kind,
+            operator=str(node.operator) if isinstance(node, SetOperation) else kind,
+            join_level=self._network.join_levels[node.id],
+            root=self._network.roots[node.id],
+            parents=node.parents,
+            queries=self._network.served[node.id],
+            sql=node_sql(node),
+            label=tuple(_spelled_out(part, self._network.nodes[self._network.roots[node.id]]) for part in _label(node)),
+        )
+
+
+def _label(node: Node) -> Iterable[str]:
+    match node:
+        case Source():
+            return [node.stream]
+        case Selection():
+            return [or_pred_sql(p) for p in node.predicates]
+        case Join():
+            return [or_pred_sql(p, SIDE_NAMES) for p in node.tested]
+        case Aggregate():
+            groups = ", ".join(map(expression_sql, node.groups))
+            statistics = ", ".join(expression_sql(s) for s in sorted(node.statistics, key=reading_order))
+            return [part for part in (groups, statistics) if part]
+        case SetOperation():
+            return [str(node.operator).upper()]
+        case Window():
+            return [window_sql(pred_set([end])) for end in node.within]
+
+
+def _spelled_out(label: str, root: Node) -> str:
+    """A label below an aggregate, with what its columns mean in place of their made-up names."""
+    if isinstance(root, Aggregate):
+        for expression in (*root.groups, *root.statistics):
+            label = label.replace(column_name(expression), expression_sql(expression))
+    return label
+
+
+def _weight(node: NodeView) -> int:
+    match node.kind:
+        case "selection":
+            return SELECTION_WEIGHTS[min(node.join_level, len(SELECTION_WEIGHTS) - 1)]
+        case "join":
+            return JOIN_WEIGHTS[min(node.join_level, len(JOIN_WEIGHTS)) - 1]
+        case _:
+            return 0
+
+
+def _shared(queries: Sequence[str]) -> str:
+    return f"×{len(queries)}" if len(queries) > 1 else ""
+
+
+def _count(number: int, word: str, plural: str | None = None) -> str:
+    return f"{number} {word if number == 1 else plural or word + 's'}"

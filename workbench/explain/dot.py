@@ -1,0 +1,294 @@
+"""The drawing of the query network as DOT text: a pure function of a view, without files, windows or layout.
+
+Local trees (T9.3) are frames, queries are boxes at the nodes that hold their answers; a box says ∩ when the answer is
+what several nodes have in common. What matters is written and not only coloured: a node that serves three queries says
+×3, and after a batch every node says how many rows went in and came out. A frame's tint is the share of the batch's
+time that its operator took.
+
+A *live* drawing is for the panel: where numbers will stand it has placeholders of their width, which are filled in
+without a new layout, and every part has a class, by which a style sheet gives it the colours of the theme.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from workbench.explain.captions import caption, short
+from workbench.explain.counted import counted
+from workbench.explain.visible import Visible, VisibleTree, is_large, visible
+from workbench.network.nodes import NodeId
+
+if TYPE_CHECKING:
+    from workbench.explain.describe import NetworkView, NodeView
+
+NAMES, FEW_NAMES, MANY_BOXES = 6, 2, 20
+"""Query names shown in one result box, and in one where there are more than so many boxes."""
+LISTED = 20
+"""Query names in a tooltip."""
+ROWS_HERE, TIME_HERE = "▁" * 16, "▂" * 7
+"""Where a live drawing has the rows and the time of a node."""
+
+INK, FAINT, LINK, STRONG = "#26323d", "#b9c1c9", "#7b8894", "#0b5cad"
+PAPER, SOURCE, SHARED, RESULT = "#ffffff", "#e4ecf5", "#fff4d6", "#e3f3e6"
+FRAME, RESULT_LINE = "#f6f8fa", "#3d8b57"
+SYMMETRIC = re.compile(r"l\.(\w+) (?:=|<>) r\.\1")
+"""A join predicate that says the same of both sides."""
+HOT = (0xFD, 0xB8, 0x7A)
+
+
+def to_dot(network: NetworkView, query: str | None = None, full: bool = False) -> str:
+    """DOT text of a network.
+
+    Args:
+        network: what to draw, with the rows and times of its last report.
+        query: a query to stress: what it is computed by is drawn strong and the rest pale.
+        full: draw every node. Otherwise in a large network (``visible``) local trees are closed, and with ``query``
+            only that query's nodes are drawn.
+
+    Raises:
+        QueryError: there is no query of this name.
+    """
+    focus = query if is_large(network) and not full else None
+    strong = network.ancestors(query) if query is not None else None
+    return _Drawing(network, visible(network, focus, full), query, strong).text(only=focus)
+
+
+def to_live_dot(network: NetworkView, focus: str | None = None, toggled: Collection[NodeId] = ()) -> str:
+    """DOT text of a live drawing; ``focus`` and ``toggled`` as in ``visible``.
+
+    Raises:
+        QueryError: there is no query of this name.
+    """
+    return _Drawing(network, visible(network, focus, toggled=toggled), live=True, focus=focus).text()
+
+
+def quote(label: str) -> str:
+    """A DOT string that shows exactly this text, whatever is in it; line ends stay line ends.
+
+    Example:
+        >>> print(quote('a < "b"'))
+        "a < \\"b\\""
+    """
+    shown = "".join(c if c >= " " or c == "\n" else " " for c in label)  # XML has no control characters
+    for character, written in (("&", "&amp;"), ("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n")):
+        shown = shown.replace(character, written)
+    return f'"{shown}"'
+
+
+@dataclass
+class _Drawing:
+    """Collects DOT statements; all text goes through ``quote``."""
+
+    network: NetworkView
+    visible: Visible
+    query: str | None = None
+    strong: frozenset[NodeId] | None = None
+    live: bool = False
+    focus: str | None = None
+    lines: list[str] = field(default_factory=list)
+    boxes: dict[NodeId, str] = field(default_factory=dict)
+    """Which box shows a node: itself, its closed tree's root, or the one that counts the rest of its tree."""
+
+    @property
+    def report(self) -> Any | None:
+        return None if self.live else self.network.last_report
+
+    def text(self, only: str | None = None) -> str:
+        """All of it; ``only``: the one query whose box of results is wanted."""
+        for tree in self.visible.trees:
+            self._tree(tree)
+        self._edges()
+        self._queries(only)
+        if self.visible.left_out:
+            self._note(f"{self.visible.left_out:,} nodes of other queries not shown")
+        head = [
+            "digraph network {",
+            f'graph [bgcolor="{"transparent" if self.live else "white"}" rankdir=LR nodesep=0.15 ranksep=0.35 pad=0.1 '
+            f"{_font(10)}]",
+            f'node [shape=box style="rounded,filled" fillcolor="{PAPER}" color="{LINK}" margin="0.12,0.06" '
+            f"height=0.3 {_font(10)}]",
+            f'edge [color="{LINK}" arrowsize=0.6 {_font(8)}]',
+        ]
+        return "\n".join([*head, *self.lines, "}"]) + "\n"
+
+    def _tree(self, tree: VisibleTree) -> None:
+        root, operator = tree.root, self._operator(tree.root)
+        rest = root if tree.closed else f"rest {root}"
+        self.boxes.update((node.id, node.id) for node in tree.shown)
+        self.boxes.update((node.id, rest) for node in tree.counted)
+        if len(tree.shown) == 1:
+            self._node(tree.shown[0], operator, selections=len(tree.counted))
+            return
+        pale = self.strong is not None and root not in self.strong
+        heat = PAPER if pale or operator is None else self._heat(operator)
+        tooltip = "one shared operator evaluates this local tree" + (f": {operator.name}" if operator else "")
+        self.lines.append(f"subgraph {quote('cluster_' + root)} {{")
+        self.lines.append(
+            f'graph [style="rounded,filled" fillcolor="{FRAME if heat == PAPER else heat}" color="{FAINT}" '
+            f"margin=10 class=frame tooltip={quote(tooltip)}]"
+        )
+        self._node(tree.shown[0], operator, framed=True)
+        for node in tree.shown[1:]:
+            self._node(node, None)
+        if tree.counted:
+            many = "1 selection" if len(tree.counted) == 1 else f"{len(tree.counted):,} selections"
+            self.lines.append(
+                f'{quote(rest)} [class=rest style="rounded,dashed" label={quote(f"σ  {many} of other queries")} '
+                f'tooltip="" fontcolor="{LINK}"]'
+            )
+        self.lines.append("}")
+
+    def _queries(self, only: str | None) -> None:
+        """The boxes of results, or that of one query; queries that read from the same boxes are in one."""
+        readers: dict[tuple[str, ...], list[str]] = {}
+        # In focus, what is only counted is not said to have anybody's answer.
+        there = self.boxes if self.focus is None else {id_ for id_, box in self.boxes.items() if box == id_}
+        for name, ids in self.network.results.items():
+            if only in (None, name) and all(id_ in there for id_ in ids):
+                readers.setdefault(tuple(dict.fromkeys(self.boxes[id_] for id_ in ids)), []).append(name)
+        most = NAMES if len(readers) <= MANY_BOXES else FEW_NAMES
+        for read, names in readers.items():
+            self._result(read, sorted(names, key=lambda name: name != self.query), most)
+
+    def _result(self, read: tuple[str, ...], names: Sequence[str], most: int) -> None:
+        stressed = self.query in names
+        faint = self.query is not None and not stressed
+        common = ["∩"] if len(read) > 1 else []
+        more = [f"and {len(names) - most} more"] if len(names) > most else []
+        label = chr(10).join([*common, *map(short, names[:most]), *more])
+        tooltip = f"results of {_listed(names)}" + (f"\nreads {' ∩ '.join(read)}" if common else "")
+        box = quote(" ".join(["result", *read]))
+        line = f'color="{FAINT if faint else RESULT_LINE}" penwidth={2 if stressed else 1}'
+        self.lines.append(
+            f"{box} [class=result shape=note style=filled label={quote(label)} tooltip={quote(tooltip)} "
+            f'fillcolor="{PAPER if faint else RESULT}" fontcolor="{FAINT if faint else INK}" {line}]'
+        )
+        self.lines += [f"{quote(id_)} -> {box} [class=reads style=dashed {line}]" for id_ in read]
+
+    def _note(self, text: str) -> None:
+        self.lines.append(f'note [class=note shape=plaintext style="" label={quote(text)} fontcolor="{LINK}"]')
+
+    def _node(self, node: NodeView, operator: Any | None, selections: int = 0, framed: bool = False) -> None:
+        pale = self.strong is not None and node.id not in self.strong
+        stressed = self.strong is not None and not pale
+        whole_tree = framed or selections > 0
+        label = [
+            *caption(node),
+            f"σ in {selections:,} {'way' if selections == 1 else 'ways'} below" if selections else "",
+            f"×{len(node.queries)} queries" if len(node.queries) > 1 else "",
+            self._rows(node),
+            self._time(node, operator) + (" for the tree" if whole_tree and operator else ""),
+            self._cost(node),
+        ]
+        # A live drawing names the queries beside it, when the node is chosen.
+        served = "" if self.live else f"\nserves {_listed(node.queries) or 'no query'}"
+        tooltip = f"{node.id}: {node.sql}{served}"
+        fill = PAPER if pale else self._fill(node, None if framed else operator)
+        self.lines.append(
+            f"{quote(node.id)} [class={quote(self._class(node, selections))} "
+            f"label={quote(chr(10).join(filter(None, label)))} tooltip={quote(tooltip)} "
+            f'fillcolor="{fill}" fontcolor="{FAINT if pale else INK}" '
+            f'color="{FAINT if pale else STRONG if stressed else LINK}" '
+            f"penwidth={2.2 if stressed else 1.8 if len(node.queries) > 1 and not pale else 1}]"
+        )
+
+    def _edges(self) -> None:
+        drawn = ((self.boxes.get(parent), self.boxes.get(child)) for parent, child in self.network.edges)
+        times = Counter((parent, child) for parent, child in drawn if parent and child and parent != child)
+        seen: dict[str, int] = {}
+        for (parent, child), count in times.items():
+            assert parent and child
+            # Both sides of a self-join are two edges; between boxes that stand for several nodes one is enough.
+            for _ in range(min(count, 2) if self._alone(parent) and self._alone(child) else 1):
+                side = seen[child] = seen.get(child, -1) + 1
+                label = ("left", "right")[side] if self._alone(child) and self._sides_matter(child) else ""
+                stressed = self.strong is not None and parent in self.strong and child in self.strong
+                color = STRONG if stressed else LINK if self.strong is None else FAINT
+                self.lines.append(
+                    f"{quote(parent)} -> {quote(child)} "
+                    f'[color="{color}" penwidth={2 if stressed else 1} label={quote(label)} fontcolor="{color}"]'
+                )
+
+    def _alone(self, box: str) -> bool:
+        """Whether a box stands for one node."""
+        return self.boxes.get(box) == box and box not in self._closed
+
+    @property
+    def _closed(self) -> frozenset[str]:
+        return frozenset(tree.root for tree in self.visible.trees if tree.closed)
+
+    def _class(self, node: NodeView, selections: int) -> str:
+        return " ".join(
+            [
+                node.kind.replace(" ", "-"),
+                *(["shared"] if len(node.queries) > 1 else []),
+                *(["closed"] if selections else []),
+            ]
+        )
+
+    def _sides_matter(self, id_: NodeId) -> bool:
+        """Whether a reader must know which parent is which: not when both are one box, or the sides say the same."""
+        node = self.network.node(id_)
+        if len(node.parents) != 2 or len({self.boxes[parent] for parent in node.parents}) == 1:
+            return False
+        if node.kind == "join":
+            return not all(SYMMETRIC.fullmatch(part) for part in node.label)
+        return node.operator.startswith("except")
+
+    def _operator(self, root: NodeId) -> Any | None:
+        if self.report is None:
+            return None
+        return next((operator for operator in self.report.operators if root in operator.nodes), None)
+
+    def _rows(self, node: NodeView) -> str:
+        if self.live:
+            return ROWS_HERE
+        if (found := self._counted(node)) is None:
+            return ""
+        out = counted(found.rows_out, "row")
+        return out if node.kind == "source" else f"{found.rows_in:,} → {out}"
+
+    def _time(self, node: NodeView, operator: Any | None) -> str:
+        if self.live:
+            return TIME_HERE if node.id == node.root else ""
+        return _milliseconds(operator.seconds) if operator is not None else ""
+
+    def _cost(self, node: NodeView) -> str:
+        """What the node costs alone, in a batch that was profiled."""
+        operator = None if self.live else self._operator(node.id)
+        return f"{_milliseconds(operator.alone[node.id])} alone" if operator and node.id in operator.alone else ""
+
+    def _counted(self, node: NodeView) -> Any | None:
+        had_work = self.report is not None and any(node.id in operator.nodes for operator in self.report.operators)
+        return self.report.node(node.id) if self.report is not None and had_work else None
+
+    def _fill(self, node: NodeView, operator: Any | None) -> str:
+        heat = PAPER if operator is None else self._heat(operator)
+        if heat != PAPER:
+            return heat
+        return SOURCE if node.kind == "source" else SHARED if len(node.queries) > 1 else PAPER
+
+    def _heat(self, operator: Any) -> str:
+        """White to orange by the operator's share of the batch's time; white below a twentieth."""
+        total = sum(other.seconds for other in self.report.operators) if self.report else 0.0
+        share = operator.seconds / total if total else 0.0
+        if share < 0.05:
+            return PAPER
+        return "#" + "".join(f"{round(255 + (end - 255) * min(1.0, share * 2)):02x}" for end in HOT)
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return ", ".join(names[:LISTED]) + more
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{seconds * 1000:,.0f} ms"
+
+
+def _font(size: int) -> str:
+    return f'fontname="Helvetica,Arial,sans-serif" fontsize={size} fontcolor="{INK}"'

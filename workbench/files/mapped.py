@@ -1,0 +1,135 @@
+"""The files of rows that this process has mapped into its memory: a bounded number, and none for long that is gone.
+
+A map outlives its file: while anybody has it, the disk keeps the rows of a file that was removed. So who removes a file
+in this process says so here. Other processes remove files too (Spark's Python workers read what the driver removes), so
+now and then all are looked at, and those that are gone are let go.
+
+Arrow's maps need no descriptor once their file is closed, so a process with thousands of maps has no more descriptors
+than one without. (Those of ``numpy`` and ``mmap`` keep one each.)
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+
+from workbench.files.checked import make_like
+
+MOST = 4_096
+"""At most so many files are mapped; Linux allows a process 65,530 maps. A file takes 0.1 ms to be mapped again."""
+
+LOOKING = 1.0
+"""Seconds from one look at all files to the next; more where that takes long, as on a network's disk."""
+LOOKING_SHARE = 0.01
+"""The share of time that is spent on looking, at most. A file takes a microsecond on a local disk."""
+
+
+class MappedFiles:
+    """The maps of one process. Each file is one Arrow record batch, written once, and is read where it is.
+
+    What was handed out stays readable for as long as somebody has it, also when the map was let go here.
+
+    Args:
+        most: at most so many files stay mapped; those that were not asked for longest are let go.
+    """
+
+    def __init__(self, most: int = MOST) -> None:
+        self._most = most
+        self._due = 0.0
+        self._lock = threading.Lock()
+        self._mapped: OrderedDict[str, pa.RecordBatch] = OrderedDict()
+
+    def batch(self, path: str) -> pa.RecordBatch:
+        """The rows of a file; nothing is read yet.
+
+        Raises:
+            FileNotFoundError: there is no such file.
+        """
+        with self._lock:
+            if time.monotonic() >= self._due:
+                self._let_go()
+            if (known := self._mapped.get(path)) is not None:
+                self._mapped.move_to_end(path)
+                return known
+        with pa.memory_map(path) as file:
+            rows = pa.ipc.open_file(file).get_batch(0)
+        with self._lock:
+            self._mapped[path] = rows
+            while len(self._mapped) > self._most:
+                self._mapped.popitem(last=False)
+        return rows
+
+    def forget(self, path: str) -> None:
+        """Let a file go that was removed."""
+        with self._lock:
+            self._mapped.pop(path, None)
+
+    def forget_below(self, folder: str | Path) -> None:
+        """Let the files below a folder go."""
+        inside = f"{folder}{os.sep}"
+        with self._lock:
+            for path in [path for path in self._mapped if path.startswith(inside)]:
+                del self._mapped[path]
+
+    def forget_all(self) -> None:
+        """Let all files go, in a process that was forked: it needs none of its parent's, and looks after none."""
+        self._lock = threading.Lock()  # a thread that held the other one is not here to give it back
+        self._mapped = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._mapped)
+
+    def look(self) -> float:
+        """Let the files go that are gone; in so many seconds it is worth while to look again."""
+        with self._lock:
+            self._let_go()
+            return self._due - time.monotonic()
+
+    def _let_go(self) -> None:
+        begun = time.monotonic()
+        for path in [path for path in self._mapped if not os.path.exists(path)]:
+            del self._mapped[path]
+        now = time.monotonic()
+        self._due = now + max(LOOKING, (now - begun) / LOOKING_SHARE)
+
+
+MAPPED = MappedFiles()
+"""Those of this process: of all its sessions, or of all the tasks of a Python worker."""
+
+
+def remove_file(path: Path) -> None:
+    """Remove a file of rows, if it is there; who reads it goes on reading."""
+    path.unlink(missing_ok=True)
+    MAPPED.forget(str(path))
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a folder with all files of rows in it, as far as it can be removed."""
+    shutil.rmtree(folder, ignore_errors=True)
+    MAPPED.forget_below(folder)
+
+
+@contextmanager
+def temporary_folder(prefix: str, parent: Path | None) -> Iterator[Path]:
+    """A folder for rows that nobody keeps, removed with all that is in it.
+
+    Args:
+        prefix: what its name begins with.
+        parent: where it is made; where the system has temporary files when ``None``.
+    """
+    folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+    try:
+        if parent is not None:
+            make_like(folder, parent)
+        yield folder
+    finally:
+        remove_folder(folder)

@@ -1,0 +1,159 @@
+"""How many rows a read has, estimated from the data seen so far (T5.5, T6.3).
+
+Estimates rank choices and are never relied on for an answer. Where nothing is known of a stream, all its reads are
+taken to be of one size, so that choices follow the plan's shape alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from math import prod
+
+from workbench.network.nodes import (
+    SIDES,
+    Aggregate,
+    Join,
+    Node,
+    NodeId,
+    Read,
+    Selection,
+    SetOperation,
+    SetOperator,
+    Source,
+    Window,
+    side_of,
+)
+from workbench.optimizer.selectivity import join_rows, selectivity
+from workbench.optimizer.statistics import ColumnStatistics, StreamStatistics
+from workbench.sql.algebra.expressions import Column, Expression
+from workbench.sql.predicates.cnf import Operator, ORPred, PredSet, pred_set, predicate_sources, rename_predicates
+
+UNKNOWN_ROWS = 1000.0
+"""Rows of a stream nothing is known of."""
+
+
+WINDOWED = 0.1
+"""The fraction of rows taken to be in a window."""
+
+
+def is_key(predicate: ORPred) -> bool:
+    """Whether it is an equality between inputs, by which the rows of a join find each other."""
+    literals = predicate.literals
+    return len(literals) == 1 and literals[0].operator is Operator.EQ and len(predicate_sources(predicate)) > 1
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """Estimated sizes of what can be read from a network.
+
+    Attributes:
+        streams: what is known of each stream, by name in lower case.
+        nodes: the network's nodes; may be a working copy that grows.
+
+    Example:
+        >>> source = Source("F")
+        >>> Estimates({"f": StreamStatistics(500, {})}, {source.id: source}).rows(Read(source.id))
+        500
+    """
+
+    streams: Mapping[str, StreamStatistics]
+    nodes: Mapping[NodeId, Node] = field(default_factory=dict)
+    found: dict[Read, float] = field(default_factory=dict, compare=False, repr=False)
+    """Rows of reads that were asked for: they depend on what the root computes, and so not on other nodes."""
+    fractions: dict[Read, float] = field(default_factory=dict, compare=False, repr=False)
+    """The fractions of reads that were asked for: each registration asks for those of all readers of its streams."""
+
+    def over(self, nodes: Mapping[NodeId, Node]) -> Estimates:
+        """The estimates for another network."""
+        return replace(self, nodes=nodes)
+
+    def known(self, root: NodeId) -> bool:
+        """Whether data of every stream below a root have been seen."""
+        node = self.nodes[root]
+        match node:
+            case Source():
+                return self._of_stream(node) is not None
+            case Join():
+                return all(map(self.known, node.roots))
+            case Aggregate() | Selection() | Window():
+                return self.known(node.read.root)
+            case SetOperation():
+                return all(self.known(branch.read.root) for branch in node.branches)
+
+    def rows(self, read: Read) -> float:
+        """Estimated rows of a read."""
+        if read not in self.found:
+            self.found[read] = self._rows(read)
+        return self.found[read]
+
+    def _rows(self, read: Read) -> float:
+        node = self.nodes[read.root]
+        match node:
+            case Join():
+                return self.joined(node.roots, rename_predicates(read.wants, node.names.input))
+            case Source():
+                statistics = self._of_stream(node)
+                return UNKNOWN_ROWS if statistics is None else statistics.rows * self.fraction(read)
+            case Aggregate():
+                groups = prod(self._distinct(node.read.root, group) for group in node.groups)
+                return max(1.0, min(self.rows(node.read), groups)) * self.fraction(read)
+            case SetOperation():
+                sizes = [self.rows(branch.read) for branch in node.branches]
+                add = node.operator in (SetOperator.UNION, SetOperator.UNION_ALL)
+                return (sum(sizes) if add else sizes[0]) * self.fraction(read)
+            case Window():
+                return self.rows(node.read) * WINDOWED * self.fraction(read)
+            case Selection():
+                raise ValueError(f"{read.root} is no root")
+
+    def joined(self, roots: tuple[NodeId, NodeId], predicates: PredSet) -> float:
+        """Estimated rows of the pairs of two roots' rows that satisfy predicates over both."""
+        left, right = self._sides(roots, predicates)
+        between = pred_set(p for p in predicates if len(predicate_sources(p)) != 1)
+        return join_rows(left, right, between, lambda c: self.column(roots[c.source], c.name))
+
+    def examined(self, roots: tuple[NodeId, NodeId], predicates: PredSet) -> float:
+        """Estimated pairs that a join must look at: those whose keys are equal, whatever else is tested of them.
+
+        Keys are rarely independent (a ZIP code has one town): every further one counts for its root only.
+        """
+        left, right = self._sides(roots, predicates)
+        keys = sorted(
+            selectivity(PredSet((p,)), lambda c: self.column(roots[c.source], c.name)) for p in predicates if is_key(p)
+        )
+        return left * right * prod(fraction ** (0.5**place) for place, fraction in enumerate(keys))
+
+    def _sides(self, roots: tuple[NodeId, NodeId], predicates: PredSet) -> tuple[float, float]:
+        """Estimated rows of each side that satisfy what reads it alone."""
+        left, right = (self.rows(Read(roots[side], side_of(predicates, side))) for side in SIDES)
+        return left, right
+
+    def fraction(self, read: Read) -> float:
+        """Which fraction of a root's rows is read."""
+        if read not in self.fractions:
+            self.fractions[read] = selectivity(read.wants, lambda c: self.column(read.root, c.name))
+        return self.fractions[read]
+
+    def column(self, root: NodeId, name: str) -> ColumnStatistics | None:
+        """What is known of a root's column: that of the stream it comes from."""
+        node = self.nodes[root]
+        match node:
+            case Source():
+                statistics = self._of_stream(node)
+                return None if statistics is None else statistics.columns.get(name)
+            case Join():
+                side, inner = node.names.input_name(name)
+                return self.column(node.roots[side], inner)
+            case Window():
+                return self.column(node.read.root, name)
+            case _:
+                return None
+
+    def _of_stream(self, node: Source) -> StreamStatistics | None:
+        return self.streams.get(node.stream.lower())
+
+    def _distinct(self, root: NodeId, group: Expression) -> float:
+        """How many values a group expression may have."""
+        known = self.column(root, group.name) if isinstance(group, Column) else None
+        return known.distinct + 1 if known is not None else UNKNOWN_ROWS / 10

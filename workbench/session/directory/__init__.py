@@ -1,0 +1,1 @@
+"""The directory of a session: commits, opening again, damage, signatures."""

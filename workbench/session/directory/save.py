@@ -1,0 +1,69 @@
+"""A copy of a session in another folder, to be opened there."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from workbench.catalog.catalog import Catalog
+from workbench.errors import SessionError
+from workbench.files.checked import copy_file, ensure_file, make_folder
+from workbench.files.durable import force_to_disk
+from workbench.session.directory.directory import CATALOG, READERS, Home, new_identity
+from workbench.session.directory.mark import MARK
+from workbench.session.state import State
+
+
+def save(home: Home, catalog: Catalog, state: State, path: str | Path) -> Path:
+    """Copy a session as it was committed last; the folder it was copied to.
+
+    Files of rows are never changed, so on the same disk a copy costs no room: they get a second name. The copy is a
+    session of its own, so it has another identity. Where it fails, what was copied goes.
+
+    Raises:
+        SessionError: there is a session in the folder, or it cannot be written to.
+    """
+    into = Home.new(path, home.group)
+    copies: list[str] = []
+    try:
+        logs = [stream.replay.log.folder for stream in state.streams.values()]
+        files = [*state.held.files, *(str(file) for folder in logs for file in folder.iterdir())]
+        for file in files:
+            copies.append(_copied(file, home.path, into.path))
+        ensure_file(into.path / READERS)
+        force_to_disk(copies)
+        # A folder with a catalog is complete.
+        part = into.path / f"{CATALOG}.part"
+        part.unlink(missing_ok=True)
+        identity = new_identity()
+        catalog.copy_to(part)
+        with Catalog(part) as copy, copy.transaction():
+            copy.session.put_identity(identity)
+        force_to_disk([str(part)])
+        into.identify(identity, catalog.session.commits)
+        os.replace(part, into.path / CATALOG)
+        force_to_disk([str(into.path / CATALOG)])
+    except BaseException as problem:
+        for copied in (*copies, str(into.path / MARK)):
+            Path(copied).unlink(missing_ok=True)
+        if not isinstance(problem, OSError):
+            raise
+        reason = problem.strerror or str(problem)
+        raise SessionError(
+            f"the session cannot be saved to {into.path}: {reason}", hint="give another folder"
+        ) from problem
+    finally:
+        into.close()
+    return into.path
+
+
+def _copied(file: str, home: Path, into: Path) -> str:
+    """The copy of one file."""
+    copy = into / Path(file).relative_to(home)
+    make_folder(copy.parent)
+    copy.unlink(missing_ok=True)
+    try:
+        os.link(file, copy)
+    except OSError:  # another disk, or one without second names
+        copy_file(file, copy)
+    return str(copy)

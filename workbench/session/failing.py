@@ -1,0 +1,64 @@
+"""Isolation: a function that failed disables the queries that call it, and nothing else (design 9)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+
+from workbench.engine.spark.functions import UserFunctions
+from workbench.session.directory.store import Store
+from workbench.session.state import State
+from workbench.session.transitions import Steps, callers
+from workbench.sql.algebra.expressions import shown_function
+
+
+class Failing:
+    """Disables the queries of a session whose functions failed.
+
+    Args:
+        store: the session's state.
+        steps: what disables queries.
+        functions: the analyst's functions, which remember what went wrong.
+        lock: of the session's operations.
+    """
+
+    def __init__(
+        self, store: Store, steps: Steps, functions: UserFunctions, lock: AbstractContextManager[object]
+    ) -> None:
+        self._store = store
+        self._steps = steps
+        self._functions = functions
+        self._lock = lock
+
+    def disable(self) -> None:
+        """Disable the queries whose functions have failed; when this returns, all of them are."""
+        if problems := self._functions.problems:
+            with self._lock:
+                self._disable(problems)
+                # Not before: another thread that has read such an answer must not find that there is nothing to do.
+                self._functions.forget(problems)
+
+    def without_failed(self, state: State) -> State:
+        """The state, the queries disabled whose functions have failed; belongs inside the change that called them.
+
+        A value that was computed from a call that failed is never committed as a query's answer.
+        """
+        reasons = _reasons(state, self._functions.problems)
+        return self._steps.disable(state, reasons) if reasons else state
+
+    def _disable(self, problems: Mapping[str, str]) -> None:
+        reasons = _reasons(self._store.state, problems)
+        if reasons and self._store.home.read_only is not None:
+            self._store.disable(reasons)
+        elif reasons:
+            with self._store.changing() as change:
+                change.state = self._steps.disable(change.state, reasons)
+
+
+def _reasons(state: State, problems: Mapping[str, str]) -> dict[str, str]:
+    """Why queries that run cannot go on, by their names."""
+    return {
+        query: f"function {shown_function(function)} {problem}"
+        for function, problem in problems.items()
+        for query in callers(state, function)
+    }

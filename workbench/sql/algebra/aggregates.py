@@ -1,0 +1,158 @@
+"""Aggregates as basic statistics and rules (T4.2, Tables 4.1 and 4.2).
+
+Only basic statistics become ``AggregateCall``; an algebraic aggregate is a scalar function of them, so AVG(x) and
+SUM(x) share one SUM. Categories: *distributive* (count, sum, min, max), *algebraic* (avg, variances of exact numbers),
+*holistic* (median, percentile, mode, and the variances of DOUBLE: a difference of sums of squares of binary floats
+cancels catastrophically, so these are computed from the values).
+
+SUM of INTEGER is kept in 38 digits so that it cannot wrap, and cast back at the output. PERCENTILE and MEDIAN
+interpolate linearly between the two nearest values. MODE of several equally frequent values is the smallest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from workbench.sql.algebra import functions
+from workbench.sql.algebra.arithmetic import bounded
+from workbench.sql.algebra.coercion import TypeClash, coerce, is_null
+from workbench.sql.algebra.expressions import AggregateCall, Column, Constant, Expression, column_name
+from workbench.sql.algebra.types import DOUBLE, INTEGER, MAX_PRECISION, DataType, Kind, decimal
+
+Category = Literal["distributive", "algebraic", "holistic"]
+
+GROUPED = -1
+"""Source of columns that exist only after grouping, while a grouped block is being bound."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A built-in algebraic aggregate: the statistics it needs of its argument, and the function that combines them."""
+
+    statistics: tuple[str, ...]
+    function: str
+
+
+ALGEBRAIC = {
+    "avg": Rule(("sum", "count"), "average"),
+    "var_samp": Rule(("count", "sum", "sum of squares"), "variance_samp"),
+    "var_pop": Rule(("count", "sum", "sum of squares"), "variance_pop"),
+    "stddev_samp": Rule(("count", "sum", "sum of squares"), "stddev_samp"),
+    "stddev_pop": Rule(("count", "sum", "sum of squares"), "stddev_pop"),
+}
+HOLISTIC = ("median", "percentile", "mode")
+STATISTICS = frozenset({"count", "sum", "min", "max", "total", *HOLISTIC, *ALGEBRAIC})
+"""All basic statistics; ``total`` sums counts of finer groups."""
+SQUARES_FIT = 18
+"""Digits up to which the square of a decimal is exact in 38 digits; INTEGER squares are too, by their range."""
+SQUARED_SCALE = 12
+"""Digits behind the point up to which a sum of squares has one before it, of the 25 it has (``rendering.variance``)."""
+
+
+def category(statistic: AggregateCall) -> Category:
+    """How a basic statistic can be maintained: anything over DISTINCT values needs the values."""
+    holistic = statistic.distinct or statistic.function not in ("count", "sum", "min", "max")
+    return "holistic" if holistic else "distributive"
+
+
+def expand(
+    name: str, arguments: tuple[Expression, ...], distinct: bool, keep: Callable[[AggregateCall], None]
+) -> Expression:
+    """A built-in aggregate as an expression over its statistics.
+
+    Args:
+        name: ``count, sum, min, max``, a key of ``ALGEBRAIC`` or one of ``HOLISTIC``.
+        arguments: over the inputs; none is COUNT(*).
+        distinct: whether each value counts once.
+        keep: takes every basic statistic needed.
+
+    Returns:
+        An expression over columns named by ``column_name`` of the statistics, of source ``GROUPED``.
+
+    Raises:
+        TypeClash: the argument has no such aggregate.
+
+    Example:
+        >>> from workbench.sql.algebra.expressions import text
+        >>> kept = []
+        >>> rule = expand("avg", (Column("a", DOUBLE),), False, kept.append)
+        >>> [text(k) for k in kept], rule.function
+        (['sum(a)', 'count(a)'], 'average')
+    """
+
+    def statistic(call: AggregateCall) -> Column:
+        keep(call)
+        return Column(column_name(call), call.type, GROUPED)
+
+    if name in ALGEBRAIC:
+        return _algebraic(name, arguments[0], distinct, statistic)
+    if name == "sum":
+        total = statistic(_sum(arguments[0], distinct))
+        return functions.cast(total, INTEGER) if arguments[0].type == INTEGER else total
+    return statistic(_basic(name, arguments, distinct))
+
+
+def _basic(name: str, arguments: tuple[Expression, ...], distinct: bool) -> AggregateCall:
+    match name:
+        case "count":
+            if arguments and isinstance(arguments[0], Constant) and not is_null(arguments[0]) and not distinct:
+                arguments = ()
+            return AggregateCall("count", arguments, INTEGER, distinct)
+        case "median":
+            return AggregateCall("median", (coerce(arguments[0], DOUBLE),), DOUBLE)
+        case "percentile":
+            return AggregateCall("percentile", (coerce(arguments[0], DOUBLE), arguments[1]), DOUBLE)
+        case _:
+            # A smallest value is the same with and without duplicates.
+            return AggregateCall(name, arguments, arguments[0].type)
+
+
+def _sum(argument: Expression, distinct: bool) -> AggregateCall:
+    if is_null(argument):
+        argument = coerce(argument, INTEGER)
+    return AggregateCall("sum", (argument,), _sum_type(argument.type), distinct)
+
+
+def _sum_type(type_: DataType) -> DataType:
+    match type_.kind:
+        case Kind.INTEGER:
+            return decimal(MAX_PRECISION, 0)
+        case Kind.DECIMAL:
+            return decimal(type_.precision + 10, type_.scale)
+        case Kind.DOUBLE:
+            return DOUBLE
+        case _:
+            raise TypeClash(f"SUM and AVG need numbers, not {type_}")
+
+
+def _algebraic(
+    name: str, argument: Expression, distinct: bool, statistic: Callable[[AggregateCall], Column]
+) -> Expression:
+    if is_null(argument):
+        argument = coerce(argument, INTEGER)
+    rule, type_ = ALGEBRAIC[name], argument.type
+    if not type_.numeric:
+        raise TypeClash(f"{name.upper()} needs numbers, not {type_}", argument)
+    if "sum of squares" in rule.statistics:
+        if distinct:
+            raise TypeClash(f"{name.upper()} of DISTINCT values is not supported", argument)
+        if type_ == DOUBLE or type_.precision > SQUARES_FIT or type_.scale > SQUARED_SCALE:
+            return statistic(AggregateCall(name, (coerce(argument, DOUBLE),), DOUBLE))
+    made = {
+        "count": lambda: AggregateCall("count", (argument,), INTEGER, distinct),
+        "sum": lambda: _sum(argument, distinct),
+        "sum of squares": lambda: _sum(_square(argument), False),
+    }
+    parts = [statistic(made[s]()) for s in rule.statistics]
+    combined = functions.call(rule.function, *parts)
+    if name == "avg" and type_.kind is Kind.DECIMAL:
+        return functions.retyped(combined, bounded(type_.precision + 4, type_.scale + 4))  # type: ignore[arg-type]
+    return combined
+
+
+def _square(argument: Expression) -> Expression:
+    """x*x without loss: integers are squared as decimals, where they cannot overflow."""
+    wide = functions.cast(argument, decimal(19, 0)) if argument.type == INTEGER else argument
+    return functions.call("*", wide, wide)

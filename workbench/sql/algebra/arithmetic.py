@@ -1,0 +1,111 @@
+"""Types and constant folding of arithmetic.
+
+Result types are Spark's (precision lost last, at least six fractional digits kept), so that a column has the type its
+expression says. Folding is done only where it is exact.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal as dec
+from decimal import Decimal
+
+from workbench.sql.algebra.expressions import Constant, Expression, Value
+from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, MAX_PRECISION, DataType, Kind, decimal
+
+_EXACT = dec.Context(prec=80, rounding=dec.ROUND_HALF_UP)
+BIGINT_MIN, BIGINT_MAX = -(2**63), 2**63 - 1
+
+
+def number(value: int | Decimal) -> Constant:
+    """The constant for an exact number: INTEGER when it is whole and fits 64 bits, else the smallest DECIMAL.
+
+    Example:
+        >>> number(Decimal("1000000.00")).value, str(number(Decimal("0.50")).type)
+        (1000000, 'decimal(1,1)')
+    """
+    if value == int(value) and BIGINT_MIN <= value <= BIGINT_MAX:
+        return Constant(int(value), INTEGER)
+    plain = _EXACT.normalize(Decimal(value))
+    sign, digits, exponent = plain.as_tuple()
+    assert isinstance(exponent, int)
+    if exponent > 0:
+        digits, exponent = (*digits, *(0,) * exponent), 0
+    plain = Decimal((sign, digits, exponent))
+    return Constant(plain, decimal(max(len(digits), -exponent), -exponent))
+
+
+def fits(value: int | Decimal, type_: DataType) -> bool:
+    """Whether an exact number can be held by an INTEGER or DECIMAL type without rounding."""
+    if type_.kind is Kind.INTEGER:
+        return value == int(value) and BIGINT_MIN <= value <= BIGINT_MAX
+    scaled = _EXACT.scaleb(Decimal(value), type_.scale)
+    return scaled == scaled.to_integral_value() and abs(scaled) < Decimal(10) ** type_.precision
+
+
+def exact_constant(value: int | Decimal, type_: DataType) -> Constant:
+    """An exact number that fits a type, as a constant of just that type (with its number of digits)."""
+    if type_.kind is Kind.INTEGER:
+        return Constant(int(value), INTEGER)
+    return Constant(_EXACT.quantize(Decimal(value), Decimal(1).scaleb(-type_.scale)), type_)
+
+
+def decimal_of(expression: Expression) -> DataType:
+    """The DECIMAL type an exact number takes part in decimal arithmetic with: a constant by its digits, as in Spark."""
+    if isinstance(expression, Constant) and isinstance(expression.value, int):
+        return decimal(len(str(abs(expression.value))), 0)
+    return decimal(20, 0) if expression.type.kind is Kind.INTEGER else expression.type
+
+
+def bounded(precision: int, scale: int) -> DataType:
+    """A result type of more than 38 digits gives up fractional digits first, but keeps six."""
+    if precision <= MAX_PRECISION:
+        return decimal(precision, scale)
+    whole = precision - scale
+    return decimal(MAX_PRECISION, max(MAX_PRECISION - whole, min(scale, 6)))
+
+
+def result_type(operator: str, left: Expression, right: Expression) -> DataType:
+    """The type of ``+ - * / % div`` on numbers. Division of integers gives DOUBLE.
+
+    Example:
+        >>> from workbench.sql.algebra.expressions import Column
+        >>> str(result_type("*", Constant(Decimal("0.5"), decimal(1, 1)), Column("amount", decimal(15, 2))))
+        'decimal(17,3)'
+    """
+    kinds = {left.type.kind, right.type.kind}
+    if operator == "div":
+        return INTEGER
+    if Kind.DOUBLE in kinds or (operator == "/" and kinds == {Kind.INTEGER}):
+        return DOUBLE
+    if kinds == {Kind.INTEGER}:
+        return INTEGER
+    a, b = decimal_of(left), decimal_of(right)
+    match operator:
+        case "*":
+            return bounded(a.precision + b.precision + 1, a.scale + b.scale)
+        case "/":
+            scale = max(6, a.scale + b.precision + 1)
+            return bounded(a.precision - a.scale + b.scale + scale, scale)
+        case "%":
+            scale = max(a.scale, b.scale)
+            return bounded(min(a.precision - a.scale, b.precision - b.scale) + scale, scale)
+        case _:
+            scale = max(a.scale, b.scale)
+            return bounded(max(a.precision - a.scale, b.precision - b.scale) + scale + 1, scale)
+
+
+def fold(operator: str, left: Value, right: Value, type_: DataType) -> Constant | None:
+    """The constant an operator on two constants gives, or ``None`` where it would not be exact."""
+    if operator not in ("+", "-", "*") or isinstance(left, bool) or isinstance(right, bool):
+        return None
+    if isinstance(left, dt.date) and type_ == DATE and isinstance(right, int):
+        try:
+            return Constant(left + dt.timedelta(days=right if operator == "+" else -right), DATE)
+        except OverflowError:
+            return None
+    if not (isinstance(left, (int, Decimal)) and isinstance(right, (int, Decimal))) or not type_.exact:
+        return None
+    a, b = Decimal(left), Decimal(right)
+    value = {"+": _EXACT.add, "-": _EXACT.subtract, "*": _EXACT.multiply}[operator](a, b)
+    return exact_constant(value, type_) if fits(value, type_) else None

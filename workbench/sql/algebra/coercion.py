@@ -1,0 +1,292 @@
+"""Which types go together: conversions of arguments, sides of comparisons, and folding of constants.
+
+A string is never silently a number: ``type_code = '1000'`` is refused, because what Spark, Oracle and DuckDB make of
+it differs. A constant string beside a date must be a date.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+
+from workbench.sql.algebra import formats
+from workbench.sql.algebra.arithmetic import exact_constant, fits, number
+from workbench.sql.algebra.expressions import Call, Constant, Expression
+from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, STRING, TIMESTAMP, DataType, Kind, common_type
+
+_TIME = (Kind.DATE, Kind.TIMESTAMP)
+_PLAIN_NUMBER = re.compile(r"[+-]?[0-9]{1,60}(\.[0-9]{1,60})?")
+"""Text that every database reads as the same number; Python alone also reads 1_000, and digits of other scripts."""
+
+
+class TypeClash(Exception):
+    """Types do not go together; ``bind`` turns it into an error with a place.
+
+    Args:
+        message: what is wrong.
+        expression: the argument at fault, when it is one.
+        hint: what to try.
+    """
+
+    def __init__(self, message: str, expression: Expression | None = None, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message, self.expression, self.hint = message, expression, hint
+
+
+def is_null(expression: Expression) -> bool:
+    """Whether it is the constant NULL, which goes with every type."""
+    return isinstance(expression, Constant) and expression.value is None
+
+
+def coerce(expression: Expression, type_: DataType) -> Expression:
+    """The expression as an argument of a type: unchanged, a converted constant, or under a lossless cast.
+
+    Raises:
+        TypeClash: it is of another kind.
+    """
+    have = expression.type
+    if have == type_:
+        return expression
+    if isinstance(expression, Constant):
+        converted = _constant_as(expression, type_)
+        if converted is not None:
+            return converted
+    elif (have.numeric and type_ == DOUBLE) or have.kind is type_.kind or {have.kind, type_.kind} == set(_TIME):
+        return Call("cast", (expression,), type_)
+    raise TypeClash(f"type clash: {type_.kind} is needed, not {have}", expression, hint=_hint(expression, type_))
+
+
+def _constant_as(constant: Constant, type_: DataType) -> Constant | None:
+    """The constant in another type where nothing is lost or the text is of that type."""
+    value = constant.value
+    match value, type_.kind:
+        case None, _:
+            return Constant(None, type_)
+        case bool(), _:
+            return None
+        case ((int() | Decimal()), Kind.DOUBLE):
+            return Constant(float(value), DOUBLE)
+        case ((int() | Decimal()), (Kind.INTEGER | Kind.DECIMAL)) if fits(value, type_):
+            return exact_constant(value, type_)
+        case str(), Kind.DATE:
+            date = formats.parse_date(value.strip())
+            return Constant(date, DATE) if date else None
+        case str(), Kind.TIMESTAMP:
+            moment = formats.parse_timestamp(value)
+            return Constant(moment, TIMESTAMP) if moment else None
+        case dt.datetime(), Kind.DATE if value.time() == dt.time():
+            return Constant(value.date(), DATE)
+        case dt.date(), Kind.TIMESTAMP if not isinstance(value, dt.datetime):
+            return Constant(dt.datetime.combine(value, dt.time()), TIMESTAMP)
+    return None
+
+
+def comparable(*sides: Expression) -> tuple[Expression, ...]:
+    """The sides of a comparison (or IN list) in types that compare exactly.
+
+    INTEGER and DECIMAL stay as they are, since they compare by value; exact constants take their shortest form, so
+    that ``amount > 1000000`` and ``amount > 1000000.00`` are one predicate.
+
+    Raises:
+        TypeClash: they do not compare.
+    """
+    typed = [s for s in sides if not is_null(s)]
+    if not typed:
+        return sides
+    lead = next((s for s in typed if not isinstance(s, Constant)), typed[0])
+    kinds = {s.type.kind for s in typed if not (isinstance(s, Constant) and isinstance(s.value, str))} or {Kind.STRING}
+    target = _comparison_type(kinds)
+    result = []
+    for side in sides:
+        if target is None:
+            result.append(_exact_side(side, lead))
+            continue
+        try:
+            result.append(coerce(side, target))
+        except TypeClash:
+            raise _clash(lead, side) from None
+    return tuple(result)
+
+
+def _exact_side(side: Expression, lead: Expression) -> Expression:
+    """A side of a comparison of integers and decimals."""
+    if not isinstance(side, Constant):
+        return side
+    if side.value is None:
+        return replace(side, type=lead.type)
+    if not isinstance(side.value, (int, Decimal)):
+        raise _clash(lead, side)
+    return number(side.value)
+
+
+def _comparison_type(kinds: set[Kind]) -> DataType | None:
+    """The one type to compare in; ``None`` when exact numbers compare as they are."""
+    if kinds <= {Kind.INTEGER, Kind.DECIMAL}:
+        return None
+    if kinds <= {Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE}:
+        return DOUBLE
+    if Kind.TIMESTAMP in kinds and kinds <= {Kind.DATE, Kind.TIMESTAMP}:
+        return TIMESTAMP
+    for kind, type_ in ((Kind.DATE, DATE), (Kind.STRING, STRING), (Kind.BOOLEAN, BOOLEAN)):
+        if kind in kinds:
+            return type_
+    return None
+
+
+def _clash(left: Expression, right: Expression) -> TypeClash:
+    message = f"type clash: {left.type} cannot be compared with {right.type}"
+    return TypeClash(message, right, hint=_hint(right, left.type))
+
+
+def _hint(expression: Expression, type_: DataType) -> str:
+    if isinstance(expression, Constant) and isinstance(expression.value, str):
+        if type_.kind in _TIME:
+            return "write a date as DATE '2002-11-20', or use TO_DATE with a format"
+        if type_.numeric:
+            return "write the number without quotes"
+    if isinstance(expression, Constant) and isinstance(expression.value, int) and type_.kind in _TIME:
+        date = formats.parse_date(str(expression.value), "yyyyMMdd")
+        return f"write DATE '{date or '2002-11-20'}'"
+    if type_.kind is Kind.STRING and isinstance(expression, Constant):
+        return f"write '{expression.value}' in quotes"
+    if type_.kind not in _CASTS[expression.type.kind]:
+        return f"no {expression.type.kind} converts to a {type_.kind}; compare columns of one type"
+    return f"convert with CAST(... AS {type_.kind})"
+
+
+def unify(arguments: Sequence[Expression]) -> tuple[tuple[Expression, ...], DataType]:
+    """The arguments in their common type, as for CASE, COALESCE and columns of a UNION.
+
+    Raises:
+        TypeClash: there is none.
+    """
+    typed = [a for a in arguments if not is_null(a)]
+    if not typed:
+        return tuple(arguments), arguments[0].type
+    lead = next((a for a in typed if not isinstance(a, Constant)), typed[0])
+    target = lead.type
+    for argument in typed:
+        common = common_type(target, argument.type)
+        if common is None and isinstance(argument, Constant) and _constant_as(argument, target) is not None:
+            continue
+        if common is None:
+            raise TypeClash(f"type clash: {target} and {argument.type} have no common type", argument,
+                            hint=_hint(argument, target))  # fmt: skip
+        target = common
+    return tuple(_widened(a, target) for a in arguments), target
+
+
+def _widened(argument: Expression, type_: DataType) -> Expression:
+    if argument.type == type_:
+        return argument
+    if isinstance(argument, Constant):
+        converted = _constant_as(argument, type_)
+        if converted is not None:
+            return converted
+    return Call("cast", (argument,), type_)
+
+
+def moment(expression: Expression) -> Expression:
+    """A date or timestamp as it is, a constant string as a date or timestamp.
+
+    Raises:
+        TypeClash: it is neither.
+    """
+    if expression.type.kind in _TIME:
+        return expression
+    if isinstance(expression, Constant):
+        converted = _constant_as(expression, DATE) or _constant_as(expression, TIMESTAMP)
+        if converted is not None:
+            return converted
+    raise TypeClash(f"a date or timestamp is needed, not {expression.type}", expression, hint=_hint(expression, DATE))
+
+
+def as_string(expression: Expression) -> Expression:
+    """The expression as text, for concatenation."""
+    if expression.type == STRING:
+        return expression
+    if is_null(expression):
+        return Constant(None, STRING)
+    made = Call("cast", (expression,), STRING)
+    return fold(made) or made
+
+
+_CASTS = {
+    Kind.STRING: set(Kind),
+    Kind.INTEGER: {Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE, Kind.STRING, Kind.BOOLEAN},
+    Kind.DECIMAL: {Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE, Kind.STRING, Kind.BOOLEAN},
+    Kind.DOUBLE: {Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE, Kind.STRING, Kind.BOOLEAN},
+    Kind.BOOLEAN: {Kind.BOOLEAN, Kind.STRING, Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE},
+    Kind.DATE: {Kind.DATE, Kind.TIMESTAMP, Kind.STRING},
+    Kind.TIMESTAMP: {Kind.DATE, Kind.TIMESTAMP, Kind.STRING},
+}
+
+
+def check_cast(expression: Expression, type_: DataType) -> None:
+    """Raises TypeClash when no value of the expression's type converts."""
+    if not is_null(expression) and type_.kind not in _CASTS[expression.type.kind]:
+        raise TypeClash(f"{expression.type} cannot be cast to {type_}", expression)
+
+
+def fold(expression: Call) -> Constant | None:
+    """The value of a call on constants, where it is simple and certain to be what Spark computes; else ``None``.
+
+    What a value is as text is Spark's to say, but for integers and truth values.
+    """
+    values = [a.value for a in expression.arguments if isinstance(a, Constant)]
+    match expression.function, values:
+        case "neg", [int() | Decimal() as value] if fits(_negated(value), expression.type):
+            return exact_constant(_negated(value), expression.type)
+        case "neg", [float() as value]:
+            return Constant(-value, DOUBLE)
+        case "cast", [value]:
+            return _folded_cast(value, expression.type)
+        case "to_date", [str() as text, str() as pattern]:
+            date = formats.parse_date(text, pattern)
+            return Constant(date, DATE) if date else None
+        case "to_timestamp", [str() as text, str() as pattern]:
+            moment_ = formats.parse_timestamp(text, pattern)
+            return Constant(moment_, TIMESTAMP) if moment_ else None
+        case ("=" | "<>" | "<" | "<=" | ">" | ">=") as operator, [left, right]:
+            return _folded_comparison(operator, left, right)
+    return None
+
+
+def _negated(value: int | Decimal) -> int | Decimal:
+    """A number with its sign changed; a plain minus sign would round a Decimal to 28 digits."""
+    return value.copy_negate() if isinstance(value, Decimal) and value else -value
+
+
+def _folded_cast(value: object, type_: DataType) -> Constant | None:
+    match value, type_.kind:
+        case str(), (Kind.DATE | Kind.TIMESTAMP):
+            return _constant_as(Constant(value, STRING), type_)
+        case str(), (Kind.INTEGER | Kind.DECIMAL) if _PLAIN_NUMBER.fullmatch(value):
+            parsed = Decimal(value)
+            return exact_constant(parsed, type_) if fits(parsed, type_) else None
+        case bool(), Kind.STRING:
+            return Constant("true" if value else "false", STRING)
+        case bool(), _:
+            return None
+        case ((int() | Decimal()), (Kind.INTEGER | Kind.DECIMAL)) if fits(value, type_):
+            return exact_constant(value, type_)
+        case ((int() | Decimal()), Kind.DOUBLE):
+            return Constant(float(value), DOUBLE)
+        case int(), Kind.STRING:
+            return Constant(str(value), STRING)
+    return None
+
+
+def _folded_comparison(operator: str, left: object, right: object) -> Constant | None:
+    if isinstance(left, str) and isinstance(right, str):
+        # Spark orders strings by their bytes, and UTF-8 bytes order as code points do.
+        left, right = left.encode(), right.encode()
+    comparable_ = type(left) is type(right) or {type(left), type(right)} == {int, Decimal}
+    if not comparable_ or isinstance(left, float):
+        return None
+    sign = (left > right) - (left < right)  # type: ignore[operator]
+    truth = {"=": sign == 0, "<>": sign != 0, "<": sign < 0, "<=": sign <= 0, ">": sign > 0, ">=": sign >= 0}
+    return Constant(truth[operator], BOOLEAN)

@@ -1,0 +1,274 @@
+"""Expressions: immutable, typed, compared by value.
+
+A closed family of three: a *column*, a *constant* and a *call*. SQL text becomes this once, in ``bind``; from there on
+planning never touches a parse tree again, and two equal computations are equal objects.
+
+A column names the input it comes from by position (``source``): in a query block the position in FROM, in a join node
+0 (left) or 1 (right), and 0 wherever there is only one input.
+
+An expression has two texts. ``identity`` is its canonical form: operator, types and operands, with every name and every
+string quoted, so that two expressions have one identity exactly when they are equal, whatever an analyst calls her
+columns. Ids, stored names and orders derive from it. ``text`` is for people: it leaves types out, and a column called
+``upper(s)`` reads like the call.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+from decimal import Decimal
+from functools import cached_property
+
+from workbench.sql.algebra.types import DataType
+
+
+class Remembering:
+    """Base of immutable values that planning looks up all the time: what follows from them is worked out once."""
+
+    def __getstate__(self) -> dict[str, object]:
+        # A hash holds in one process only, so what was remembered stays here.
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
+
+Value = int | Decimal | float | str | bool | dt.date | dt.datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of an input."""
+
+    name: str
+    type: DataType
+    source: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Constant:
+    """A value known when the query is registered; ``None`` is NULL.
+
+    0.0 and -0.0 are two constants, since functions tell them apart.
+    """
+
+    value: Value
+    type: DataType
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Constant) and self.type == other.type and _same(self.value, other.value)
+
+    def __hash__(self) -> int:
+        return hash((repr(self.value) if isinstance(self.value, float) else self.value, self.type))
+
+
+@dataclass(frozen=True)
+class Call(Remembering):
+    """A scalar function or operator applied to arguments.
+
+    ``function`` is a name of ``sql/algebra/functions.py``, or the id of a function of the analyst, which has a version.
+    """
+
+    function: str
+    arguments: tuple[Expression, ...]
+    type: DataType
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.function, self.arguments, self.type))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _identity(self) -> str:
+        return f"{json.dumps(self.function)}({','.join(map(identity, self.arguments))}):{self.type}"
+
+    @cached_property
+    def _text(self) -> str:
+        match self:
+            case Call(function, (left, right)) if not function[0].isalpha():
+                return f"({text(left)} {function} {text(right)})"
+            case Call(function, arguments, type_):
+                # A cast says its target; other result types follow from the arguments.
+                target = f" as {type_}" if function == "cast" else ""
+                return f"{shown_function(function)}({', '.join(text(a) for a in arguments)}{target})"
+
+
+Expression = Column | Constant | Call
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateCall:
+    """A basic statistic of a group: COUNT(*) has no arguments (T4.2, Table 4.2)."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+    type: DataType
+    distinct: bool = False
+
+
+def walk(expression: Expression) -> Iterator[Expression]:
+    """The expression and all below it, parents first."""
+    yield expression
+    if isinstance(expression, Call):
+        for argument in expression.arguments:
+            yield from walk(argument)
+
+
+def columns(expression: Expression) -> frozenset[Column]:
+    """Every column the expression reads."""
+    return frozenset(part for part in walk(expression) if isinstance(part, Column))
+
+
+def sources(expression: Expression) -> frozenset[int]:
+    """Positions of the inputs the expression reads."""
+    return frozenset(column.source for column in columns(expression))
+
+
+def calls(expression: Expression) -> frozenset[str]:
+    """Names of all functions called in the expression."""
+    return frozenset(part.function for part in walk(expression) if isinstance(part, Call))
+
+
+def map_columns(expression: Expression, change: Callable[[Column], Expression]) -> Expression:
+    """The expression with every column replaced by what ``change`` gives for it."""
+    match expression:
+        case Column():
+            return change(expression)
+        case Constant():
+            return expression
+        case Call():
+            mapped = tuple(map_columns(a, change) for a in expression.arguments)
+            same = all(a is b for a, b in zip(mapped, expression.arguments, strict=True))
+            return expression if same else Call(expression.function, mapped, expression.type)
+
+
+def identity(expression: Expression | AggregateCall) -> str:
+    """The canonical form: equal exactly for equal expressions, with all types; ids and stored names derive from it.
+
+    Names and strings are quoted as in JSON, so no name can imitate another expression.
+
+    Example:
+        >>> from workbench.sql.algebra.types import DOUBLE, INTEGER, STRING
+        >>> identity(Call("+", (Column("a", INTEGER, 1), Constant(20, INTEGER)), INTEGER))
+        '"+"(1"a":integer,=20:integer):integer'
+        >>> identity(Call("upper", (Column("s", STRING),), STRING)) == identity(Column("upper(s)", STRING))
+        False
+    """
+    match expression:
+        case Column(name, type_, source):
+            return f"{source}{json.dumps(name)}:{type_}"
+        case Constant(value, type_):
+            return f"={_constant_identity(value)}:{type_}"
+        case AggregateCall(function, arguments, type_, distinct):
+            inner = ",".join(map(identity, arguments))
+            return f"{json.dumps(function)}[{'distinct ' if distinct else ''}{inner}]:{type_}"
+        case Call():
+            return expression._identity
+
+
+def reading_order(expression: Expression | AggregateCall) -> tuple[str, str]:
+    """A key to sort by: the order of texts, which people read, and that of identities where texts are equal."""
+    return text(expression), identity(expression)
+
+
+def text(expression: Expression | AggregateCall) -> str:
+    """The expression as people read it; different expressions may have one text (see ``identity``).
+
+    Columns of the first input are bare, those of input *n* > 0 are marked ``n:``.
+
+    Example:
+        >>> from workbench.sql.algebra.types import INTEGER
+        >>> text(Call("+", (Column("a", INTEGER, 1), Constant(20, INTEGER)), INTEGER))
+        '(1:a + 20)'
+    """
+    match expression:
+        case Column():
+            return f"{expression.source}:{expression.name}" if expression.source else expression.name
+        case Constant():
+            return _constant_text(expression)
+        case AggregateCall():
+            inner = ", ".join(text(a) for a in expression.arguments) or "*"
+            return f"{expression.function}({'distinct ' if expression.distinct else ''}{inner})"
+        case Call():
+            return expression._text
+
+
+def shown_function(function: str) -> str:
+    """A function as people read it: the first version of one is just its name.
+
+    Example:
+        >>> shown_function("distance@1"), shown_function("distance@2")
+        ('distance', 'distance@2')
+    """
+    return function.removesuffix("@1")
+
+
+def _same(one: Value, other: Value) -> bool:
+    """Whether two values of one type are one constant; NaN is itself, and 0.0 is not -0.0."""
+    if isinstance(one, float) and isinstance(other, float):
+        return repr(one) == repr(other)
+    return one == other
+
+
+def _digits(value: Decimal) -> str:
+    """A decimal without zeros at its end: equal ones look alike, however they were written."""
+    digits = f"{value:f}"
+    digits = digits.rstrip("0").rstrip(".") if "." in digits else digits
+    return "0" if digits == "-0" else digits
+
+
+def _constant_identity(value: Value) -> str:
+    """A value of a known type."""
+    match value:
+        case str():
+            return json.dumps(value)
+        case Decimal():
+            return _digits(value)
+        case dt.date():
+            return value.isoformat()
+        case _:
+            return repr(value)
+
+
+def _constant_text(constant: Constant) -> str:
+    value = constant.value
+    if value is None:
+        return f"null::{constant.type}"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    if isinstance(value, dt.datetime):
+        return f"timestamp '{value.isoformat(sep=' ')}'"
+    if isinstance(value, dt.date):
+        return f"date '{value.isoformat()}'"
+    if isinstance(value, float):
+        return f"{value!r}d"
+    return _digits(value) if isinstance(value, Decimal) else str(value)
+
+
+def digest(identity: str, length: int = 8) -> str:
+    """A short stable digest of a canonical form; ``hash()`` would differ between processes."""
+    return hashlib.sha256(identity.encode()).hexdigest()[:length]
+
+
+_COMPUTED = re.compile(r"_[0-9a-f]{8}$")
+
+
+def column_name(expression: Expression | AggregateCall) -> str:
+    """A readable, safe and unique column name for a computed expression; a plain column keeps its own name.
+
+    A column that looks computed itself gets a new one: COUNT(*) of groups by COUNT(*) has two columns of that text.
+
+    Example:
+        >>> from workbench.sql.algebra.types import INTEGER
+        >>> column_name(AggregateCall("sum", (Column("a", INTEGER),), INTEGER))
+        'sum_a_466e6fac'
+    """
+    if isinstance(expression, Column) and not expression.source and not _COMPUTED.search(expression.name):
+        return expression.name
+    readable = re.sub(r"[^a-z0-9]+", "_", text(expression).lower()).strip("_")[:24].rstrip("_")
+    return f"{readable}_{digest(identity(expression))}"

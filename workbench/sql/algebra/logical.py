@@ -1,0 +1,133 @@
+"""The logical query: what a query asks, bound to streams, typed, in CNF, before any decision how to share it.
+
+``bind`` makes it from SQL text; ``sharing`` folds it into the network. Plain sub-queries, views and CTEs (selection,
+join, projection) are already merged into the block that uses them, so that text that was factored differently looks
+the same here; what remains as an input of its own has grouping, DISTINCT or a set operator.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from workbench.sql.algebra.expressions import AggregateCall, Expression, calls
+from workbench.sql.algebra.types import DataType
+from workbench.sql.predicates.cnf import TRUE, PredSet, predicate_expressions
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A result column: its name as the analyst wrote it, and the expression that gives it."""
+
+    name: str
+    expression: Expression
+
+    @property
+    def type(self) -> DataType:
+        """The column's type."""
+        return self.expression.type
+
+
+@dataclass(frozen=True, slots=True)
+class StreamInput:
+    """A stream or table by name; its columns are referred to by their stored names.
+
+    ``columns``: names and types of all of them; the name says which stream it is, so they do not count in comparisons.
+    """
+
+    stream: str
+    columns: tuple[tuple[str, DataType], ...] = field(default=(), compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """GROUP BY expressions over the inputs, and the basic statistics needed of each group.
+
+    After grouping, expressions refer to the columns ``column_name(group)`` and ``column_name(statistic)`` of source 0.
+    No expressions and some statistics: one group, present even when no row is.
+    """
+
+    groups: tuple[Expression, ...]
+    statistics: tuple[AggregateCall, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One SELECT: join the inputs, keep what satisfies ``where``, group, keep what satisfies ``having``, project.
+
+    Columns in ``where`` and ``grouping`` name their input by ``source``; so do those in ``outputs`` when there is no
+    grouping. A column of an input that is itself a query is called by the stored name of that query's output.
+
+    ``window`` and ``having_window`` are the parts of WHERE and HAVING that compare times with now (``windows``).
+    """
+
+    inputs: tuple[Input, ...]
+    where: PredSet
+    outputs: tuple[Output, ...]
+    grouping: Grouping | None = None
+    having: PredSet = TRUE
+    distinct: bool = False
+    window: PredSet = TRUE
+    having_window: PredSet = TRUE
+
+
+@dataclass(frozen=True, slots=True)
+class SetOperation:
+    """UNION, INTERSECT or EXCEPT of queries with as many columns each.
+
+    UNION chains of one kind are flattened to any number of branches; the others have two. ``all`` keeps duplicates.
+    ``outputs`` gives names and common types; a branch value of another type is cast.
+    """
+
+    operator: str
+    all: bool
+    branches: tuple[LogicalQuery, ...]
+    names: tuple[str, ...]
+    types: tuple[DataType, ...]
+
+
+LogicalQuery = Block | SetOperation
+Input = StreamInput | Block | SetOperation
+
+
+def streams_of(query: LogicalQuery | Input) -> frozenset[str]:
+    """The streams and tables that a query reads."""
+    found: set[str] = set()
+    seen: set[int] = set()
+    waiting: list[Input] = [query]
+    while waiting:
+        item = waiting.pop()
+        if id(item) in seen:  # a view that is read several times
+            continue
+        seen.add(id(item))
+        match item:
+            case StreamInput():
+                found.add(item.stream)
+            case Block():
+                waiting += item.inputs
+            case SetOperation():
+                waiting += item.branches
+    return frozenset(found)
+
+
+def calls_of(query: LogicalQuery | Input) -> frozenset[str]:
+    """Names of all functions that a query calls."""
+    match query:
+        case StreamInput():
+            return frozenset()
+        case SetOperation():
+            return frozenset().union(*map(calls_of, query.branches))
+    tested = (query.where, query.having, query.window, query.having_window)
+    expressions = [output.expression for output in query.outputs]
+    expressions += [expression for predicates in tested for expression in predicate_expressions(predicates)]
+    if query.grouping is not None:
+        expressions += [*query.grouping.groups, *(a for s in query.grouping.statistics for a in s.arguments)]
+    return frozenset().union(*map(calls, expressions), *map(calls_of, query.inputs))
+
+
+def output_columns(query: LogicalQuery) -> tuple[tuple[str, DataType], ...]:
+    """Names and types of the result."""
+    match query:
+        case Block():
+            return tuple((o.name, o.type) for o in query.outputs)
+        case SetOperation():
+            return tuple(zip(query.names, query.types, strict=True))

@@ -1,0 +1,120 @@
+"""``now`` as an expression, and times as numbers.
+
+The ``now`` of a query is the largest event time seen so far on the streams it reads (design 3.6), so a replay gives the
+same answers every time, and other queries and other streams do not change it. It is a call that names these streams; a
+loop of windows (TelegraphCQ 4.1.1) is a call too, whose value is the *instant* the loop has come to. What they are
+worth at a moment is worked out in ``moments``.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+
+from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, Value, walk
+from workbench.sql.algebra.types import DATE, INTEGER, STRING, TIMESTAMP, DataType, Kind
+
+NOW, INSTANT, VARIABLE = "now", "instant", "loop variable"
+"""The calls: the time of some streams, the instant a loop has come to, and inside a loop its variable."""
+
+TUMBLING, SLIDING, SESSION = "window_start", "window_starts", "session_start"
+"""The calls that give the start of the window that a time is in; or of several, until they are rewritten; or of the
+session that it is in, which depends on the other rows of its group."""
+
+Moment = Mapping[str, Value]
+"""What time it is: for every stream, by its name in lower case, the largest event time seen, and for ``rows_of`` it the
+number of its rows; none before the first. Under ``INSTANT`` it may say where loops stand."""
+
+
+ROW = Column("_row", INTEGER)
+"""The number of a row in its stream, from 1: the logical time of a stream without event times."""
+
+
+def rows_of(stream: str) -> str:
+    """What the number of a stream's rows is called, which is the time of a stream without event times."""
+    return f"{stream.lower()} rows"
+
+
+def now_of(streams: Iterable[str], type_: DataType) -> Call:
+    """The largest event time of some streams, as an expression.
+
+    Example:
+        >>> from workbench.sql.algebra.expressions import text
+        >>> text(now_of(["Fed"], DATE))
+        "now('fed')"
+    """
+    return Call(NOW, tuple(Constant(name, STRING) for name in sorted({s.lower() for s in streams})), type_)
+
+
+def is_session(group: Expression) -> bool:
+    """Whether rows are grouped by sessions."""
+    return isinstance(group, Call) and group.function == SESSION
+
+
+def reads_now(expression: Expression) -> bool:
+    """Whether an expression changes as time passes."""
+    return any(isinstance(part, Call) and part.function in (NOW, INSTANT) for part in walk(expression))
+
+
+def variable(type_: DataType) -> Call:
+    """The variable of a loop."""
+    return Call(VARIABLE, (), type_)
+
+
+def instant(start: Expression, condition: Expression, change: Expression, now: Expression) -> Call:
+    """The instant a loop has come to.
+
+    Args:
+        start: the first value of the variable.
+        condition: over the variable: whether there is an instant.
+        change: over the variable: its next value.
+        now: the clock it follows.
+    """
+    return Call(INSTANT, (start, condition, change, now), start.type)
+
+
+def at_instant(expression: Expression, loop: Call) -> Expression:
+    """An expression over the variable of a loop as one over the instant it has come to."""
+    match expression:
+        case Call(function) if function == VARIABLE:
+            return loop
+        case Call(function, arguments, type_):
+            return Call(function, tuple(at_instant(a, loop) for a in arguments), type_)
+    return expression
+
+
+def loop_of(expression: Expression) -> Call | None:
+    """The loop that an end of a window moves by, if it does."""
+    return next((part for part in walk(expression) if isinstance(part, Call) and part.function == INSTANT), None)
+
+
+_TIMES = (Kind.DATE, Kind.TIMESTAMP, Kind.INTEGER)
+_EPOCH = dt.datetime(1970, 1, 1)
+
+
+def is_time(type_: DataType) -> bool:
+    """Whether values of a type can be times: days, microseconds, or numbers that count something."""
+    return type_.kind in _TIMES
+
+
+def as_number(value: Value) -> int | None:
+    """A time as a whole number: days since 1970, microseconds since then, or itself."""
+    match value:
+        case dt.datetime():
+            return (value - _EPOCH) // dt.timedelta(microseconds=1)
+        case dt.date():
+            return (value - _EPOCH.date()).days
+        case None:
+            return None
+        case int() | Decimal():
+            return int(value)
+    raise TypeError(f"{value!r} is no time")
+
+
+def common_time(types: Iterable[DataType]) -> DataType | None:
+    """The type of the later of several times; ``None`` where days and numbers cannot be compared."""
+    found = set(types)
+    if len(found) == 1:
+        return found.pop()
+    return TIMESTAMP if found == {DATE, TIMESTAMP} else None

@@ -1,0 +1,131 @@
+"""What names mean: the streams, views, functions and aggregates a query may use.
+
+``bind`` reads a ``Schema`` and nothing else, so binding needs no session, no catalog and no Spark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from workbench.sql.algebra.column_names import stored_name
+from workbench.sql.algebra.expressions import Column
+from workbench.sql.algebra.logical import LogicalQuery
+from workbench.sql.algebra.now import Moment
+from workbench.sql.algebra.types import DataType
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class UserFunction:
+    """A scalar function the analyst added: arguments are passed as they are, NULLs included.
+
+    A name that is added again gets another version. Queries go on with the version that they were bound to, so what a
+    query computes never changes, and what it shares is what has the same meaning.
+
+    Attributes:
+        name: what SQL calls it, in lower case.
+        returns: the type of its values.
+        takes: how many arguments it takes, at least and at most; ``None`` is any number.
+        version: 1 for the first function of the name.
+    """
+
+    name: str
+    returns: DataType
+    takes: tuple[int, int | None] = (0, None)
+    version: int = 1
+
+    @property
+    def id(self) -> str:
+        """What calls of it say; no built-in function has ``@`` in its name."""
+        return f"{self.name}@{self.version}"
+
+    @staticmethod
+    def of(id_: str, returns: DataType, takes: tuple[int, int | None] = (0, None)) -> UserFunction:
+        """The function of an id."""
+        name, _, version = id_.rpartition("@")
+        return UserFunction(name, returns, takes, int(version))
+
+
+@dataclass(frozen=True)
+class UserAggregate:
+    """An algebraic aggregate the analyst added, as rows of AggreBasics and AggreRules (T4.2, Tables 4.1 and 4.2).
+
+    Args:
+        name: what it is called in SQL.
+        parameters: names of its arguments.
+        statistics: statistic name -> SQL aggregate over the parameters.
+        rule: SQL scalar expression over the statistics' names.
+
+    Example:
+        >>> rms = UserAggregate("rms", ("x",), {"n": "COUNT(x)", "q": "SUM(x * x)"}, "SQRT(q / n)")
+    """
+
+    name: str
+    parameters: tuple[str, ...]
+    statistics: Mapping[str, str]
+    rule: str
+
+
+@dataclass(frozen=True)
+class Schema:
+    """All names a query may use; look-ups ignore case.
+
+    Args:
+        streams: stream or table name as the user wrote it -> its columns, names in lower case, in order.
+        views: views and registered queries that may stand in FROM.
+        functions: user-defined scalar functions by name, of each the latest version.
+        aggregates: user-defined aggregates.
+        times: for a stream that has event times the name of their column, in lower case.
+        tables: which of the streams are tables, which do not grow.
+        moment: what time it is.
+
+    Example:
+        >>> from workbench.sql.algebra.types import INTEGER
+        >>> s = Schema({"FedWireTrans": (("tranid", INTEGER),)})
+        >>> s.stream("fedwiretrans")
+        ('FedWireTrans', (('tranid', DataType(kind=<Kind.INTEGER: 'integer'>, precision=0, scale=0)),))
+    """
+
+    streams: Mapping[str, tuple[tuple[str, DataType], ...]] = field(default_factory=dict)
+    views: Mapping[str, LogicalQuery] = field(default_factory=dict)
+    functions: Mapping[str, UserFunction] = field(default_factory=dict)
+    aggregates: Mapping[str, UserAggregate] = field(default_factory=dict)
+    times: Mapping[str, str] = field(default_factory=dict)
+    tables: frozenset[str] = frozenset()
+    moment: Moment = field(default_factory=dict)
+
+    def stream(self, name: str) -> tuple[str, tuple[tuple[str, DataType], ...]] | None:
+        """The stream's own spelling of its name, and its columns."""
+        return _look_up(self.streams, name)
+
+    def time(self, stream: str) -> Column | None:
+        """The event time of a stream, if it has one."""
+        found, columns = _look_up(self.times, stream), self.stream(stream)
+        if found is None or columns is None:
+            return None
+        return Column(stored_name(found[1]), dict(columns[1])[found[1]])
+
+    def view(self, name: str) -> LogicalQuery | None:
+        """The view or registered query of that name."""
+        found = _look_up(self.views, name)
+        return found[1] if found else None
+
+    def function(self, name: str) -> UserFunction | None:
+        """The user-defined function of that name."""
+        found = _look_up(self.functions, name)
+        return found[1] if found else None
+
+    def aggregate(self, name: str) -> UserAggregate | None:
+        """The user-defined aggregate of that name."""
+        found = _look_up(self.aggregates, name)
+        return found[1] if found else None
+
+
+def _look_up(names: Mapping[str, T], name: str) -> tuple[str, T] | None:
+    if name in names:
+        return name, names[name]
+    folded = name.lower()
+    return next(((key, value) for key, value in names.items() if key.lower() == folded), None)

@@ -1,0 +1,1 @@
+"""Predicates: normal and canonical forms, sets of values, implication (T6)."""

@@ -1,0 +1,274 @@
+"""Predicates in canonical form: one text for all ways of writing a comparison (T6.2.1, Algorithms 6.1 and 6.2).
+
+An exact comparison is solved: its columns to the left with coprime whole coefficients, the first of them positive, and
+one constant to the right. So equal comparisons are equal texts, and weaker ones differ in their constant only. An
+equality between inputs keeps one input on each side, as joins need it. Everything else (strings, DOUBLE, LIKE, user
+functions) is only put in order; what is canonical is true for exactly the rows that ``widened`` is true for.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+
+from workbench.sql.algebra import coercion
+from workbench.sql.algebra.arithmetic import number
+from workbench.sql.algebra.expressions import Call, Constant, Expression, reading_order, sources, text, walk
+from workbench.sql.algebra.functions import call
+from workbench.sql.algebra.memo import remembered
+from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, Kind
+from workbench.sql.predicates.cnf import FLIPPED, Literal, Operator, PredSet, or_pred, orient, pred_set
+from workbench.sql.predicates.exact_arithmetic import date_constant, days, exact_constant_of, widened_expression
+from workbench.sql.predicates.linear import LinearForm, expression_of, linear, linear_form
+
+ALWAYS = Literal(Constant(True, BOOLEAN), Operator.HOLDS)
+NEVER = Literal(Constant(False, BOOLEAN), Operator.HOLDS)
+
+_WITH_EQUAL = (Operator.EQ, Operator.LE, Operator.GE)
+_ARITHMETIC = ("+", "-", "*", "/", "%", "div", "neg")
+
+
+def canonical(predicates: PredSet) -> PredSet:
+    """Each literal in canonical form; what always or never holds is dropped where it changes nothing.
+
+    Example:
+        >>> from workbench.sql.algebra.expressions import Column
+        >>> from workbench.sql.algebra.types import INTEGER
+        >>> double = Call("*", (Constant(2, INTEGER), Column("a", INTEGER)), INTEGER)
+        >>> str(canonical(pred_set([or_pred([Literal(double, Operator.GT, Constant(10, INTEGER))])])))
+        'a > 5'
+    """
+    clauses = [{canonical_literal(x) for x in p.literals} for p in predicates]
+    needed = [clause - {NEVER} for clause in clauses if ALWAYS not in clause]
+    if not all(needed):
+        return pred_set([or_pred([NEVER])])
+    # A true comparison has sides that are not NULL.
+    compared = (x for clause in needed if len(clause) == 1 for x in clause if x.right is not None)
+    known = {Literal(side, Operator.IS_NOT_NULL) for x in compared for side in x.expressions}
+    return pred_set(or_pred(clause) for clause in needed if not clause & known)
+
+
+def widened(predicates: PredSet) -> PredSet:
+    """The same comparisons with INTEGER arithmetic that cannot overflow, and nothing rearranged.
+
+    It is what a query means, with or without canonical forms.
+    """
+    return pred_set(or_pred(map(_widened_literal, p.literals)) for p in predicates)
+
+
+@remembered(100_000)
+def canonical_literal(literal: Literal) -> Literal:
+    """One literal in canonical form.
+
+    Example:
+        >>> from workbench.sql.algebra.expressions import Column
+        >>> from workbench.sql.algebra.types import INTEGER
+        >>> a, b = Column("a", INTEGER), Column("b", INTEGER)
+        >>> str(canonical_literal(Literal(b, Operator.GE, a)))
+        '(cast(a as decimal(19,0)) - cast(b as decimal(19,0))) <= 0'
+    """
+    if literal.right is None:
+        return _tested(replace(literal, left=canonical_expression(literal.left)))
+    wide = _widened_literal(literal)
+    assert wide.right is not None
+    left, right = canonical_expression(wide.left), canonical_expression(wide.right)
+    if any(isinstance(side, Constant) and side.value is None for side in (left, right)):
+        return NEVER
+    in_order = orient(Literal(left, wide.operator, right))
+    if left == right and not isinstance(left, Constant):
+        return Literal(left, Operator.IS_NOT_NULL) if wide.operator in _WITH_EQUAL else NEVER
+    if not (left.type.exact and right.type.exact):
+        return _folded(in_order)
+    return comparison(linear(left).plus(linear(right).times(Fraction(-1))), wide.operator) or in_order
+
+
+def canonical_expression(expression: Expression) -> Expression:
+    """The expression with operands that may be exchanged in the order of their text, constants last (Algorithm 6.2).
+
+    Sums and products are not regrouped, since INTEGER arithmetic may overflow in one grouping and not in another.
+
+    Example:
+        >>> from workbench.sql.algebra.expressions import Column
+        >>> from workbench.sql.algebra.types import INTEGER
+        >>> text(canonical_expression(Call("+", (Column("b", INTEGER), Column("a", INTEGER)), INTEGER)))
+        '(a + b)'
+    """
+    if not isinstance(expression, Call):
+        return expression
+    arguments = tuple(canonical_expression(a) for a in expression.arguments)
+    function, type_ = expression.function, expression.type
+    if function in ("+", "-", "*", "neg") and all(isinstance(a, Constant) for a in arguments):
+        folded = call(function, *arguments)
+        return folded if folded.type == type_ else replace(expression, arguments=arguments)
+    if function in ("and", "or") or (function in ("+", "*") and type_.kind in (Kind.INTEGER, Kind.DECIMAL)):
+        arguments = tuple(sorted(arguments, key=lambda a: (isinstance(a, Constant), reading_order(a))))
+    return replace(expression, arguments=arguments)
+
+
+def comparison(form: LinearForm, operator: Operator) -> Literal | None:
+    """The canonical literal that is true where a combination compares with 0; ``None`` when there is none.
+
+    Args:
+        form: the left side minus the right side.
+        operator: of a comparison.
+    """
+    if not form.terms:
+        if not _compares(form.constant, operator):
+            return NEVER
+        if len(form.cancelled) > 1:
+            return None
+        return Literal(form.cancelled[0], Operator.IS_NOT_NULL) if form.cancelled else ALWAYS
+    if form.cancelled:
+        return None
+    factor = _factor(form)
+    form = form.times(factor)
+    return _solved(form, operator if factor > 0 else FLIPPED[operator])
+
+
+def _compares(value: Fraction, operator: Operator) -> bool:
+    sign = (value > 0) - (value < 0)
+    return {"=": sign == 0, "<>": sign != 0, "<": sign < 0, "<=": sign <= 0, ">": sign > 0, ">=": sign >= 0}[operator]
+
+
+def _factor(form: LinearForm) -> Fraction:
+    """What makes the coefficients coprime whole numbers, the first of them positive."""
+    coefficients = [k for _, k in form.terms]
+    common = math.lcm(*(k.denominator for k in coefficients))
+    divisor = math.gcd(*(int(k * common) for k in coefficients))
+    return Fraction(common, divisor) * (1 if coefficients[0] > 0 else -1)
+
+
+def _solved(form: LinearForm, operator: Operator) -> Literal | None:
+    terms, bound = LinearForm(form.terms, Fraction(0)), -form.constant
+    step = _step(form)
+    if bound % step:
+        # Between two values: equal to none, and beyond it is beyond the nearest one.
+        if operator is Operator.EQ:
+            return NEVER
+        left = _canonical_sum(terms)
+        if operator is Operator.NE:
+            return None if left is None else Literal(left, Operator.IS_NOT_NULL)
+        above = operator in (Operator.GT, Operator.GE)
+        operator = Operator.GT if above else Operator.LT
+        bound = (math.floor(bound / step) if above else math.ceil(bound / step)) * step
+    if operator is Operator.EQ and (literal := _equality(terms, bound)) is not None:
+        return literal
+    if operator is Operator.NE and not bound and [k for _, k in terms.terms] == [1, -1]:
+        return orient(Literal(terms.terms[0][0], operator, terms.terms[1][0]))
+    left = _canonical_sum(terms)
+    if left is None:
+        return None
+    right = date_constant(bound) if left.type == DATE else None
+    if right is None:
+        left, right = days(left), exact_constant_of(bound)
+    return None if right is None else Literal(left, operator, right)
+
+
+def _step(form: LinearForm) -> Fraction:
+    """The distance of the values that the terms can sum up to: 1 for whole numbers, 0.01 for DECIMAL(15,2)."""
+    steps = [k / 10**e.type.scale for e, k in form.terms]
+    common = math.lcm(*(s.denominator for s in steps))
+    return Fraction(math.gcd(*(int(s * common) for s in steps)), common)
+
+
+def _equality(terms: LinearForm, bound: Fraction) -> Literal | None:
+    """An equality solved for one input, so that each input is on one side; or of two columns, which is plainest."""
+    (first, k), *rest = terms.terms
+    inputs = sources(first)
+    mine = [(e, c) for e, c in terms.terms if sources(e) == inputs]
+    others = [(e, -c) for e, c in terms.terms if sources(e) != inputs]
+    if len(rest) == 1 and not bound and k == 1 and rest[0][1] == -1:
+        mine, others = [(first, Fraction(1))], [(rest[0][0], Fraction(1))]
+    if not others:
+        return None
+    left, right = _canonical_sum(linear_form(mine, Fraction(0))), _canonical_sum(linear_form(others, bound))
+    if left is None or right is None:
+        return None
+    if (left.type == DATE) != (right.type == DATE):
+        left, right = days(left), days(right)
+    return orient(Literal(left, Operator.EQ, right))
+
+
+def _canonical_sum(form: LinearForm) -> Expression | None:
+    made = expression_of(form)
+    return made and canonical_expression(made)
+
+
+def _widened_literal(literal: Literal) -> Literal:
+    if literal.right is None or not (literal.left.type.exact and literal.right.type.exact):
+        return literal
+    left, right = widened_expression(literal.left), widened_expression(literal.right)
+    if (left.type == DATE) != (right.type == DATE):
+        left, right = days(left), days(right)
+    return orient(Literal(left, literal.operator, right))
+
+
+def _tested(literal: Literal) -> Literal:
+    """A test of one side; of a constant it always or never holds."""
+    if not isinstance(literal.left, Constant):
+        return literal
+    value = literal.left.value
+    holds = {Operator.IS_NULL: value is None, Operator.IS_NOT_NULL: value is not None}.get(literal.operator)
+    return ALWAYS if (value is True if holds is None else holds) else NEVER
+
+
+def _folded(literal: Literal) -> Literal:
+    """A comparison that has no arithmetic; of two constants it always or never holds."""
+    assert literal.right is not None
+    result = coercion.fold(Call(str(literal.operator), literal.expressions, BOOLEAN))
+    both = isinstance(literal.left, Constant) and isinstance(literal.right, Constant)
+    return (ALWAYS if result.value else NEVER) if both and result is not None else literal
+
+
+def why_not_canonical(literal: Literal) -> str | None:
+    """Why arithmetic of a comparison was not solved, for an analyst who wonders why nothing was shared.
+
+    Returns:
+        A sentence, or ``None`` when nothing was left.
+
+    Example:
+        >>> from workbench.sql.algebra.expressions import Column
+        >>> x = Column("x", DOUBLE)
+        >>> why_not_canonical(Literal(Call("*", (x, x), DOUBLE), Operator.GT, Constant(1.0, DOUBLE)))
+        '`x * x` is DOUBLE and cannot be inverted exactly'
+    """
+    if literal.right is None:
+        return None
+    reasons = (_reason(part) for side in literal.expressions for term in _opaque(side) for part in walk(term))
+    return next((f"`{name}` {why}" for name, why in filter(None, reasons)), None)
+
+
+def _opaque(side: Expression) -> list[Expression]:
+    return [e for e, _ in linear(side).terms] if side.type.exact else [side]
+
+
+def _reason(expression: Expression) -> tuple[str, str] | None:
+    if not isinstance(expression, Call) or expression.function not in _ARITHMETIC:
+        return None
+    name = text(_shown(expression))
+    name = name[1:-1] if name[0] == "(" else name
+    constants = any(isinstance(a, Constant) for a in expression.arguments)
+    match expression.function:
+        case _ if expression.type == DOUBLE:
+            return name, "is DOUBLE and cannot be inverted exactly"
+        case "div" | "%":
+            return name, "drops a part of the quotient and cannot be inverted"
+        case "*" if not constants:
+            return name, "multiplies columns and cannot be solved for one of them"
+        case "/":
+            return name, "is a division that rounds and cannot be inverted exactly"
+    return name, "may need more than 38 digits and is left as it is"
+
+
+def _shown(expression: Expression) -> Expression:
+    """Nearer to what was written: without conversions, and constants without their kind."""
+    match expression:
+        case Call("cast", (inner,)):
+            return _shown(inner)
+        case Call():
+            return replace(expression, arguments=tuple(map(_shown, expression.arguments)))
+        case Constant(float() as value) if math.isfinite(value):
+            return number(Decimal(repr(value)))
+    return expression

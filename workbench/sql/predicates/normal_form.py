@@ -1,0 +1,145 @@
+"""Boolean expression to PredSet: negation pushed down, then conjunctive normal form within bounds (T6.1).
+
+The PredSet is true for exactly the rows the expression is true for. Negation is pushed into the literals, where it is
+exact in three-valued logic; above them only AND and OR remain, which are monotone, so there unknown may be treated as
+false. Distribution can explode, so a conjunct that would pass the bounds stays whole, as one ``HOLDS`` literal.
+"""
+
+from __future__ import annotations
+
+from workbench.sql.algebra.expressions import Call, Constant, Expression
+from workbench.sql.algebra.types import BOOLEAN
+from workbench.sql.predicates.cnf import NEGATED, Literal, Operator, PredSet, or_pred, orient, pred_set
+
+MAX_OR_PREDS = 64
+MAX_LITERALS = 512
+
+_COMPARISONS = {str(operator): operator for operator in NEGATED if "null" not in operator}
+_NEVER = Literal(Constant(False, BOOLEAN), Operator.HOLDS)
+
+Clause = frozenset[Literal]
+Clauses = list[Clause]
+
+
+class _TooLarge(Exception):
+    """Distribution passed a bound."""
+
+
+def normal_form(expression: Expression | None) -> PredSet:
+    """The PredSet that is true exactly where ``expression`` is; no expression is always true.
+
+    Args:
+        expression: a BOOLEAN expression.
+
+    Example:
+        >>> from workbench.sql.algebra.expressions import Column
+        >>> from workbench.sql.algebra.types import INTEGER
+        >>> a, one = Column("a", INTEGER), Constant(1, INTEGER)
+        >>> str(normal_form(Call("not", (Call("=", (a, one), BOOLEAN),), BOOLEAN)))
+        'a <> 1'
+    """
+    if expression is None:
+        return PredSet()
+    clauses: Clauses = []
+    for conjunct, negated in _conjuncts(expression, False):
+        try:
+            clauses += _clauses(conjunct, negated)
+        except _TooLarge:
+            whole = Call("not", (conjunct,), BOOLEAN) if negated else conjunct
+            clauses.append(frozenset([Literal(whole, Operator.HOLDS)]))
+    if frozenset() in clauses:
+        return pred_set([or_pred([_NEVER])])
+    return pred_set(or_pred(c) for c in _minimal(clauses))
+
+
+def _conjuncts(expression: Expression, negated: bool) -> list[tuple[Expression, bool]]:
+    """The parts that must all be true, each with whether it is under NOT."""
+    match expression:
+        case Call("not", (inner,)):
+            return _conjuncts(inner, not negated)
+        case Call("and", parts) if not negated:
+            return [c for part in parts for c in _conjuncts(part, negated)]
+        case Call("or", parts) if negated:
+            return [c for part in parts for c in _conjuncts(part, negated)]
+        case _:
+            return [(expression, negated)]
+
+
+def _clauses(expression: Expression, negated: bool) -> Clauses:
+    """CNF as a list of clauses; no clause is true, an empty clause is false."""
+    match expression:
+        case Constant(value):
+            return [] if value is not None and bool(value) != negated else [frozenset()]
+        case Call("not", (inner,)):
+            return _clauses(inner, not negated)
+        case Call("and" | "or" as name, parts):
+            branches = [_clauses(part, negated) for part in parts]
+            return _bounded([c for b in branches for c in b]) if (name == "and") != negated else _distributed(branches)
+        case Call("in", (left, *choices)):
+            tests = [_comparison(left, Operator.EQ, choice, negated) for choice in choices]
+            return [c for t in tests for c in t] if negated else _union(tests)
+        case Call("<=>", (left, right)) if isinstance(left, Constant) or isinstance(right, Constant):
+            return _null_safe(left, right, negated)
+        case Call(name, (left, right)) if name in _COMPARISONS:
+            return _comparison(left, _COMPARISONS[name], right, negated)
+        case Call("is_null", (inner,)):
+            if isinstance(inner, Constant):
+                return [] if (inner.value is None) != negated else [frozenset()]
+            return _literal(Literal(inner, Operator.IS_NOT_NULL if negated else Operator.IS_NULL))
+        case _:
+            whole = Call("not", (expression,), BOOLEAN) if negated else expression
+            return _literal(Literal(whole, Operator.HOLDS))
+
+
+def _literal(literal: Literal) -> Clauses:
+    return [frozenset([literal])]
+
+
+def _comparison(left: Expression, operator: Operator, right: Expression, negated: bool) -> Clauses:
+    """A comparison with NULL is never true, and neither is its negation."""
+    if any(isinstance(side, Constant) and side.value is None for side in (left, right)):
+        return [frozenset()]
+    return _literal(orient(Literal(left, NEGATED[operator] if negated else operator, right)))
+
+
+def _null_safe(left: Expression, right: Expression, negated: bool) -> Clauses:
+    """``<=>`` with a constant, written with the literals that can be indexed."""
+    if isinstance(left, Constant):
+        left, right = right, left
+    assert isinstance(right, Constant)
+    if isinstance(left, Constant):
+        return [] if (left.value == right.value) != negated else [frozenset()]
+    if right.value is None:
+        return _literal(Literal(left, Operator.IS_NOT_NULL if negated else Operator.IS_NULL))
+    differs = _comparison(left, Operator.EQ, right, negated)
+    return [differs[0] | {Literal(left, Operator.IS_NULL)}] if negated else differs
+
+
+def _union(tests: list[Clauses]) -> Clauses:
+    """One clause that is the disjunction of single-clause tests; tests that are never true add nothing."""
+    return [frozenset(literal for (clause,) in tests for literal in clause)]
+
+
+def _distributed(branches: list[Clauses]) -> Clauses:
+    """OR of conjunctions: one clause for every way to pick a clause of each branch."""
+    result: Clauses = [frozenset()]
+    for branch in sorted(branches, key=len):
+        if len(result) * len(branch) > MAX_OR_PREDS**2:
+            raise _TooLarge
+        result = _bounded(_minimal([a | b for a in result for b in branch]))
+    return result
+
+
+def _bounded(clauses: Clauses) -> Clauses:
+    if len(clauses) > MAX_OR_PREDS or (len(clauses) > 1 and sum(map(len, clauses)) > MAX_LITERALS):
+        raise _TooLarge
+    return clauses
+
+
+def _minimal(clauses: Clauses) -> Clauses:
+    """Without clauses that contain another one: A AND (A OR B) is A."""
+    kept: Clauses = []
+    for clause in sorted(set(clauses), key=len):
+        if not any(other <= clause for other in kept):
+            kept.append(clause)
+    return kept

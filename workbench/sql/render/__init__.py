@@ -1,0 +1,1 @@
+"""Expressions as Spark SQL text that never raises."""

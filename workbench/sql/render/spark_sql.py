@@ -1,0 +1,134 @@
+"""Expressions and predicates as Spark SQL text that never raises (design 3.4).
+
+The text of every function is in ``sql/algebra/functions.py``; here are columns, constants, literals and predicates.
+With ANSI mode on or off an overflow, a division by zero or a bad conversion gives NULL for that expression.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import re
+from collections.abc import Callable
+from decimal import Decimal
+
+from workbench.errors import SqlError, UnsupportedError
+from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
+from workbench.sql.algebra.functions import FUNCTIONS
+from workbench.sql.algebra.types import DOUBLE, DataType, Kind
+from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet
+from workbench.sql.render.total_functions import comparison_sides
+
+MOST_TEXT = 4_000_000
+"""Characters of an expression in Spark's SQL."""
+
+Naming = Callable[[Column], str]
+
+NO_ARGUMENTS = "x''"
+"""What a user function without arguments is given: Spark counts its rows by their columns. No query has bytes."""
+
+
+def to_spark(expression: Expression, column: Naming) -> str:
+    """Spark SQL for an expression.
+
+    Args:
+        expression: any expression.
+        column: the text for a column, quoted as needed.
+
+    Raises:
+        UnsupportedError: the text would be endless: some functions stand there several times for one call.
+
+    Example:
+        >>> from workbench.sql.algebra.types import INTEGER
+        >>> to_spark(Call("+", (Column("a", INTEGER), Constant(1, INTEGER)), INTEGER), lambda c: c.name)
+        'try_add(a, 1L)'
+    """
+    match expression:
+        case Column():
+            return column(expression)
+        case Constant(value, type_):
+            return _constant(value, type_)
+        case Call(name, arguments):
+            rendered = [to_spark(a, column) for a in arguments]
+            if sum(map(len, rendered)) > MOST_TEXT:
+                what = "an expression that is too long when it is written for Spark is not supported"
+                raise UnsupportedError(what, hint="compute a part of it in a view with GROUP BY")
+            function = FUNCTIONS.get(name)
+            if function is None:  # one of the analyst's
+                return f"{user_function(name)}({', '.join(rendered) or NO_ARGUMENTS})"
+            if isinstance(function.spark, str):
+                return function.spark.format(*rendered)
+            return function.spark(expression, rendered)
+
+
+def user_function(name: str) -> str:
+    """What Spark calls a function of the analyst, by its id; no name reaches one of Spark's own, which run Java code.
+
+    Raises:
+        SqlError: it is no id of a function, but some other text.
+
+    Example:
+        >>> user_function("halved@1")
+        '`halved@1`'
+        >>> user_function("reflect")
+        Traceback (most recent call last):
+        workbench.errors.SqlError: 'reflect' is no function of the session
+    """
+    if not re.fullmatch(r"[^`]+@\d+", name):
+        raise SqlError(f"{name!r} is no function of the session")
+    return f"`{name}`"
+
+
+def literal_to_spark(literal: Literal, column: Naming) -> str:
+    """Boolean Spark SQL for one literal predicate."""
+    left = to_spark(literal.left, column)
+    match literal.operator:
+        case Operator.HOLDS:
+            return left
+        case Operator.IS_NULL | Operator.IS_NOT_NULL:
+            return f"({left} {literal.operator})"
+    assert literal.right is not None
+    a, b = comparison_sides(literal.left, literal.right, left, to_spark(literal.right, column))
+    return f"({a} {literal.operator} {b})"
+
+
+def or_pred_to_spark(or_pred: ORPred, column: Naming) -> str:
+    """Boolean Spark SQL for a disjunction."""
+    parts = [literal_to_spark(x, column) for x in or_pred.literals]
+    return parts[0] if len(parts) == 1 else f"({' or '.join(parts)})"
+
+
+def predicates_to_spark(predicates: PredSet, column: Naming) -> str:
+    """Boolean Spark SQL for a conjunction; the empty one is ``true``.
+
+    Example:
+        >>> predicates_to_spark(PredSet(), lambda c: c.name)
+        'true'
+    """
+    return " and ".join(or_pred_to_spark(p, column) for p in predicates) or "true"
+
+
+def _constant(value: object, type_: DataType) -> str:
+    match value:
+        case None:
+            return f"cast(null as {type_.spark})"
+        case bool():
+            return str(value).lower()
+        case int() if type_.kind is Kind.INTEGER:
+            return f"{value}L" if value != -(2**63) else "(-9223372036854775807L - 1L)"
+        case int() | Decimal():
+            return f"cast('{value:f}' as {type_})"
+        case float():
+            return f"{value!r}D" if math.isfinite(value) else f"cast('{value}' as {DOUBLE})"
+        case dt.datetime():
+            return f"timestamp_ntz '{value.isoformat(sep=' ')}'"
+        case dt.date():
+            return f"date '{value.isoformat()}'"
+        case _:
+            return _string(str(value))
+
+
+def _string(value: str) -> str:
+    """A string literal; a dollar sign is written by its code, since Spark substitutes ``${...}`` in SQL text."""
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\r", "\\r")
+    return "'" + escaped.replace("\0", "\\u0000").replace("$", "\\u0024") + "'"

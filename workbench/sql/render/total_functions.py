@@ -1,0 +1,206 @@
+"""Spark SQL for the functions whose total form is more than a call (design 3.4).
+
+Every text here gives a value or NULL whatever the row holds, with ANSI mode on or off: ``try_`` forms where Spark has
+them and the result could overflow, a guard or a wider type where it has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from workbench.sql.algebra import arithmetic
+from workbench.sql.algebra.expressions import Call, Constant, Expression
+from workbench.sql.algebra.types import DOUBLE, INTEGER, DataType, Kind
+
+Render = Callable[[Call, Sequence[str]], str]
+
+_NEGATED_EXACTLY = 34
+"""Digits of Java's DECIMAL128, in which Spark negates."""
+
+
+def computed(symbol: str, total: str) -> Render:
+    """Sums, differences, products, quotients and remainders, of dates too."""
+
+    def render(expression: Call, arguments: Sequence[str]) -> str:
+        kinds = {a.type.kind for a in expression.arguments}
+        if Kind.DATE in kinds:
+            if expression.type == INTEGER:
+                return f"cast(datediff({arguments[0]}, {arguments[1]}) as bigint)"
+            return f"{total}({arguments[0]}, try_cast({arguments[1]} as int))"
+        if expression.type.kind is Kind.DECIMAL:
+            arguments = [decimal_operand(e, a) for e, a in zip(expression.arguments, arguments, strict=True)]
+        if expression.type == DOUBLE and symbol in "+-*":
+            return f"({arguments[0]} {symbol} {arguments[1]})"
+        return f"{total}({arguments[0]}, {arguments[1]})"
+
+    return render
+
+
+def decimal_operand(expression: Expression, rendered: str) -> str:
+    """An operand of decimal arithmetic with the type our rules gave it, whatever Spark would infer."""
+    if expression.type.kind is Kind.DECIMAL and not isinstance(expression, Constant):
+        return rendered
+    return f"cast({rendered} as {arithmetic.decimal_of(expression)})"
+
+
+def int_div(expression: Call, arguments: Sequence[str]) -> str:
+    """Integer division, NULL by zero; only the smallest integer by -1 overflows."""
+    a, b = arguments
+    return f"(case when {b} = 0 then null when {b} = -1 then try_subtract(0L, {a}) else {a} div {b} end)"
+
+
+def negated(expression: Call, arguments: Sequence[str]) -> str:
+    """A minus sign."""
+    return f"try_subtract(0L, {arguments[0]})" if expression.type == INTEGER else minus(arguments[0], expression.type)
+
+
+def minus(value: str, type_: DataType, digits: int | None = None) -> str:
+    """A DECIMAL or DOUBLE of at most ``digits`` digits with its sign changed.
+
+    Spark rounds what it negates to 34 digits, so longer numbers change their sign as text.
+    """
+    if (type_.precision if digits is None else digits) <= _NEGATED_EXACTLY:
+        return f"(- {value})"
+    text = f"cast({value} as string)"
+    return f"cast(case when {value} < 0 then substr({text}, 2) else concat('-', {text}) end as {type_.spark})"
+
+
+def absolute(expression: Call, arguments: Sequence[str]) -> str:
+    """The absolute value, which the smallest integer does not have."""
+    (a,) = arguments
+    if expression.type == DOUBLE:
+        return f"abs({a})"
+    return f"(case when {a} < 0 then {negated(expression, arguments)} else {a} end)"
+
+
+def rounded(name: str) -> Render:
+    """ROUND, FLOOR or CEIL to a number of digits."""
+
+    def render(expression: Call, arguments: Sequence[str]) -> str:
+        digits = arguments[1].rstrip("L") if len(arguments) > 1 else "0"
+        value = arguments[0]
+        if expression.type == DOUBLE:
+            return f"{name}({value}, {digits})"
+        # Through the widest decimal of the same scale, where rounding up cannot overflow.
+        scale = expression.arguments[0].type.scale
+        return f"try_cast({name}(cast({value} as decimal(38,{scale})), {digits}) as {expression.type.spark})"
+
+    return render
+
+
+def truncate(expression: Call, arguments: Sequence[str]) -> str:
+    """Rounding toward zero."""
+    toward_zero = [rounded(name)(expression, arguments) for name in ("floor", "ceil")]
+    return f"(case when {arguments[0]} >= 0 then {toward_zero[0]} else {toward_zero[1]} end)"
+
+
+def whole(name: str) -> Render:
+    """FLOOR and CEIL to whole numbers."""
+
+    def render(expression: Call, arguments: Sequence[str]) -> str:
+        (a,) = arguments
+        if expression.arguments[0].type == INTEGER:
+            return a
+        # floor of a DOUBLE beyond 64 bits would silently give the largest bigint.
+        in_range = f"(case when abs({a}) < 9.2e18D then {name}({a}) end)"
+        return in_range if expression.arguments[0].type == DOUBLE else f"{name}({a})"
+
+    return render
+
+
+def cases(expression: Call, arguments: Sequence[str]) -> str:
+    """CASE."""
+    pairs = zip(arguments[0:-1:2], arguments[1:-1:2], strict=True)
+    return "(case " + " ".join(f"when {c} then {v}" for c, v in pairs) + f" else {arguments[-1]} end)"
+
+
+def joined(word: str) -> Render:
+    """Operands joined by a word."""
+    return lambda expression, arguments: "(" + f" {word} ".join(arguments) + ")"
+
+
+def called(name: str) -> Render:
+    """A plain call."""
+    return lambda expression, arguments: f"{name}({', '.join(arguments)})"
+
+
+def ints(name: str) -> Render:
+    """Functions whose positions and lengths Spark wants as int."""
+
+    def render(expression: Call, arguments: Sequence[str]) -> str:
+        pairs = zip(expression.arguments, arguments, strict=True)
+        return f"{name}({', '.join(f'try_cast({a} as int)' if e.type == INTEGER else a for e, a in pairs)})"
+
+    return render
+
+
+def trim(side: str) -> Render:
+    """TRIM of blanks or of a set of characters."""
+    return lambda expression, arguments: f"trim({' '.join([side, *arguments[1:], 'from', arguments[0]])})"
+
+
+def converted(expression: Call, arguments: Sequence[str]) -> str:
+    """A cast that gives NULL for what does not convert."""
+    return f"try_cast({arguments[0]} as {expression.type.spark})"
+
+
+def compare(symbol: str) -> Render:
+    """A comparison."""
+
+    def render(expression: Call, arguments: Sequence[str]) -> str:
+        left, right = comparison_sides(expression.arguments[0], expression.arguments[1], *arguments)
+        return f"({left} {symbol} {right})"
+
+    return render
+
+
+def comparison_sides(left: Expression, right: Expression, a: str, b: str) -> tuple[str, str]:
+    """Sides of a comparison; numbers too wide for one decimal together are compared in the widest of the scale."""
+    kinds = {left.type.kind, right.type.kind}
+    if Kind.DECIMAL in kinds and kinds <= {Kind.DECIMAL, Kind.INTEGER} and left.type != right.type:
+        x, y = arithmetic.decimal_of(left), arithmetic.decimal_of(right)
+        scale = max(x.scale, y.scale)
+        if max(x.precision - x.scale, y.precision - y.scale) + scale > 38:
+            return _clamped(a, scale), _clamped(b, scale)
+    return a, b
+
+
+def _clamped(value: str, scale: int) -> str:
+    """A number in 38 digits, the largest of its sign when it has more: still greater than what it is compared with."""
+    largest, smallest = (f"cast('{s}{'9' * (38 - scale)}.{'9' * scale}' as decimal(38,{scale}))" for s in ("", "-"))
+    beyond = f"case when {value} > 0 then {largest} when {value} < 0 then {smallest} end"
+    return f"coalesce(try_cast({value} as decimal(38,{scale})), {beyond})"
+
+
+def in_list(expression: Call, arguments: Sequence[str]) -> str:
+    """IN with a list."""
+    return f"({arguments[0]} in ({', '.join(arguments[1:])}))"
+
+
+def variance(samples: bool, root: bool) -> Render:
+    """From count, sum and sum of squares: (n*q - s*s) / (n*n), exactly in decimals where these fit, else in DOUBLE.
+
+    25 digits for q, 18 for s and 11 for n keep both products within 37 digits, and their difference within 38.
+    """
+
+    def render(expression: Call, arguments: Sequence[str]) -> str:
+        n, s, q = arguments
+        s_scale, q_scale = expression.arguments[1].type.scale, expression.arguments[2].type.scale
+        exact = (
+            f"try_subtract(try_multiply(try_cast({n} as decimal(11,0)), try_cast({q} as decimal(25,{q_scale}))),"
+            f" try_multiply(try_cast({s} as decimal(18,{s_scale})), try_cast({s} as decimal(18,{s_scale}))))"
+        )
+        wide = f"greatest(0D, {n} * cast({q} as double) - cast({s} as double) * cast({s} as double))"
+        divisor = f"(cast({n} as double) * ({n} - 1L))" if samples else f"(cast({n} as double) * {n})"
+        value = f"try_divide(coalesce(cast({exact} as double), {wide}), {divisor})"
+        return f"sqrt({value})" if root else value
+
+    return render
+
+
+def average(expression: Call, arguments: Sequence[str]) -> str:
+    """A sum divided by a count."""
+    total, count = arguments
+    if expression.type == DOUBLE:
+        return f"try_divide(cast({total} as double), cast({count} as double))"
+    return f"try_cast(try_divide({total}, cast({count} as decimal(20,0))) as {expression.type})"

@@ -1,0 +1,1 @@
+"""Windows over event time: bounds, monotonicity, overlapping windows."""

@@ -1,0 +1,208 @@
+"""What now and all that is computed from it is worth at a moment, in plain Python, and the instants of loops.
+
+A loop ``for (t = ST; t < ST + 50; t += 5)`` comes to its instants one by one: the one it stands at is the last, in the
+order of the loop, that the clock has reached. So a window that moves by a loop is a window like others, with ends that
+are computed from now, and each instant has its set: what the query answers when the loop stands there (TelegraphCQ
+4.1.1).
+"""
+
+from __future__ import annotations
+
+import calendar
+import datetime as dt
+import operator
+from bisect import bisect_right
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+
+from workbench.sql.algebra.expressions import Call, Constant, Expression, Value, columns, walk
+from workbench.sql.algebra.memo import remembered
+from workbench.sql.algebra.now import INSTANT, NOW, VARIABLE, Moment, as_number
+from workbench.sql.algebra.types import DataType, Kind
+
+MIDNIGHT = dt.time()
+
+MOST_INSTANTS = 100_000
+"""A loop that runs ahead of the clock must end before so many instants."""
+MOST_DUE = 1_000_000
+"""So many instants of a loop may be due when it is registered."""
+
+
+class Endless(Exception):
+    """A loop that does not end, and whose instants do not wait for the clock either."""
+
+
+def computable(expression: Expression) -> bool:
+    """Whether ``value_at`` can work an expression out: it reads no column, and calls only what is known there."""
+    if columns(expression):
+        return False
+    return all(part.function in _KNOWN for part in walk(expression) if isinstance(part, Call))
+
+
+def value_at(expression: Expression, moment: Moment) -> Value:
+    """What a ``computable`` expression is worth at a moment; NULL where a date leaves its range.
+
+    Example:
+        >>> from workbench.sql.algebra.now import now_of
+        >>> from workbench.sql.algebra.types import DATE, INTEGER
+        >>> week_ago = Call("-", (now_of(["fed"], DATE), Constant(7, INTEGER)), DATE)
+        >>> value_at(week_ago, {"fed": dt.date(2002, 11, 20)})
+        datetime.date(2002, 11, 13)
+    """
+    if isinstance(expression, Constant):
+        return expression.value
+    assert isinstance(expression, Call)
+    match expression.function:
+        case "now":
+            return _now(expression, moment)
+        case "loop variable":
+            return moment[VARIABLE]
+        case "instant":
+            return moment[INSTANT] if INSTANT in moment else sequence(expression).current(moment)
+    values = [value_at(argument, moment) for argument in expression.arguments]
+    if None in values:
+        return None
+    try:
+        return _KNOWN[expression.function](expression.type, *values)  # type: ignore[operator]
+    except (OverflowError, ValueError):
+        return None
+
+
+def _now(expression: Call, moment: Moment) -> Value:
+    names = (str(a.value) for a in expression.arguments if isinstance(a, Constant))
+    seen = [_cast(expression.type, value) for name in names if (value := moment.get(name)) is not None]
+    return max(seen, default=None)  # type: ignore[type-var]
+
+
+def _cast(type_: DataType, value: Value) -> Value:
+    match value, type_.kind:
+        case dt.datetime(), Kind.DATE:
+            return value.date()
+        case dt.datetime(), Kind.TIMESTAMP:
+            return value
+        case dt.date(), Kind.TIMESTAMP:
+            return dt.datetime.combine(value, MIDNIGHT)
+        case ((int() | Decimal()), Kind.INTEGER):
+            return int(value)
+    return value
+
+
+def _plus(sign: int) -> object:
+    def moved(type_: DataType, left: Value, right: Value) -> Value:
+        if isinstance(left, dt.date) and isinstance(right, dt.date):
+            return (left - right).days
+        if isinstance(left, dt.date):
+            return left + dt.timedelta(days=sign * int(right))  # type: ignore[arg-type]
+        return left + sign * right  # type: ignore[operator]
+
+    return moved
+
+
+def _add_months(type_: DataType, moment: Value, months: Value) -> Value:
+    """The same day of another month, or its last; a timestamp keeps its time of day."""
+    assert isinstance(moment, dt.date) and isinstance(months, int)
+    years, month = divmod(moment.year * 12 + moment.month - 1 + months, 12)
+    return moment.replace(year=years, month=month + 1, day=min(moment.day, calendar.monthrange(years, month + 1)[1]))
+
+
+def _truncated(type_: DataType, moment: Value, unit: Value) -> Value:
+    assert isinstance(moment, dt.date)
+    day = moment.date() if isinstance(moment, dt.datetime) else moment
+    match unit:
+        case "YEAR":
+            day = day.replace(month=1, day=1)
+        case "QUARTER":
+            day = day.replace(month=3 * ((day.month - 1) // 3) + 1, day=1)
+        case "MONTH":
+            day = day.replace(day=1)
+        case "WEEK":
+            day -= dt.timedelta(days=day.weekday())
+        case "HOUR" | "MINUTE" | "SECOND" if isinstance(moment, dt.datetime):
+            finer = ("minute", "second")[("HOUR", "MINUTE", "SECOND").index(str(unit)) :]
+            return moment.replace(microsecond=0, **dict.fromkeys(finer, 0))  # type: ignore[arg-type]
+    return dt.datetime.combine(day, MIDNIGHT) if type_.kind is Kind.TIMESTAMP else day
+
+
+def _last_day(type_: DataType, moment: Value) -> Value:
+    assert isinstance(moment, dt.date)
+    return moment.replace(day=calendar.monthrange(moment.year, moment.month)[1])
+
+
+def _compared(test: Callable[[int, int], bool]) -> object:
+    return lambda type_, left, right: test(as_number(left), as_number(right))  # type: ignore[arg-type]
+
+
+_TESTS = {"=": operator.eq, "<>": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+
+_KNOWN: Mapping[str, object] = {
+    **dict.fromkeys((NOW, INSTANT, VARIABLE)),
+    "cast": _cast,
+    "+": _plus(1),
+    "-": _plus(-1),
+    "*": lambda type_, left, right: left * right,
+    "neg": lambda type_, value: -value,
+    "add_seconds": lambda type_, moment, seconds: moment + dt.timedelta(seconds=int(seconds)),
+    "add_months": _add_months,
+    "add_months_to_timestamp": _add_months,
+    "trunc_date": _truncated,
+    "trunc_timestamp": _truncated,
+    "last_day": _last_day,
+    "and": lambda type_, *parts: all(parts),
+    "or": lambda type_, *parts: any(parts),
+    "not": lambda type_, part: not part,
+    **{name: _compared(test) for name, test in _TESTS.items()},
+}
+"""What may be done with now, and how it is computed at a moment."""
+
+
+class Sequence:
+    """The instants of a loop, worked out as far as they are asked for."""
+
+    def __init__(self, loop: Call) -> None:
+        self._start, self._condition, self._change, self._now = loop.arguments
+        self._numbered = self._start.type.kind is self._now.type.kind
+        self._values: list[Value] = []
+        self._reached: list[int] = []
+        """For each instant the latest up to it: when the clock has come there, it is due."""
+        self._ended = False
+
+    def due(self, moment: Moment, most: int | None = None) -> list[Value]:
+        """The instants that the clock has reached, in the order of the loop.
+
+        Raises:
+            Endless: there are more than ``most``, or the loop does not end.
+        """
+        now = as_number(value_at(self._now, moment))
+        if now is None:
+            return []
+        self._extend(now, most)
+        return self._values[: bisect_right(self._reached, now)]
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def current(self, moment: Moment) -> Value:
+        """The instant the loop has come to; NULL before the first."""
+        found = self.due(moment)
+        return found[-1] if found else None
+
+    def _extend(self, now: int, most: int | None) -> None:
+        while not self._ended and (not self._reached or self._reached[-1] <= now):
+            value = value_at(self._change, {VARIABLE: self._values[-1]}) if self._values else value_at(self._start, {})
+            if value is None or value_at(self._condition, {VARIABLE: value}) is not True:
+                self._ended = True
+                return
+            number = as_number(value) if self._numbered else now
+            if len(self._values) >= MOST_INSTANTS and self._reached[-1] == self._reached[0]:
+                raise Endless
+            if most is not None and len(self._values) >= most:
+                raise Endless
+            assert number is not None
+            self._values.append(value)
+            self._reached.append(max([number, *self._reached[-1:]]))
+
+
+@remembered(4_096)
+def sequence(loop: Call) -> Sequence:
+    """The instants of a loop."""
+    return Sequence(loop)

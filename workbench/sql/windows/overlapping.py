@@ -1,0 +1,119 @@
+"""GROUP BY windows that overlap, as a query without any: a row belongs to several groups, a slice of time to one.
+
+``window(t, '1 hour', '15 minutes')`` becomes groups of slices of 15 minutes, put together by UNION ALL once for each of
+the four windows that a slice is in, and grouped again. Slices are shared with other windows on the same rows. What does
+not follow from slices (a median) is computed from the rows themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from workbench.sql.algebra.expressions import (
+    AggregateCall,
+    Call,
+    Column,
+    Constant,
+    Expression,
+    column_name,
+    map_columns,
+    reading_order,
+)
+from workbench.sql.algebra.functions import call
+from workbench.sql.algebra.logical import Block, Grouping, Input, Output, SetOperation
+from workbench.sql.algebra.now import SLIDING
+from workbench.sql.algebra.types import INTEGER, Kind
+from workbench.sql.binder.time_windows import slice_of, window_start
+from workbench.sql.predicates.cnf import TRUE, conjunction, map_predicates
+from workbench.sql.predicates.normal_form import normal_form
+
+
+def without_overlap(block: Block) -> Block:
+    """A grouped block that has the same answer, and no windows that overlap."""
+    assert block.grouping is not None
+    groups, statistics = block.grouping.groups, block.grouping.statistics
+    start = next((g for g in groups if isinstance(g, Call) and g.function == SLIDING), None)
+    if start is None:
+        return block
+    others = [g for g in groups if g != start]
+    if all(map(_follows, statistics)):
+        return _of_slices(block, start, others, statistics)
+    return _of_rows(block, start, others, statistics)
+
+
+def _of_slices(block: Block, start: Call, others: list[Expression], statistics: Iterable[AggregateCall]) -> Block:
+    slice_ = slice_of(start)
+    grouping = Grouping(tuple(sorted([*others, slice_], key=reading_order)), tuple(statistics))
+    made = [*others, slice_, *statistics]
+    names = _names(others, statistics)
+    outputs = tuple(
+        Output(name, Column(column_name(e), e.type))
+        for name, e in zip([*names[0], "slice", *names[1]], made, strict=True)
+    )
+    slices = replace(block, outputs=outputs, grouping=grouping, having=TRUE, having_window=TRUE, distinct=False)
+    time = Column("slice", slice_.type)
+    kept = [Column(name, e.type) for name, e in zip([*names[0], *names[1]], [*others, *statistics], strict=True)]
+    union = _windows(Block((slices,), TRUE, ()), start, time, kept, [c.name for c in kept])
+    parts = {s: _part(s, name) for s, name in zip(statistics, names[1], strict=True)}
+    return _grouped(block, union, start, dict(zip(others, names[0], strict=True)), parts)
+
+
+def _of_rows(block: Block, start: Call, others: list[Expression], statistics: Iterable[AggregateCall]) -> Block:
+    arguments = list(dict.fromkeys(a for s in statistics for a in s.arguments if not isinstance(a, Constant)))
+    names = _names(others, arguments)
+    rows = Block(block.inputs, block.where, (), window=block.window)
+    union = _windows(rows, start, start.arguments[0], [*others, *arguments], [*names[0], *names[1]])
+    named: dict[Expression, Expression] = {a: Column(name, a.type) for a, name in zip(arguments, names[1], strict=True)}
+    parts = {s: replace(s, arguments=tuple(named.get(a, a) for a in s.arguments)) for s in statistics}
+    return _grouped(block, union, start, dict(zip(others, names[0], strict=True)), parts)
+
+
+def _windows(rows: Block, start: Call, time: Expression, kept: Iterable[Expression], names: list[str]) -> SetOperation:
+    """The rows once for each window that they are in: the columns kept, and the window's start."""
+    size, slide = (int(str(a.value)) for a in start.arguments[1:] if isinstance(a, Constant))
+    first = window_start(time, slide, slide)
+    branches = []
+    for number in range(-(-size // slide)):
+        begin = call("add_seconds", first, Constant(-number * slide, INTEGER)) if number else first
+        where = rows.where
+        if (number + 1) * slide > size:
+            still = call(">", call("add_seconds", begin, Constant(size, INTEGER)), time)
+            where = conjunction(where, normal_form(still))
+        outputs = (*(Output(n, e) for n, e in zip(names, kept, strict=True)), Output("start", begin))
+        branches.append(replace(rows, where=where, outputs=outputs))
+    types = tuple(output.type for output in branches[0].outputs)
+    return SetOperation("union", True, tuple(branches), (*names, "start"), types)
+
+
+def _grouped(
+    block: Block, rows: Input, start: Call, named: dict[Expression, str], parts: dict[AggregateCall, AggregateCall]
+) -> Block:
+    """The block over rows that have their windows, its outputs over what groups and statistics are called there."""
+    groups: dict[Expression, Expression] = {g: Column(name, g.type) for g, name in named.items()}
+    groups[start] = Column("start", start.type)
+    grouping = Grouping(tuple(sorted(groups.values(), key=reading_order)), tuple(parts.values()))
+    renamed = {column_name(old): Column(column_name(new), new.type) for old, new in (*groups.items(), *parts.items())}
+
+    def over(column: Column) -> Expression:
+        return renamed[column.name]
+
+    outputs = tuple(Output(o.name, map_columns(o.expression, over)) for o in block.outputs)
+    having, window = (map_predicates(p, over) for p in (block.having, block.having_window))
+    return Block((rows,), TRUE, outputs, grouping, having, block.distinct, TRUE, window)
+
+
+def _names(groups: Iterable[object], values: Iterable[object]) -> tuple[list[str], list[str]]:
+    return [f"g{i}" for i, _ in enumerate(groups, 1)], [f"v{i}" for i, _ in enumerate(values, 1)]
+
+
+def _follows(statistic: AggregateCall) -> bool:
+    """Whether a statistic of groups follows from that of finer groups, to the last digit."""
+    exact = statistic.function != "sum" or statistic.type.kind is not Kind.DOUBLE
+    return exact and not statistic.distinct and statistic.function in ("count", "sum", "min", "max")
+
+
+def _part(statistic: AggregateCall, name: str) -> AggregateCall:
+    """A statistic of a window from that of its slices; the total of no counts is 0."""
+    function = "total" if statistic.function == "count" else statistic.function
+    return replace(statistic, function=function, arguments=(Column(name, statistic.type),))
