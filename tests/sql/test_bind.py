@@ -150,3 +150,18 @@ def test_intersect_binds_tighter_in_spark_but_not_in_oracle() -> None:
 def test_the_same_in_two_dialects() -> None:
     oracle = block("select a from T where to_char(d, 'YYYYMMDD') = '20021127' and nvl(b, 0) != 1", "oracle")
     assert oracle == block("select a from T where date_format(d, 'yyyyMMdd') = '20021127' and coalesce(b, 0) <> 1")
+
+
+@pytest.mark.parametrize(
+    ("number", "type_"),
+    [
+        ("9223372036854775807", "integer"),
+        ("-9223372036854775808", "integer"),
+        ("9223372036854775808", "decimal(19,0)"),
+        ("-9223372036854775809", "decimal(19,0)"),
+    ],
+)
+def test_whole_numbers_are_integers_as_far_as_these_reach(number: str, type_: str) -> None:
+    """As in Spark, where the minus sign belongs to the number (``typeof(-9223372036854775808)`` is BIGINT)."""
+    (output,) = block(f"SELECT {number} AS n FROM t").outputs
+    assert str(output.expression.type) == type_

@@ -94,7 +94,7 @@ def condition_on_group(writer: ValueWriter) -> tuple[str, str, str]:
     if chosen.random() < 0.5 or (field.type == STRING and writer.dialect == "postgres"):
         return f"COUNT(*) > {number}", "COUNT(*)", f"{{}} > {number}"
     if field.type == INTEGER and chosen.random() < 0.5:
-        return f"SUM({field.text}) >= {number}", f"SUM({field.wide})", f"{{}} >= {number}"
+        return f"SUM({field.text}) >= {number}", f"SUM({field.wide})", f"TRY_CAST({{}} AS BIGINT) >= {number}"
     near = writer.near(field)
     if near.type != field.type:
         return f"COUNT({field.text}) > {number}", f"COUNT({field.duck})", f"{{}} > {number}"

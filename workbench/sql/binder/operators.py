@@ -188,7 +188,7 @@ def number_literal(text: str, source: SourceText, node: exp.Expr) -> Constant:
             raise source.error("the number is beyond those of DOUBLE", node)
         return Constant(float(text), DOUBLE)
     value = Decimal(text)
-    if "." not in text and abs(value) <= BIGINT_MAX:
+    if "." not in text and -BIGINT_MAX - 1 <= value <= BIGINT_MAX:
         return Constant(int(value), INTEGER)
     _, digits, exponent = value.as_tuple()
     scale = max(0, -int(exponent))
