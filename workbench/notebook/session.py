@@ -1,0 +1,87 @@
+"""The session of a notebook: it shows itself, as a panel or one view at a time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.errors.border import border
+from workbench.session import session
+
+if TYPE_CHECKING:
+    from workbench.notebook.panel.view import Live, View
+    from workbench.session.player import Player
+
+
+class SessionViews:
+    """The views of a session, and its player. Widgets are imported when a view is asked for.
+
+    Example:
+        >>> session.player.play()  # doctest: +SKIP
+        >>> session.plan_view()  # doctest: +SKIP
+    """
+
+    player: Player
+
+    def panel(self) -> Live:
+        """All views, with the player's controls above them."""
+        from workbench.notebook.panel.panel import Panel
+
+        return Panel(self, self.player)
+
+    def plan_view(self) -> Live:
+        """The query network: pan, zoom, search, choose nodes, focus on a query."""
+        from workbench.notebook.panel.network_view import PlanView
+
+        return self._live(PlanView)
+
+    def replay_view(self) -> Live:
+        """The player's controls."""
+        from workbench.notebook.panel.replay_view import ReplayView
+
+        return self._live(ReplayView)
+
+    def streams_view(self) -> Live:
+        """The streams: how far each has been read, its columns."""
+        from workbench.notebook.panel.streams_view import StreamsView
+
+        return self._live(StreamsView)
+
+    def queries_view(self) -> Live:
+        """The queries, what is new in them, their texts."""
+        from workbench.notebook.panel.queries_view import QueriesView
+
+        return self._live(QueriesView)
+
+    def sharing_view(self) -> Live:
+        """The sharing decisions of a query, step by step."""
+        from workbench.notebook.panel.sharing_view import SharingView
+
+        return self._live(SharingView)
+
+    def results_view(self) -> Live:
+        """A query's answer, page by page."""
+        from workbench.notebook.panel.results_view import ResultsView
+
+        return self._live(ResultsView)
+
+    def timings_view(self) -> Live:
+        """Where the time of the last batches went."""
+        from workbench.notebook.panel.timings_view import TimingsView
+
+        return self._live(TimingsView)
+
+    def _live(self, view: type[View]) -> Live:
+        from workbench.notebook.panel.view import Live
+
+        return Live(view(self, self.player))
+
+
+@border
+class Session(session.Session, SessionViews):
+    """A session that shows itself in a notebook; everything else is as ``workbench.session.session.Session`` says.
+
+    Example:
+        >>> with Session() as s:  # doctest: +SKIP
+        ...     s.add_stream("FedWireTrans", "sample_data/fed.parquet", history=10_000, batch=1_000, time="tran_date")
+        ...     s.panel()
+    """
