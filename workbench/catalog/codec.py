@@ -26,11 +26,11 @@ from cattrs import Converter
 
 from workbench.sql.algebra.aggregates import STATISTICS
 from workbench.sql.algebra.expressions import AggregateCall, Expression, Value
-from workbench.sql.algebra.memo import remembered
+from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import DataType, Kind
 
 _MANY = 1 << 16
-"""How many decoded texts are remembered."""
+"""How many decoded texts are cached."""
 _JSON = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 
 
@@ -64,7 +64,7 @@ def expression_json(expression: Expression) -> str:
     return encode(expression, Expression)
 
 
-@remembered(_MANY)
+@cached(_MANY)
 def expression_of(stored: str) -> Expression:
     """The inverse of ``expression_json``."""
     expression: Expression = decode(stored, Expression)
@@ -76,7 +76,7 @@ def expressions_json(expressions: tuple[Expression, ...]) -> str:
     return encode(expressions, tuple[Expression, ...])
 
 
-@remembered(_MANY)
+@cached(_MANY)
 def expressions_of(stored: str) -> tuple[Expression, ...]:
     """The inverse of ``expressions_json``."""
     expressions: tuple[Expression, ...] = decode(stored, tuple[Expression, ...])
@@ -88,7 +88,7 @@ def statistic_json(statistic: AggregateCall) -> str:
     return encode(statistic, AggregateCall)
 
 
-@remembered(_MANY)
+@cached(_MANY)
 def statistic_of(stored: str) -> AggregateCall:
     """The inverse of ``statistic_json``.
 
@@ -101,7 +101,7 @@ def statistic_of(stored: str) -> AggregateCall:
     return statistic
 
 
-@remembered(_MANY)
+@cached(_MANY)
 def type_of(name: str) -> DataType:
     """The type of that name.
 

@@ -11,9 +11,8 @@ from workbench.network.network import Network
 from workbench.optimizer.statistics import StreamStatistics
 from workbench.session.directory.stored_functions import StoredFunction
 from workbench.sharing.decisions import Explanation
-from workbench.sql.algebra.logical import LogicalQuery
-from workbench.sql.algebra.schema import Schema, UserAggregate
-from workbench.sql.binder.stream_windows import StreamWindow
+from workbench.sql.logical import LogicalQuery, StreamWindow
+from workbench.sql.schema import Schema, UserAggregate
 from workbench.streams.stream import Stream
 
 ACTIVE = "active"

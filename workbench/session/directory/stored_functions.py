@@ -21,7 +21,7 @@ from workbench.engine.spark.fitting import shown
 from workbench.engine.spark.function_process import Limits
 from workbench.errors import SessionError
 from workbench.session.directory.signing import signature
-from workbench.sql.algebra.schema import UserFunction
+from workbench.sql.schema import UserFunction
 from workbench.sql.algebra.types import DataType
 
 PYTHON = ".".join(platform.python_version_tuple()[:2])
