@@ -15,7 +15,6 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
-import re
 from collections.abc import Callable
 from dataclasses import is_dataclass
 from decimal import Decimal
@@ -27,7 +26,7 @@ from cattrs import Converter
 from workbench.sql.algebra.aggregates import STATISTICS
 from workbench.sql.algebra.expressions import AggregateCall, Expression, Value
 from workbench.sql.algebra.planning_cache import cached
-from workbench.sql.algebra.types import DataType, Kind
+from workbench.sql.algebra.types import DataType, Kind, parse_type
 
 _MANY = 1 << 16
 """How many decoded texts are cached."""
@@ -103,14 +102,26 @@ def statistic_of(stored: str) -> AggregateCall:
 
 @cached(_MANY)
 def type_of(name: str) -> DataType:
-    """The type of that name.
+    """The type of that name."""
+    return parse_type(name)
 
-    Example:
-        >>> type_of("decimal(15,2)")
-        DataType(kind=<Kind.DECIMAL: 'decimal'>, precision=15, scale=2)
+
+def present_json(stored: str) -> str:
+    """The JSON of a logical query as versions 2 to 5 of the catalog wrote it, in the present form.
+
+    They wrote every class, also those of types and enumerations, the first ones with its module before a dot.
     """
-    match = re.fullmatch(r"decimal\((\d+),(\d+)\)", name)
-    return DataType(Kind.DECIMAL, int(match[1]), int(match[2])) if match else DataType(Kind(name))
+
+    def present(part: dict[str, Any]) -> object:
+        match part:
+            case {"is": str(name), **members}:
+                name = name.rpartition(".")[2]
+                if name == "DataType":
+                    return str(DataType(Kind(members["kind"]), members["precision"], members["scale"]))
+                return members["value"] if members.keys() == {"value"} else {"is": name, **members}
+        return part
+
+    return _JSON.encode(json.loads(stored, object_hook=present))
 
 
 def _plain_value(value: Value) -> object:

@@ -30,7 +30,6 @@ class Rows(Generic[T]):
 
     def __init__(self, record: type[T], *omitted: str) -> None:
         annotations = get_type_hints(record)
-        self._record = record
         self._types = {
             field.name: annotations[field.name]
             for field in fields(record)  # type: ignore[arg-type]
@@ -53,10 +52,6 @@ class Rows(Generic[T]):
             for (name, annotation), value in zip(self._types.items(), row, strict=True)
         }
 
-    def record(self, row: tuple[Any, ...], **omitted: Any) -> T:
-        """The inverse of ``row``; ``omitted``: the fields that are stored elsewhere."""
-        return self._record(**self.fields(row), **omitted)
-
 
 class Records(Generic[T]):
     """The objects of one dataclass in one relation, each with a name, in the order in which they were added.
@@ -71,6 +66,7 @@ class Records(Generic[T]):
     def __init__(self, database: Database, relation: str, record: type[T], *omitted: str) -> None:
         self._database = database
         self._relation = relation
+        self._record = record
         self._rows = Rows(record, *omitted)
 
     def put(self, record: T) -> None:
@@ -93,7 +89,7 @@ class Records(Generic[T]):
         for name, *row in self._database.rows(
             f"SELECT name, {self._rows.columns} FROM {self._relation} ORDER BY position"
         ):
-            yield self._rows.record(tuple(row), **omitted(name))
+            yield self._record(**self._rows.fields(tuple(row)), **omitted(name))
 
 
 class Settings:
