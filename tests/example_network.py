@@ -19,8 +19,8 @@ from workbench.network.nodes import (
     Source,
 )
 from workbench.sql.algebra.expressions import AggregateCall, Column, Constant, column_name
-from workbench.sql.algebra.logical import Output
 from workbench.sql.algebra.types import DATE, INTEGER, STRING, DataType, decimal
+from workbench.sql.logical import Output
 from workbench.sql.predicates.cnf import Literal, Operator, PredSet, conjunction, or_pred, pred_set
 
 MONEY = decimal(15, 2)

@@ -19,8 +19,8 @@ from workbench.catalog.session_rows import OperatorRow
 from workbench.network.network import Network, QueryPlan
 from workbench.network.nodes import Aggregate, Branch, Join, Read, Selection, SetOperation, SetOperator, Source
 from workbench.sql.algebra.expressions import AggregateCall, Column, Constant, column_name
-from workbench.sql.algebra.logical import Output
 from workbench.sql.algebra.types import DATE, INTEGER, decimal
+from workbench.sql.logical import Output
 from workbench.sql.predicates.cnf import Literal, Operator, PredSet, map_predicates, or_pred, orient, pred_set
 
 TEXT = QueryText("SELECT 'it''s'", "oracle", "logical\ntext")

@@ -32,11 +32,11 @@ from workbench.network.nodes import (
     Source,
     Window,
 )
-from workbench.sql.algebra import logical
+from workbench.sql import logical
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Expression, Value, column_name
-from workbench.sql.algebra.logical import Block, LogicalQuery, StreamInput
 from workbench.sql.algebra.types import BOOLEAN, DataType, Kind
+from workbench.sql.logical import Block, LogicalQuery, StreamInput
 from workbench.sql.predicates.canonical import widened
 from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet, conjunction, predicate_sources
 

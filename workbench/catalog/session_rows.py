@@ -15,9 +15,8 @@ from workbench.catalog.codec import type_of
 from workbench.catalog.database import Database
 from workbench.catalog.logical_codec import logical_json, logical_of, windows_json, windows_of
 from workbench.catalog.schema import PLAN_ANEW
-from workbench.sql.algebra.logical import LogicalQuery
-from workbench.sql.algebra.schema import UserAggregate, UserFunction
-from workbench.sql.binder.stream_windows import StreamWindow
+from workbench.sql.logical import LogicalQuery, StreamWindow
+from workbench.sql.schema import UserAggregate, UserFunction
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from workbench.explain.text import counted
 from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, Node, NodeId
 from workbench.network.projection import Columns, carried_columns, made_columns
-from workbench.sql.algebra.column_names import written_name
+from workbench.sql.algebra.column_names import display_name
 from workbench.sql.algebra.expressions import column_name
 
 SELECTION_WEIGHTS = (5, 4, 3, 2, 1)
@@ -85,7 +85,7 @@ class NetworkView:
     def columns(self, id_: NodeId) -> Columns:
         """Names and types of the columns that are kept of a node's rows: those of its local tree."""
         carried = self._carried[self.node(id_).root]
-        return {written_name(name): type_ for name, type_ in carried.items()}
+        return {display_name(name): type_ for name, type_ in carried.items()}
 
     def ancestors(self, query: str) -> frozenset[NodeId]:
         """Ids of all nodes a query's answer is computed by.

@@ -15,8 +15,8 @@ from workbench.session.directory.functions import stored_function, takes
 from workbench.session.directory.signing import signed
 from workbench.session.directory.store import Change
 from workbench.session.parts import SessionParts, one_at_a_time
-from workbench.sql.algebra.schema import UserAggregate, UserFunction
-from workbench.sql.algebra.type_names import parse_type
+from workbench.sql.algebra.types import parse_type
+from workbench.sql.schema import UserAggregate, UserFunction
 from workbench.streams.ingest import ingest
 from workbench.streams.replay import start, static
 from workbench.streams.stream import Stream

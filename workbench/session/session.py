@@ -22,7 +22,7 @@ from workbench.session.query import CLOSED, LAZY, Query
 from workbench.session.reading import SessionReading
 from workbench.session.transitions import Written, with_views
 from workbench.session.views import SessionViews
-from workbench.sql.binder.query import bind
+from workbench.sql.binder.pipeline import bind
 from workbench.sql.syntax.parse import known_dialect
 
 

@@ -21,8 +21,8 @@ from workbench.session.state import State
 from workbench.sharing.decisions import Explanation
 from workbench.sharing.planner import Planned, Planner
 from workbench.sql.algebra.expressions import calls
-from workbench.sql.algebra.logical import LogicalQuery, calls_of
-from workbench.sql.binder.query import Bound
+from workbench.sql.binder.pipeline import Bound
+from workbench.sql.logical import LogicalQuery, calls_of
 from workbench.streams.stream import Stream
 
 AnswersOf = Callable[..., AbstractContextManager[Answers]]

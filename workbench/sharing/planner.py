@@ -22,7 +22,7 @@ from workbench.sharing.decisions import Decision, Explanation, Record, Rule
 from workbench.sharing.draft import Draft
 from workbench.sharing.fold import Fold
 from workbench.sharing.place_selections import arrange, narrow
-from workbench.sql.algebra.logical import LogicalQuery
+from workbench.sql.logical import LogicalQuery
 from workbench.sql.predicates.cnf import TRUE
 
 CHAIN = 20

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from workbench.errors import SqlError, StreamError, nearest
 from workbench.files.checked import NewFile, make_folder
-from workbench.sql.algebra.column_names import stored_name, written_name
-from workbench.sql.algebra.type_names import parse_type
-from workbench.sql.algebra.types import DataType, Kind
+from workbench.sql.algebra.column_names import display_name, stored_name
+from workbench.sql.algebra.types import DataType, Kind, parse_type
 from workbench.streams.arrow_types import to_data_type
 from workbench.streams.convert import Mask, convert
 from workbench.streams.lateness import Latecomers, Lateness, lateness_of
@@ -122,8 +121,8 @@ def column_types(source: OpenedSource, given: Mapping[str, str]) -> dict[str, Da
         origin[stored] = field.name
         types[stored] = wanted.get(stored) or source.guessed.get(field.name) or _type_of(field)
         _check_convertible(field, types[stored])
-    for name in (written_name(stored) for stored in wanted if stored not in types):
-        known = [*map(written_name, types)]
+    for name in (display_name(stored) for stored in wanted if stored not in types):
+        known = [*map(display_name, types)]
         raise StreamError(f"no column {name} in the source", hint=nearest(name, known) or _listing(known))
     return types
 
@@ -155,7 +154,7 @@ def _check_time(time: str | None, types: Mapping[str, DataType]) -> None:
     if time is None:
         return
     type_ = types.get(stored_name(time))
-    usable = [written_name(name) for name, other in types.items() if other.kind in _TIME_KINDS]
+    usable = [display_name(name) for name, other in types.items() if other.kind in _TIME_KINDS]
     if not usable:
         raise StreamError("no column can hold event time", hint="it must be a date, a timestamp or an integer")
     hint = nearest(time, usable) or _listing(usable)
@@ -227,7 +226,7 @@ def _misfits(
         name = next(name for name, misfit in misfits.items() if misfit[row])
         text = _as_line(column[place] for column in texts.values())
         yield SetAside(
-            int(chunk.lines[row]), text, f"{written_name(name)}: {texts[name][place]!r:.60} is no {types[name]}"
+            int(chunk.lines[row]), text, f"{display_name(name)}: {texts[name][place]!r:.60} is no {types[name]}"
         )
 
 

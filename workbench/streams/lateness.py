@@ -14,9 +14,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from workbench.errors import StreamError
-from workbench.sql.algebra.column_names import stored_name, written_name
-from workbench.sql.algebra.lengths import UNITS, seconds_in, written
+from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType, Kind
+from workbench.sql.windows.stream_time import DURATION_UNITS, duration_seconds, duration_text
 from workbench.streams.times import Mask, times_of
 
 LEAST = np.iinfo(np.int64).min
@@ -49,7 +49,7 @@ class Lateness:
         if self.kind is Kind.INTEGER:
             return f"{self.allowed:,}"
         whole, rest = divmod(self.allowed * (_DAY * _SECOND if self.kind is Kind.DATE else 1), _SECOND)
-        return written(whole) if not rest else str(dt.timedelta(microseconds=self.allowed))
+        return duration_text(whole) if not rest else str(dt.timedelta(microseconds=self.allowed))
 
 
 def lateness_of(given: object, time: str | None, type_: DataType | None) -> Lateness:
@@ -97,7 +97,7 @@ class Latecomers:
     def reasons(self, rows: pa.Table, late: npt.NDArray[np.int64]) -> list[str]:
         """Why each of some rows, by position, was set aside."""
         times = rows.column(self._lateness.time).take(pa.array(late)).to_pylist()
-        named = written_name(self._lateness.time)
+        named = display_name(self._lateness.time)
         return [f"{named}: {time} is more than {self._lateness} late" for time in times]
 
 
@@ -110,11 +110,11 @@ def _number(given: object) -> int | None:
 def _microseconds(given: object) -> int | None:
     if isinstance(given, dt.timedelta):
         return given // dt.timedelta(microseconds=1)
-    seconds = seconds_in(given) if isinstance(given, str) else None
+    seconds = duration_seconds(given) if isinstance(given, str) else None
     return None if seconds is None else seconds * _SECOND
 
 
 def _hint(type_: DataType) -> str:
     if type_.kind is Kind.INTEGER:
         return "a number, as event times are: 5"
-    return f"a length of time, in {UNITS}: '2 days'"
+    return f"a length of time, in {DURATION_UNITS}: '2 days'"

@@ -24,9 +24,8 @@ from numpy.typing import NDArray
 
 from workbench.errors import StreamError
 from workbench.files.checked import NewFile, write_file
-from workbench.sql.algebra.column_names import stored_name, written_name
-from workbench.sql.algebra.type_names import parse_type
-from workbench.sql.algebra.types import DataType, Kind
+from workbench.sql.algebra.column_names import display_name, stored_name
+from workbench.sql.algebra.types import DataType, Kind, parse_type
 from workbench.streams.arrow_types import to_arrow, to_data_type
 from workbench.streams.convert import beyond_years
 from workbench.streams.lateness import Lateness
@@ -279,7 +278,7 @@ def logged_files(folder: Path) -> dict[str, int | None]:
 def _older_names(manifest: Mapping[str, Any]) -> bool:
     """Whether columns have the analyst's names: so it was before there were stored names; plain ones are the same."""
     try:
-        return any(name != stored_name(written_name(name)) for name, _ in manifest.get("columns", ()))
+        return any(name != stored_name(display_name(name)) for name, _ in manifest.get("columns", ()))
     except (TypeError, ValueError, AttributeError):
         return False  # it is damaged, which is said where the columns are read
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from workbench.optimizer.statistics import SAMPLE_ROWS, StreamStatistics, collect
-from workbench.sql.algebra.column_names import written_name
+from workbench.sql.algebra.column_names import display_name
 from workbench.sql.algebra.types import DataType
 from workbench.streams.lateness import Lateness
 from workbench.streams.log import SetAside
@@ -33,7 +33,7 @@ class Stream:
     @property
     def columns(self) -> tuple[tuple[str, DataType], ...]:
         """Names and types."""
-        return tuple((written_name(name), type_) for name, type_ in self.stored_columns)
+        return tuple((display_name(name), type_) for name, type_ in self.stored_columns)
 
     @property
     def stored_columns(self) -> tuple[tuple[str, DataType], ...]:

@@ -11,7 +11,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 def times_of(column: pa.Array) -> tuple[Times, Mask]:
-    """The times of rows as whole numbers (``workbench.sql.algebra.now.as_number``), and which rows have one."""
+    """The times of rows as whole numbers (``workbench.sql.windows.stream_time.as_number``), and which rows have one."""
     known = np.asarray(column.is_valid())
     if pa.types.is_date(column.type):
         column = column.cast(pa.int32())

@@ -29,7 +29,7 @@ from workbench.session.query import ACTIVE, Query
 from workbench.session.state import State
 from workbench.session.transitions import AnswersOf
 from workbench.sharing.decisions import Explanation
-from workbench.sql.algebra.logical import calls_of
+from workbench.sql.logical import calls_of
 from workbench.streams.log import MANIFEST, logged_files, open_log
 from workbench.streams.replay import Replay
 from workbench.streams.stream import Stream

@@ -16,7 +16,7 @@ from workbench.network.network import Network
 from workbench.session.query import ACTIVE, Query
 from workbench.session.state import State
 from workbench.session.transitions import AnswersOf, Steps, Written, with_views
-from workbench.sql.binder.query import bind
+from workbench.sql.binder.pipeline import bind
 
 
 def upgraded(steps: Steps, state: State, answers: AnswersOf) -> State:
