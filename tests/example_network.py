@@ -150,7 +150,7 @@ class Report:
     seconds: float
     operators: list[Operated]
     changes: dict[str, int] = field(default_factory=dict)
-    set_aside: dict[str, int] = field(default_factory=dict)
+    late_rows: dict[str, int] = field(default_factory=dict)
 
     def node(self, id_: NodeId) -> NodeCount:
         for operator in self.operators:

@@ -382,7 +382,7 @@ def test_a_file_of_an_older_version_is_brought_to_the_present_one(tmp_path):
     for copied in (True, False):  # by who only reads, and by who writes
         catalog = Catalog(tmp_path / "c.db", copied=copied)
         (batch,) = catalog.session.batches()
-        assert (batch.arrived, batch.set_aside) == ({"f": 5}, {})
+        assert (batch.arrived, batch.late_rows) == ({"f": 5}, {})
         assert batch.operators == (OperatorRow("F1", 5, 5, 0.25, {"F1": 5}, {}, 0.0),)
         assert catalog.session.streams()[0].checksum is None
         ((function, stored),) = catalog.session.functions()

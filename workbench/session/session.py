@@ -193,7 +193,7 @@ class Session(SessionInputs, SessionReading, SessionViews, SessionFolder):
         self._store.home.check_writable()
         reports, told = [], called_back("progress", progress)
         for _ in range(batches):
-            if all(stream.replay.finished for stream in self._state.streams.values()):
+            if all(stream.finished for stream in self._state.streams.values()):
                 break
             with self._working(), self._store.changing() as change:
                 change.state, report = self._steps.run(change.state, profile=profile)

@@ -30,7 +30,7 @@ from workbench.network.nodes import Window
 from workbench.sql.predicates.cnf import PredSet
 from workbench.sql.windows.bounds import NEVER, Interval, intervals, times
 from workbench.sql.windows.stream_time import EventTimeVector
-from workbench.streams.times import Mask, times_of
+from workbench.streams.arrow_types import Mask, times_of
 
 Extent = Mapping[str, Interval]
 """Where a window is at a moment: for every column with a time its interval."""
