@@ -23,9 +23,9 @@ from workbench.engine.storage import key_index
 from workbench.engine.storage.scan import Leaf
 from workbench.network.network import Network
 from workbench.sharing.planner import Planner
-from workbench.sql.algebra.schema import Schema
 from workbench.sql.algebra.types import DATE, INTEGER, STRING
-from workbench.sql.binder.query import bind
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.schema import Schema
 
 SCHEMA = Schema(
     streams={"M": (("k", STRING), ("z", STRING), ("d", DATE), ("i", INTEGER)), "N": (("k", STRING), ("i", INTEGER))},

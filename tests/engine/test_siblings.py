@@ -9,9 +9,9 @@ from workbench.engine.physical.plans import AggregatePlan
 from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, NodeId
 from workbench.sharing.planner import Planner
-from workbench.sql.algebra.schema import Schema
 from workbench.sql.algebra.types import DATE, INTEGER, STRING
-from workbench.sql.binder.query import bind
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.schema import Schema
 
 SCHEMA = Schema(streams={"F": (("g", STRING), ("h", STRING), ("d", DATE), ("a", INTEGER))}, functions={})
 
@@ -116,7 +116,7 @@ def test_who_joins_a_family_is_all_that_its_tree_lacks() -> None:
     assert not old.covers(new) and old.missing_roots(new) == (planning.network.queries["q1"].read.root,)
     planning.register("q2", total(1, having=5))
     wider = plan_trees(planning.network, {name: new.bits})[name]
-    assert not new.covers(wider) and not new.lacks(wider)
+    assert not new.covers(wider) and not new.missing_roots(wider)
     assert wider.covers(new) and wider.covers(wider)
 
 

@@ -18,7 +18,7 @@ from workbench.engine.physical.join_keys import Ends, either_keys, join_keys, ke
 from workbench.network.join_names import JoinNames
 from workbench.network.nodes import Join
 from workbench.sql.algebra.expressions import columns, identity
-from workbench.sql.algebra.memo import remembered
+from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction, rename_predicates
 
 MOST_PATHS = 16
@@ -67,7 +67,7 @@ def access_paths(join: Join, required: Collection[PredSet]) -> tuple[AccessPath,
     return paths_of_reader(join.tested, join.names, TRUE)
 
 
-@remembered(65_536)
+@cached(65_536)
 def paths_of_reader(tested: PredSet, names: JoinNames, required: PredSet) -> tuple[AccessPath, ...]:
     """The paths of one reader: one, or where either of several keys must be equal, one for each of these keys."""
     holds = conjunction(tested, rename_predicates(required, names.input))

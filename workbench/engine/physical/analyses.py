@@ -18,7 +18,7 @@ from workbench.sql.algebra.expressions import Column, Constant, Expression
 from workbench.sql.algebra.types import INTEGER
 from workbench.sql.predicates.cnf import TRUE, Literal, Operator, PredSet, conjunction, or_pred
 from workbench.sql.predicates.implication import normalized
-from workbench.sql.windows.windows import times
+from workbench.sql.windows.bounds import times
 
 
 def monotone_roots(network: Network) -> Mapping[NodeId, bool]:
