@@ -16,7 +16,7 @@ from typing import Any
 
 from workbench.engine.storage.segments import Segment
 from workbench.files.checked import write_file
-from workbench.sql.windows.windows import Interval
+from workbench.sql.windows.bounds import Interval
 
 
 @dataclass(frozen=True, slots=True)

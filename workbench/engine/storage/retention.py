@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workbench.sql.windows.windows import Interval
+from workbench.sql.windows.bounds import Interval
 
 
 @dataclass(frozen=True)
