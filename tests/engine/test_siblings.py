@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.engine.physical.analyses import mergeable_aggregates, monotone_roots
+from workbench.engine.physical.analyses import mergeable_aggregates
 from workbench.engine.physical.fusion import fused_operators
 from workbench.engine.physical.planner import plan_trees
 from workbench.engine.physical.plans import AggregatePlan
@@ -35,7 +35,7 @@ class Planning:
 
     def settle(self) -> None:
         before = {root: name for name, roots in self.operators.items() for root in roots}
-        mergeable = mergeable_aggregates(self.network, monotone_roots(self.network))
+        mergeable = mergeable_aggregates(self.network)
         self.operators = fused_operators(self.network, before, mergeable)
         assert sorted(r for roots in self.operators.values() for r in roots) == sorted(self.network.trees)
 

@@ -1,6 +1,6 @@
 """Facts about a network that the planner needs: they are computed without changing it.
 
-What is *monotone*, *mergeable*, read, tested and looked up of each local tree (a root and the selections on its rows).
+What is *mergeable*, read, tested and looked up of each local tree (a root and the selections on its rows).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from workbench.engine.physical.fusion import member
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.storage.layout import MEMBER
 from workbench.network.network import Network
-from workbench.network.nodes import Aggregate, Join, NodeId, Selection, SetOperation, SetOperator, Source, Window
+from workbench.network.nodes import Aggregate, NodeId, Selection, Window
 from workbench.sql.algebra.expressions import Column, Constant, Expression
 from workbench.sql.algebra.types import INTEGER
 from workbench.sql.predicates.cnf import TRUE, Literal, Operator, PredSet, conjunction, or_pred
@@ -21,25 +21,10 @@ from workbench.sql.predicates.implication import normalized
 from workbench.sql.windows.bounds import times
 
 
-def monotone_roots(network: Network) -> Mapping[NodeId, bool]:
-    """For every local tree, whether its rows are never retracted: streams, and joins and UNION ALL of such."""
-    monotone: dict[NodeId, bool] = {}
-    for root in network.trees:
-        node = network.nodes[root]
-        parents = [monotone[network.roots[p]] for p in node.parents]
-        match node:
-            case Aggregate() | Window():
-                monotone[root] = False
-            case SetOperation():
-                monotone[root] = node.operator is SetOperator.UNION_ALL and all(parents)
-            case Join() | Source() | Selection():
-                monotone[root] = all(parents)
-    return monotone
-
-
-def mergeable_aggregates(network: Network, monotone: Mapping[NodeId, bool]) -> frozenset[NodeId]:
+def mergeable_aggregates(network: Network) -> frozenset[NodeId]:
     """The aggregates that have groups, and only statistics that are merged from stored parts."""
     aggregates = ((id_, node) for id_, node in network.nodes.items() if isinstance(node, Aggregate))
+    monotone = network.monotone
     return frozenset(id_ for id_, node in aggregates if has_mergeable_state(node, monotone[network.roots[node.parent]]))
 
 

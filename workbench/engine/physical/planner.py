@@ -17,7 +17,6 @@ from workbench.engine.physical.aggregate_plan import (
 from workbench.engine.physical.analyses import (
     lookup_keys,
     mergeable_aggregates,
-    monotone_roots,
     read_sets,
     tree_tests,
 )
@@ -58,9 +57,8 @@ def plan_trees(
             rows have them.
         incremental_aggregates: see ``Options``.
     """
-    # Monotonicity comes first: which statistics are mergeable depends on whether the rows below are ever retracted.
-    monotone = monotone_roots(network)
-    mergeable = mergeable_aggregates(network, monotone) if incremental_aggregates else frozenset()
+    # Mergeability comes first, and needs the network as it was planned: it decides which roll-ups and roots may fuse.
+    mergeable = mergeable_aggregates(network) if incremental_aggregates else frozenset()
     # Roll-ups come before fusion: a roll-up and the finer aggregate can only be fused when they read the same rows.
     network = roll_ups_from_rows(network, mergeable)
     # Fusion comes before all that is planned by operator. Operators that ran keep their names: folders and reports
@@ -69,7 +67,7 @@ def plan_trees(
     operators = fused_operators(network, operator_before, mergeable)
     # Groupings come before the filters (rows of fused operators are tested for their member) and before the lookup
     # keys (rows of touched groups are looked up by their groups).
-    build = _PlanBuilder(network, operators, monotone, incremental_aggregates)
+    build = _PlanBuilder(network, operators, incremental_aggregates)
     # Plans are built parents first: a fused aggregate refers to the bits of the nodes it reads.
     plans: dict[str, TreePlan] = {}
     for name in operators:
@@ -84,13 +82,11 @@ class _PlanBuilder:
     Attributes:
         network: what is to run.
         operators: the roots of each operator, by its name.
-        monotone: for each root whether its rows are never retracted.
         incremental: see ``Options.incremental_aggregates``.
     """
 
     network: Network
     operators: Mapping[str, tuple[NodeId, ...]]
-    monotone: Mapping[NodeId, bool]
     incremental: bool
 
     def plan(self, name: str, old_bits: Mapping[NodeId, int], plans: Mapping[str, TreePlan]) -> TreePlan:
@@ -122,7 +118,7 @@ class _PlanBuilder:
             kept_for=kept_for,
             kept=kept,
             produced=produced,
-            monotone=self.monotone[roots[0]],
+            monotone=self.network.monotone[roots[0]],
             filter=compile_filter(tests, bits.values(), kept_for, kept),
             keys=_merged(self._lookup_keys[root] for root in roots),
             query_reads=query_reads,
@@ -198,7 +194,7 @@ class _PlanBuilder:
                     node = self.network.nodes[root]
                     assert isinstance(node, Aggregate)
                     same_groups.setdefault((*node.groups, *map(node.direct_group, node.groups)), []).append(node)
-                produced, monotone = self._produced(roots), self.monotone[self.network.roots[first.parent]]
+                produced, monotone = self._produced(roots), self.network.monotone[self.network.roots[first.parent]]
                 return fused_groupings(
                     [
                         (plan_aggregate(own[0], produced, monotone, self.incremental), {member(n.id) for n in own})
@@ -225,7 +221,7 @@ class _PlanBuilder:
             if isinstance(self.network.nodes[root], Join):
                 tests = self._tests[root]
                 required = {nodes: conjunction(*(tests[node] for node in nodes)) for nodes in sets}
-                produced = self._produced_by if self.monotone[root] else None
+                produced = self._produced_by if self.network.monotone[root] else None
                 lookups[root] = plan_lookups(self.network, root, required, produced)
         return lookups
 
