@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from workbench.errors import QueryError, nearest
-from workbench.errors.border import border
+from workbench.errors.public_api import public_api
 from workbench.explain.dot import to_dot
 from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, Source, Window, kind_of
@@ -55,7 +55,7 @@ class NodeView:
     label: tuple[str, ...]
 
 
-@border
+@public_api
 class NetworkView:
     """What ``session.network`` gives: the network's nodes and edges, its weighted size and its drawing.
 
