@@ -26,10 +26,9 @@ from workbench.network.nodes import (
 from workbench.network.sql_text import SIDE_NAMES, or_pred_sql, predicates_sql
 from workbench.optimizer.cardinality import is_key
 from workbench.optimizer.predicate_inference import infer
-from workbench.sharing.decisions import Record
+from workbench.sharing.decisions import Record, Rule
 from workbench.sharing.draft import Draft
 from workbench.sharing.joins import Pair, Parts, starting
-from workbench.sharing.rules import Rule
 from workbench.sharing.slices import of_slices, slices_of
 from workbench.sharing.strategies import Step, next_step, planned
 from workbench.sql import logical

@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from workbench.network.nodes import Join
 from workbench.network.sql_text import SIDE_NAMES, or_pred_sql
 from workbench.optimizer.cardinality import is_key
-from workbench.sharing.decisions import Candidate
+from workbench.sharing.decisions import NEAR_MISS, Candidate, Rule
 from workbench.sharing.draft import Draft
 from workbench.sharing.joins import Pair
-from workbench.sharing.rules import NEAR_MISS, Rule
 from workbench.sql.predicates.cnf import ORPred, PredSet
 from workbench.sql.predicates.implication import cover, difference, implies
 

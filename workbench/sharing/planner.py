@@ -18,11 +18,10 @@ from workbench.network.sql_text import node_sql
 from workbench.optimizer.cardinality import Estimates
 from workbench.optimizer.statistics import StreamStatistics
 from workbench.options import Options
-from workbench.sharing.decisions import Decision, Explanation, Record
+from workbench.sharing.decisions import Decision, Explanation, Record, Rule
 from workbench.sharing.draft import Draft
 from workbench.sharing.fold import Fold
 from workbench.sharing.place_selections import arrange, narrow
-from workbench.sharing.rules import Rule
 from workbench.sql.logical import LogicalQuery
 from workbench.sql.predicates.cnf import TRUE
 
