@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.engine.physical.fusion import families
-from workbench.engine.physical.planner import kept_in_parts, monotone_roots, plan_trees
+from workbench.engine.physical.planner import kept_in_parts, plan_trees
 from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, NodeId
 from workbench.sharing.planner import Planner
@@ -33,7 +33,7 @@ class Planning:
 
     def settle(self) -> None:
         before = {root: name for name, roots in self.operators.items() for root in roots}
-        self.operators = families(self.network, before, kept_in_parts(self.network, monotone_roots(self.network)))
+        self.operators = families(self.network, before, kept_in_parts(self.network, self.network.monotone))
         assert sorted(r for roots in self.operators.values() for r in roots) == sorted(self.network.trees)
 
     def of(self, query: str) -> str:

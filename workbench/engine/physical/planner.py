@@ -56,22 +56,6 @@ def computed(node: Node) -> str:
             return ""
 
 
-def monotone_roots(network: Network) -> Mapping[NodeId, bool]:
-    """For every tree, whether its rows are never retracted: streams, and joins and UNION ALL of such."""
-    monotone: dict[NodeId, bool] = {}
-    for root in network.trees:
-        node = network.nodes[root]
-        parents = [monotone[network.roots[p]] for p in node.parents]
-        match node:
-            case Aggregate() | Window():
-                monotone[root] = False
-            case SetOperation():
-                monotone[root] = node.operator is SetOperator.UNION_ALL and all(parents)
-            case Join() | Source() | Selection():
-                monotone[root] = all(parents)
-    return monotone
-
-
 def plan_trees(
     network: Network, bits_before: Mapping[str, Mapping[NodeId, int]], incremental_aggregates: bool = True
 ) -> dict[str, TreePlan]:
@@ -82,7 +66,7 @@ def plan_trees(
         bits_before: for every tree that ran, the bit of each of its nodes.
         incremental_aggregates: see ``Options``.
     """
-    monotone = monotone_roots(network)
+    monotone = network.monotone
     in_parts = kept_in_parts(network, monotone) if incremental_aggregates else frozenset()
     network = beside_finer(network, in_parts)
     carried = carried_columns(network)
