@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.errors.border import border
+from workbench.errors.public_api import public_api
 from workbench.session import session
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class SessionViews:
         return Live(view(self, self.player))
 
 
-@border
+@public_api
 class Session(session.Session, SessionViews):
     """A session that shows itself in a notebook; everything else is as ``workbench.session.session.Session`` says.
 

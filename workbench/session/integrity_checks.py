@@ -14,7 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from workbench.explain.counted import counted
+from workbench.explain.text import counted
 from workbench.session.changes import StateStore
 from workbench.session.directory.integrity import FileVerifier, StoredFile
 from workbench.session.directory.opening import Opening

@@ -14,11 +14,11 @@ from workbench.engine.answers import to_pandas
 from workbench.engine.saved_answers import WRITERS, save_rows, whole_file
 from workbench.engine.spark.translated_errors import explained
 from workbench.errors import QueryError
-from workbench.errors.border import border
+from workbench.errors.public_api import public_api
+from workbench.explain.explanation import ExplanationView
 from workbench.session.answer_reader import AnswerReader
 from workbench.session.query_windows import instants_and_windows
 from workbench.session.state import OFF, QueryRecord
-from workbench.sharing.decisions import Explanation
 from workbench.sql.algebra.types import DataType
 from workbench.sql.logical import LogicalQuery, StreamWindow, output_columns
 from workbench.streams.arrow_types import to_arrow
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from workbench.engine.answers import Answers
 
 
-@border
+@public_api
 class Query:
     """A continuous query of a session. It says what the session's last commit has of it.
 
@@ -189,14 +189,14 @@ class Query:
         frame = self._fetched("changes", lambda answers: answers.changes(since), ("batch", "weight"), after=after)
         return frame.sort_values("batch", kind="stable", ignore_index=True)
 
-    def explain(self) -> Explanation:
+    def explain(self) -> ExplanationView:
         """What was shared at registration, with whom, and what was new.
 
         Raises:
             SessionError: the session is closed.
         """
         self._reader.check_open()
-        return self._record.explanation
+        return ExplanationView.of(self._record.explanation)
 
     def answers(self, at: object | None = None, after: int | None = None) -> AbstractContextManager[Answers]:
         """The answers within a context, for whoever reads them with Spark; see ``AnswerReader.answers``."""

@@ -22,8 +22,9 @@ from workbench.engine.progress import Progress
 from workbench.engine.reports import BatchReport
 from workbench.engine.spark.function_process import Limits
 from workbench.errors import QueryError, StreamError, nearest
-from workbench.errors.border import border, called_back, check
+from workbench.errors.public_api import check_argument, public_api, translate_callback_errors
 from workbench.explain.describe import NetworkView
+from workbench.explain.explanation import ExplanationView
 from workbench.network.nodes import NodeId
 from workbench.options import Options
 from workbench.session import transitions
@@ -37,7 +38,6 @@ from workbench.session.player import Player
 from workbench.session.query import Query
 from workbench.session.state import LAZY, QueryRecord, State
 from workbench.session.transitions import BoundText
-from workbench.sharing.decisions import Explanation
 from workbench.sql.algebra.types import parse_type
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.logical import LogicalQuery
@@ -65,7 +65,7 @@ def one_at_a_time(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenat
     return waiting
 
 
-@border
+@public_api
 class Session:
     """Continuous queries over streams, in one shared network.
 
@@ -367,7 +367,7 @@ class Session:
         """Register several queries together: all or none, and their nodes are computed in one go. See ``register``."""
         state, dialect, texts = self._state, dialect or self.dialect, {}
         for name, sql in queries.items():
-            check("name", name, str)
+            check_argument("name", name, str)
             texts[name] = BoundText(sql, dialect, bind(sql, dialect, state.schema), results)
             state = state.with_views(texts[name].bound.named(name))
         return self._register(texts, state.named)
@@ -397,7 +397,7 @@ class Session:
         raise QueryError(f"there is no query {name}", hint=hint)
 
     @one_at_a_time
-    def preview(self, sql: str, name: str, dialect: str | None = None) -> tuple[NetworkView, Explanation]:
+    def preview(self, sql: str, name: str, dialect: str | None = None) -> tuple[NetworkView, ExplanationView]:
         """The network as it would be with the query registered, and what would be shared; nothing changes.
 
         Raises:
@@ -408,7 +408,7 @@ class Session:
         with planner.rehearsal():
             network = planner.drop(state.network, state.same_names([name]))
             planned = planner.register(network, name, logical)
-        return NetworkView(planned.network, state.reports), planned.explanation
+        return NetworkView(planned.network, state.reports), ExplanationView.of(planned.explanation)
 
     # -- batches -------------------------------------------------------------------------------------------------
 
@@ -431,7 +431,7 @@ class Session:
         if batches < 0:
             raise QueryError(f"cannot run {batches} batches", hint="give a number of batches, 0 or more")
         self.parts.directory.check_writable()
-        reports, on_report = [], called_back("progress", progress)
+        reports, on_report = [], translate_callback_errors("progress", progress)
         for _ in range(batches):
             if all(stream.finished for stream in self._state.streams.values()):
                 break
@@ -463,7 +463,7 @@ class Session:
         if not 0 <= batch <= self.batch:
             raise QueryError(f"cannot go back to batch {batch}", hint=f"the last batch that was run is {self.batch}")
         with self.parts.store.changing() as change:
-            on_report = called_back("progress", progress)
+            on_report = translate_callback_errors("progress", progress)
             change.state = transitions.seek(self.parts.runtime, change.state, batch, on_report)
             change.state = self.parts.failures.without_failed(change.state)
         self.parts.failures.disable()

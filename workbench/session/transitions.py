@@ -18,7 +18,7 @@ from workbench.engine.reports import BatchReport
 from workbench.engine.state import Held
 from workbench.errors import QueryError, StreamError
 from workbench.network.network import Network, QueryPlan
-from workbench.network.nodes import functions_called
+from workbench.network.reads import functions_called
 from workbench.session.query_windows import windows_of
 from workbench.session.state import ACTIVE, EAGER, OFF, RESULTS, QueryRecord, State
 from workbench.sharing.decisions import Explanation

@@ -31,7 +31,7 @@ def union_delta(runner: Runner, work: Work, union: SetOperation) -> Delta:
     def planned() -> DataFrame:
         frames = [changed_frame(runner.spark, note, at, leaf, tasks) for at, leaf in enumerate(leaves)]
         changes = [runner.bind(work.plan, f"change{at}", frame) for at, frame in enumerate(frames)]
-        return runner.passing(union_change(union, changes, work.plan.made), work.plan, tasks)
+        return runner.passing(union_change(union, changes, work.plan.produced), work.plan, tasks)
 
     return runner.run(runner.prepared(work.plan, "rows", (work.plan, leaves, tasks), planned))
 
