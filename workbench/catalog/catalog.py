@@ -227,9 +227,7 @@ class Catalog(Search):
             found = self.database.first("SELECT root, predicates, window FROM queries WHERE name = ?", name)
             if found is None:
                 return None
-            outputs = self.database.rows(
-                "SELECT name, json FROM query_outputs WHERE query = ? ORDER BY position", name
-            )
+            outputs = self.database.rows("SELECT name, json FROM query_outputs WHERE query = ? ORDER BY position", name)
             nodes = self.database.column("SELECT node FROM query_nodes WHERE query = ? ORDER BY position", name)
             self._plans_read[name] = QueryPlan(
                 name,
@@ -279,9 +277,7 @@ class Catalog(Search):
     def decisions(self, query: str) -> list[dict[str, Any]]:
         """The decisions of a query's registration, in order."""
         return list(
-            map(
-                json.loads, self.database.column("SELECT decision FROM decisions WHERE query = ? ORDER BY step", query)
-            )
+            map(json.loads, self.database.column("SELECT decision FROM decisions WHERE query = ? ORDER BY step", query))
         )
 
     def refresh_columns(self, network: Network, carried: columns.Carried) -> None:

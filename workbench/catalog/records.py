@@ -1,6 +1,7 @@
 """Dataclasses as rows of the catalog's relations: a column for each field, by the field's name.
 
-Texts, numbers, bytes and ``None`` are stored as they are, everything else as JSON (``codec``). A session stores its
+Texts, numbers, bytes and ``None`` are stored as they are, types by their names, everything else as JSON (``codec``).
+A session stores its
 streams, functions, queries and reports this way. Planning does not look at any of them.
 """
 
@@ -12,8 +13,9 @@ from dataclasses import fields
 from types import NoneType, UnionType
 from typing import Any, Generic, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from workbench.catalog.codec import decode, encode
+from workbench.catalog.codec import decode, encode, type_of
 from workbench.catalog.database import Database
+from workbench.sql.algebra.types import DataType
 
 T = TypeVar("T")
 
@@ -40,9 +42,7 @@ class Rows(Generic[T]):
     def row(self, record: T) -> tuple[object, ...]:
         """The values of the columns."""
         return tuple(
-            value if _is_plain(annotation) else encode(value, annotation)
-            for name, annotation in self._types.items()
-            for value in [getattr(record, name)]
+            _stored(value, annotation) for name, annotation in self._types.items() for value in [getattr(record, name)]
         )
 
     def fields(self, row: tuple[Any, ...]) -> dict[str, Any]:
@@ -117,7 +117,15 @@ def _is_plain(annotation: Any) -> bool:
     return set(get_args(annotation) if union else (annotation,)) <= _STORED_AS_THEY_ARE
 
 
+def _stored(value: Any, annotation: Any) -> Any:
+    if annotation is DataType:
+        return str(value)
+    return value if _is_plain(annotation) else encode(value, annotation)
+
+
 def _decoded(value: Any, annotation: Any) -> Any:
+    if annotation is DataType:
+        return type_of(value)
     if not _is_plain(annotation):
         return decode(value, annotation)
     return bool(value) if annotation is bool else value

@@ -20,7 +20,7 @@ from workbench.notebook.magics import ArgusMagics
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from workbench.session.session import Session
+    from workbench.notebook.session import Session
 
 _desk: Desk | None = None
 """The desk of this process: a kernel serves one notebook."""
@@ -83,14 +83,14 @@ def _start_spark() -> SparkSession:
 
 
 def _make_session(spark: SparkStart) -> Session:
-    from workbench.session.session import Session
+    from workbench.notebook.session import Session
 
     spark.wait()
     return Session()
 
 
 def _open_session(spark: SparkStart, path: str) -> Session:
-    from workbench.session.session import Session
+    from workbench.notebook.session import Session
 
     spark.wait()
     return Session.open(path)

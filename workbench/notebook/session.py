@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from workbench.errors.public_api import public_api
 from workbench.session import session
 
 if TYPE_CHECKING:
     from workbench.notebook.panel.view import Live, View
-    from workbench.session.player import Player
 
 
 class SessionViews:
@@ -20,13 +19,11 @@ class SessionViews:
         >>> session.plan_view()  # doctest: +SKIP
     """
 
-    player: Player
-
     def panel(self) -> Live:
         """All views, with the player's controls above them."""
         from workbench.notebook.panel.panel import Panel
 
-        return Panel(self, self.player)
+        return Panel(self._shown, self._shown.player)
 
     def plan_view(self) -> Live:
         """The query network: pan, zoom, search, choose nodes, focus on a query."""
@@ -73,7 +70,11 @@ class SessionViews:
     def _live(self, view: type[View]) -> Live:
         from workbench.notebook.panel.view import Live
 
-        return Live(view(self, self.player))
+        return Live(view(self._shown, self._shown.player))
+
+    @property
+    def _shown(self) -> session.Session:
+        return cast(session.Session, self)
 
 
 @public_api

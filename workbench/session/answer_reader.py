@@ -80,7 +80,11 @@ class AnswerReader:
         """
         with self._cache.active():
             self._failures.disable()
-            with self._store.using_spark(), self._store.pinned() as state, self._read(query, state, at, after) as answers:
+            with (
+                self._store.using_spark(),
+                self._store.pinned() as state,
+                self._read(query, state, at, after) as answers,
+            ):
                 yield answers
             # Functions of SELECT are called as rows are read; one that raised has disabled the query.
             self._failures.disable()

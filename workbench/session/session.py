@@ -11,7 +11,7 @@ from datetime import timedelta
 from functools import cached_property, wraps
 from pathlib import Path
 from types import MappingProxyType, TracebackType
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 from weakref import WeakValueDictionary
 
 import pandas as pd
@@ -128,7 +128,7 @@ class Session:
         repair: bool = False,
         trust: bool | None = None,
         group: str | int | None = None,
-    ) -> Session:
+    ) -> Self:
         """Go on with the session of a folder from its last commit: queries, results, changes, reports are as they were.
 
         While another process has it open, and where the folder cannot be written to, the session is read-only (see
@@ -215,7 +215,7 @@ class Session:
             with self.parts.exclusively():
                 self.parts.close()
 
-    def __enter__(self) -> Session:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:

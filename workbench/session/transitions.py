@@ -31,7 +31,7 @@ from workbench.streams.stream import Stream
 
 @dataclass(frozen=True)
 class BoundText:
-    """A query to be registered: its text, what the text was bound to, and how its answer is to be kept (``RESULTS``)."""
+    """A query to be registered: its text, what it was bound to, and how its answer is to be kept (``RESULTS``)."""
 
     sql: str
     dialect: str

@@ -1,4 +1,4 @@
-"""How a session begins, and how one that is there is opened: to go on with it, or to follow another process's commits."""
+"""How a session begins, and how one that is there is opened: to go on with it, or to follow another process."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Opening:
         self._store.adopt(state)
 
     def _go_on(self, damage: Damage) -> None:
-        """Write to the session from now on. The order matters: each step needs the session as the one before left it."""
+        """Write to the session from now on; each step needs the session as the one before left it."""
         with explained("open the session"):
             self._use_catalog_file()
         self._read(damage)

@@ -96,7 +96,9 @@ class StoredFiles:
         self.segments: list[StoredSegment] = list(stored.manifest.segments())
         self.log_problems: dict[str, str] = {}
         """What is wrong with the manifests of logs, by stream; the other files of such a log are not known."""
-        self.logs = {stream.name: self._log(directory.streams / stream.folder, stream) for stream in stored.streams.all()}
+        self.logs = {
+            stream.name: self._log(directory.streams / stream.folder, stream) for stream in stored.streams.all()
+        }
 
     @cached_property
     def all(self) -> list[StoredFile]:
@@ -147,7 +149,12 @@ def damage_of(directory: SessionDirectory, stored: StoredSession, verifier: File
 
 
 def restored_state(
-    directory: SessionDirectory, catalog: Catalog, engine: Engine, functions: UserFunctions, damage: Damage, before: State
+    directory: SessionDirectory,
+    catalog: Catalog,
+    engine: Engine,
+    functions: UserFunctions,
+    damage: Damage,
+    before: State,
 ) -> State:
     """The state that a catalog stores.
 

@@ -21,8 +21,8 @@ from workbench.engine.spark.fitting import shown
 from workbench.engine.spark.function_process import Limits
 from workbench.errors import SessionError
 from workbench.session.directory.signing import signature
-from workbench.sql.schema import UserFunction
 from workbench.sql.algebra.types import DataType
+from workbench.sql.schema import UserFunction
 
 PYTHON = ".".join(platform.python_version_tuple()[:2])
 """The version of Python as far as it matters."""

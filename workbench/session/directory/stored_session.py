@@ -121,8 +121,8 @@ class StoredSession:
             report = OperatorReport(**{**fields, "nodes": tuple(counts), "node_rows": counts})
             operators.setdefault(batch, []).append(report)
         reports = []
-        for row in self._database.rows(f"SELECT {_BATCHES.columns} FROM batches ORDER BY batch"):
-            fields = _BATCHES.fields(row)
+        for batch_row in self._database.rows(f"SELECT {_BATCHES.columns} FROM batches ORDER BY batch"):
+            fields = _BATCHES.fields(batch_row)
             fields["changes"] = places.counts(fields["changes"])
             reports.append(BatchReport(**fields, operators=tuple(operators.get(fields["batch"], ()))))
         return tuple(reports)
