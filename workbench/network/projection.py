@@ -53,7 +53,7 @@ def carried_columns(network: Network) -> Mapping[NodeId, Columns]:
             case SetOperation():
                 made = made_columns(network, id_, carried[id_])
                 for parent, values in node.direct:
-                    demand(parent, columns_of(v for i, v in enumerate(values, start=1) if f"c{i}" in made))
+                    demand(parent, read_by_branch(values, made))
     return {root: dict(sorted(wanted.items())) for root, wanted in carried.items()}
 
 
@@ -85,6 +85,11 @@ def read_by_aggregate(node: Aggregate, made: Columns) -> Iterable[Column]:
     for statistic in node.statistics:
         if column_name(statistic) in made:
             yield from columns_of(node.direct_statistic(statistic).arguments)
+
+
+def read_by_branch(values: Iterable[Expression], made: Columns) -> Iterable[Column]:
+    """The columns of its parent that a branch of a set operator reads to make those columns."""
+    return columns_of(value for i, value in enumerate(values, start=1) if f"c{i}" in made)
 
 
 def columns_of(expressions: Iterable[Expression]) -> Iterable[Column]:

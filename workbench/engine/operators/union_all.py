@@ -14,7 +14,7 @@ from workbench.engine.storage.layout import BATCH, WEIGHT
 from workbench.engine.storage.relation import tasks_for
 from workbench.engine.storage.scan import Leaf
 from workbench.network.nodes import SetOperation
-from workbench.network.projection import Columns, columns_of
+from workbench.network.projection import Columns, read_by_branch
 
 
 def union_delta(runner: Runner, work: Work, union: SetOperation) -> Delta:
@@ -24,7 +24,7 @@ def union_delta(runner: Runner, work: Work, union: SetOperation) -> Delta:
     tasks = tasks_for(work.changed, runner.spark)
     note = runner.tell(work.plan, work.batch, work.notes)
     leaves = [
-        Leaf.of(rows.relation.layout, sorted({c.name for c in columns_of(values)}), (), rows.bit)
+        Leaf.of(rows.relation.layout, sorted({c.name for c in read_by_branch(values, work.plan.made)}), (), rows.bit)
         for (_, values), rows in zip(union.direct, work.inputs, strict=True)
     ]
 
