@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 
 from workbench.catalog.catalog import Catalog, QueryText
 from workbench.network.network import Network, QueryPlan
-from workbench.network.nodes import Aggregate, NodeId, Selection, SetOperation, reads
+from workbench.network.nodes import Aggregate, NodeId, Selection, SetOperation
 from workbench.network.projection import carried_columns
+from workbench.network.reads import reads
 from workbench.network.sql_text import node_sql
 from workbench.optimizer.cardinality import Estimates
 from workbench.optimizer.statistics import StreamStatistics
