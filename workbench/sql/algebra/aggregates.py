@@ -12,7 +12,7 @@ interpolate linearly between the two nearest values. MODE of several equally fre
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from workbench.sql.algebra import functions
@@ -148,7 +148,7 @@ def _algebraic(
     parts = [statistic(made[s]()) for s in rule.statistics]
     combined = functions.call(rule.function, *parts)
     if name == "avg" and type_.kind is Kind.DECIMAL:
-        return functions.retyped(combined, bounded(type_.precision + 4, type_.scale + 4))  # type: ignore[arg-type]
+        return replace(combined, type=bounded(type_.precision + 4, type_.scale + 4))
     return combined
 
 
