@@ -22,7 +22,8 @@ from workbench.notebook.completion import complete
 from workbench.notebook.desk import Desk
 from workbench.session.session import Session
 from workbench.sql.algebra.column_names import display_name, quoted, stored_name
-from workbench.streams.ingest import ingest, open_log
+from workbench.streams.ingest import ingest
+from workbench.streams.log import open_log
 
 HOSTILE = (
     "a.b", "tick`tock", "it's", 'say "x"', "two\nlines", "tab\there", "größe", "İstanbul", "ΑΣ", "😀", "a b", "2001",

@@ -86,7 +86,7 @@ def test_a_network_is_the_same_in_another_process(tmp_path):
     done = subprocess.run([sys.executable, "-c", script, tmp_path / "c.db"], capture_output=True, check=True)
     nodes, queries = pickle.loads(done.stdout)
     assert_same(Network(nodes, queries), whole)
-    assert str(nodes[node.id].read.wants) == "amount > 1.5"
+    assert str(nodes[node.id].read.required) == "amount > 1.5"
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -382,7 +382,7 @@ def test_a_file_of_an_older_version_is_brought_to_the_present_one(tmp_path):
     for copied in (True, False):  # by who only reads, and by who writes
         catalog = Catalog(tmp_path / "c.db", copied=copied)
         (batch,) = catalog.session.batches()
-        assert (batch.arrived, batch.set_aside) == ({"f": 5}, {})
+        assert (batch.arrived, batch.late_rows) == ({"f": 5}, {})
         assert batch.operators == (OperatorRow("F1", 5, 5, 0.25, {"F1": 5}, {}, 0.0),)
         assert catalog.session.streams()[0].checksum is None
         ((function, stored),) = catalog.session.functions()

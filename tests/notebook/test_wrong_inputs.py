@@ -1,6 +1,7 @@
 """What an analyst sees for ten wrong inputs, through the real magics on a real session, and that nothing else changed.
 
-The same texts stand in ``docs/errors.md``; ``shown`` is everything a cell shows, an error as the notebook prints it.
+The same texts stand in ``docs/reference/errors.md``; ``shown`` is everything that a cell shows, an error as the
+notebook prints it.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from workbench.notebook.desk import Desk
 from workbench.notebook.extension import install
 from workbench.session.session import Session
 
-ERRORS = Path(__file__).parents[2] / "docs" / "errors.md"
+ERRORS = Path(__file__).parents[2] / "docs" / "reference" / "errors.md"
 TRANSFERS = pd.DataFrame(
     {
         "tranid": [1, 2, 3, 4, 5, 6],
@@ -185,11 +186,11 @@ def test_the_same_name_again_keeps_the_query_it_would_have_replaced(notebook, be
 FILE_WITH_BAD_ROWS = """\
 Fees: 0 rows of history, then 3 rows in batches of 2
 tranid integer, paid_on date, fee double
-set aside, 2 rows that do not fit:
+quarantined, 2 rows that do not fit:
   line 3: fee: 'lots' is no double
   line 5: 2 fields instead of 3"""
 STREAMS = """\
-stream     read  of rows  batch  time       set aside
+stream     read  of rows  batch  time       quarantined
 Transfers     4        6      2  tran_date          0
 Fees          0        3      2  paid_on            2"""
 PAST_THE_END = """\

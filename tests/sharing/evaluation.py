@@ -7,9 +7,11 @@ dictionaries; a selection keeps the very rows of its root, so that rows are the 
 from __future__ import annotations
 
 import datetime as dt
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cache, lru_cache, reduce
 from itertools import product
 from statistics import median
@@ -152,7 +154,24 @@ def _statistic(statistic: AggregateCall, rows: Sequence[Sides]) -> Value:
             return reduce(
                 lambda a, b: b if compared(b, a) < 0 else a, [v for v, n in Counter(values).items() if n == most]
             )
+        case "var_pop" | "var_samp" | "stddev_pop" | "stddev_samp" as spread:
+            return _spread(values, sample=spread.endswith("samp"), root=spread.startswith("stddev"))
     raise AssertionError(f"not evaluated here: {statistic.function}")
+
+
+def _spread(values: Sequence[Any], sample: bool, root: bool) -> Value:
+    """A variance or its root, exact until the end, so that the order of the values does not count."""
+    if len(values) <= sample:
+        return None
+    if not all(map(math.isfinite, values)):
+        return math.nan
+    exact = list(map(Fraction, values))
+    middle = sum(exact) / len(exact)
+    variance = sum((value - middle) ** 2 for value in exact) / (len(exact) - sample)
+    try:
+        return math.sqrt(variance) if root else float(variance)
+    except OverflowError:
+        return math.inf
 
 
 def combined(operator: SetOperator, branches: Sequence[Bag]) -> Bag:
@@ -337,7 +356,7 @@ def _in_order(node: Aggregate) -> list[AggregateCall]:
 
 def read(what: Read, rows: dict[NodeId, list[Row]]) -> list[Row]:
     """The rows of a root that satisfy what is wanted."""
-    return [row for row in rows[what.root] if satisfies((row,), what.wants)]
+    return [row for row in rows[what.root] if satisfies((row,), what.required)]
 
 
 def result(plan: QueryPlan, rows: dict[NodeId, list[Row]]) -> Bag:

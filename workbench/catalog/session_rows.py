@@ -84,7 +84,7 @@ class BatchRow:
     arrived: Mapping[str, int]
     changes: Mapping[str, int]
     operators: tuple[OperatorRow, ...]
-    set_aside: Mapping[str, int]
+    late_rows: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +272,7 @@ class SessionRows:
 
     def put_batch(self, row: BatchRow) -> None:
         """Keep the report of a batch."""
-        told = [json.dumps(dict(counts)) for counts in (row.arrived, row.changes, row.set_aside)]
+        told = [json.dumps(dict(counts)) for counts in (row.arrived, row.changes, row.late_rows)]
         self._database.insert("batches", [(row.batch, row.rows, row.seconds, *told)])
         self._database.insert(
             "operator_timings",

@@ -1,7 +1,7 @@
-"""How late a row of a stream may come, and which rows come later than that.
+"""How late a row of a stream may be, and which rows are later than that: the late rows.
 
 A row is late by as much as its event time is behind the latest event time of the rows before it. That says nothing of
-batches, so the same rows come too late however a stream is replayed, and it is known when the stream is added.
+batches, so the same rows are late however a stream is replayed, and it is known when the stream is added.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from workbench.errors import StreamError
 from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.sql.windows.stream_time import DURATION_UNITS, duration_seconds, duration_text
-from workbench.streams.times import Mask, times_of
+from workbench.streams.arrow_types import Mask, times_of
 
 LEAST = np.iinfo(np.int64).min
 MOST = np.iinfo(np.int64).max
@@ -75,15 +75,15 @@ def lateness_of(given: object, time: str | None, type_: DataType | None) -> Late
     return Lateness(stored_name(time), type_.kind, allowed)
 
 
-class Latecomers:
-    """Finds the rows that come too late, chunk by chunk."""
+class LateRows:
+    """Finds late rows, chunk by chunk."""
 
     def __init__(self, lateness: Lateness) -> None:
         self._lateness = lateness
         self._latest = LEAST
 
     def among(self, rows: pa.Table) -> Mask:
-        """Which of the next rows come too late; a row without a time never does."""
+        """Which of the next rows are late; a row without a time never is."""
         if not rows.num_rows:
             return np.zeros(0, dtype=bool)
         times, known = times_of(rows.column(self._lateness.time).combine_chunks())
@@ -95,7 +95,7 @@ class Latecomers:
         return np.asarray(known & (times < least))
 
     def reasons(self, rows: pa.Table, late: npt.NDArray[np.int64]) -> list[str]:
-        """Why each of some rows, by position, was set aside."""
+        """Why each of some rows, by position, was quarantined."""
         times = rows.column(self._lateness.time).take(pa.array(late)).to_pylist()
         named = display_name(self._lateness.time)
         return [f"{named}: {time} is more than {self._lateness} late" for time in times]

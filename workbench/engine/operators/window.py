@@ -30,7 +30,7 @@ from workbench.network.nodes import Window
 from workbench.sql.predicates.cnf import PredSet
 from workbench.sql.windows.bounds import NEVER, Interval, intervals, times
 from workbench.sql.windows.stream_time import EventTimeVector
-from workbench.streams.times import Mask, times_of
+from workbench.streams.arrow_types import Mask, times_of
 
 Extent = Mapping[str, Interval]
 """Where a window is at a moment: for every column with a time its interval."""
@@ -101,7 +101,7 @@ def window_delta(runner: Runner, work: Work, window: Window) -> Delta:
     note = runner.note(plan)
     note.write(work.batch, work.notes, [before, after])
     columns = [key_column(time) for time in times(window.within)]
-    crossing = Crossing(Leaf.of(rows.relation.layout, sorted(plan.made), columns, rows.bit), note)
+    crossing = Crossing(Leaf.of(rows.relation.layout, sorted(plan.produced), columns, rows.bit), note)
 
     def planned() -> DataFrame:
         view = runner.bind(plan, "crossing", crossing.frame(runner.spark))

@@ -12,8 +12,8 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from workbench.engine.operators.grouped_filter import WORD
 from workbench.engine.operators.window import within
+from workbench.engine.physical.grouped_filter import WORD
 from workbench.engine.storage.layout import conform, word_column
 from workbench.engine.storage.relation import Relation
 from workbench.engine.storage.retention import Need
@@ -21,7 +21,7 @@ from workbench.engine.storage.scan import has
 from workbench.engine.storage.segments import Segment, check_segments, open_segment, write_segments
 from workbench.engine.storage.time_index import count_within, earliest
 from workbench.engine.tree import Tree
-from workbench.streams.times import Mask
+from workbench.streams.arrow_types import Mask
 
 PAST_SHARE = 0.5
 """The share of past rows from which on a segment is written again."""

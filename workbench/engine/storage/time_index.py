@@ -14,7 +14,7 @@ import numpy as np
 from workbench.engine.storage.segments import open_segment
 from workbench.engine.storage.sorted_index import Positions, sorted_index
 from workbench.sql.windows.bounds import Interval
-from workbench.streams.times import Mask, Times, times_of
+from workbench.streams.arrow_types import Mask, Times, times_of
 
 
 def rows_within(segment: str, column: str, intervals: Iterable[Interval]) -> Positions:

@@ -1,0 +1,213 @@
+"""Validation of the arguments of public methods, and translation of the exceptions that leave them.
+
+``@public_api`` on a class wraps all of its public methods and properties, inherited ones too. Arguments are validated
+against the annotations of the signature, so a new method needs nothing more. An exception that is no ``WorkbenchError``
+leaves as an ``UnexpectedError`` with its cause. Only Python's own ``TypeError`` for a wrong number of arguments leaves
+as it is, and what is no ``Exception``, such as an interrupt.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+import types
+import typing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache, wraps
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any, TypeVar
+
+from workbench.errors import InputError, UnexpectedError, WorkbenchError, shown
+
+C = TypeVar("C", bound=type)
+T = TypeVar("T")
+
+_LARGEST = 2**63 - 1
+_NAMES = {"name", "stream"}
+"""Parameters that name something of a session."""
+MOST_BYTES = 255
+"""Bytes of a name in UTF-8, as file systems allow."""
+
+_WORDS: Mapping[object, str] = {
+    bool: "True or False", int: "a whole number", float: "a number", str: "text", Path: "a path",
+    Callable: "a function", Mapping: "a dictionary", tuple: "a tuple", type(None): "None",
+}  # fmt: skip
+
+
+def public_api(cls: C) -> C:
+    """The class, with its public methods and properties wrapped."""
+    members: dict[str, object] = {}
+    for owner in reversed(cls.__mro__[:-1]):
+        members.update(vars(owner))
+    for name, member in members.items():
+        if name == "__init__" or not name.startswith("_"):
+            setattr(cls, name, _wrapped_member(member))
+    return cls
+
+
+def _wrapped_member(member: Any) -> Any:
+    match member:
+        case classmethod():
+            return classmethod(_wrapped(member.__func__))
+        case staticmethod():
+            return staticmethod(_wrapped(member.__func__))
+        case property():
+            getter, setter = (None if f is None else _wrapped(f) for f in (member.fget, member.fset))
+            return property(getter, setter, doc=member.__doc__)
+        case types.FunctionType():
+            return _wrapped(member)
+    return member
+
+
+def _wrapped(function: Callable[..., Any]) -> Callable[..., Any]:
+    signature = inspect.signature(function)
+
+    @wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError:
+            return function(*args, **kwargs)  # Python's own error says which argument is missing, or one too many
+        with translate_unexpected_errors():
+            for parameter, value in bound.arguments.items():
+                check_argument(parameter, value, _annotation(function, parameter))
+            return function(*args, **kwargs)
+
+    return wrapper
+
+
+@contextmanager
+def translate_unexpected_errors() -> Iterator[None]:
+    """Turn an exception that is no ``WorkbenchError`` into an ``UnexpectedError`` with that exception as its cause.
+
+    Raises:
+        UnexpectedError: there was one.
+    """
+    try:
+        yield
+    except WorkbenchError:
+        raise
+    except Exception as problem:
+        raise UnexpectedError.of(problem) from problem
+
+
+def translate_callback_errors(parameter: str, callback: Callable[[T], object] | None) -> Callable[[T], None] | None:
+    """A callback of the analyst's whose exceptions leave as an ``InputError`` that names the parameter it came by."""
+    if callback is None:
+        return None
+
+    def wrapper(argument: T) -> None:
+        try:
+            callback(argument)
+        except WorkbenchError:
+            raise
+        except Exception as problem:
+            hint = "it is a function of yours; %argus last-error shows where"
+            raise InputError(f"{parameter} raised {UnexpectedError.of(problem).message}", hint=hint) from problem
+
+    return wrapper
+
+
+def check_argument(parameter: str, value: object, annotation: object = object) -> None:
+    """Refuse a value that a parameter cannot take.
+
+    Raises:
+        InputError: the value is not of the annotated type, a number beyond 64 bits, or text that no file can hold.
+
+    Example:
+        >>> check_argument("batches", 3, int)
+        >>> check_argument("batches", "three", int)
+        Traceback (most recent call last):
+        ...
+        workbench.errors.InputError: batches is 'three'
+        hint: give a whole number
+    """
+    if not _is_instance(value, annotation):
+        raise InputError(f"{parameter} is {shown(value)}", hint=f"give {_in_words(annotation)}")
+    if isinstance(value, Integral) and not -_LARGEST <= int(value) <= _LARGEST:
+        raise InputError(f"{parameter} is {shown(value)}", hint="give a number of at most 64 bits")
+    if isinstance(value, float) and value != value:
+        raise InputError(f"{parameter} is {shown(value)}", hint="give a number")
+    if isinstance(value, str | os.PathLike):
+        _check_text(parameter, os.fspath(value))
+    if isinstance(value, Mapping | tuple | list):
+        for text in (*value, *(value.values() if isinstance(value, Mapping) else ())):
+            if isinstance(text, str):
+                _check_text(parameter, text)
+    if isinstance(value, str) and parameter in _NAMES:
+        _check_name(parameter, value)
+    if isinstance(value, str | os.PathLike) and parameter == "path":
+        _check_path(parameter, os.fspath(value))
+
+
+def _check_text(parameter: str, text: str | bytes) -> None:
+    if isinstance(text, bytes):
+        raise InputError(f"{parameter} is {shown(text)}", hint="give text")
+    for position, char in enumerate(text):
+        if char == "\0" or "\ud800" <= char <= "\udfff":
+            what = f"{parameter} has a character that is no text, {char!a} at {position}"
+            raise InputError(what, hint="leave it out; in bytes that were decoded, decode with errors='replace'")
+
+
+def _check_name(parameter: str, name: str) -> None:
+    if not name.strip():
+        raise InputError(f"{parameter} is empty", hint="give a name")
+    if len(name.encode()) > MOST_BYTES:
+        raise InputError(f"{parameter} is {shown(name)}", hint=f"give a name of at most {MOST_BYTES} bytes")
+    if not name.isprintable():
+        raise InputError(f"{parameter} is {shown(name)}", hint="give a name without line breaks and the like")
+
+
+def _check_path(parameter: str, path: str) -> None:
+    if any(len(part.encode()) > MOST_BYTES for part in Path(path).parts):
+        raise InputError(f"{parameter} is {shown(path)}", hint=f"a name in a path has at most {MOST_BYTES} bytes")
+
+
+def _is_instance(value: object, annotation: Any) -> bool:
+    arguments = typing.get_args(annotation)
+    if _is_union(annotation):
+        return any(_is_instance(value, part) for part in arguments)
+    kind = typing.get_origin(annotation) or annotation
+    if kind is None:
+        return value is None
+    if kind in (int, float):
+        return isinstance(value, Integral if kind is int else Real) and not isinstance(value, bool)
+    if kind is Path:
+        return isinstance(value, str | os.PathLike)
+    if kind is Callable:
+        return callable(value)
+    if kind is Mapping:
+        key, item = arguments
+        return isinstance(value, Mapping) and all(
+            _is_instance(k, key) and _is_instance(v, item) for k, v in value.items()
+        )
+    if kind is tuple:
+        return isinstance(value, tuple | list) and all(_is_instance(v, arguments[0]) for v in value)
+    is_class = isinstance(kind, type) and not getattr(kind, "_is_protocol", False)
+    return isinstance(value, kind) if is_class else True
+
+
+def _in_words(annotation: Any) -> str:
+    parts = typing.get_args(annotation) if _is_union(annotation) else (annotation,)
+    words = (_WORDS.get(typing.get_origin(part) or part, getattr(part, "__name__", str(part))) for part in parts)
+    return " or ".join(dict.fromkeys(words))
+
+
+def _is_union(annotation: object) -> bool:
+    return typing.get_origin(annotation) in (typing.Union, types.UnionType)
+
+
+@cache
+def _annotation(function: Callable[..., Any], parameter: str) -> Any:
+    """The annotation of a parameter; ``object`` for a name that only type checkers know."""
+    inner = inspect.unwrap(function)
+    annotation = inner.__annotations__.get(parameter, object)
+    if not isinstance(annotation, str):
+        return annotation
+    try:
+        return eval(annotation, vars(sys.modules[inner.__module__]))
+    except NameError:
+        return object
