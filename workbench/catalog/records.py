@@ -1,8 +1,7 @@
 """Dataclasses as rows of the catalog's relations: a column for each field, by the field's name.
 
 Texts, numbers, bytes and ``None`` are stored as they are, types by their names, everything else as JSON (``codec``).
-A session stores its
-streams, functions, queries and reports this way. Planning does not look at any of them.
+A session stores its streams, functions, queries and reports this way. Planning does not look at any of them.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ from workbench.sql.algebra.types import parse_type
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.logical import LogicalQuery
 from workbench.sql.schema import UserAggregate
-from workbench.sql.syntax.parse import known_dialect
+from workbench.sql.syntax.dialects import known_dialect
 from workbench.streams.ingest import ingest
 from workbench.streams.stream import Stream, replayed, static_table
 
