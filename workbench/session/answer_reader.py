@@ -54,6 +54,14 @@ class AnswerReader:
         """``"active"``, or why a query does not run."""
         return CLOSED if self._store.directory.closed else self._store.last.status(query)
 
+    def check_active(self, query: QueryRecord) -> None:
+        """Nothing when a query runs.
+
+        Raises:
+            QueryError: it does not; the message says why.
+        """
+        _check_status(query, self.status(query))
+
     def check_open(self) -> None:
         """Nothing while the session is open.
 
@@ -88,11 +96,11 @@ class AnswerReader:
                 yield answers
             # Functions of SELECT are called as rows are read; one that raised has disabled the query.
             self._failures.disable()
-            _check_active(query, self._store.last)
+            _check_status(query, self._store.last.status(query))
 
     @contextmanager
     def _read(self, query: QueryRecord, state: State, at: object | None, after: int | None) -> Iterator[Answers]:
-        _check_active(query, state)
+        _check_status(query, state.status(query))
         query = state.queries[query.name]
         clock = state.engine.clock
         if at is not None:
@@ -117,8 +125,7 @@ class AnswerReader:
             yield Answers(plan, rows.by_root[plan.read.root], registered, clock, self._spark)
 
 
-def _check_active(query: QueryRecord, state: State) -> None:
-    status = state.status(query)
+def _check_status(query: QueryRecord, status: str) -> None:
     if status != ACTIVE:
         raise QueryError(f"query {query.name} does not run: {status}", hint="register it again under any name")
 

@@ -198,6 +198,14 @@ class Query:
         self._reader.check_open()
         return ExplanationView.of(self._record.explanation)
 
+    def check_active(self) -> None:
+        """Nothing when the query runs.
+
+        Raises:
+            QueryError: it was dropped, replaced or disabled, or the session is closed; the message says why.
+        """
+        self._reader.check_active(self._registered)
+
     def answers(self, at: object | None = None, after: int | None = None) -> AbstractContextManager[Answers]:
         """The answers within a context, for whoever reads them with Spark; see ``AnswerReader.answers``."""
         return self._reader.answers(self._registered, at, after)
