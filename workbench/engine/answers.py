@@ -14,9 +14,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from workbench.engine.event_time import Clock
-from workbench.engine.operators.grouped_filter import WORD
 from workbench.engine.operators.parent_rows import has_bit
 from workbench.engine.operators.window import extent
+from workbench.engine.physical.grouped_filter import WORD
 from workbench.engine.read_window import changes_within, rows_within
 from workbench.engine.storage.changelog import LogEntry
 from workbench.engine.storage.layout import BATCH, WEIGHT, word_column

@@ -23,6 +23,7 @@ from workbench.engine.hydration import Deltas, Making
 from workbench.engine.incremental_step import Evaluating, report
 from workbench.engine.operators.filter_and_write import Delta
 from workbench.engine.physical.planner import plan_trees
+from workbench.engine.physical.plans import TreePlan
 from workbench.engine.physical.retention import has_windows, needs_of
 from workbench.engine.profile import profiled
 from workbench.engine.progress import Meter, Progress, reached
@@ -35,7 +36,7 @@ from workbench.engine.storage.expiration import Pruner
 from workbench.engine.storage.file_collection import Discarded
 from workbench.engine.storage.layout import Layout
 from workbench.engine.storage.relation import Relation
-from workbench.engine.tree import Tree, TreePlan
+from workbench.engine.tree import Tree
 from workbench.files.durable import force_to_disk
 from workbench.files.mapped import temporary_folder
 from workbench.network.network import Network
@@ -192,7 +193,7 @@ class Engine:
                 return
             with explained(f"initialize node {plan.roots[0]}"):
                 known = old is not None and old.has(n for n in needs[name] if n.bits <= set(old.plan.bits.values()))
-                if old is not None and known and old.extensible and (new := old.plan.lacks(plan)):
+                if old is not None and known and (new := old.extended_by(plan)):
                     made = making.extended(plan, trees, old, new)
                 else:
                     made = making.made(plan, trees, old)
@@ -250,7 +251,7 @@ class Engine:
         changes = {}
         for name, plan in network.queries.items():
             running = self.held.by_root[plan.read.root].plan
-            changes[name] = deltas[running.name][0].count(running.counted(plan.nodes))
+            changes[name] = deltas[running.name][0].count(running.count_position(plan.nodes))
         rows = {name: table.num_rows for name, table in arriving.items()}
         total, seconds = sum(rows.values()), time.perf_counter() - started
         return BatchReport(batch, total, seconds, tuple(operators), self._places.counts(changes), rows)

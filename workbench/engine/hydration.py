@@ -5,19 +5,20 @@ A new query's answer over old data is a change of nothing, so the operators that
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from workbench.engine.operators.filter_and_write import NO_CHANGE, Delta
 from workbench.engine.operators.operators import arrived, change
 from workbench.engine.operators.parent_rows import NodeRows
+from workbench.engine.physical.plans import AggregatePlan, SourcePlan, TreePlan
 from workbench.engine.spark.runner import Runner, Work
 from workbench.engine.state import Held, empty_tree
 from workbench.engine.storage.changelog import LogEntry
 from workbench.engine.storage.remapped_lineage import carried_log, must_move
-from workbench.engine.tree import Tree, TreePlan
+from workbench.engine.tree import Tree
 from workbench.network.network import Network
-from workbench.network.nodes import NodeId, Source
+from workbench.network.nodes import NodeId
 
 Deltas = tuple[Delta, Delta]
 """The change of a tree's rows, and of its state."""
@@ -56,17 +57,17 @@ class Making:
         empty = empty_tree(self.runner.spark, plan, folder)
         state = empty.state.append(state_delta) if empty.state is not None else None
         # The log goes on for queries that were there; one registered now starts from the rows as they are now.
-        log = (*before, LogEntry(self.batch, delta, whole=True)) if plan.logged else ()
+        log = (*before, LogEntry(self.batch, delta, whole=True)) if plan.has_changelog else ()
         return replace(empty, relation=empty.relation.append(delta), state=state, log=log, extensible=True)
 
     def _left_by(self, plan: TreePlan) -> Tree | None:
         """The tree in which a family's roots ran before, if they have left it together."""
         return next(filter(None, map(self.held.by_root.get, plan.roots)), None)
 
-    def extended(self, plan: TreePlan, trees: Mapping[str, Tree], old: Tree, new: Collection[NodeId]) -> Tree:
+    def extended(self, plan: TreePlan, trees: Mapping[str, Tree], old: Tree, added: AggregatePlan) -> Tree:
         """A family with the rows of roots that join it; those of the others stay as they are."""
         empty = empty_tree(self.runner.spark, plan, self.runner.folder(plan.name))
-        delta, state_delta = self._from_nothing(plan.only(new), trees, None)
+        delta, state_delta = self._from_nothing(added, trees, None)
         relation = replace(empty.relation, runs=old.relation.runs)
         state = replace(empty.state, runs=old.state.runs) if empty.state and old.state else None
         wider = replace(old, plan=plan, relation=relation, state=state, log=old.log_for(plan, self.batch))
@@ -74,11 +75,10 @@ class Making:
 
     def _from_nothing(self, plan: TreePlan, trees: Mapping[str, Tree], told: Tree | None) -> Deltas:
         """All rows of a tree, and all of its state, as changes of nothing."""
-        node = self.network.nodes[plan.roots[0]]
-        if isinstance(node, Source):
-            return arrived(self.runner, plan, self.held.arrived[node.stream]), NO_CHANGE
+        if isinstance(plan, SourcePlan):
+            return arrived(self.runner, plan, self.held.arrived[plan.stream]), NO_CHANGE
         inputs = tuple(rows_of(self.runner, trees[n], nodes, NO_CHANGE, from_nothing=True) for n, nodes in plan.inputs)
-        return change(self.runner, Work(node, plan, inputs, self.batch, self.held.clock, told=told))
+        return change(self.runner, Work(plan, inputs, self.batch, self.held.clock, told=told))
 
 
 def rows_of(runner: Runner, tree: Tree, nodes: Iterable[NodeId], delta: Delta, from_nothing: bool = False) -> NodeRows:

@@ -15,13 +15,14 @@ from pyspark.sql import SparkSession
 
 from workbench.catalog.session_rows import FileRow, LogRow, NeedRow, Run, SessionRows, TreeRows
 from workbench.engine.operators.filter_and_write import Delta
+from workbench.engine.physical.plans import TreePlan
 from workbench.engine.state import Held, empty_tree
 from workbench.engine.storage.changelog import LogEntry
 from workbench.engine.storage.layout import Layout
 from workbench.engine.storage.relation import Relation
 from workbench.engine.storage.retention import Need
 from workbench.engine.storage.segments import Segment
-from workbench.engine.tree import Tree, TreePlan
+from workbench.engine.tree import Tree
 from workbench.network.projection import Columns
 from workbench.sql.windows.bounds import Interval
 from workbench.sql.windows.stream_time import ROW

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from workbench.errors import QueryError, nearest
-from workbench.errors.border import border
+from workbench.errors.public_api import public_api
 from workbench.explain.dot import to_dot
 from workbench.explain.node_view import NodeView, node_view
 from workbench.explain.text import counted
@@ -28,7 +28,7 @@ JOIN_WEIGHTS = (16, 8, 4, 2)
 """Weight of a join by join level from 1, J1 to J4 of T Table 10.7; deeper ones weigh as the last."""
 
 
-@border
+@public_api
 class NetworkView:
     """What ``session.network`` gives: the network's nodes and edges, its weighted size and its drawing.
 

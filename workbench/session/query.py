@@ -15,7 +15,7 @@ from workbench.engine.answers import to_pandas
 from workbench.engine.saved_answers import WRITERS, save_rows, whole_file
 from workbench.engine.spark.translated_errors import explained
 from workbench.errors import QueryError, SessionError
-from workbench.errors.border import border
+from workbench.errors.public_api import public_api
 from workbench.explain.explanation import ExplanationView
 from workbench.session.instants import listed
 from workbench.sharing.decisions import Explanation
@@ -34,7 +34,7 @@ LAZY, EAGER, OFF = RESULTS = ("lazy", "eager", "off")
 """How the answer of a windowed query is kept (PSoup 5): without its window, as it is now, or not at all."""
 
 
-@border
+@public_api
 @dataclass
 class Query:
     """A continuous query of a session.

@@ -62,7 +62,7 @@ def _in_one_job(runner: Runner, work: Work, tree: Tree, plan: GroupedPlan) -> Da
         touched = runner.spark.sql(state_change(plan, changes, one_task=True)).coalesce(1)
         recall = Recall(kept[0], kept[1], note, len(leaves), str(runner.folder(work.plan.name)))
         recalled = runner.bind(work.plan, "recalled", recall.frame(touched))
-        return runner.passing(recalled_change(plan, work.plan.made, recalled), work.plan, 1)
+        return runner.passing(recalled_change(plan, work.plan.produced, recalled), work.plan, 1)
 
     return runner.in_one_task(work.plan, "both", (work.plan, leaves, kept), planned)
 
@@ -99,7 +99,7 @@ def _changing(runner: Runner, work: Work, tree: Tree, plan: GroupedPlan, touched
         }
         found = {role: runner.bind(work.plan, role, frame) for role, frame in frames.items()}
         parts = [runner.bind(work.plan, "touched", touching), found["state"]]
-        rows = grouped_change(plan, work.plan.made, parts, found["stored"], found.get("rows"), one_task=tasks == 1)
+        rows = grouped_change(plan, work.plan.produced, parts, found["stored"], found.get("rows"), one_task=tasks == 1)
         return runner.passing(rows, work.plan, tasks)
 
     return planned() if tasks > 1 else runner.prepared(work.plan, "rows", (work.plan, leaves), planned)
@@ -111,7 +111,7 @@ def _places(work: Work, tree: Tree, plan: GroupedPlan) -> Mapping[str, tuple[Lea
     keys = tuple(plan.keys)
     return {
         "state": (Leaf.of(tree.state.layout, tuple(plan.state_columns), keys, None), tree.state.segments),
-        "stored": (Leaf.of(tree.relation.layout, tuple(work.plan.made), keys, None), tree.relation.segments),
+        "stored": (Leaf.of(tree.relation.layout, tuple(work.plan.produced), keys, None), tree.relation.segments),
     }
 
 
@@ -131,9 +131,9 @@ def _made(runner: Runner, work: Work, plan: GroupedPlan, touched: Delta, tasks: 
     if plan.reads_rows:
         everything = changed_frame(runner.spark, note, 0, _changed(work, plan, 0), tasks)
         rows = runner.bind(work.plan, "rows", everything)
-    made = grouped_change(plan, work.plan.made, parts, None, rows, one_task=tasks == 1)
+    made = grouped_change(plan, work.plan.produced, parts, None, rows, one_task=tasks == 1)
     told = work.told
     if told is None or not told.relation.rows or not (inexact := plan.inexact & set(told.plan.kept)):
         return made
     before = runner.bind(work.plan, "told", consolidate(told.relation.dataframe, told.plan.layout))
-    return as_told(made, before, plan, work.plan.made, inexact)
+    return as_told(made, before, plan, work.plan.produced, inexact)

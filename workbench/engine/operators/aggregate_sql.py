@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence, Set
 from pyspark.sql import DataFrame
 
 from workbench.engine.operators.state_lookup import PARTS, ROLE, was
-from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan, Sessions, whose
+from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan, Sessions, is_of_members
 from workbench.engine.storage.layout import BATCH, MEMBER, WEIGHT
 from workbench.network.projection import Columns
 
@@ -152,7 +152,7 @@ def _repeated(rows: str, plan: GroupedPlan) -> str:
 
 def of_members(plan: GroupedPlan) -> str:
     """SQL: a row is of somebody who is in the family."""
-    return whose(plan.members)
+    return is_of_members(plan.members)
 
 
 def _group(name: str) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from workbench.engine.operators.grouped_filter import GroupedFilter, count_bits, patterns
+from workbench.engine.physical.grouped_filter import GroupedFilter, count_bits, patterns
 from workbench.engine.spark.job_input import Note
 from workbench.engine.spark.worker import settle
 from workbench.engine.storage.layout import BATCH, WEIGHT, word_column

@@ -17,9 +17,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
-from workbench.engine.operators.grouped_filter import comparable
-from workbench.engine.physical.access_paths import Way
-from workbench.engine.physical.semijoin import Enough
+from workbench.engine.physical.access_paths import AccessPath
+from workbench.engine.physical.grouped_filter import comparable
+from workbench.engine.physical.semijoin import Semijoin
 from workbench.engine.spark.frames import one_row_a_task, tasks_of
 from workbench.engine.spark.job_input import Input, Note
 from workbench.engine.spark.worker import settle
@@ -53,16 +53,15 @@ class Probe:
     Attributes:
         left, right: what is read of each side.
         note: says in each batch what changed, and what was there before.
-        ways: how rows find each other. They are looked up in each of them, and a pair that is found in several is
-            handed on once.
-        enough: where of the pairs of a row that are in none of the ways one is enough. Others may come with it.
+        paths: the access paths. Pairs are looked up by each of them, and a pair that several find is handed on once.
+        semijoins: where of the pairs of a row that no path finds one is enough. Others may come with it.
     """
 
     left: Leaf
     right: Leaf
     note: Note
-    ways: tuple[Way, ...]
-    enough: tuple[Enough, ...] = ()
+    paths: tuple[AccessPath, ...]
+    semijoins: tuple[Semijoin, ...] = ()
 
     def frame(self, spark: SparkSession, tasks: int) -> DataFrame:
         """The pairs as a DataFrame that is made once and run in every batch."""
@@ -82,9 +81,9 @@ class Probe:
         """One task's part of the candidate pairs."""
         for change, others, changed in _halves(left, right):
             yield from self._half(change, others, changed, task, tasks)
-        for enough in self.enough:
-            for change, others, changed in _halves(left, right, first=enough.side):
-                yield from self._half_of_some(enough, change, others, changed, task, tasks)
+        for semijoin in self.semijoins:
+            for change, others, changed in _halves(left, right, first=semijoin.side):
+                yield from self._half_of_some(semijoin, change, others, changed, task, tasks)
 
     @property
     def _sides(self) -> tuple[tuple[str, Leaf], tuple[str, Leaf]]:
@@ -100,64 +99,66 @@ class Probe:
             found = 0
             for task in tasks_of(batches):
                 for change, others, changed in _halves(left, right):
-                    for looking in probe._looking(change, changed, probe.ways, task, tasks):
-                        key = _key(looking.way, 1 - changed)
+                    for looking in probe._looking(change, changed, probe.paths, task, tasks):
+                        key = _key(looking.path, 1 - changed)
                         found += sum(count_candidates(s.path, key, looking.wanted) for s in others)
-                for enough in probe.enough:
-                    found += sum(segment.rows for segment in (left, right)[enough.side].change)
+                for semijoin in probe.semijoins:
+                    found += sum(segment.rows for segment in (left, right)[semijoin.side].change)
             yield pa.RecordBatch.from_pydict({"pairs": [found]})
 
         return sum(row.pairs for row in one_row_a_task(spark, tasks).mapInArrow(counted, "pairs bigint").collect())
 
     def _half(self, change: Run, others: Run, changed: int, task: int, tasks: int) -> Iterator[pa.RecordBatch]:
         """The pairs of a change on one side with rows of the other."""
-        for meeting in self._meetings(self.ways, change, others, changed, task, tasks):
+        for meeting in self._meetings(self.paths, change, others, changed, task, tasks):
             for asked, found in candidates(meeting.segment, meeting.key, meeting.looking.wanted, PAIRS):
                 own = meeting.other.has(meeting.batch, found)
                 at, found = meeting.looking.at[asked[own]], found[own]
-                if len(self.ways) > 1:
-                    first = first_found(self.ways, meeting.looking.way, *meeting.keys(at, found))
+                if len(self.paths) > 1:
+                    first = first_found(self.paths, meeting.looking.path, *meeting.keys(at, found))
                     at, found = at[first], found[first]
                 yield self._pairs(*meeting.rows(at, found))
 
     def _half_of_some(
-        self, enough: Enough, change: Run, others: Run, changed: int, task: int, tasks: int
+        self, semijoin: Semijoin, change: Run, others: Run, changed: int, task: int, tasks: int
     ) -> Iterator[pa.RecordBatch]:
         """Pairs of a change on one side with rows of the other: one at least for each row for which one is enough."""
-        for meeting in self._meetings((enough.way,), change, others, changed, task, tasks):
-            for asked, rows in meeting.one() if changed == enough.side else meeting.all():
+        for meeting in self._meetings((semijoin.path,), change, others, changed, task, tasks):
+            for asked, rows in meeting.one() if changed == semijoin.side else meeting.all():
                 at = meeting.looking.at[asked]
-                # What is in one of the ways has been handed on, and that is enough.
+                # What a path finds has been handed on, and that is enough.
                 new = np.ones(len(at), dtype=bool)
-                for way in self.ways:
-                    new &= ~_fits(way, *meeting.keys(at, rows))
+                for path in self.paths:
+                    new &= ~_fits(path, *meeting.keys(at, rows))
                 yield self._pairs(*meeting.rows(at[new], rows[new]))
 
     def _meetings(
-        self, ways: Sequence[Way], change: Run, others: Run, changed: int, task: int, tasks: int
+        self, paths: Sequence[AccessPath], change: Run, others: Run, changed: int, task: int, tasks: int
     ) -> Iterator[_Meeting]:
         """One task's part of a change on one side, and each segment of the other side."""
-        for looking in self._looking(change, changed, ways, task, tasks):
+        for looking in self._looking(change, changed, paths, task, tasks):
             for segment in others:
                 yield _Meeting(looking, segment.path, changed, *self._ends(changed))
 
-    def _looking(self, change: Run, changed: int, ways: Sequence[Way], task: int, tasks: int) -> Iterator[_Looking]:
-        """One task's part of a change: the rows of the node that have a key, once for each way to look."""
+    def _looking(
+        self, change: Run, changed: int, paths: Sequence[AccessPath], task: int, tasks: int
+    ) -> Iterator[_Looking]:
+        """One task's part of a change: the rows of the node that have a key, once for each path."""
         side = self._ends(changed)[0]
         for rows in read_share(shares(change, tasks)[task], side.changed):
             own = side.has(rows, np.arange(rows.num_rows))
-            for way in ways:
-                hashes, whole = row_hashes(rows, way.columns(changed))
+            for path in paths:
+                hashes, whole = row_hashes(rows, path.key_columns(changed))
                 whole &= own
-                if way.band is None:
+                if path.band is None:
                     at = np.flatnonzero(whole)
                     wanted = Wanted.keys(hashes[at])
                 else:
-                    days = rows.column(way.band.day(changed))
+                    days = rows.column(path.band.day(changed))
                     at = np.flatnonzero(whole & ~np.asarray(days.is_null()))
-                    wanted = within_days(hashes[at], comparable(days)[at].astype(np.int64), *way.band.days(changed))
+                    wanted = within_days(hashes[at], comparable(days)[at].astype(np.int64), *path.band.days(changed))
                 if len(at):
-                    yield _Looking(rows, at, wanted, way)
+                    yield _Looking(rows, at, wanted, path)
 
     def _ends(self, changed: int) -> tuple[Leaf, Leaf]:
         """The side that changed, and the other."""
@@ -174,12 +175,12 @@ class Probe:
 
 @dataclass(frozen=True)
 class _Looking:
-    """Rows that look for others: where they stand in ``rows``, what they look for, and in which way."""
+    """Rows that look for others: where they stand in ``rows``, what they look for, and by which path."""
 
     rows: pa.RecordBatch
     at: Positions
     wanted: Wanted
-    way: Way
+    path: AccessPath
 
 
 @dataclass(frozen=True)
@@ -200,7 +201,7 @@ class _Meeting:
     @property
     def key(self) -> Key:
         """By what they are looked up."""
-        return _key(self.looking.way, 1 - self.changed)
+        return _key(self.looking.path, 1 - self.changed)
 
     def all(self) -> Iterator[tuple[Positions, Positions]]:
         """All pairs, as positions among those that look and in the segment."""
@@ -214,7 +215,7 @@ class _Meeting:
 
     def good(self, asked: Positions, found: Positions) -> Mask:
         """Whether candidates belong to the node, and to each other as their values say."""
-        fits = _fits(self.looking.way, *self.keys(self.looking.at[asked], found))
+        fits = _fits(self.looking.path, *self.keys(self.looking.at[asked], found))
         return self.other.has(self.batch, found) & fits
 
     def keys(self, at: Positions, found: Positions) -> tuple[pa.RecordBatch, pa.RecordBatch]:
@@ -239,39 +240,41 @@ def _halves(left: Input, right: Input, first: int = 0) -> Iterator[tuple[Run, Ru
     yield other.change, looks.before, 1 - first
 
 
-def first_found(ways: Sequence[Way], way: Way, left: pa.RecordBatch, right: pa.RecordBatch) -> npt.NDArray[np.bool_]:
-    """Which pairs are handed on that were found in one of several ways: those of no way before it.
+def first_found(
+    paths: Sequence[AccessPath], path: AccessPath, left: pa.RecordBatch, right: pa.RecordBatch
+) -> npt.NDArray[np.bool_]:
+    """Which pairs are handed on that one of several paths found: those that no path before it finds.
 
     Values decide, not their hashes, so that a collision neither doubles a pair nor loses it.
 
     Args:
-        ways: all of them.
-        way: the one in which the pairs were found.
+        paths: all of them.
+        path: the one that found the pairs.
         left, right: the columns of all keys and days, pair by pair.
     """
-    first = _fits(way, left, right)
-    for other in ways[: ways.index(way)]:
+    first = _fits(path, left, right)
+    for other in paths[: paths.index(path)]:
         first &= ~_fits(other, left, right)
     return first
 
 
-def _fits(way: Way, left: pa.RecordBatch, right: pa.RecordBatch) -> npt.NDArray[np.bool_]:
-    """Whether keys are equal and days as far apart as a way wants."""
+def _fits(path: AccessPath, left: pa.RecordBatch, right: pa.RecordBatch) -> npt.NDArray[np.bool_]:
+    """Whether keys are equal and days as far apart as a path requires."""
     fits = np.ones(left.num_rows, dtype=bool)
-    for own, its in zip(way.columns(0), way.columns(1), strict=True):
+    for own, its in zip(path.key_columns(0), path.key_columns(1), strict=True):
         equal = pc.fill_null(pc.equal(left.column(own), right.column(its)), False)
         fits &= equal.to_numpy(zero_copy_only=False)
-    if way.band is not None:
-        days = [ends.column(way.band.day(side)).cast(pa.int32()) for side, ends in enumerate((left, right))]
+    if path.band is not None:
+        days = [ends.column(path.band.day(side)).cast(pa.int32()) for side, ends in enumerate((left, right))]
         # Days that are NULL are NaN here, which is within no bounds.
         apart = pc.subtract(*(day.cast(pa.float64()) for day in reversed(days))).to_numpy(zero_copy_only=False)
-        fits &= (way.band.low <= apart) & (apart <= way.band.high)
+        fits &= (path.band.low <= apart) & (apart <= path.band.high)
     return fits
 
 
-def _key(way: Way, side: int) -> Key:
-    """By what a side's rows are found in a way."""
-    return Key(way.columns(side), None if way.band is None else way.band.day(side))
+def _key(path: AccessPath, side: int) -> Key:
+    """By what a path finds a side's rows."""
+    return Key(path.key_columns(side), None if path.band is None else path.band.day(side))
 
 
 def _taken(batch: pa.RecordBatch, names: Sequence[str], rows: Positions) -> pa.RecordBatch:

@@ -12,13 +12,13 @@ from pyspark.sql import DataFrame
 from workbench.engine.operators.filter_and_write import NO_CHANGE, Delta
 from workbench.engine.operators.index_join import Probe
 from workbench.engine.operators.parent_rows import NodeRows
+from workbench.engine.physical.plans import JoinPlan
 from workbench.engine.physical.semijoin import all_of
 from workbench.engine.spark.job_input import Note
 from workbench.engine.spark.runner import Runner, Work
 from workbench.engine.storage.layout import BATCH, WEIGHT
 from workbench.engine.storage.relation import ROWS_A_TASK, tasks_for
 from workbench.engine.storage.scan import Leaf
-from workbench.engine.tree import TreePlan
 from workbench.network.nodes import SIDES, Join
 from workbench.network.projection import Columns
 from workbench.network.sql_text import SIDE_NAMES
@@ -30,27 +30,27 @@ PAIRS_A_ROW = 30
 """Where many rows each find more rows than that, Spark's own join is faster: it makes pairs some ten times as fast."""
 
 
-def join_delta(runner: Runner, work: Work, join: Join) -> Delta:
+def join_delta(runner: Runner, work: Work, plan: JoinPlan) -> Delta:
     """The change of a join's rows."""
     if not any(rows.changed_rows for rows in work.inputs):
         return NO_CHANGE
-    if (found := _probed(runner, work, join)) is not None:
+    if (found := _probed(runner, work, plan)) is not None:
         return found
     left, right = work.inputs
-    rows = join_change(join, left, right, work.plan.made)
+    rows = join_change(plan.join, left, right, plan.produced)
     if rows is None:
         return NO_CHANGE
     read = sum(side.relation.rows + side.changed_rows for side in work.inputs)
-    return runner.passed(rows, work.plan, tasks_for(read, runner.spark))
+    return runner.passed(rows, plan, tasks_for(read, runner.spark))
 
 
-def _probed(runner: Runner, work: Work, join: Join) -> Delta | None:
+def _probed(runner: Runner, work: Work, plan: JoinPlan) -> Delta | None:
     """The change of a join whose pairs are found by key; ``None`` where Spark had better find them."""
     left, right = work.inputs
-    plan, spark = work.plan, runner.spark
-    if not plan.ways and not plan.enough:
+    spark = runner.spark
+    if not plan.access_paths and not plan.semijoins:
         return None
-    probe = probe_of(join, left, right, plan, runner.note(plan))
+    probe = probe_of(left, right, plan, runner.note(plan))
     runner.tell(plan, work.batch, work.notes)
     tasks = tasks_for(work.changed, spark)
     if work.changed > ROWS_A_TASK and probe.count(spark, tasks) > PAIRS_A_ROW * work.changed:
@@ -58,23 +58,24 @@ def _probed(runner: Runner, work: Work, join: Join) -> Delta | None:
 
     def planned() -> DataFrame:
         pairs = runner.bind(plan, "pairs", probe.frame(spark, tasks))
-        return runner.passing(tested_pairs(join, pairs, plan.made), plan)
+        return runner.passing(tested_pairs(plan.join, pairs, plan.produced), plan)
 
     return runner.run(runner.prepared(plan, "rows", (plan, probe, tasks), planned))
 
 
-def probe_of(join: Join, left: NodeRows, right: NodeRows, plan: TreePlan, note: Note) -> Probe:
+def probe_of(left: NodeRows, right: NodeRows, plan: JoinPlan, note: Note) -> Probe:
     """What finds the join's pairs."""
+    join, semijoins = plan.join, all_of(plan.semijoins)
     read = {(c.source, c.name) for c in predicate_columns(join.tested)}
-    read |= {join.names.input_name(name) for name in plan.made}
+    read |= {join.names.input_name(name) for name in plan.produced}
     sides = []
     for side, rows in zip(SIDES, (left, right), strict=True):
-        ways = (*plan.ways, *(enough.way for enough in all_of(plan.enough)))
-        looked_at = dict.fromkeys(name for way in ways for name in way.looks_at(side))
+        paths = (*plan.access_paths, *(semijoin.path for semijoin in semijoins))
+        looked_at = dict.fromkeys(name for path in paths for name in path.columns(side))
         sides.append(
             Leaf.of(rows.relation.layout, sorted(name for at, name in read if at == side), list(looked_at), rows.bit)
         )
-    return Probe(sides[0], sides[1], note, plan.ways, all_of(plan.enough))
+    return Probe(sides[0], sides[1], note, plan.access_paths, semijoins)
 
 
 def tested_pairs(join: Join, pairs: str, made: Columns) -> str:

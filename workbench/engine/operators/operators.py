@@ -6,6 +6,8 @@ once and run again in every batch (``runner``).
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from pyspark.sql import DataFrame
 
 from workbench.engine.operators.aggregate import grouped_delta
@@ -13,27 +15,29 @@ from workbench.engine.operators.filter_and_write import NO_CHANGE, Delta
 from workbench.engine.operators.join import join_delta
 from workbench.engine.operators.union_all import union_delta
 from workbench.engine.operators.window import window_delta
+from workbench.engine.physical.plans import AggregatePlan, JoinPlan, SourcePlan, TreePlan, UnionPlan, WindowPlan
 from workbench.engine.spark.frames import changed_frame
 from workbench.engine.spark.job_input import Input
 from workbench.engine.spark.runner import Runner, Work
 from workbench.engine.storage.relation import Relation, tasks_for
 from workbench.engine.storage.scan import Leaf
-from workbench.engine.tree import TreePlan
-from workbench.network.nodes import Join, SetOperation, Window
 
 
 def change(runner: Runner, work: Work) -> tuple[Delta, Delta]:
     """The change of a tree's rows and of its state."""
-    match work.node:
-        case Join() as join:
-            return join_delta(runner, work, join), NO_CHANGE
-        case Window() as window:
-            return window_delta(runner, work, window), NO_CHANGE
-        case SetOperation() as union if work.plan.grouped is None:
-            return union_delta(runner, work, union), NO_CHANGE
+    match work.plan:
+        case JoinPlan() as plan:
+            return join_delta(runner, work, plan), NO_CHANGE
+        case WindowPlan() as plan:
+            return window_delta(runner, work, plan.window), NO_CHANGE
+        case UnionPlan() as plan:
+            return union_delta(runner, work, plan.union), NO_CHANGE
+        case AggregatePlan() as plan:
+            return grouped_delta(runner, work, plan.grouped)
+        case SourcePlan():
+            raise ValueError("a source has no inputs: its rows arrive")
         case _:
-            assert work.plan.grouped is not None
-            return grouped_delta(runner, work, work.plan.grouped)
+            assert_never(work.plan)
 
 
 def arrived(runner: Runner, plan: TreePlan, rows: Relation) -> Delta:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.engine.operators.filter_and_write import Delta
-from workbench.engine.operators.grouped_filter import WORD
+from workbench.engine.physical.grouped_filter import WORD
 from workbench.engine.spark.job_input import Input
 from workbench.engine.spark.views import Views
 from workbench.engine.storage.layout import word_column

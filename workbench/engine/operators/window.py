@@ -101,7 +101,7 @@ def window_delta(runner: Runner, work: Work, window: Window) -> Delta:
     note = runner.note(plan)
     note.write(work.batch, work.notes, [before, after])
     columns = [key_column(time) for time in times(window.within)]
-    crossing = Crossing(Leaf.of(rows.relation.layout, sorted(plan.made), columns, rows.bit), note)
+    crossing = Crossing(Leaf.of(rows.relation.layout, sorted(plan.produced), columns, rows.bit), note)
 
     def planned() -> DataFrame:
         view = runner.bind(plan, "crossing", crossing.frame(runner.spark))

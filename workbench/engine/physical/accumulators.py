@@ -1,9 +1,9 @@
-"""Basic statistics of groups, as Spark SQL: how they are made of changes, merged, and read (T4.2, Algorithm 4.1).
+"""Statistics of groups as Spark SQL: how they are accumulated from changes, merged, and read (T4.2, Algorithm 4.1).
 
 A statistic is *additive* when the statistic of a union is a merge of the parts', retractions being rows of negative
 weight: counts and exact sums always; MIN, MAX and sums of DOUBLE only over rows that are never retracted (a deleted
 minimum leaves no trace of the next one, and binary floats do not cancel exactly). What is not additive is *holistic*
-here: computed anew from the rows of the touched groups, and only those.
+here: computed anew from the rows of the dirty groups, and only those.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from workbench.engine.storage.layout import WEIGHT
 from workbench.sql.algebra.expressions import AggregateCall, Column, Expression
 from workbench.sql.algebra.types import INTEGER, MAX_PRECISION, DataType, Kind, decimal
+from workbench.sql.render.spark_functions import negated
 from workbench.sql.render.spark_sql import to_spark
-from workbench.sql.render.total_functions import minus
 
 _KEPT_SCALE = 6
 """The digits after the point that Spark keeps in any product of decimals."""
@@ -28,7 +28,7 @@ OVER_NOTHING = {"count": "0L", "total": "0L"}
 
 @dataclass(frozen=True)
 class Part:
-    """One stored column of an additive statistic: made of changes by ``change``, of parts by ``merge``."""
+    """One stored column of an additive statistic, with the SQL that computes it from changes, and that merges it."""
 
     name: str
     type: DataType
@@ -112,7 +112,7 @@ def _sum(name: str, argument: Expression) -> Part:
         return Part(name, argument.type, f"sum({value} * {WEIGHT})", f"sum(`{name}`)")
     wide = decimal(38, argument.type.scale)
     exact = f"cast({value} AS {wide.spark})"
-    negative = minus(exact, wide, argument.type.precision)
+    negative = negated(exact, wide, argument.type.precision)
     # Weights other than 1 and -1 are rare. Their product has a type of its own, which must not be that of all cases.
     product = f"{exact} * {WEIGHT}"
     if argument.type.scale > _KEPT_SCALE:

@@ -14,7 +14,7 @@ from decimal import Decimal
 
 import numpy as np
 
-from workbench.engine.operators.grouped_filter import (
+from workbench.engine.physical.grouped_filter import (
     WORD,
     Bits,
     Disjunction,

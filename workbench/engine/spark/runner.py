@@ -12,12 +12,14 @@ from pyspark.sql import DataFrame, SparkSession
 from workbench.engine.event_time import Clock
 from workbench.engine.operators.filter_and_write import Delta, passing, run_pass
 from workbench.engine.operators.parent_rows import NodeRows
+from workbench.engine.physical.accumulators import over_rows
+from workbench.engine.physical.plans import AggregatePlan, TreePlan
 from workbench.engine.spark.frames import has_exchange
 from workbench.engine.spark.job_input import Input, Note
 from workbench.engine.spark.views import Views
-from workbench.engine.tree import Tree, TreePlan, passed_rows
+from workbench.engine.storage.layout import BATCH, WEIGHT
+from workbench.engine.tree import Tree
 from workbench.files.checked import make_folder
-from workbench.network.nodes import Node
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,6 @@ class Work:
     """What one tree has to do in one batch.
 
     Attributes:
-        node: the tree's root; of a family the first member's.
         plan: the tree's plan.
         inputs: the rows that the root reads; of a family those that any member reads.
         batch: its number.
@@ -34,7 +35,6 @@ class Work:
         told: when it is being made: the tree it replaces, if any.
     """
 
-    node: Node
     plan: TreePlan
     inputs: tuple[NodeRows, ...]
     batch: int
@@ -128,9 +128,9 @@ class Runner:
             plan: the tree's plan.
             tasks: how many tasks run it; as many as its rows come in unless given.
         """
-        ready = self.spark.sql(passed_rows(rows, plan))
+        ready = self.spark.sql(_with_tested_columns(rows, plan))
         # Rows of a grouped root all belong to the batch that runs; others bring their own.
-        now = None if plan.grouped is None else self.note(plan)
+        now = self.note(plan) if isinstance(plan, AggregatePlan) else None
         folder = str(self.folder(plan.name))
         return passing(ready if tasks is None else ready.coalesce(tasks), plan.filter.filter, plan.stored, folder, now)
 
@@ -141,3 +141,12 @@ class Runner:
     def run(self, plan: DataFrame) -> Delta:
         """Run a plan of ``passing``: one job."""
         return run_pass(plan)
+
+
+def _with_tested_columns(rows: str, plan: TreePlan) -> str:
+    """SQL of a root's rows with the lookup keys and the tested expressions beside the kept columns."""
+    # The rows of a grouped root all belong to the batch that runs, which the filter's job knows.
+    marks = [WEIGHT] if isinstance(plan, AggregatePlan) else [BATCH, WEIGHT]
+    computed = {name: over_rows(key) for name, key in plan.keys.items()} | dict(plan.filter.tests)
+    columns = [*marks, *(f"`{name}`" for name in plan.kept), *(f"{sql} AS {name}" for name, sql in computed.items())]
+    return f"SELECT {', '.join(columns)} FROM ({rows})"

@@ -12,8 +12,8 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from workbench.engine.operators.grouped_filter import WORD
 from workbench.engine.operators.window import within
+from workbench.engine.physical.grouped_filter import WORD
 from workbench.engine.storage.layout import conform, word_column
 from workbench.engine.storage.relation import Relation
 from workbench.engine.storage.retention import Need

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
-from workbench.engine.operators.grouped_filter import comparable
+from workbench.engine.physical.grouped_filter import comparable
 from workbench.engine.storage.segments import open_segment
 from workbench.engine.storage.sorted_index import Positions, sorted_index
 

@@ -14,12 +14,13 @@ import numpy as np
 import pyarrow as pa
 
 from workbench.engine.operators.filter_and_write import Delta
-from workbench.engine.operators.grouped_filter import WORD
+from workbench.engine.physical.grouped_filter import WORD
+from workbench.engine.physical.plans import TreePlan
 from workbench.engine.storage.changelog import LogEntry
 from workbench.engine.storage.layout import word_column
 from workbench.engine.storage.scan import has
 from workbench.engine.storage.segments import HANDED_ON, Segment, SegmentWriter, check_segments, open_segment
-from workbench.engine.tree import Tree, TreePlan
+from workbench.engine.tree import Tree
 
 Move = tuple[frozenset[int], frozenset[int]]
 """Rows that had all bits of the first get those of the second."""
@@ -47,13 +48,15 @@ def carried_log(left: Tree, plan: TreePlan, folder: Path) -> tuple[LogEntry, ...
 
 def must_move(old: TreePlan, new: TreePlan) -> bool:
     """Whether rows that some query was told of have other bits in a tree than in the one that it replaces."""
-    return old.name != new.name or any(new.asked.get(read, bits) != bits for read, bits in old.asked.items())
+    return old.name != new.name or any(
+        new.query_reads.get(read, bits) != bits for read, bits in old.query_reads.items()
+    )
 
 
 def _moves(old: TreePlan, new: TreePlan) -> list[Move]:
     """Which bits rows get by the new plan that have some by the old one: those of what queries read."""
     # No others: a join that tests more than it did has rows in its log that are not its rows any more.
-    return [(bits, new.asked[read]) for read, bits in old.asked.items() if read in new.asked]
+    return [(bits, new.query_reads[read]) for read, bits in old.query_reads.items() if read in new.query_reads]
 
 
 def _own_rows(segment: Segment, moved: Iterable[Move], words: int) -> Iterator[pa.RecordBatch]:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from workbench.engine.operators.grouped_filter import WORD
+from workbench.engine.physical.grouped_filter import WORD
 from workbench.engine.storage.layout import BATCH, MEMBER, WEIGHT, Layout, conform, only, word_column
 from workbench.engine.storage.sorted_index import Positions
 
