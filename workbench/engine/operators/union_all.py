@@ -14,7 +14,7 @@ from workbench.engine.storage.layout import BATCH, WEIGHT
 from workbench.engine.storage.relation import tasks_for
 from workbench.engine.storage.scan import Leaf
 from workbench.network.nodes import SetOperation
-from workbench.network.projection import Columns, columns_of
+from workbench.network.projection import Columns, read_by_branch
 
 
 def union_delta(runner: Runner, work: Work, union: SetOperation) -> Delta:
@@ -22,16 +22,16 @@ def union_delta(runner: Runner, work: Work, union: SetOperation) -> Delta:
     if not work.changed:
         return NO_CHANGE
     tasks = tasks_for(work.changed, runner.spark)
-    note = runner.tell(work.plan, work.batch, work.notes)
+    note, produced = runner.tell(work.plan, work.batch, work.notes), work.plan.produced
     leaves = [
-        Leaf.of(rows.relation.layout, sorted({c.name for c in columns_of(values)}), (), rows.bit)
+        Leaf.of(rows.relation.layout, sorted({c.name for c in read_by_branch(union, values, produced)}), (), rows.bit)
         for (_, values), rows in zip(union.direct, work.inputs, strict=True)
     ]
 
     def planned() -> DataFrame:
         frames = [changed_frame(runner.spark, note, at, leaf, tasks) for at, leaf in enumerate(leaves)]
         changes = [runner.bind(work.plan, f"change{at}", frame) for at, frame in enumerate(frames)]
-        return runner.passing(union_change(union, changes, work.plan.produced), work.plan, tasks)
+        return runner.passing(union_change(union, changes, produced), work.plan, tasks)
 
     return runner.run(runner.prepared(work.plan, "rows", (work.plan, leaves, tasks), planned))
 
