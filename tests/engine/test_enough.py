@@ -12,14 +12,14 @@ import pytest
 from engine.dated_rows import COLUMN_TYPES, fits, key, rows, written
 
 from workbench.engine.operators import index_join as probe
-from workbench.engine.operators.index_join import Probe
+from workbench.engine.operators.index_join import IndexJoin
 from workbench.engine.physical.access_paths import Way
 from workbench.engine.physical.band import Band
 from workbench.engine.physical.planner import plan_trees
 from workbench.engine.physical.semijoin import Enough
-from workbench.engine.spark.job_input import Input, Note
+from workbench.engine.storage.job_input import InputRows, JobInput
 from workbench.engine.storage import key_index
-from workbench.engine.storage.scan import Leaf
+from workbench.engine.storage.scan import Scan
 from workbench.engine.tree import TreePlan
 from workbench.network.network import Network
 from workbench.network.nodes import Join
@@ -116,14 +116,14 @@ def test_every_row_that_has_a_pair_comes_with_one(
         ).append_column("_bits0", pa.array([random.choice([1, 1, 3]) for _ in range(len(part))], pa.int64()))
         for i, part in enumerate(parts)
     ]
-    inputs = [Input(written(parts[0], tmp_path), written(parts[1], tmp_path))]
-    inputs.append(Input(written(parts[2], tmp_path), written(parts[3], tmp_path)))
+    inputs = [InputRows(written(parts[0], tmp_path), written(parts[1], tmp_path))]
+    inputs.append(InputRows(written(parts[2], tmp_path), written(parts[3], tmp_path)))
     keys = tuple(pa.field(name, COLUMN_TYPES[name]) for name in ("k", "z", "d"))
-    leaf = Leaf(pa.schema([("id", pa.int64())]), (("id", "bigint"),), keys, 1)
+    leaf = Scan(pa.schema([("id", pa.int64())]), (("id", "bigint"),), keys, 1)
     got = [
         (row["l_id"], row["r_id"])
         for task in range(2)
-        for batch in Probe(leaf, leaf, Note("unused"), ways, (Enough(WAY, side),)).pairs(*inputs, task, 2)
+        for batch in IndexJoin(leaf, leaf, JobInput("unused"), ways, (Enough(WAY, side),)).pairs(*inputs, task, 2)
         for row in batch.to_pylist()
     ]
     halves = [(parts[0], pa.concat_tables([parts[3], parts[2]])), (parts[1], parts[2])]

@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from workbench.engine.operators.aggregate_sql import merged_state
-from workbench.engine.operators.filter_and_write import NO_CHANGE, Delta
+from workbench.engine.storage.relation import NO_CHANGE, Delta
 from workbench.engine.physical.aggregate_plan import plan_aggregate
 from workbench.engine.storage import relation as relation_module
 from workbench.engine.storage import segments as segments_module

@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 
 from workbench import Session
 from workbench.engine.physical import retention as needs
-from workbench.engine.storage import expiration as pruning
+from workbench.engine.storage import retention as pruning
 
 F, G = events(320, 5), events(200, 6)
 FEEDS = {"f": Feed(F, 60, 20, time="d"), "g": Feed(G, 0, 15, time="ts", lateness=dt.timedelta(minutes=4))}

@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from workbench.engine.operators.filter_and_write import NO_CHANGE, Delta
-from workbench.engine.operators.operators import arrived, change
-from workbench.engine.operators.parent_rows import NodeRows
-from workbench.engine.spark.runner import Runner, Work
+from workbench.engine.storage.relation import NO_CHANGE, Delta
+from workbench.engine.operators.source import hydrate_source
+from workbench.engine.operators.evaluate import evaluate
+from workbench.engine.operators.operator_input import ParentRows
+from workbench.engine.operators.runner import Runner
+from workbench.engine.operators.operator_input import OperatorInput
 from workbench.engine.state import Held, empty_tree
-from workbench.engine.storage.changelog import LogEntry
-from workbench.engine.storage.remapped_lineage import carried_log, must_move
+from workbench.engine.storage.changelog import ChangelogEntry
+from workbench.engine.storage.changelog import remap_changelog, must_remap
 from workbench.engine.tree import Tree, TreePlan
 from workbench.network.network import Network
 from workbench.network.nodes import NodeId, Source
@@ -49,14 +51,14 @@ class Making:
         """
         folder = self.runner.folder(plan.name)
         left = None if old is not None else self._left_by(plan)
-        before: tuple[LogEntry, ...] = ()
+        before: tuple[ChangelogEntry, ...] = ()
         if (told := old or left) is not None:
-            before = carried_log(told, plan, folder) if must_move(told.plan, plan) else told.log
+            before = remap_changelog(told, plan, folder) if must_remap(told.plan, plan) else told.log
         delta, state_delta = self._from_nothing(plan, trees, told)
         empty = empty_tree(self.runner.spark, plan, folder)
         state = empty.state.append(state_delta) if empty.state is not None else None
         # The log goes on for queries that were there; one registered now starts from the rows as they are now.
-        log = (*before, LogEntry(self.batch, delta, whole=True)) if plan.logged else ()
+        log = (*before, ChangelogEntry(self.batch, delta, whole=True)) if plan.logged else ()
         return replace(empty, relation=empty.relation.append(delta), state=state, log=log, extensible=True)
 
     def _left_by(self, plan: TreePlan) -> Tree | None:
@@ -76,12 +78,12 @@ class Making:
         """All rows of a tree, and all of its state, as changes of nothing."""
         node = self.network.nodes[plan.roots[0]]
         if isinstance(node, Source):
-            return arrived(self.runner, plan, self.held.arrived[node.stream]), NO_CHANGE
+            return hydrate_source(self.runner, plan, self.held.arrived[node.stream]), NO_CHANGE
         inputs = tuple(rows_of(self.runner, trees[n], nodes, NO_CHANGE, from_nothing=True) for n, nodes in plan.inputs)
-        return change(self.runner, Work(node, plan, inputs, self.batch, self.held.clock, told=told))
+        return evaluate(self.runner, OperatorInput(node, plan, inputs, self.batch, self.held.clock, told=told))
 
 
-def rows_of(runner: Runner, tree: Tree, nodes: Iterable[NodeId], delta: Delta, from_nothing: bool = False) -> NodeRows:
+def rows_of(runner: Runner, tree: Tree, nodes: Iterable[NodeId], delta: Delta, from_nothing: bool = False) -> ParentRows:
     """What an operator sees of some nodes of a tree."""
     bits = tuple(dict.fromkeys(tree.plan.bits[node] for node in nodes))
-    return NodeRows(runner.views, tree.plan.name, tree.relation, delta, bits, from_nothing)
+    return ParentRows(runner.views, tree.plan.name, tree.relation, delta, bits, from_nothing)

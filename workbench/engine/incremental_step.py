@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 from workbench.engine.event_time import Clock
 from workbench.engine.hydration import Deltas, rows_of
-from workbench.engine.operators.filter_and_write import NO_CHANGE, Delta
-from workbench.engine.operators.operators import arriving, change
+from workbench.engine.storage.relation import NO_CHANGE, Delta
+from workbench.engine.operators.source import source_delta
+from workbench.engine.operators.evaluate import evaluate
 from workbench.engine.reports import Counts, OperatorReport
-from workbench.engine.spark.runner import Runner, Work
+from workbench.engine.operators.runner import Runner
+from workbench.engine.operators.operator_input import OperatorInput
 from workbench.engine.state import Held
 from workbench.engine.tree import Tree, TreePlan
 from workbench.network.network import Network
@@ -50,11 +52,11 @@ class Evaluating:
             rows = self.logged.get(node.stream)
             if rows is None:
                 return NO_CHANGE, NO_CHANGE
-            return arriving(self.runner, tree.plan, self.held.arrived[node.stream], rows, self.batch), NO_CHANGE
+            return source_delta(self.runner, tree.plan, self.held.arrived[node.stream], rows, self.batch), NO_CHANGE
         inputs = tuple(
             rows_of(self.runner, self.held.trees[name], nodes, deltas[name][0]) for name, nodes in tree.plan.inputs
         )
-        return change(self.runner, Work(node, tree.plan, inputs, self.batch, self.clock, tree))
+        return evaluate(self.runner, OperatorInput(node, tree.plan, inputs, self.batch, self.clock, tree))
 
 
 def report(plan: TreePlan, delta: Delta, seconds: float) -> OperatorReport:

@@ -22,7 +22,7 @@ from workbench.engine.physical.planner import tested_of
 from workbench.engine.physical.semijoin import Enough
 from workbench.engine.progress import Meter
 from workbench.engine.reports import OperatorReport
-from workbench.engine.spark.runner import Runner
+from workbench.engine.operators.runner import Runner
 from workbench.engine.tree import Tree, TreePlan
 from workbench.network.network import Network
 from workbench.network.nodes import Join, NodeId

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame
 
 from workbench.engine.operators.window import Extent, rows_in, within
 from workbench.engine.spark.frames import one_row_a_task, tasks_of
-from workbench.engine.spark.worker import settle
+from workbench.engine.spark.arrow_tasks import settle_worker
 from workbench.engine.storage.layout import BATCH, WEIGHT, only
 from workbench.engine.storage.relation import ROWS_A_TASK, Relation
 from workbench.engine.storage.segments import Segment, read_share
@@ -84,7 +84,7 @@ def _frame(relation: Relation, names: Sequence[str], read: Callable[[Segment], R
     tasks = 1 if relation.rows <= ROWS_A_TASK else max(1, min(len(segments), spark.sparkContext.defaultParallelism))
 
     def run(batches: Iterable[pa.RecordBatch]) -> Rows:
-        settle()
+        settle_worker()
         for task in tasks_of(batches):
             for segment in segments[task::tasks]:
                 yield from read(segment)

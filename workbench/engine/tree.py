@@ -12,18 +12,18 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from workbench.engine.operators.filter_and_write import Delta
-from workbench.engine.operators.grouped_filter import WORD
+from workbench.engine.storage.relation import Delta
+from workbench.engine.storage.lineage import WORD_BITS
 from workbench.engine.physical.access_paths import Way
 from workbench.engine.physical.accumulators import over_rows
 from workbench.engine.physical.aggregate_plan import GroupedPlan
 from workbench.engine.physical.filter_plan import CompiledFilter
 from workbench.engine.physical.fusion import member
 from workbench.engine.physical.semijoin import Enough
-from workbench.engine.storage.changelog import LogEntry, with_change
+from workbench.engine.storage.changelog import ChangelogEntry, append_change
 from workbench.engine.storage.layout import BATCH, WEIGHT, Layout
 from workbench.engine.storage.relation import Relation
-from workbench.engine.storage.retention import Need
+from workbench.engine.storage.retention import RetentionBound
 from workbench.network.nodes import NodeId, Read
 from workbench.network.projection import Columns
 from workbench.sql.algebra.expressions import Expression
@@ -94,7 +94,7 @@ class TreePlan:
         if len(bits) == 1:
             return next(iter(bits))
         combinations = [some for some in sorted(self.wanted, key=sorted) if len(some) > 1]
-        return WORD * self.layout.words + combinations.index(bits)
+        return WORD_BITS * self.layout.words + combinations.index(bits)
 
     @property
     def roots(self) -> tuple[NodeId, ...]:
@@ -145,28 +145,28 @@ class Tree:
     plan: TreePlan
     relation: Relation
     state: Relation | None
-    log: tuple[LogEntry, ...] = ()
+    log: tuple[ChangelogEntry, ...] = ()
     extensible: bool = False
-    needed: tuple[Need, ...] | None = None
+    needed: tuple[RetentionBound, ...] | None = None
 
     def grown(self, delta: Delta, state_delta: Delta, batch: int) -> Tree:
         """The tree after a batch."""
         if not delta.rows and not state_delta.rows:
             return self
         logged = self.plan.logged and delta.rows
-        log = with_change(self.log, batch, delta, self.relation) if logged else self.log
+        log = append_change(self.log, batch, delta, self.relation) if logged else self.log
         state = self.state.append(state_delta) if self.state is not None else None
         return replace(self, relation=self.relation.append(delta), state=state, log=log)
 
-    def has(self, needs: Iterable[Need]) -> bool:
+    def has(self, needs: Iterable[RetentionBound]) -> bool:
         """Whether all rows of these needs are there."""
         return self.needed is None or all(any(own.covers(need) for own in self.needed) for need in needs)
 
-    def log_for(self, plan: TreePlan, batch: int) -> tuple[LogEntry, ...]:
+    def log_for(self, plan: TreePlan, batch: int) -> tuple[ChangelogEntry, ...]:
         """The log to go on with by another plan; it begins with all rows where nobody asked for changes before."""
         if not plan.logged:
             return ()
-        return self.log if self.plan.logged else (LogEntry(batch, Delta(self.relation.segments), whole=True),)
+        return self.log if self.plan.logged else (ChangelogEntry(batch, Delta(self.relation.segments), whole=True),)
 
     @property
     def rows_kept(self) -> int:

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from workbench.errors import SqlError, StreamError, nearest
-from workbench.files.checked import NewFile, make_folder
+from workbench.files.writing import NewFile, make_folder
 from workbench.sql.algebra.column_names import stored_name, written_name
 from workbench.sql.algebra.type_names import parse_type
 from workbench.sql.algebra.types import DataType, Kind

@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from workbench.errors import StreamError
-from workbench.files.checked import NewFile, write_file
+from workbench.files.writing import NewFile, write_file
 from workbench.sql.algebra.column_names import stored_name, written_name
 from workbench.sql.algebra.type_names import parse_type
 from workbench.sql.algebra.types import DataType, Kind

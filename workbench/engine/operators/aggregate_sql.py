@@ -69,7 +69,7 @@ def grouped_change(
     return f"SELECT * FROM ({summed}) WHERE {WEIGHT} <> 0"
 
 
-def recalled_change(plan: GroupedPlan, made: Columns, recalled: str) -> str:
+def change_of_found_groups(plan: GroupedPlan, made: Columns, recalled: str) -> str:
     """SQL of the change of the operator's rows, where nothing is computed from its parent's: ``made`` and ``_weight``.
 
     Args:
@@ -90,7 +90,7 @@ def recalled_change(plan: GroupedPlan, made: Columns, recalled: str) -> str:
     return f"SELECT * FROM ({summed}) WHERE {WEIGHT} <> 0"
 
 
-def as_told(rows: str, told: str, plan: GroupedPlan, made: Columns, inexact: Set[str]) -> str:
+def with_emitted_values(rows: str, told: str, plan: GroupedPlan, made: Columns, inexact: Set[str]) -> str:
     """The rows with the DOUBLE values that were told before, where a group has been told of.
 
     Computed anew, a sum of floats may differ in its last digit; a later retraction must match what was told. ``told``

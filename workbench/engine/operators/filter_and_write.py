@@ -15,12 +15,15 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from workbench.engine.operators.grouped_filter import GroupedFilter, count_bits, patterns
-from workbench.engine.spark.job_input import Note
-from workbench.engine.spark.worker import settle
-from workbench.engine.storage.layout import BATCH, WEIGHT, word_column
+from workbench.engine.physical.grouped_filter import GroupedFilter
+from workbench.engine.storage.lineage import count_bits, patterns
+from workbench.engine.storage.job_input import JobInput
+from workbench.engine.spark.arrow_tasks import settle_worker
+from workbench.engine.storage.layout import BATCH, WEIGHT
+from workbench.engine.storage.lineage import word_column
 from workbench.engine.storage.segments import Segment, SegmentWriter
-from workbench.engine.storage.task_files import mark_of_task, written_under
+from workbench.engine.storage.job_input import mark_of_task
+from workbench.engine.storage.segments import segments_marked
 
 _ANSWER = "path string, rows bigint, checksum bigint, rows_in bigint, counts binary, beside boolean"
 
@@ -52,7 +55,7 @@ class Delta:
 NO_CHANGE = Delta()
 
 
-def passing(rows: DataFrame, grouped: GroupedFilter, kept: Iterable[str], folder: str, now: Note | None) -> DataFrame:
+def filter_and_write_plan(rows: DataFrame, grouped: GroupedFilter, kept: Iterable[str], folder: str, now: JobInput | None) -> DataFrame:
     """The pass over a root's rows; ``run_pass`` runs it, as one job.
 
     Args:
@@ -65,7 +68,7 @@ def passing(rows: DataFrame, grouped: GroupedFilter, kept: Iterable[str], folder
     return rows.mapInArrow(_writer(grouped, (*kept, BATCH, WEIGHT), folder, now), _ANSWER)
 
 
-def run_pass(plan: DataFrame) -> Delta:
+def run_filter_and_write(plan: DataFrame) -> Delta:
     """Run a pass."""
     answers = plan.collect()
     counts = sum((np.frombuffer(a.counts, dtype=np.int64) for a in answers), start=np.zeros(1, dtype=np.int64))
@@ -78,12 +81,12 @@ def run_pass(plan: DataFrame) -> Delta:
 
 
 def _writer(
-    grouped: GroupedFilter, columns: tuple[str, ...], folder: str, now: Note | None
+    grouped: GroupedFilter, columns: tuple[str, ...], folder: str, now: JobInput | None
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     words = len(grouped.always)
 
     def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        settle()
+        settle_worker()
         number = None if now is None else now.read()[0]
         counts = np.zeros(64 * words + len(grouped.combinations), dtype=np.int64)
         rows_in = 0
@@ -113,7 +116,7 @@ def _writer(
         for segment in written:
             yield _answer(segment, 0, counts * 0)
         if now is not None:
-            for segment in written_under(mark_of_task(now), folder):
+            for segment in segments_marked(mark_of_task(now), folder):
                 yield _answer(segment, 0, counts * 0, beside=True)
 
     return write

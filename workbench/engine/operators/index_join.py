@@ -17,23 +17,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
-from workbench.engine.operators.grouped_filter import comparable
+from workbench.engine.storage.comparable import comparable
 from workbench.engine.physical.access_paths import Way
 from workbench.engine.physical.semijoin import Enough
 from workbench.engine.spark.frames import one_row_a_task, tasks_of
-from workbench.engine.spark.job_input import Input, Note
-from workbench.engine.spark.worker import settle
-from workbench.engine.storage.key_index import (
-    Key,
-    Wanted,
-    candidates,
-    count_candidates,
-    one_candidate,
-    row_hashes,
-    within_days,
-)
+from workbench.engine.storage.job_input import InputRows, JobInput
+from workbench.engine.spark.arrow_tasks import settle_worker
+from workbench.engine.storage.key_index import Key, KeyRanges, candidates, count_candidates, one_candidate, row_hashes, within_days
 from workbench.engine.storage.layout import BATCH, WEIGHT
-from workbench.engine.storage.scan import Leaf
+from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import Segment, open_segment, read_share, shares
 from workbench.engine.storage.sorted_index import Positions
 
@@ -45,7 +37,7 @@ PAIRS = 65_536
 
 
 @dataclass(frozen=True)
-class Probe:
+class IndexJoin:
     """Finds the candidate pairs of two sides; what they are in a batch says the note.
 
     Columns of the pairs: those of the left side named ``l_…``, of the right ``r_…``, and batch and weight of the pair.
@@ -58,9 +50,9 @@ class Probe:
         enough: where of the pairs of a row that are in none of the ways one is enough. Others may come with it.
     """
 
-    left: Leaf
-    right: Leaf
-    note: Note
+    left: Scan
+    right: Scan
+    note: JobInput
     ways: tuple[Way, ...]
     enough: tuple[Enough, ...] = ()
 
@@ -69,7 +61,7 @@ class Probe:
         probe = self
 
         def pairs(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            settle()
+            settle_worker()
             _, (left, right) = probe.note.read()
             for task in tasks_of(batches):
                 yield from probe.pairs(left, right, task, tasks)
@@ -78,7 +70,7 @@ class Probe:
         schema = ", ".join([*values, f"{BATCH} int", f"{WEIGHT} bigint"])
         return one_row_a_task(spark, tasks).mapInArrow(pairs, schema)
 
-    def pairs(self, left: Input, right: Input, task: int = 0, tasks: int = 1) -> Iterator[pa.RecordBatch]:
+    def pairs(self, left: InputRows, right: InputRows, task: int = 0, tasks: int = 1) -> Iterator[pa.RecordBatch]:
         """One task's part of the candidate pairs."""
         for change, others, changed in _halves(left, right):
             yield from self._half(change, others, changed, task, tasks)
@@ -87,7 +79,7 @@ class Probe:
                 yield from self._half_of_some(enough, change, others, changed, task, tasks)
 
     @property
-    def _sides(self) -> tuple[tuple[str, Leaf], tuple[str, Leaf]]:
+    def _sides(self) -> tuple[tuple[str, Scan], tuple[str, Scan]]:
         return ("l", self.left), ("r", self.right)
 
     def count(self, spark: SparkSession, tasks: int) -> int:
@@ -95,7 +87,7 @@ class Probe:
         probe = self
 
         def counted(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            settle()
+            settle_worker()
             _, (left, right) = probe.note.read()
             found = 0
             for task in tasks_of(batches):
@@ -151,7 +143,7 @@ class Probe:
                 whole &= own
                 if way.band is None:
                     at = np.flatnonzero(whole)
-                    wanted = Wanted.keys(hashes[at])
+                    wanted = KeyRanges.keys(hashes[at])
                 else:
                     days = rows.column(way.band.day(changed))
                     at = np.flatnonzero(whole & ~np.asarray(days.is_null()))
@@ -159,7 +151,7 @@ class Probe:
                 if len(at):
                     yield _Looking(rows, at, wanted, way)
 
-    def _ends(self, changed: int) -> tuple[Leaf, Leaf]:
+    def _ends(self, changed: int) -> tuple[Scan, Scan]:
         """The side that changed, and the other."""
         return (self.left, self.right) if changed == 0 else (self.right, self.left)
 
@@ -178,7 +170,7 @@ class _Looking:
 
     rows: pa.RecordBatch
     at: Positions
-    wanted: Wanted
+    wanted: KeyRanges
     way: Way
 
 
@@ -189,8 +181,8 @@ class _Meeting:
     looking: _Looking
     segment: str
     changed: int
-    side: Leaf
-    other: Leaf
+    side: Scan
+    other: Scan
 
     @property
     def batch(self) -> pa.RecordBatch:
@@ -232,7 +224,7 @@ class _Meeting:
         return (mine, others) if self.changed == 0 else (others, mine)
 
 
-def _halves(left: Input, right: Input, first: int = 0) -> Iterator[tuple[Run, Run, int]]:
+def _halves(left: InputRows, right: InputRows, first: int = 0) -> Iterator[tuple[Run, Run, int]]:
     """What changed, what it is looked up in, and the side that changed; of both changes that of ``first`` looks."""
     looks, other = (left, right)[:: 1 - 2 * first]
     yield looks.change, (*other.before, *other.change), first

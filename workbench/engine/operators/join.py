@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
-from workbench.engine.operators.filter_and_write import NO_CHANGE, Delta
-from workbench.engine.operators.index_join import Probe
-from workbench.engine.operators.parent_rows import NodeRows
+from workbench.engine.storage.relation import NO_CHANGE, Delta
+from workbench.engine.operators.index_join import IndexJoin
+from workbench.engine.operators.operator_input import ParentRows
 from workbench.engine.physical.semijoin import all_of
-from workbench.engine.spark.job_input import Note
-from workbench.engine.spark.runner import Runner, Work
+from workbench.engine.storage.job_input import JobInput
+from workbench.engine.operators.runner import Runner
+from workbench.engine.operators.operator_input import OperatorInput
 from workbench.engine.storage.layout import BATCH, WEIGHT
 from workbench.engine.storage.relation import ROWS_A_TASK, tasks_for
-from workbench.engine.storage.scan import Leaf
+from workbench.engine.storage.scan import Scan
 from workbench.engine.tree import TreePlan
 from workbench.network.nodes import SIDES, Join
 from workbench.network.projection import Columns
@@ -30,7 +31,7 @@ PAIRS_A_ROW = 30
 """Where many rows each find more rows than that, Spark's own join is faster: it makes pairs some ten times as fast."""
 
 
-def join_delta(runner: Runner, work: Work, join: Join) -> Delta:
+def join_delta(runner: Runner, work: OperatorInput, join: Join) -> Delta:
     """The change of a join's rows."""
     if not any(rows.changed_rows for rows in work.inputs):
         return NO_CHANGE
@@ -44,7 +45,7 @@ def join_delta(runner: Runner, work: Work, join: Join) -> Delta:
     return runner.passed(rows, work.plan, tasks_for(read, runner.spark))
 
 
-def _probed(runner: Runner, work: Work, join: Join) -> Delta | None:
+def _probed(runner: Runner, work: OperatorInput, join: Join) -> Delta | None:
     """The change of a join whose pairs are found by key; ``None`` where Spark had better find them."""
     left, right = work.inputs
     plan, spark = work.plan, runner.spark
@@ -63,7 +64,7 @@ def _probed(runner: Runner, work: Work, join: Join) -> Delta | None:
     return runner.run(runner.prepared(plan, "rows", (plan, probe, tasks), planned))
 
 
-def probe_of(join: Join, left: NodeRows, right: NodeRows, plan: TreePlan, note: Note) -> Probe:
+def probe_of(join: Join, left: ParentRows, right: ParentRows, plan: TreePlan, note: JobInput) -> IndexJoin:
     """What finds the join's pairs."""
     read = {(c.source, c.name) for c in predicate_columns(join.tested)}
     read |= {join.names.input_name(name) for name in plan.made}
@@ -72,9 +73,9 @@ def probe_of(join: Join, left: NodeRows, right: NodeRows, plan: TreePlan, note: 
         ways = (*plan.ways, *(enough.way for enough in all_of(plan.enough)))
         looked_at = dict.fromkeys(name for way in ways for name in way.looks_at(side))
         sides.append(
-            Leaf.of(rows.relation.layout, sorted(name for at, name in read if at == side), list(looked_at), rows.bit)
+            Scan.of(rows.relation.layout, sorted(name for at, name in read if at == side), list(looked_at), rows.bit)
         )
-    return Probe(sides[0], sides[1], note, plan.ways, all_of(plan.enough))
+    return IndexJoin(sides[0], sides[1], note, plan.ways, all_of(plan.enough))
 
 
 def tested_pairs(join: Join, pairs: str, made: Columns) -> str:
@@ -84,7 +85,7 @@ def tested_pairs(join: Join, pairs: str, made: Columns) -> str:
     return f"SELECT {', '.join([*values, BATCH, WEIGHT])} FROM {pairs} WHERE {condition}"
 
 
-def join_change(join: Join, left: NodeRows, right: NodeRows, made: Columns) -> str | None:
+def join_change(join: Join, left: ParentRows, right: ParentRows, made: Columns) -> str | None:
     """SQL of a join's change where Spark finds the pairs; ``None`` when neither side changed."""
     parts = [
         _pairs(join, left.change, right.after, made, "l" if left.small else None),

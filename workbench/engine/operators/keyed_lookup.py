@@ -16,11 +16,11 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
 from workbench.engine.spark.frames import one_row_a_task, tasks_of
-from workbench.engine.spark.job_input import Input, Note
-from workbench.engine.spark.worker import settle
-from workbench.engine.storage.key_index import Hashes, Key, Wanted, candidates, key_hashes
+from workbench.engine.storage.job_input import InputRows, JobInput
+from workbench.engine.spark.arrow_tasks import settle_worker
+from workbench.engine.storage.key_index import Hashes, Key, KeyRanges, candidates, key_hashes
 from workbench.engine.storage.layout import MEMBER
-from workbench.engine.storage.scan import Leaf, SharedLeaf
+from workbench.engine.storage.scan import Scan, FusedScan
 from workbench.engine.storage.segments import Segment, open_segment
 from workbench.engine.storage.sorted_index import Positions
 
@@ -31,7 +31,7 @@ ROWS = 65_536
 
 
 @dataclass(frozen=True)
-class Lookup:
+class KeyedLookup:
     """Finds the rows of groups.
 
     Attributes:
@@ -44,8 +44,8 @@ class Lookup:
     """
 
     groups: tuple[str, ...]
-    rows: Leaf | SharedLeaf
-    note: Note
+    rows: Scan | FusedScan
+    note: JobInput
     position: int
 
     def frame(self, spark: SparkSession, tasks: int) -> DataFrame:
@@ -53,14 +53,14 @@ class Lookup:
         lookup = self
 
         def found(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            settle()
+            settle_worker()
             told = lookup.note.read()[1][lookup.position]
             for task in tasks_of(batches):
                 yield from lookup.found(told, task, tasks)
 
         return one_row_a_task(spark, tasks).mapInArrow(found, self.rows.spark)
 
-    def found(self, told: Input, task: int = 0, tasks: int = 1) -> Iterator[pa.RecordBatch]:
+    def found(self, told: InputRows, task: int = 0, tasks: int = 1) -> Iterator[pa.RecordBatch]:
         """One task's part of the rows, each once for each group it is in."""
         for segment in told.change:
             yield from self.of(open_segment(segment.path), told.before, task, tasks)
@@ -81,16 +81,16 @@ class Lookup:
             same = _same(groups, self.groups, group, batch, self.rows.key, at)
             group, at = group[same], at[same]
             match self.rows:
-                case Leaf() as rows:
+                case Scan() as rows:
                     yield rows.taken(batch, at[rows.has(batch, at)])
-                case SharedLeaf() as rows:
+                case FusedScan() as rows:
                     members = groups.column(MEMBER).to_numpy(zero_copy_only=False)[group]
                     read = rows.read_by(batch, at, members)
                     yield rows.of_members(batch, at[read], members[read])
 
     def _candidates(self, hashes: Hashes, where: Segment) -> Iterator[tuple[Positions, Positions]]:
         if self.groups:
-            yield from candidates(where.path, Key(self.rows.key), Wanted.keys(hashes), ROWS, nulls=True)
+            yield from candidates(where.path, Key(self.rows.key), KeyRanges.keys(hashes), ROWS, nulls=True)
             return
         for group in range(len(hashes)):
             for first in range(0, where.rows, ROWS):

@@ -13,13 +13,13 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from workbench.engine.operators.keyed_lookup import Lookup
-from workbench.engine.spark.job_input import Note
-from workbench.engine.spark.worker import settle
+
+from workbench.engine.storage.job_input import JobInput
+from workbench.engine.spark.arrow_tasks import settle_worker
 from workbench.engine.storage.layout import WEIGHT
-from workbench.engine.storage.scan import Leaf
+from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import SegmentWriter
-from workbench.engine.storage.task_files import mark_of_task
+from workbench.engine.storage.job_input import mark_of_task
 
 ROLE = "_role"
 """Column: what a row is."""
@@ -28,7 +28,7 @@ PARTS, STORED = 0, 1
 
 
 @dataclass(frozen=True)
-class Recall:
+class StateLookup:
     """Finds what was kept of groups.
 
     Attributes:
@@ -39,9 +39,9 @@ class Recall:
         folder: where the groups are written down.
     """
 
-    state: Leaf
-    stored: Leaf
-    note: Note
+    state: Scan
+    stored: Scan
+    note: JobInput
     position: int
     folder: str
 
@@ -53,7 +53,7 @@ class Recall:
         recall = self
 
         def recalled(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            settle()
+            settle_worker()
             yield from recall.recalled(batches, mark_of_task(recall.note))
 
         return groups.mapInArrow(recalled, self._columns)
@@ -69,7 +69,7 @@ class Recall:
             writer.add(groups)
             yield self._tagged(groups, PARTS)
             for leaf, role, segments in lookups:
-                lookup = Lookup(leaf.key, leaf, self.note, 0)
+                lookup = KeyedLookup(leaf.key, leaf, self.note, 0)
                 yield from (self._tagged(rows, role) for rows in lookup.of(groups, segments))
         writer.close()
 

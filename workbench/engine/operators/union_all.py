@@ -6,30 +6,31 @@ from collections.abc import Sequence
 
 from pyspark.sql import DataFrame
 
-from workbench.engine.operators.filter_and_write import NO_CHANGE, Delta
+from workbench.engine.storage.relation import NO_CHANGE, Delta
 from workbench.engine.physical.accumulators import over_rows
-from workbench.engine.spark.frames import changed_frame
-from workbench.engine.spark.runner import Runner, Work
+from workbench.engine.storage.frames import change_frame
+from workbench.engine.operators.runner import Runner
+from workbench.engine.operators.operator_input import OperatorInput
 from workbench.engine.storage.layout import BATCH, WEIGHT
 from workbench.engine.storage.relation import tasks_for
-from workbench.engine.storage.scan import Leaf
+from workbench.engine.storage.scan import Scan
 from workbench.network.nodes import SetOperation
 from workbench.network.projection import Columns, columns_of
 
 
-def union_delta(runner: Runner, work: Work, union: SetOperation) -> Delta:
+def union_delta(runner: Runner, work: OperatorInput, union: SetOperation) -> Delta:
     """The change of a UNION ALL's rows."""
     if not work.changed:
         return NO_CHANGE
     tasks = tasks_for(work.changed, runner.spark)
     note = runner.tell(work.plan, work.batch, work.notes)
     leaves = [
-        Leaf.of(rows.relation.layout, sorted({c.name for c in columns_of(values)}), (), rows.bit)
+        Scan.of(rows.relation.layout, sorted({c.name for c in columns_of(values)}), (), rows.bit)
         for (_, values), rows in zip(union.direct, work.inputs, strict=True)
     ]
 
     def planned() -> DataFrame:
-        frames = [changed_frame(runner.spark, note, at, leaf, tasks) for at, leaf in enumerate(leaves)]
+        frames = [change_frame(runner.spark, note, at, leaf, tasks) for at, leaf in enumerate(leaves)]
         changes = [runner.bind(work.plan, f"change{at}", frame) for at, frame in enumerate(frames)]
         return runner.passing(union_change(union, changes, work.plan.made), work.plan, tasks)
 

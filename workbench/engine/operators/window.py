@@ -16,16 +16,17 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from workbench.engine.operators.filter_and_write import NO_CHANGE, Delta
+from workbench.engine.storage.relation import NO_CHANGE, Delta
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.spark.frames import one_row_a_task, tasks_of
-from workbench.engine.spark.job_input import Note
-from workbench.engine.spark.runner import Runner, Work
-from workbench.engine.spark.worker import settle
+from workbench.engine.storage.job_input import JobInput
+from workbench.engine.operators.runner import Runner
+from workbench.engine.operators.operator_input import OperatorInput
+from workbench.engine.spark.arrow_tasks import settle_worker
 from workbench.engine.storage.layout import WEIGHT, conform
-from workbench.engine.storage.scan import Leaf
+from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import HANDED_ON, Segment, open_segment, read_share
-from workbench.engine.storage.time_index import inside, rows_within
+from workbench.engine.storage.sorted_index import times_inside, rows_within
 from workbench.network.nodes import Window
 from workbench.sql.algebra.now import Moment
 from workbench.sql.predicates.cnf import PredSet
@@ -52,15 +53,15 @@ class Crossing:
         note: has the batch, the parent's rows, and where the window was and is.
     """
 
-    rows: Leaf
-    note: Note
+    rows: Scan
+    note: JobInput
 
     def frame(self, spark: SparkSession) -> DataFrame:
         """The change as a DataFrame that is made once and run in every batch."""
         crossing = self
 
         def changed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            settle()
+            settle_worker()
             batch, (rows,) = crossing.note.read()
             before, after = crossing.note.extents()
             for _ in tasks_of(batches):
@@ -91,7 +92,7 @@ class Crossing:
         yield pa.RecordBatch.from_arrays([*values, *marks], names=self.rows.found.names)
 
 
-def window_delta(runner: Runner, work: Work, window: Window) -> Delta:
+def window_delta(runner: Runner, work: OperatorInput, window: Window) -> Delta:
     """The change of a window's rows: those that arrive in it, and those that time lets in or out."""
     (rows,), plan = work.inputs, work.plan
     before = extent(window.within, None if work.tree is None else work.clock.after_batch(work.batch - 1))
@@ -101,7 +102,7 @@ def window_delta(runner: Runner, work: Work, window: Window) -> Delta:
     note = runner.note(plan)
     note.write(work.batch, work.notes, [before, after])
     columns = [key_column(time) for time in times(window.within)]
-    crossing = Crossing(Leaf.of(rows.relation.layout, sorted(plan.made), columns, rows.bit), note)
+    crossing = Crossing(Scan.of(rows.relation.layout, sorted(plan.made), columns, rows.bit), note)
 
     def planned() -> DataFrame:
         view = runner.bind(plan, "crossing", crossing.frame(runner.spark))
@@ -114,7 +115,7 @@ def within(rows: pa.RecordBatch, where: Extent) -> Mask:
     """Which rows are in a window."""
     kept = np.ones(rows.num_rows, dtype=bool)
     for column, interval in where.items():
-        kept &= inside(*times_of(rows.column(column)), interval)
+        kept &= times_inside(*times_of(rows.column(column)), interval)
     return kept
 
 

@@ -16,8 +16,8 @@ from typing import Any
 from pyspark import cloudpickle
 
 from workbench.catalog.session_rows import StoredFunction
-from workbench.engine.spark.fitting import shown
-from workbench.engine.spark.function_process import Limits
+from workbench.engine.spark.user_functions.returned_values import short_repr
+from workbench.engine.spark.user_functions.process import Limits
 from workbench.errors import SessionError
 from workbench.session.directory.signing import is_signed, signed
 from workbench.sql.algebra.schema import UserFunction

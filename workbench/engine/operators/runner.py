@@ -10,13 +10,14 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 
 from workbench.engine.event_time import Clock
-from workbench.engine.operators.filter_and_write import Delta, passing, run_pass
-from workbench.engine.operators.parent_rows import NodeRows
-from workbench.engine.spark.frames import has_exchange
-from workbench.engine.spark.job_input import Input, Note
-from workbench.engine.spark.views import Views
+from workbench.engine.storage.relation import Delta
+from workbench.engine.operators.filter_and_write import filter_and_write_plan, run_filter_and_write
+from workbench.engine.operators.operator_input import ParentRows
+from workbench.engine.spark.plan_cache import has_exchange
+from workbench.engine.storage.job_input import InputRows, JobInput
+from workbench.engine.spark.plan_cache import Views
 from workbench.engine.tree import Tree, TreePlan, passed_rows
-from workbench.files.checked import make_folder
+from workbench.files.writing import make_folder
 from workbench.network.nodes import Node
 
 
@@ -36,7 +37,7 @@ class Work:
 
     node: Node
     plan: TreePlan
-    inputs: tuple[NodeRows, ...]
+    inputs: tuple[ParentRows, ...]
     batch: int
     clock: Clock
     tree: Tree | None = None
@@ -48,7 +49,7 @@ class Work:
         return sum(rows.changed_rows for rows in self.inputs)
 
     @property
-    def notes(self) -> tuple[Input, ...]:
+    def notes(self) -> tuple[InputRows, ...]:
         """The parents' rows as a note tells them."""
         return tuple(rows.input for rows in self.inputs)
 
@@ -87,11 +88,11 @@ class Runner:
         with suppress(OSError):
             folder.rmdir()
 
-    def note(self, plan: TreePlan, role: str = "now") -> Note:
+    def note(self, plan: TreePlan, role: str = "now") -> JobInput:
         """What tells the tasks of a tree's jobs what they work on."""
-        return Note.of(self.folder(plan.name), role)
+        return JobInput.of(self.folder(plan.name), role)
 
-    def tell(self, plan: TreePlan, batch: int, inputs: Sequence[Input] = ()) -> Note:
+    def tell(self, plan: TreePlan, batch: int, inputs: Sequence[InputRows] = ()) -> JobInput:
         """Tell them."""
         note = self.note(plan)
         note.write(batch, inputs)
@@ -120,7 +121,7 @@ class Runner:
             known = self._prepared[key] = (depends_on, None if has_exchange(made) else made)
         return known[1]
 
-    def passing(self, rows: str, plan: TreePlan, tasks: int | None = None) -> DataFrame:
+    def filter_and_write_plan(self, rows: str, plan: TreePlan, tasks: int | None = None) -> DataFrame:
         """The plan that takes a root's rows through the tree's filter.
 
         Args:
@@ -132,7 +133,7 @@ class Runner:
         # Rows of a grouped root all belong to the batch that runs; others bring their own.
         now = None if plan.grouped is None else self.note(plan)
         folder = str(self.folder(plan.name))
-        return passing(ready if tasks is None else ready.coalesce(tasks), plan.filter.filter, plan.stored, folder, now)
+        return filter_and_write_plan(ready if tasks is None else ready.coalesce(tasks), plan.filter.filter, plan.stored, folder, now)
 
     def passed(self, rows: str, plan: TreePlan, tasks: int) -> Delta:
         """What is left of a root's rows by the tree's filter, by a plan that is not kept."""
@@ -140,4 +141,4 @@ class Runner:
 
     def run(self, plan: DataFrame) -> Delta:
         """Run a plan of ``passing``: one job."""
-        return run_pass(plan)
+        return run_filter_and_write(plan)

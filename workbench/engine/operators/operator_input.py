@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workbench.engine.operators.filter_and_write import Delta
-from workbench.engine.operators.grouped_filter import WORD
-from workbench.engine.spark.job_input import Input
-from workbench.engine.spark.views import Views
-from workbench.engine.storage.layout import word_column
+from workbench.engine.storage.relation import Delta
+from workbench.engine.storage.lineage import WORD_BITS
+from workbench.engine.storage.job_input import InputRows
+from workbench.engine.spark.plan_cache import Views
+from workbench.engine.storage.lineage import word_column
 from workbench.engine.storage.relation import SMALL_ROWS, Relation
 
 
 @dataclass(frozen=True)
-class NodeRows:
+class ParentRows:
     """The rows of a node, or of several of one tree, told from the tree's other rows by their bits.
 
     ``relation`` is the tree's before the batch, ``delta`` the tree's change. At initialization a node's whole content
@@ -44,11 +44,11 @@ class NodeRows:
         return self.changed_rows <= SMALL_ROWS
 
     @property
-    def input(self) -> Input:
+    def input(self) -> InputRows:
         """The same as segments, with the rows of the tree's other nodes in between."""
         if self.from_nothing:
-            return Input(self.relation.segments)
-        return Input(self.delta.segments if self.changed_rows else (), self.relation.segments)
+            return InputRows(self.relation.segments)
+        return InputRows(self.delta.segments if self.changed_rows else (), self.relation.segments)
 
     @property
     def everything(self) -> str:

@@ -9,20 +9,21 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 from workbench.engine.operators.aggregate import grouped_delta
-from workbench.engine.operators.filter_and_write import NO_CHANGE, Delta
+from workbench.engine.storage.relation import NO_CHANGE, Delta
 from workbench.engine.operators.join import join_delta
 from workbench.engine.operators.union_all import union_delta
 from workbench.engine.operators.window import window_delta
-from workbench.engine.spark.frames import changed_frame
-from workbench.engine.spark.job_input import Input
-from workbench.engine.spark.runner import Runner, Work
+from workbench.engine.storage.frames import change_frame
+from workbench.engine.storage.job_input import InputRows
+from workbench.engine.operators.runner import Runner
+from workbench.engine.operators.operator_input import OperatorInput
 from workbench.engine.storage.relation import Relation, tasks_for
-from workbench.engine.storage.scan import Leaf
+from workbench.engine.storage.scan import Scan
 from workbench.engine.tree import TreePlan
 from workbench.network.nodes import Join, SetOperation, Window
 
 
-def change(runner: Runner, work: Work) -> tuple[Delta, Delta]:
+def evaluate(runner: Runner, work: OperatorInput) -> tuple[Delta, Delta]:
     """The change of a tree's rows and of its state."""
     match work.node:
         case Join() as join:
@@ -44,12 +45,12 @@ def arrived(runner: Runner, plan: TreePlan, rows: Relation) -> Delta:
 
 def arriving(runner: Runner, plan: TreePlan, rows: Relation, delta: Delta, batch: int) -> Delta:
     """The change of a source's tree when rows arrive; ``rows`` has those before."""
-    note = runner.tell(plan, batch, [Input(delta.segments)])
+    note = runner.tell(plan, batch, [InputRows(delta.segments)])
     tasks = tasks_for(delta.rows, runner.spark)
 
     def planned() -> DataFrame:
-        leaf = Leaf.of(rows.layout, tuple(rows.layout.columns), (), None)
-        view = runner.bind(plan, "arriving", changed_frame(runner.spark, note, 0, leaf, tasks))
+        leaf = Scan.of(rows.layout, tuple(rows.layout.columns), (), None)
+        view = runner.bind(plan, "arriving", change_frame(runner.spark, note, 0, leaf, tasks))
         return runner.passing(f"SELECT * FROM {view}", plan)
 
     return runner.run(runner.prepared(plan, "rows", (plan, tasks), planned))
