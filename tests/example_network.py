@@ -19,8 +19,8 @@ from workbench.network.nodes import (
     Source,
 )
 from workbench.sql.algebra.expressions import AggregateCall, Column, Constant, column_name
-from workbench.sql.algebra.logical import Output
 from workbench.sql.algebra.types import DATE, INTEGER, STRING, DataType, decimal
+from workbench.sql.logical import Output
 from workbench.sql.predicates.cnf import Literal, Operator, PredSet, conjunction, or_pred, pred_set
 
 MONEY = decimal(15, 2)
@@ -150,7 +150,7 @@ class Report:
     seconds: float
     operators: list[Operated]
     changes: dict[str, int] = field(default_factory=dict)
-    set_aside: dict[str, int] = field(default_factory=dict)
+    late_rows: dict[str, int] = field(default_factory=dict)
 
     def node(self, id_: NodeId) -> NodeCount:
         for operator in self.operators:

@@ -21,7 +21,7 @@ from workbench.session.views import SessionViews
 from workbench.sharing.decisions import Decision, Explanation
 from workbench.sharing.rules import Rule
 from workbench.sql.algebra.types import DATE, INTEGER, DataType, decimal
-from workbench.streams.log import SetAside
+from workbench.streams.source import QuarantinedRow
 
 COLUMNS = (("tranid", INTEGER), ("tran_date", DATE), ("amount", decimal(15, 2)), ("rbank_aba", INTEGER))
 
@@ -34,11 +34,11 @@ class FakeStream:
     time: str | None
     rows: int = 5000
     position: int = 0
-    set_aside_total: int = 0
-    set_aside: tuple[SetAside, ...] = ()
+    quarantined_rows: int = 0
+    quarantined: tuple[QuarantinedRow, ...] = ()
     columns: tuple[tuple[str, DataType], ...] = COLUMNS
     table: bool = False
-    late: int = 0
+    late_rows: int = 0
     lateness: str | None = None
 
 

@@ -21,8 +21,9 @@ from workbench.errors import StreamError
 from workbench.notebook.completion import complete
 from workbench.notebook.desk import Desk
 from workbench.session.session import Session
-from workbench.sql.algebra.column_names import quoted, stored_name, written_name
-from workbench.streams.ingest import ingest, open_log
+from workbench.sql.algebra.column_names import display_name, quoted, stored_name
+from workbench.streams.ingest import ingest
+from workbench.streams.log import open_log
 
 HOSTILE = (
     "a.b", "tick`tock", "it's", 'say "x"', "two\nlines", "tab\there", "größe", "İstanbul", "ΑΣ", "😀", "a b", "2001",
@@ -196,7 +197,7 @@ def test_stored_names_are_safe_and_come_back(name: str) -> None:
     stored = stored_name(name)
     assert stored[0] not in "_0123456789" and stored.isascii() and stored == stored.lower()
     assert all(c.isalnum() or c in "_$" for c in stored)
-    assert written_name(stored) == name.lower()
+    assert display_name(stored) == name.lower()
     assert quoted(name) == name or quoted(name)[0] == quoted(name)[-1] == "`"
 
 

@@ -22,8 +22,8 @@ from workbench.network.nodes import (
     Source,
 )
 from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Expression, Value
-from workbench.sql.algebra.logical import Output
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal
+from workbench.sql.logical import Output
 from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet, conjunction, or_pred, orient, pred_set
 
 MONEY = decimal(15, 2)

@@ -19,8 +19,8 @@ from workbench.catalog.session_rows import OperatorRow
 from workbench.network.network import Network, QueryPlan
 from workbench.network.nodes import Aggregate, Branch, Join, Read, Selection, SetOperation, SetOperator, Source
 from workbench.sql.algebra.expressions import AggregateCall, Column, Constant, column_name
-from workbench.sql.algebra.logical import Output
 from workbench.sql.algebra.types import DATE, INTEGER, decimal
+from workbench.sql.logical import Output
 from workbench.sql.predicates.cnf import Literal, Operator, PredSet, map_predicates, or_pred, orient, pred_set
 
 TEXT = QueryText("SELECT 'it''s'", "oracle", "logical\ntext")
@@ -382,7 +382,7 @@ def test_a_file_of_an_older_version_is_brought_to_the_present_one(tmp_path):
     for copied in (True, False):  # by who only reads, and by who writes
         catalog = Catalog(tmp_path / "c.db", copied=copied)
         (batch,) = catalog.session.batches()
-        assert (batch.arrived, batch.set_aside) == ({"f": 5}, {})
+        assert (batch.arrived, batch.late_rows) == ({"f": 5}, {})
         assert batch.operators == (OperatorRow("F1", 5, 5, 0.25, {"F1": 5}, {}, 0.0),)
         assert catalog.session.streams()[0].checksum is None
         ((function, stored),) = catalog.session.functions()

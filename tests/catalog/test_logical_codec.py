@@ -6,7 +6,7 @@ import pytest
 from sql.bind_schema import SCHEMA
 
 from workbench.catalog.logical_codec import logical_json, logical_of
-from workbench.sql.binder.query import bind
+from workbench.sql.binder.pipeline import bind
 
 TEXTS = [
     "SELECT * FROM T",

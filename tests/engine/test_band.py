@@ -17,9 +17,9 @@ from workbench.engine.storage.segments import write_segments
 from workbench.network.network import Network
 from workbench.network.nodes import Join
 from workbench.sharing.planner import Planner
-from workbench.sql.algebra.schema import Schema
 from workbench.sql.algebra.types import DATE, INTEGER, STRING, TIMESTAMP
-from workbench.sql.binder.query import bind
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.schema import Schema
 
 SCHEMA = Schema(
     streams={"M": (("k", STRING), ("d", DATE), ("e", DATE), ("n", INTEGER), ("t", TIMESTAMP))}, functions={}

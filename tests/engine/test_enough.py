@@ -24,9 +24,9 @@ from workbench.engine.tree import TreePlan
 from workbench.network.network import Network
 from workbench.network.nodes import Join
 from workbench.sharing.planner import Planner
-from workbench.sql.algebra.schema import Schema
 from workbench.sql.algebra.types import DATE, INTEGER, STRING
-from workbench.sql.binder.query import bind
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.schema import Schema
 
 SCHEMA = Schema(
     streams={"M": (("k", STRING), ("z", STRING), ("d", DATE), ("i", INTEGER)), "N": (("k", STRING), ("i", INTEGER))},

@@ -15,10 +15,9 @@ from workbench.engine.spark.user_functions.returned_values import LENGTH, WrongV
 from workbench.engine.spark.user_functions.process import Limits
 from workbench.errors import SessionError, SqlError
 from workbench.session.directory.functions import takes
-from workbench.sql.algebra.schema import Schema, UserFunction
-from workbench.sql.algebra.type_names import parse_type
-from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal
-from workbench.sql.binder.query import bind
+from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal, parse_type
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.schema import Schema, UserFunction
 
 MONEY = decimal(15, 2)
 DAY, NOON = dt.date(2002, 1, 1), dt.datetime(2002, 1, 1, 12)

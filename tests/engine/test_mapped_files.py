@@ -20,7 +20,7 @@ from workbench.engine.storage.sorted_index import rows_within
 from workbench.experiments.processes import DRIVER, KINDS, WORKERS, Usage, family, usage
 from workbench.files.mapped import LOOKING, MAPPED, MappedFiles, remove_folder
 from workbench.session.session import Session
-from workbench.sql.windows.windows import Interval
+from workbench.sql.windows.bounds import Interval
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="only Linux tells what is mapped")
 

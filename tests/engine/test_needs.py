@@ -13,8 +13,8 @@ from workbench.engine.physical.planner import plan_trees
 from workbench.engine.physical.retention import has_windows, needs_of
 from workbench.engine.storage.retention import RetentionBound
 from workbench.network.nodes import kind_of
-from workbench.sql.algebra.now import as_number
-from workbench.sql.windows.windows import MOST, Interval
+from workbench.sql.windows.bounds import MOST, Interval
+from workbench.sql.windows.stream_time import as_number
 
 NOW = dt.date(2002, 3, 1)
 CLOCK = Clock(moments=((0, {"f": NOW, "g": dt.datetime(2002, 3, 1, 12)}),))

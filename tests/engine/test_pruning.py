@@ -18,7 +18,7 @@ from workbench.engine.storage.retention import RetentionBound
 from workbench.engine.storage.segments import open_segment, write_segments
 from workbench.engine.tree import Tree
 from workbench.sql.algebra.types import INTEGER
-from workbench.sql.windows.windows import MOST, Interval
+from workbench.sql.windows.bounds import MOST, Interval
 
 LAYOUT = Layout({"t": INTEGER}, words=1)
 ROOT, RICH = 1, 2

@@ -7,9 +7,9 @@ from workbench.engine.physical.planner import kept_in_parts, monotone_roots, pla
 from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, NodeId
 from workbench.sharing.planner import Planner
-from workbench.sql.algebra.schema import Schema
 from workbench.sql.algebra.types import DATE, INTEGER, STRING
-from workbench.sql.binder.query import bind
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.schema import Schema
 
 SCHEMA = Schema(streams={"F": (("g", STRING), ("h", STRING), ("d", DATE), ("a", INTEGER))}, functions={})
 

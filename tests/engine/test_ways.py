@@ -24,10 +24,10 @@ from workbench.engine.storage.scan import Scan
 from workbench.network.network import Network
 from workbench.network.nodes import Join
 from workbench.sharing.planner import Planner
-from workbench.sql.algebra.schema import Schema
 from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, STRING
-from workbench.sql.binder.query import bind
+from workbench.sql.binder.pipeline import bind
 from workbench.sql.predicates.cnf import pred_set, rename_predicates
+from workbench.sql.schema import Schema
 
 SCHEMA = Schema(
     streams={"M": (("k", STRING), ("z", STRING), ("b", DATE), ("y", INTEGER), ("d", DATE), ("x", DOUBLE))},

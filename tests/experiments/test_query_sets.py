@@ -18,9 +18,9 @@ from workbench.experiments.query_sets.fed import AMOUNTS, RATIOS, WINDOWS
 from workbench.experiments.query_sets.generated import turns
 from workbench.experiments.sample_streams.schemas import SCHEMAS, STREAM_NAMES
 from workbench.experiments.sample_streams.zipcodes import zipdistance
-from workbench.sql.algebra.schema import Schema, UserFunction
 from workbench.sql.algebra.types import DOUBLE
-from workbench.sql.binder.query import bind
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.schema import Schema, UserFunction
 from workbench.streams.arrow_types import to_data_type
 
 SAMPLES = Path(__file__).parents[2] / "sample_data"

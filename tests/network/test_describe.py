@@ -35,8 +35,8 @@ from workbench.network.network import Network, QueryPlan
 from workbench.network.nodes import Aggregate, Branch, Join, Read, SetOperation, SetOperator
 from workbench.network.sql_text import expression_sql, node_sql
 from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, column_name
-from workbench.sql.algebra.logical import Output
 from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER
+from workbench.sql.logical import Output
 from workbench.sql.predicates.cnf import TRUE, Literal, Operator, or_pred, pred_set
 
 

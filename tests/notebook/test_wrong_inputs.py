@@ -185,11 +185,11 @@ def test_the_same_name_again_keeps_the_query_it_would_have_replaced(notebook, be
 FILE_WITH_BAD_ROWS = """\
 Fees: 0 rows of history, then 3 rows in batches of 2
 tranid integer, paid_on date, fee double
-set aside, 2 rows that do not fit:
+quarantined, 2 rows that do not fit:
   line 3: fee: 'lots' is no double
   line 5: 2 fields instead of 3"""
 STREAMS = """\
-stream     read  of rows  batch  time       set aside
+stream     read  of rows  batch  time       quarantined
 Transfers     4        6      2  tran_date          0
 Fees          0        3      2  paid_on            2"""
 PAST_THE_END = """\

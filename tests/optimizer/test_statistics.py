@@ -16,11 +16,11 @@ from effort import effort
 from workbench.optimizer.selectivity import DEFAULTS, FLOOR, Statistics, join_rows, selectivity
 from workbench.optimizer.statistics import COMMON_VALUES, QUANTILES, ColumnStatistics, StreamStatistics, collect
 from workbench.sql.algebra.expressions import Column, Value
-from workbench.sql.algebra.logical import Block
-from workbench.sql.algebra.schema import Schema
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, decimal
-from workbench.sql.binder.query import bind
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.logical import Block
 from workbench.sql.predicates.cnf import Literal, Operator, PredSet, or_pred, pred_set
+from workbench.sql.schema import Schema
 
 NAN, INF = float("nan"), float("inf")
 ROWS = 10_000

@@ -10,13 +10,13 @@ import pytest
 
 from workbench.optimizer.predicate_inference import MOST_INFERRED, infer
 from workbench.sql.algebra.expressions import Column, Expression, text
-from workbench.sql.algebra.logical import Block
-from workbench.sql.algebra.schema import Schema
 from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, STRING, decimal
-from workbench.sql.binder.query import bind
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.logical import Block
 from workbench.sql.predicates.canonical import canonical
 from workbench.sql.predicates.cnf import Literal, PredSet, predicate_columns
 from workbench.sql.predicates.linear import linear
+from workbench.sql.schema import Schema
 
 SCHEMA = Schema(
     streams={"F": (("a", INTEGER), ("b", INTEGER), ("m", decimal(15, 2)), ("d", DATE), ("s", STRING), ("x", DOUBLE))}

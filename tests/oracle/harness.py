@@ -182,7 +182,7 @@ class Oracle:
         self.batch = self.session.batch
         for report in self.session.reports:
             for name, feed in self.feeds.items():
-                late = report.set_aside.get(name, 0)
+                late = report.late_rows.get(name, 0)
                 assert feed.static or report.arrived[name] - late == self._arriving(report.batch, feed).num_rows
 
     def foresee(self, batches: int) -> None:

@@ -23,18 +23,18 @@ def test_rows_that_come_too_late_are_set_aside(spark: SparkSession, tmp_path: Pa
         assert late_before == 30 - FEEDS["f"].on_time(0, 30).num_rows > 0
         oracle.register({name: CASES[name] for name in NAMES})
         reports = oracle.run(2)
-        told = [report.set_aside for report in reports]
+        told = [report.late_rows for report in reports]
         assert any("f" in late for late in told) and any("g" in late for late in told)
         assert [report.rows for report in reports] == [35, 35]
-        assert session.streams["f"].set_aside_total == late_before + sum(late.get("f", 0) for late in told)
+        assert session.streams["f"].quarantined_rows == late_before + sum(late.get("f", 0) for late in told)
         late = session.streams["f"].late
         oracle.reopen()
         assert oracle.session.streams["f"].late == late
-        assert [report.set_aside for report in oracle.session.reports] == told
+        assert [report.late_rows for report in oracle.session.reports] == told
         oracle.run(1)
         oracle.check_changes()
-        told = [report.set_aside for report in oracle.session.reports]
+        told = [report.late_rows for report in oracle.session.reports]
         oracle.session.seek(1)
         again = oracle.session.run(2)
-        assert [report.set_aside for report in again] == told[1:]
+        assert [report.late_rows for report in again] == told[1:]
         oracle.check_results()

@@ -15,8 +15,7 @@ from workbench.engine.progress import Progress
 from workbench.errors import EngineError, QueryError
 from workbench.session.player import Player, Position, State
 from workbench.streams.ingest import ingest
-from workbench.streams.replay import start
-from workbench.streams.stream import Stream
+from workbench.streams.stream import Stream, replayed
 
 DAYS = pd.date_range("2002-11-20", periods=100)
 
@@ -41,16 +40,16 @@ class Recorded:
 
     def run(self, batches: int = 1) -> list[int]:
         assert self.leave.wait(20)
-        if self.stream.replay.finished:
+        if self.stream.finished:
             return []
         if self.batch + 1 == self.fails_at:
             raise EngineError("Spark could not")
-        self.stream = Stream(self.stream.replay.next()[0], self.stream.time)
+        self.stream = self.stream.next()[0]
         self.batch += 1
         return [self.batch]
 
     def seek(self, batch: int, progress: Callable[[int], None]) -> None:
-        self.stream, self.batch = Stream(self.stream.replay.rewound(), self.stream.time), 0
+        self.stream, self.batch = self.stream.rewound(), 0
         for _ in range(batch):
             progress(self.run()[0])
 
@@ -58,7 +57,7 @@ class Recorded:
 @pytest.fixture
 def session(tmp_path) -> Recorded:
     log = ingest("s", pd.DataFrame({"day": DAYS, "n": range(100)}), tmp_path / "s", time="day")
-    made = Recorded(Stream(start(log, history=10, batch=10), "day"))
+    made = Recorded(replayed(log, history=10, batch=10, time="day"))
     made.leave.set()
     return made
 

@@ -7,9 +7,11 @@ dictionaries; a selection keeps the very rows of its root, so that rows are the 
 from __future__ import annotations
 
 import datetime as dt
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cache, lru_cache, reduce
 from itertools import product
 from statistics import median
@@ -32,11 +34,11 @@ from workbench.network.nodes import (
     Source,
     Window,
 )
-from workbench.sql.algebra import logical
+from workbench.sql import logical
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Expression, Value, column_name
-from workbench.sql.algebra.logical import Block, LogicalQuery, StreamInput
 from workbench.sql.algebra.types import BOOLEAN, DataType, Kind
+from workbench.sql.logical import Block, LogicalQuery, StreamInput
 from workbench.sql.predicates.canonical import widened
 from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet, conjunction, predicate_sources
 
@@ -152,7 +154,24 @@ def _statistic(statistic: AggregateCall, rows: Sequence[Sides]) -> Value:
             return reduce(
                 lambda a, b: b if compared(b, a) < 0 else a, [v for v, n in Counter(values).items() if n == most]
             )
+        case "var_pop" | "var_samp" | "stddev_pop" | "stddev_samp" as spread:
+            return _spread(values, sample=spread.endswith("samp"), root=spread.startswith("stddev"))
     raise AssertionError(f"not evaluated here: {statistic.function}")
+
+
+def _spread(values: Sequence[Any], sample: bool, root: bool) -> Value:
+    """A variance or its root, exact until the end, so that the order of the values does not count."""
+    if len(values) <= sample:
+        return None
+    if not all(map(math.isfinite, values)):
+        return math.nan
+    exact = list(map(Fraction, values))
+    middle = sum(exact) / len(exact)
+    variance = sum((value - middle) ** 2 for value in exact) / (len(exact) - sample)
+    try:
+        return math.sqrt(variance) if root else float(variance)
+    except OverflowError:
+        return math.inf
 
 
 def combined(operator: SetOperator, branches: Sequence[Bag]) -> Bag:

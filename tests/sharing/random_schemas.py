@@ -13,8 +13,8 @@ from sharing.small_streams import Data, Row
 
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Value
-from workbench.sql.algebra.schema import Schema, UserFunction
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, Kind, decimal
+from workbench.sql.schema import Schema, UserFunction
 
 NAMES = {"k": INTEGER, "v": INTEGER, "a": INTEGER, "s": STRING, "d": DATE, "ts": TIMESTAMP, "x": DOUBLE,
          "m": decimal(9, 2), "b": BOOLEAN, "w": STRING}  # fmt: skip

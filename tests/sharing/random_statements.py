@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from workbench.sql.algebra.logical import LogicalQuery, output_columns
-from workbench.sql.algebra.schema import Schema
 from workbench.sql.algebra.types import Kind
+from workbench.sql.logical import LogicalQuery, output_columns
+from workbench.sql.schema import Schema
 
 Columns = Sequence[tuple[str, Kind]]
 """Columns as SQL texts, with their kinds."""

@@ -404,7 +404,7 @@ _OF_TIMES: dict[str, Callable[..., Any]] = {
 
 
 def _any(name: str, values: tuple[Any, ...]) -> Any:
-    """A function of the analyst's, of integers; each version gives something else."""
+    """A function of the analyst's, of anything; each version gives something else."""
     name, _, version = name.partition("@")
     assert name.startswith("user_"), f"not evaluated here: {name}"
-    return sum(values) % 7 - int(version)
+    return sum(value if isinstance(value, int) else len(str(value)) for value in values) % 7 - int(version)

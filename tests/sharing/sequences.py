@@ -26,10 +26,10 @@ from workbench.errors import WorkbenchError
 from workbench.network.network import Network
 from workbench.options import Options
 from workbench.sharing.planner import Planner
-from workbench.sql.algebra.logical import LogicalQuery
-from workbench.sql.algebra.memo import Memo
-from workbench.sql.algebra.schema import Schema
-from workbench.sql.binder.query import bind
+from workbench.sql.algebra.planning_cache import PlanningCache
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.logical import LogicalQuery
+from workbench.sql.schema import Schema
 
 SWITCHES = ("sharing", "join_sharing", "canonicalize", "transitivity", "join_order", "vertical_expansion", "reroute",
             "restructure")  # fmt: skip
@@ -360,7 +360,7 @@ def failure(of: Scenario, folder: Path, counts: Counts | None = None) -> Failure
     counts = counts or Counts()
     evaluation.forget()
     try:
-        with Memo().active():  # so that what a sequence does depends on nothing before it
+        with PlanningCache().active():  # so that what a sequence does depends on nothing before it
             Run(of, folder, counts).steps()
     except evaluation.TooLarge:
         counts.refused["(sequences that became too large)"] += 1

@@ -12,10 +12,10 @@ from sharing.scalars import NAN
 
 from workbench.optimizer.statistics import StreamStatistics, collect
 from workbench.sql.algebra.expressions import Value
-from workbench.sql.algebra.logical import LogicalQuery
-from workbench.sql.algebra.schema import Schema
 from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, STRING, DataType, decimal
-from workbench.sql.binder.query import bind
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.logical import LogicalQuery
+from workbench.sql.schema import Schema
 
 Row = Mapping[str, Value]
 Data = Mapping[str, Sequence[Row]]

@@ -12,7 +12,7 @@ from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, SetOperator, Source
 from workbench.network.projection import carried_columns, made_columns
 from workbench.sql.algebra.expressions import Constant, column_name
-from workbench.sql.algebra.logical import LogicalQuery
+from workbench.sql.logical import LogicalQuery
 
 
 def check(network: Network, evaluation: Evaluation, queries: Mapping[str, LogicalQuery]) -> None:

@@ -13,9 +13,9 @@ from workbench.network.sql_text import node_sql
 from workbench.sharing.decisions import Candidate, Decision, Explanation
 from workbench.sharing.planner import Planner
 from workbench.sharing.rules import Rule
-from workbench.sql.algebra.schema import Schema
 from workbench.sql.algebra.types import DATE, INTEGER, STRING, decimal
-from workbench.sql.binder.query import bind
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.schema import Schema
 
 COLUMNS = (("id", INTEGER), ("bank", INTEGER), ("day", DATE), ("amount", decimal(15, 2)), ("city", STRING))
 SCHEMA = Schema(streams={"fed": COLUMNS})

@@ -20,10 +20,10 @@ from workbench.options import Options
 from workbench.sharing.fold import Fold
 from workbench.sharing.planner import Planner
 from workbench.sql.algebra.column_names import stored_name
-from workbench.sql.algebra.logical import LogicalQuery
-from workbench.sql.algebra.schema import Schema
 from workbench.sql.algebra.types import BOOLEAN, INTEGER, TIMESTAMP, DataType, decimal
-from workbench.sql.binder.query import bind
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.logical import LogicalQuery
+from workbench.sql.schema import Schema
 
 Streams = dict[str, tuple[tuple[str, DataType], ...]]
 

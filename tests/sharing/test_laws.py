@@ -20,7 +20,7 @@ from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, Join, Node, NodeId
 from workbench.options import Options
 from workbench.sharing.planner import Planner
-from workbench.sql.algebra.logical import LogicalQuery
+from workbench.sql.logical import LogicalQuery
 
 VIEWS = {
     "big": query("SELECT * FROM F WHERE amount > 5"),

@@ -20,7 +20,7 @@ from workbench.network.network import Network
 from workbench.options import Options
 from workbench.sharing.planner import Planner
 from workbench.sharing.rules import Rule
-from workbench.sql.algebra.logical import LogicalQuery
+from workbench.sql.logical import LogicalQuery
 
 SWITCHES = [f.name for f in fields(Options) if f.type == "bool"]
 OFF: dict[str, Any] = dict.fromkeys(SWITCHES, False)

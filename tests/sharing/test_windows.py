@@ -12,9 +12,9 @@ from workbench.network.nodes import Aggregate, Join, Window, kind_of
 from workbench.options import Options
 from workbench.sharing.planner import Planner
 from workbench.sql.algebra.expressions import text
-from workbench.sql.algebra.schema import Schema
 from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, STRING, TIMESTAMP
-from workbench.sql.binder.query import bind
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.schema import Schema
 
 SCHEMA = Schema(
     streams={

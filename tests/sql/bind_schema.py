@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from workbench.sql.algebra.schema import Schema, UserAggregate, UserFunction
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, decimal
+from workbench.sql.schema import Schema, UserAggregate, UserFunction
 
 SCHEMA = Schema(
     streams={

@@ -9,10 +9,10 @@ from workbench.errors import SqlError
 from workbench.experiments.query_sets import appendix_b
 from workbench.experiments.sample_streams.schemas import SCHEMAS, STREAM_NAMES
 from workbench.sql.algebra.expressions import text
-from workbench.sql.algebra.logical import Block, SetOperation, StreamInput
-from workbench.sql.algebra.schema import Schema, UserFunction
 from workbench.sql.algebra.types import DOUBLE, STRING, decimal
-from workbench.sql.binder.query import bind
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.logical import Block, SetOperation, StreamInput
+from workbench.sql.schema import Schema, UserFunction
 from workbench.streams.arrow_types import to_data_type
 
 APPENDIX = Schema(

@@ -12,10 +12,9 @@ from fractions import Fraction
 import pytest
 
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, text
-from workbench.sql.algebra.logical import Block
-from workbench.sql.algebra.schema import Schema, UserFunction
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, Kind, decimal
-from workbench.sql.binder.query import bind
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.logical import Block
 from workbench.sql.predicates.canonical import (
     canonical,
     canonical_expression,
@@ -25,6 +24,7 @@ from workbench.sql.predicates.canonical import (
 )
 from workbench.sql.predicates.cnf import Literal, Operator, PredSet, predicate_columns
 from workbench.sql.predicates.linear import expression_of, linear, linear_form
+from workbench.sql.schema import Schema, UserFunction
 
 SCHEMA = Schema(
     streams={

@@ -7,8 +7,8 @@ from sql.bind_schema import SCHEMA
 
 from workbench.errors import UnsupportedError
 from workbench.sql.algebra.expressions import text
-from workbench.sql.algebra.logical import Block
-from workbench.sql.binder.query import bind
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.logical import Block
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 
 

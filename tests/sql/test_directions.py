@@ -8,14 +8,14 @@ import random
 
 import pytest
 
-from workbench.sql.algebra.logical import Block
-from workbench.sql.algebra.now import as_number
-from workbench.sql.algebra.schema import Schema
 from workbench.sql.algebra.types import DATE, INTEGER, TIMESTAMP
-from workbench.sql.binder.query import bind
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.logical import Block
 from workbench.sql.predicates.cnf import PredSet
-from workbench.sql.windows.monotonicity import BACKWARD, FORWARD, STILL, ahead, direction
-from workbench.sql.windows.windows import intervals, time_and_end
+from workbench.sql.schema import Schema
+from workbench.sql.windows.bounds import intervals, time_and_end
+from workbench.sql.windows.monotonicity import BACKWARD, FORWARD, STILL, intervals_from_now_on, monotonicity
+from workbench.sql.windows.stream_time import as_number
 
 MOMENT = {"f": dt.date(2002, 1, 20), "g": dt.datetime(2002, 1, 20, 12), "p": 50, "p rows": 9}
 SCHEMA = Schema(
@@ -54,7 +54,7 @@ def window_of(text: str) -> PredSet:
 
 @pytest.mark.parametrize("text", WAYS)
 def test_ways(text: str) -> None:
-    ways = {direction(time_and_end(end)[2]) for end in window_of(text)} - {STILL}
+    ways = {monotonicity(time_and_end(end)[2]) for end in window_of(text)} - {STILL}
     assert ways == {WAYS[text]}
 
 
@@ -73,14 +73,16 @@ def later(chosen: random.Random) -> list[dict[str, object]]:
 def test_what_is_left_behind_never_comes_back(text: str) -> None:
     window, chosen = window_of(text), random.Random(text)
     for early, late in itertools.combinations(later(chosen), 2):
-        kept = ahead(window, early)
+        kept = intervals_from_now_on(window, early)
         for time, interval in intervals(window, late).items():
             for at in () if interval.empty else (interval.low, interval.high):
                 assert kept[time].low <= at <= kept[time].high, (text, early, late)
 
 
 def test_something_is_left_behind() -> None:
-    (interval,) = ahead(window_of("F where d > now() - 3"), MOMENT).values()
+    (interval,) = intervals_from_now_on(window_of("F where d > now() - 3"), MOMENT).values()
     assert interval.low == as_number(dt.date(2002, 1, 18))
-    (interval,) = ahead(window_of("P for (t = ST; t < ST + 50; t += 5) { WindowIs(P, t - 4, t); }"), MOMENT).values()
+    (interval,) = intervals_from_now_on(
+        window_of("P for (t = ST; t < ST + 50; t += 5) { WindowIs(P, t - 4, t); }"), MOMENT
+    ).values()
     assert interval.low == 46

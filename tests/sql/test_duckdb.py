@@ -9,8 +9,8 @@ import pytest
 from sql.bind_schema import SCHEMA
 from three_valued import satisfied
 
-from workbench.sql.algebra.logical import Block
-from workbench.sql.binder.query import bind
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.logical import Block
 
 CONDITIONS = [
     "a = 1 and not (b > 0 or c is null)",

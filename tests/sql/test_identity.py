@@ -22,11 +22,11 @@ from workbench.sql.algebra.expressions import (
     identity,
     text,
 )
-from workbench.sql.algebra.schema import UserFunction
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal
 from workbench.sql.predicates.cnf import Literal, Operator, PredSet, or_pred, pred_set
 from workbench.sql.predicates.implication import implies
 from workbench.sql.predicates.literal_sets import Subject
+from workbench.sql.schema import UserFunction
 
 TYPES = (BOOLEAN, INTEGER, DOUBLE, STRING, DATE, TIMESTAMP, decimal(5, 2), decimal(5, 0))
 K = Column("k", INTEGER)

@@ -18,9 +18,9 @@ from three_valued import value
 
 from workbench.sql.algebra.arithmetic import BIGINT_MAX, BIGINT_MIN, number
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
-from workbench.sql.algebra.logical import Block
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal
-from workbench.sql.binder.query import bind
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.logical import Block
 from workbench.sql.predicates.cnf import TRUE, Literal, Operator, PredSet, conjunction, or_pred, pred_set
 from workbench.sql.predicates.implication import (
     MAX_POINTS,

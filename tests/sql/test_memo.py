@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.sql.algebra.expressions import Column, Constant
-from workbench.sql.algebra.memo import Memo, remembered
+from workbench.sql.algebra.planning_cache import PlanningCache, cached
 from workbench.sql.algebra.types import INTEGER
 from workbench.sql.predicates.cnf import Literal, Operator, or_pred, pred_set
 from workbench.sql.predicates.implication import implies
@@ -12,12 +12,12 @@ from workbench.sql.predicates.implication import implies
 def test_results_are_remembered_until_they_are_too_many():
     calls = []
 
-    @remembered(most=2)
+    @cached(2)
     def length(text: str) -> int:
         calls.append(text)
         return len(text)
 
-    with Memo().active():
+    with PlanningCache().active():
         for text in ("a", "b", "a", "c", "c", "b"):
             assert length(text) == len(text)
     assert calls == ["a", "b", "c", "b"]
@@ -26,7 +26,7 @@ def test_results_are_remembered_until_they_are_too_many():
 def test_each_session_remembers_its_own():
     a = Column("a", INTEGER)
     wide, narrow = (pred_set([or_pred([Literal(a, Operator.GT, Constant(n, INTEGER))])]) for n in (1, 5))
-    one, other = Memo(), Memo()
+    one, other = PlanningCache(), PlanningCache()
     with one.active():
         assert implies(narrow, wide)
         with other.active():

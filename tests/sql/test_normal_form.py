@@ -11,9 +11,9 @@ from sql.fixtures import pairs, parse_pairs
 from three_valued import satisfied, value
 
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
-from workbench.sql.algebra.logical import Block
 from workbench.sql.algebra.types import BOOLEAN, INTEGER
-from workbench.sql.binder.query import bind
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.logical import Block
 from workbench.sql.predicates.cnf import Operator
 from workbench.sql.predicates.normal_form import MAX_LITERALS, MAX_OR_PREDS, normal_form
 

@@ -7,7 +7,7 @@ from sql.bind_schema import SCHEMA
 from sql.fixtures import pairs
 
 from workbench.errors import SqlError
-from workbench.sql.binder.query import bind
+from workbench.sql.binder.pipeline import bind
 
 
 @pytest.mark.parametrize(("dialect", "sql", "expected"), pairs("refused.sql"))

@@ -8,8 +8,8 @@ from decimal import Decimal
 import pytest
 from sql.bind_schema import SCHEMA
 
-from workbench.sql.algebra.logical import Block
-from workbench.sql.binder.query import bind
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.logical import Block
 from workbench.sql.render.spark_sql import predicates_to_spark, to_spark
 
 MAX = 2**63 - 1

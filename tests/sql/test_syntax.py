@@ -6,7 +6,7 @@ import pytest
 from sql.bind_schema import SCHEMA
 
 from workbench.errors import SqlError
-from workbench.sql.binder.query import bind
+from workbench.sql.binder.pipeline import bind
 from workbench.sql.syntax.parse import parse
 
 

@@ -6,9 +6,9 @@ import pytest
 from sql.bind_schema import SCHEMA
 
 from workbench.errors import SqlError, UnsupportedError
-from workbench.sql.algebra.logical import Block
-from workbench.sql.algebra.type_names import parse_type
-from workbench.sql.binder.query import bind
+from workbench.sql.algebra.types import parse_type
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.logical import Block
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ from three_valued import satisfied
 
 from workbench.sql.algebra.arithmetic import BIGINT_MAX, BIGINT_MIN, number
 from workbench.sql.algebra.expressions import Column, Constant
-from workbench.sql.algebra.logical import Block
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal
-from workbench.sql.binder.query import bind
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.logical import Block
 from workbench.sql.predicates.cnf import Literal, Operator, PredSet, or_pred, pred_set
 from workbench.sql.predicates.literal_sets import Subject, subject_and_values, to_literals, to_or_preds, value_set
 from workbench.sql.predicates.value_sets import EMPTY, EVERYTHING, NOT_NULL, NULLS, ValueSet

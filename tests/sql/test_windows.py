@@ -8,13 +8,13 @@ import pytest
 
 from workbench.errors import SqlError
 from workbench.sql.algebra.expressions import Constant
-from workbench.sql.algebra.logical import Block
-from workbench.sql.algebra.now import now_of
-from workbench.sql.algebra.schema import Schema
 from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, STRING, TIMESTAMP
-from workbench.sql.binder.query import Bound, bind
-from workbench.sql.windows.moments import sequence, value_at
-from workbench.sql.windows.windows import Interval, intervals, window_text
+from workbench.sql.binder.pipeline import Bound, bind
+from workbench.sql.logical import Block
+from workbench.sql.schema import Schema
+from workbench.sql.windows.bounds import Interval, intervals, window_text
+from workbench.sql.windows.evaluation import sequence, value_at
+from workbench.sql.windows.stream_time import now_of
 
 SCHEMA = Schema(
     streams={

@@ -1,4 +1,4 @@
-"""Whatever the source, the log holds its rows in order, with the workbench's types, and says what it set aside."""
+"""Whatever the source, the log holds its rows in order, with the workbench's types, and says what it quarantined."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from workbench.errors import StreamError
-from workbench.streams.ingest import StreamLog, ingest, open_log
-from workbench.streams.log import FILE_ROWS, ROW_GROUP_ROWS
+from workbench.streams.ingest import ingest
+from workbench.streams.log import ROW_GROUP_ROWS, StreamLog, open_log
+from workbench.streams.log_writer import FILE_ROWS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -99,7 +100,7 @@ def test_boundary_values_arrive_unchanged_and_in_order(make: Any, tmp_path: Path
     table = boundary_table()
     log = ingest("x", make(table, tmp_path), tmp_path / "log")
     assert all_of(log).equals(table)
-    assert (log.rows, log.set_aside_total, log.set_aside) == (5, 0, ())
+    assert (log.rows, log.misfits, log.quarantined) == (5, 0, ())
 
 
 def test_boundary_values_from_spark_arrive_unchanged_and_in_order(spark: SparkSession, tmp_path: Path) -> None:
@@ -240,11 +241,11 @@ def test_a_time_of_day_can_be_read_as_string(tmp_path: Path) -> None:
     ]
 
 
-def test_given_types_set_aside_what_does_not_fit_them(tmp_path: Path) -> None:
+def test_given_types_quarantine_what_does_not_fit_them(tmp_path: Path) -> None:
     table = pa.table({"f": [1.0, 2.5, None, float("nan"), 2.0**63], "s": ["1", "2", "x", None, "5"]})
     log = ingest("x", table, tmp_path / "log", columns={"f": "bigint", "s": "decimal(3,1)"})
     assert all_of(log).to_pylist() == [{"f": 1, "s": Decimal("1.0")}]
-    assert [(entry.line, entry.reason) for entry in log.set_aside] == [
+    assert [(entry.line, entry.reason) for entry in log.quarantined] == [
         (2, "f: '2.5' is no integer"),
         (3, "s: 'x' is no decimal(3,1)"),
         (4, "f: 'nan' is no integer"),
@@ -252,11 +253,11 @@ def test_given_types_set_aside_what_does_not_fit_them(tmp_path: Path) -> None:
     ]
 
 
-def test_dates_outside_the_years_of_sql_are_set_aside(tmp_path: Path) -> None:
+def test_dates_outside_the_years_of_sql_are_quarantined(tmp_path: Path) -> None:
     days = pa.array([2_932_896, 2_932_897, -719_162, -719_163, None], pa.int32()).cast(pa.date32())
     log = ingest("x", pa.table({"d": days}), tmp_path / "log")
     assert all_of(log)["d"].to_pylist() == [datetime.date(9999, 12, 31), datetime.date(1, 1, 1), None]
-    assert [entry.line for entry in log.set_aside] == [2, 4]
+    assert [entry.line for entry in log.quarantined] == [2, 4]
 
 
 # Names, time and given columns

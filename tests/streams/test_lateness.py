@@ -1,4 +1,4 @@
-"""Rows that come later than a stream allows: found the same way however they are replayed, set aside and counted."""
+"""Rows that come later than a stream allows: found the same way however they are replayed, quarantined and counted."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import pytest
 
 from workbench.errors import StreamError
 from workbench.sql.algebra.types import DATE, INTEGER, TIMESTAMP, DataType
-from workbench.streams import source
-from workbench.streams.ingest import ingest, open_log
+from workbench.streams import readers
+from workbench.streams.ingest import ingest
 from workbench.streams.lateness import lateness_of
-from workbench.streams.replay import start
-from workbench.streams.stream import Stream
+from workbench.streams.log import open_log
+from workbench.streams.stream import replayed
 
 DAY = dt.date(2002, 1, 1)
 LEAST, MOST = -(2**63), 2**63 - 1
@@ -70,7 +70,7 @@ def test_a_row_is_late_behind_the_latest_before_it(tmp_path: Path) -> None:
     assert log.rows == 13
     assert log.on_time(0, 99)["id"].to_pylist() == [0, 1, 3, 5, 6, 10, 11]
     assert log.on_time(3, 8)["id"].to_pylist() == [3, 5, 6]
-    assert [(e.line, e.row, e.text, e.reason) for e in log.set_aside][:1] == [
+    assert [(e.line, e.row, e.text, e.reason) for e in log.quarantined][:1] == [
         (3, 2, "2,2002-01-03", "d: 2002-01-03 is more than 2 days late")
     ]
     again = open_log(log.folder)
@@ -94,7 +94,7 @@ def test_numbers_at_the_ends_of_their_range(tmp_path: Path, allowed: int) -> Non
 def test_batches_and_chunks_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, batch: int) -> None:
     chosen = random.Random(3)
     table = days(*(i // 3 - chosen.choice([0, 0, 1, 2, 5]) for i in range(200)))
-    monkeypatch.setattr(source, "ROW_GROUP_ROWS", batch)  # chunks of so many rows
+    monkeypatch.setattr(readers, "ROW_GROUP_ROWS", batch)  # chunks of so many rows
     log = ingest("f", table, tmp_path / "log", time="d", lateness="2 days")
     latest, on_time = DAY - dt.timedelta(999), []
     for id_, day in zip(table["id"].to_pylist(), table["D"].to_pylist(), strict=True):
@@ -102,17 +102,17 @@ def test_batches_and_chunks_change_nothing(tmp_path: Path, monkeypatch: pytest.M
             on_time.append(id_)
         latest = max(latest, day)
     assert 10 < 200 - len(on_time) < 190
-    stream = Stream(start(log, 30, batch), "d")
-    found = [i for part in stream.replay.history_tables() for i in part["id"].to_pylist()]
-    late = stream.late
+    stream = replayed(log, 30, batch, "d")
+    found = [i for part in stream.history_tables() for i in part["id"].to_pylist()]
+    late = stream.late_rows
     assert late == 30 - len(found)
-    replay = stream.replay
-    while not replay.finished:
-        after, rows = replay.next()
-        assert after.late_since(replay) == after.position - replay.position - rows.num_rows
-        late += after.late_since(replay)
+    while not stream.finished:
+        after, rows = stream.next()
+        new = after.late_rows - stream.late_rows
+        assert new == after.position - stream.position - rows.num_rows
+        late += new
         found += rows["id"].to_pylist()
-        replay = after
+        stream = after
     assert found == on_time
     assert late == 200 - len(on_time)
 
@@ -122,8 +122,8 @@ def test_only_what_has_arrived_is_told(tmp_path: Path) -> None:
     log = ingest(
         "f", tmp_path / "f.csv", tmp_path / "log", columns={"id": "int", "d": "date"}, time="d", lateness="1 day"
     )
-    first = Stream(start(log, 1, 2), "d")
-    assert (first.late, first.set_aside_total, [e.line for e in first.set_aside]) == (0, 1, [3])
-    then = Stream(first.replay.next()[0], "d")
-    assert (then.late, then.set_aside_total, [e.line for e in then.set_aside]) == (1, 2, [3, 4])
+    first = replayed(log, 1, 2, "d")
+    assert (first.late_rows, first.quarantined_rows, [e.line for e in first.quarantined]) == (0, 1, [3])
+    then = first.next()[0]
+    assert (then.late_rows, then.quarantined_rows, [e.line for e in then.quarantined]) == (1, 2, [3, 4])
     assert str(then.lateness) == "1 day"

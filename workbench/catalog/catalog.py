@@ -25,7 +25,7 @@ from workbench.catalog.session_rows import SessionRows
 from workbench.network.network import Network, QueryPlan
 from workbench.network.nodes import Node, NodeId, Read, kind_of, reads
 from workbench.sql.algebra.expressions import text
-from workbench.sql.algebra.logical import Output
+from workbench.sql.logical import Output
 
 _NODE, _QUERY = "node", "query"
 """The kinds of readers."""

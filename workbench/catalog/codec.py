@@ -16,11 +16,11 @@ from typing import Any
 
 from workbench.sql.algebra.aggregates import STATISTICS
 from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Expression, Value
-from workbench.sql.algebra.memo import remembered
+from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import DataType, Kind
 
 _MANY = 1 << 16
-"""How many decoded texts are remembered."""
+"""How many decoded texts are cached."""
 _ENCODER = json.JSONEncoder(separators=(",", ":"))
 
 
@@ -35,7 +35,7 @@ def expression_json(expression: Expression) -> str:
     return _dump(_tree(expression))
 
 
-@remembered(_MANY)
+@cached(_MANY)
 def expression_of(stored: str) -> Expression:
     """The expression of a JSON text: the inverse of ``expression_json``."""
     return _expression(json.loads(stored))
@@ -46,7 +46,7 @@ def expressions_json(expressions: Iterable[Expression]) -> str:
     return _dump([_tree(e) for e in expressions])
 
 
-@remembered(_MANY)
+@cached(_MANY)
 def expressions_of(stored: str) -> tuple[Expression, ...]:
     """The inverse of ``expressions_json``."""
     return tuple(map(_expression, json.loads(stored)))
@@ -58,7 +58,7 @@ def statistic_json(statistic: AggregateCall) -> str:
     return _dump({**tree, "type": str(statistic.type), "distinct": statistic.distinct})
 
 
-@remembered(_MANY)
+@cached(_MANY)
 def statistic_of(stored: str) -> AggregateCall:
     """The inverse of ``statistic_json``."""
     tree = json.loads(stored)
@@ -68,7 +68,7 @@ def statistic_of(stored: str) -> AggregateCall:
     return AggregateCall(tree["statistic"], arguments, type_of(tree["type"]), tree["distinct"])
 
 
-@remembered(_MANY)
+@cached(_MANY)
 def type_of(name: str) -> DataType:
     """The type of that name.
 

@@ -15,16 +15,14 @@ from enum import Enum
 from typing import Any
 
 from workbench.catalog.codec import plain_value, value_of
-from workbench.sql.algebra import expressions, logical, types
-from workbench.sql.algebra.logical import LogicalQuery
-from workbench.sql.binder import stream_windows
-from workbench.sql.binder.stream_windows import StreamWindow
+from workbench.sql import logical
+from workbench.sql.algebra import expressions, types
+from workbench.sql.logical import LogicalQuery, StreamWindow
 from workbench.sql.predicates import cnf
-from workbench.sql.windows import moments
 
 _KINDS: dict[str, type] = {
     kind.__name__: kind
-    for module in (expressions, logical, types, stream_windows, cnf, moments)
+    for module in (expressions, logical, types, cnf)
     for kind in vars(module).values()
     if inspect.isclass(kind) and (is_dataclass(kind) or issubclass(kind, Enum))
 }
@@ -34,7 +32,7 @@ def logical_json(query: LogicalQuery) -> str:
     """A logical query as JSON text.
 
     Example:
-        >>> from workbench.sql.algebra.logical import Block, StreamInput
+        >>> from workbench.sql.logical import Block, StreamInput
         >>> from workbench.sql.predicates.cnf import TRUE
         >>> logical_json(Block((StreamInput("F"),), TRUE, ()))[:72]
         '{"is":"Block","inputs":[{"is":"StreamInput","stream":"F","columns":[]}],'

@@ -15,9 +15,8 @@ from workbench.catalog.codec import type_of
 from workbench.catalog.database import Database
 from workbench.catalog.logical_codec import logical_json, logical_of, windows_json, windows_of
 from workbench.catalog.schema import PLAN_ANEW
-from workbench.sql.algebra.logical import LogicalQuery
-from workbench.sql.algebra.schema import UserAggregate, UserFunction
-from workbench.sql.binder.stream_windows import StreamWindow
+from workbench.sql.logical import LogicalQuery, StreamWindow
+from workbench.sql.schema import UserAggregate, UserFunction
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,7 @@ class BatchRow:
     arrived: Mapping[str, int]
     changes: Mapping[str, int]
     operators: tuple[OperatorRow, ...]
-    set_aside: Mapping[str, int]
+    late_rows: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +272,7 @@ class SessionRows:
 
     def put_batch(self, row: BatchRow) -> None:
         """Keep the report of a batch."""
-        told = [json.dumps(dict(counts)) for counts in (row.arrived, row.changes, row.set_aside)]
+        told = [json.dumps(dict(counts)) for counts in (row.arrived, row.changes, row.late_rows)]
         self._database.insert("batches", [(row.batch, row.rows, row.seconds, *told)])
         self._database.insert(
             "operator_timings",

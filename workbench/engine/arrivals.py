@@ -11,7 +11,7 @@ from workbench.engine.storage.relation import Delta
 from workbench.engine.storage.layout import BATCH, WEIGHT, Layout
 from workbench.engine.storage.segments import write_segments
 from workbench.network.projection import Columns
-from workbench.sql.algebra.now import ROW
+from workbench.sql.windows.stream_time import ROW
 
 
 def layout_of(columns: Columns) -> Layout:

@@ -17,7 +17,7 @@ from workbench.engine.storage.layout import BATCH
 from workbench.engine.storage.segments import Segment, open_segment
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Value
-from workbench.sql.algebra.now import Moment, as_number, rows_of
+from workbench.sql.windows.stream_time import EventTimeVector, as_number, rows_of
 
 if TYPE_CHECKING:
     from workbench.engine.storage.relation import Relation
@@ -39,10 +39,10 @@ class Clock:
     """
 
     times: Mapping[str, str] = field(default_factory=dict)
-    moments: tuple[tuple[int, Moment], ...] = ((0, {}),)
+    moments: tuple[tuple[int, EventTimeVector], ...] = ((0, {}),)
 
     @property
-    def now(self) -> Moment:
+    def now(self) -> EventTimeVector:
         """What time it is."""
         return self.moments[-1][1]
 
@@ -57,11 +57,11 @@ class Clock:
         rows = self.now.get(rows_of(stream))
         return rows if isinstance(rows, int) else 0
 
-    def standing(self, moment: Moment) -> Clock:
+    def standing(self, moment: EventTimeVector) -> Clock:
         """A clock that stands at a moment."""
         return replace(self, moments=((self.moments[-1][0], moment),))
 
-    def after_batch(self, batch: int) -> Moment:
+    def after_batch(self, batch: int) -> EventTimeVector:
         """What time it was after a batch."""
         return next((moment for number, moment in reversed(self.moments) if number <= batch), {})
 
@@ -78,7 +78,7 @@ class Clock:
         """The clock after a batch."""
         return replace(self, moments=(*self.moments, (batch, self._later(self.now, arriving))))
 
-    def _later(self, moment: Moment, arriving: Mapping[str, pa.Table]) -> Moment:
+    def _later(self, moment: EventTimeVector, arriving: Mapping[str, pa.Table]) -> EventTimeVector:
         """A moment after rows have arrived; those without an event time count as rows only."""
         later = dict(moment)
         for name, table in arriving.items():

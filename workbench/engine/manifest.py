@@ -23,8 +23,8 @@ from workbench.engine.storage.retention import RetentionBound
 from workbench.engine.storage.segments import Segment
 from workbench.engine.tree import Tree, TreePlan
 from workbench.network.projection import Columns
-from workbench.sql.algebra.now import ROW
-from workbench.sql.windows.windows import Interval
+from workbench.sql.windows.bounds import Interval
+from workbench.sql.windows.stream_time import ROW
 
 
 class Manifest:

@@ -92,7 +92,7 @@ class BatchReport:
     """One batch.
 
     ``rows``: rows that arrived, in all. ``seconds``: wall time of the whole batch. ``operators``: those that had work.
-    ``changes``: for each query, rows of its delta. ``arrived``: rows that arrived, by stream. ``set_aside``: how many
+    ``changes``: for each query, rows of its delta. ``arrived``: rows that arrived, by stream. ``late_rows``: how many
     of these came later than the stream allows, and are in no answer.
     """
 
@@ -102,7 +102,7 @@ class BatchReport:
     operators: tuple[OperatorReport, ...]
     changes: Mapping[str, int] = field(default_factory=dict)
     arrived: Mapping[str, int] = field(default_factory=dict)
-    set_aside: Mapping[str, int] = field(default_factory=dict)
+    late_rows: Mapping[str, int] = field(default_factory=dict)
 
     def node(self, id: NodeId) -> NodeReport:
         """Rows in and out of one node; zeros for a node whose tree had no work.

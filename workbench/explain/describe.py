@@ -17,7 +17,7 @@ from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, Source, Window, kind_of
 from workbench.network.projection import Columns, carried_columns, made_columns
 from workbench.network.sql_text import SIDE_NAMES, expression_sql, node_sql, or_pred_sql, window_sql
-from workbench.sql.algebra.column_names import written_name
+from workbench.sql.algebra.column_names import display_name
 from workbench.sql.algebra.expressions import column_name, reading_order
 from workbench.sql.predicates.cnf import pred_set
 
@@ -111,7 +111,7 @@ class NetworkView:
     def columns(self, id_: NodeId) -> Columns:
         """Names and types of the columns that are kept of a node's rows: those of its local tree."""
         carried = self._carried[self.node(id_).root]
-        return {written_name(name): type_ for name, type_ in carried.items()}
+        return {display_name(name): type_ for name, type_ in carried.items()}
 
     def ancestors(self, query: str) -> frozenset[NodeId]:
         """Ids of all nodes a query's answer is computed by.

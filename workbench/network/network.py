@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 from workbench.network.nodes import Join, Node, NodeId, Read, Selection, SetOperation
 from workbench.sql.algebra.expressions import Column, columns
-from workbench.sql.algebra.logical import Output
+from workbench.sql.logical import Output
 from workbench.sql.predicates.cnf import TRUE, PredSet, predicate_columns
 
 

@@ -32,7 +32,7 @@ from workbench.sql.algebra.expressions import (
     digest,
     identity,
 )
-from workbench.sql.algebra.memo import remembered
+from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import DataType
 from workbench.sql.predicates.cnf import (
     TRUE,
@@ -43,7 +43,7 @@ from workbench.sql.predicates.cnf import (
     predicate_sources,
     rename_predicates,
 )
-from workbench.sql.windows.windows import times
+from workbench.sql.windows.bounds import times
 
 NodeId = str
 ID_DIGITS = 12
@@ -295,7 +295,7 @@ class Window:
 
     Attributes:
         read: the rows it is a window on.
-        within: comparisons of times of a row with now (``workbench.sql.windows.windows``), over the same columns.
+        within: comparisons of times of a row with now (``workbench.sql.windows.bounds``), over the same columns.
         parent: the node it is evaluated from.
     """
 
@@ -342,7 +342,7 @@ def kind_of(node: Node) -> str:
             return "window"
 
 
-@remembered(100_000)
+@cached(100_000)
 def side_of(predicates: PredSet, side: int) -> PredSet:
     """The part of a join's predicates that reads one side only, over that side's root.
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from workbench.network.nodes import SIDES, Aggregate, Join, Node, NodeId, Selection, SetOperation, Source, Window
 from workbench.sql.algebra.expressions import Column, columns
-from workbench.sql.algebra.now import ROW
 from workbench.sql.algebra.types import DataType
 from workbench.sql.predicates.cnf import predicate_columns
+from workbench.sql.windows.stream_time import ROW
 
 Types = Mapping[str, DataType]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from workbench.network.nodes import Aggregate, Join, Node, Selection, SetOperation, Source, Window
-from workbench.sql.algebra.column_names import quoted, written_name
+from workbench.sql.algebra.column_names import display_name, quoted
 from workbench.sql.algebra.expressions import (
     AggregateCall,
     Call,
@@ -22,7 +22,7 @@ from workbench.sql.algebra.expressions import (
     text,
 )
 from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet
-from workbench.sql.windows.windows import time_and_end
+from workbench.sql.windows.bounds import time_and_end
 
 SIDE_NAMES = ("l", "r")
 """What a join's statement calls its left and its right parent."""
@@ -109,7 +109,7 @@ def _sql(expression: Expression | AggregateCall, sides: tuple[str, ...], outer: 
     """The expression, in parentheses when it binds less than ``outer``, what is around it."""
     match expression:
         case Column():
-            name = quoted(written_name(expression.name))
+            name = quoted(display_name(expression.name))
             return f"{sides[expression.source]}.{name}" if sides else name
         case Constant():
             return text(expression)
@@ -162,7 +162,7 @@ def _aggregate_sql(node: Aggregate) -> str:
 
 
 def _as_columns(named: Iterable[tuple[Expression | AggregateCall, str]]) -> str:
-    parts = ((expression_sql(expression), quoted(written_name(name))) for expression, name in named)
+    parts = ((expression_sql(expression), quoted(display_name(name))) for expression, name in named)
     return ", ".join(sql if sql == name else f"{sql} AS {name}" for sql, name in parts)
 
 

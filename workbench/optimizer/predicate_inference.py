@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from workbench.sql.algebra.expressions import Constant, Expression, sources
-from workbench.sql.algebra.memo import remembered
+from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import Kind
 from workbench.sql.predicates.canonical import NEVER, canonical_literal, comparison
 from workbench.sql.predicates.cnf import FLIPPED, Literal, Operator, ORPred, PredSet, or_pred, pred_set
@@ -127,7 +127,7 @@ def _test(predicate: ORPred, through: frozenset[Literal] = frozenset()) -> _Test
     return _Test(predicate, known[0][0], tuple((operator, value) for _, operator, value in known), through)
 
 
-@remembered(50_000)
+@cached(50_000)
 def _choice(literal: Literal) -> tuple[Expression, Operator, Value] | None:
     """A comparison of one expression with a constant."""
     if literal.right is None:
@@ -145,7 +145,7 @@ def _choice(literal: Literal) -> tuple[Expression, Operator, Value] | None:
     return None
 
 
-@remembered(50_000)
+@cached(50_000)
 def _form(literal: Literal) -> LinearForm | None:
     """An exact comparison as a combination compared with 0."""
     if literal.right is None or not (literal.left.type.exact and literal.right.type.exact):

@@ -21,7 +21,7 @@ from workbench.session.instants import moment_at
 from workbench.session.query import Query
 from workbench.session.state import State
 from workbench.sharing.planner import Planner
-from workbench.sql.algebra.now import Moment
+from workbench.sql.windows.stream_time import EventTimeVector
 
 
 class Answering:
@@ -95,7 +95,7 @@ def _moves(network: Network, plan: QueryPlan) -> bool:
     return any(isinstance(network.nodes[node], Window) for node in network.ancestors(plan.nodes))
 
 
-def _has(state: State, plan: QueryPlan, moment: Moment) -> bool:
+def _has(state: State, plan: QueryPlan, moment: EventTimeVector) -> bool:
     """Whether the rows of a query's tree that were in its window at a moment, or later, are all there."""
     tree = state.held.by_root[plan.read.root]
     return tree.has([need_of(plan, tree.plan.bits, moment)])

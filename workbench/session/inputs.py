@@ -15,11 +15,10 @@ from workbench.session.directory.functions import stored_function, takes
 from workbench.session.directory.signing import signed
 from workbench.session.directory.store import Change
 from workbench.session.parts import SessionParts, one_at_a_time
-from workbench.sql.algebra.schema import UserAggregate, UserFunction
-from workbench.sql.algebra.type_names import parse_type
+from workbench.sql.algebra.types import parse_type
+from workbench.sql.schema import UserAggregate, UserFunction
 from workbench.streams.ingest import ingest
-from workbench.streams.replay import start, static
-from workbench.streams.stream import Stream
+from workbench.streams.stream import Stream, replayed, static_table
 
 
 class SessionInputs(SessionParts):
@@ -51,8 +50,8 @@ class SessionInputs(SessionParts):
             time: the column with the event time.
             columns: SQL types of columns of a CSV file that should not be inferred.
             lateness: how far the event time of a row may be behind the latest before it: ``"2 days"``, a ``timedelta``,
-                or a number where event times are numbers. Rows that come later are set aside and counted when they
-                arrive. ``None``: rows may come as late as they like.
+                or a number where event times are numbers. Later rows are quarantined and counted when they
+                arrive. ``None``: there is no limit.
 
         Raises:
             StreamError: the source cannot be read, a column's type is not supported, the lateness does not go with the
@@ -60,7 +59,7 @@ class SessionInputs(SessionParts):
         """
         with self._new_log(name) as (change, folder):
             log = ingest(name, source, folder, columns=columns, time=time, lateness=lateness)
-            change.state = self._steps.add_stream(change.state, Stream(start(log, history, batch), time))
+            change.state = self._steps.add_stream(change.state, replayed(log, history, batch, time))
         return change.state.streams[name]
 
     @one_at_a_time
@@ -68,7 +67,7 @@ class SessionInputs(SessionParts):
         """Add a static table: all of its rows are there from the start. Arguments and errors as ``add_stream``."""
         with self._new_log(name) as (change, folder):
             log = ingest(name, source, folder, columns=columns)
-            change.state = self._steps.add_stream(change.state, Stream(static(log), table=True))
+            change.state = self._steps.add_stream(change.state, static_table(log))
         return change.state.streams[name]
 
     @one_at_a_time
@@ -82,7 +81,7 @@ class SessionInputs(SessionParts):
         if found is None:
             raise StreamError(f"there is no stream {stream}", hint=nearest(stream, self._state.streams))
         with self._store.changing() as change:
-            changed = replace(found, replay=found.replay.in_batches_of(rows))
+            changed = found.in_batches_of(rows)
             change.state = replace(change.state, streams={**change.state.streams, found.name: changed})
         return changed
 

@@ -10,13 +10,12 @@ import pandas as pd
 
 from workbench.errors import QueryError
 from workbench.sql.algebra.expressions import Call, Column, Expression, Value, walk
-from workbench.sql.algebra.logical import Block, LogicalQuery, StreamInput
-from workbench.sql.algebra.now import INSTANT, NOW, Moment
 from workbench.sql.algebra.types import Kind
-from workbench.sql.binder.stream_windows import StreamWindow
+from workbench.sql.logical import Block, LogicalQuery, StreamInput, StreamWindow
 from workbench.sql.predicates.cnf import Operator
-from workbench.sql.windows.moments import sequence, value_at
-from workbench.sql.windows.windows import time_and_end
+from workbench.sql.windows.bounds import time_and_end
+from workbench.sql.windows.evaluation import sequence, value_at
+from workbench.sql.windows.stream_time import INSTANT, NOW, EventTimeVector
 
 if TYPE_CHECKING:
     from workbench.engine.event_time import Clock
@@ -57,7 +56,7 @@ def listed(windows: Sequence[StreamWindow], clock: Clock, registered: int) -> pd
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def moments(windows: Sequence[StreamWindow], clock: Clock, registered: int) -> Iterator[tuple[Value, Moment]]:
+def moments(windows: Sequence[StreamWindow], clock: Clock, registered: int) -> Iterator[tuple[Value, EventTimeVector]]:
     """The instants so far, in order: those of the loop that are due, or else the times since registration."""
     loop = _loop(windows)
     if loop is not None:
@@ -73,7 +72,7 @@ def moments(windows: Sequence[StreamWindow], clock: Clock, registered: int) -> I
         before = value
 
 
-def moment_at(windows: Sequence[StreamWindow], clock: Clock, at: object, name: str) -> Moment:
+def moment_at(windows: Sequence[StreamWindow], clock: Clock, at: object, name: str) -> EventTimeVector:
     """The moment of one instant.
 
     Raises:

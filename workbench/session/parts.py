@@ -28,7 +28,7 @@ from workbench.session.query import Query
 from workbench.session.state import State
 from workbench.session.transitions import Steps
 from workbench.sharing.planner import Planner
-from workbench.sql.algebra.memo import Memo
+from workbench.sql.algebra.planning_cache import PlanningCache
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -63,7 +63,7 @@ class SessionParts:
         self.path = home.path
         self.last_error: BaseException | None = None
         self._lock = threading.RLock()
-        self._memo = Memo()
+        self._memo = PlanningCache()
         self.spark = spark or local_spark()
         life = SparkMonitor(self.spark, given=spark is not None)
         if why := life.lost():

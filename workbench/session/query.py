@@ -18,9 +18,8 @@ from workbench.errors import QueryError, SessionError
 from workbench.errors.border import border
 from workbench.session.instants import listed
 from workbench.sharing.decisions import Explanation
-from workbench.sql.algebra.logical import LogicalQuery, output_columns
 from workbench.sql.algebra.types import DataType
-from workbench.sql.binder.stream_windows import StreamWindow
+from workbench.sql.logical import LogicalQuery, StreamWindow, output_columns
 from workbench.streams.arrow_types import to_arrow
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from workbench.session.parts import SessionParts, one_at_a_time
 from workbench.session.query import Query
 from workbench.session.transitions import same_names
 from workbench.sharing.decisions import Explanation
-from workbench.sql.algebra.logical import LogicalQuery
-from workbench.sql.binder.query import bind
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.logical import LogicalQuery
 from workbench.streams.stream import Stream
 
 LISTED = 10

@@ -22,7 +22,7 @@ from workbench.session.query import CLOSED, LAZY, Query
 from workbench.session.reading import SessionReading
 from workbench.session.transitions import Written, with_views
 from workbench.session.views import SessionViews
-from workbench.sql.binder.query import bind
+from workbench.sql.binder.pipeline import bind
 from workbench.sql.syntax.parse import known_dialect
 
 
@@ -193,7 +193,7 @@ class Session(SessionInputs, SessionReading, SessionViews, SessionFolder):
         self._store.home.check_writable()
         reports, told = [], called_back("progress", progress)
         for _ in range(batches):
-            if all(stream.replay.finished for stream in self._state.streams.values()):
+            if all(stream.finished for stream in self._state.streams.values()):
                 break
             with self._working(), self._store.changing() as change:
                 change.state, report = self._steps.run(change.state, profile=profile)

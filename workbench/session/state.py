@@ -10,8 +10,8 @@ from workbench.engine.reports import BatchReport
 from workbench.engine.state import Held
 from workbench.network.network import Network
 from workbench.session.query import Query
-from workbench.sql.algebra.logical import LogicalQuery
-from workbench.sql.algebra.schema import Schema, UserAggregate, UserFunction
+from workbench.sql.logical import LogicalQuery
+from workbench.sql.schema import Schema, UserAggregate, UserFunction
 from workbench.streams.stream import Stream
 
 

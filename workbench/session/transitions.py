@@ -21,8 +21,8 @@ from workbench.session.state import State
 from workbench.sharing.decisions import Explanation
 from workbench.sharing.planner import Planned, Planner
 from workbench.sql.algebra.expressions import calls
-from workbench.sql.algebra.logical import LogicalQuery, calls_of
-from workbench.sql.binder.query import Bound
+from workbench.sql.binder.pipeline import Bound
+from workbench.sql.logical import LogicalQuery, calls_of
 from workbench.streams.stream import Stream
 
 AnswersOf = Callable[..., AbstractContextManager[Answers]]
@@ -65,7 +65,7 @@ class Steps:
 
     def add_stream(self, state: State, stream: Stream) -> State:
         """Take in a stream's history."""
-        history = ((0, table) for table in stream.replay.history_tables())
+        history = ((0, table) for table in stream.history_tables())
         self.engine.add_stream(stream.name, dict(stream.stored_columns), history, stream.time)
         self.planner.streams = {**self.planner.streams, stream.name.lower(): stream.statistics()}
         return replace(state, streams={**state.streams, stream.name: stream})
@@ -112,14 +112,14 @@ class Steps:
     ) -> tuple[State, BatchReport]:
         """Let the next rows of every stream arrive: ``sizes`` by stream, or each stream's own number."""
         streams = {name: stream for name, stream in state.streams.items() if not stream.table}
-        steps = {n: s.replay.next(None if sizes is None else sizes.get(n, 0)) for n, s in streams.items()}
+        steps = {n: s.next(None if sizes is None else sizes.get(n, 0)) for n, s in streams.items()}
         arriving = {name: table for name, (_, table) in steps.items()}
         report = self.engine.run_batch(state.network, state.batch + 1, arriving, profile)
-        late = {name: after.late_since(streams[name].replay) for name, (after, _) in steps.items()}
+        late = {name: after.late_rows - streams[name].late_rows for name, (after, _) in steps.items()}
         arrived = {name: rows + late[name] for name, rows in report.arrived.items()}
-        set_aside = {name: rows for name, rows in late.items() if rows}
-        report = replace(report, rows=sum(arrived.values()), arrived=arrived, set_aside=set_aside)
-        moved = {name: replace(state.streams[name], replay=after) for name, (after, _) in steps.items()}
+        late_rows = {name: rows for name, rows in late.items() if rows}
+        report = replace(report, rows=sum(arrived.values()), arrived=arrived, late_rows=late_rows)
+        moved = {name: after for name, (after, _) in steps.items()}
         return replace(state, streams={**state.streams, **moved}, reports=(*state.reports, report)), report
 
     def seek(self, state: State, batch: int, progress: Callable[[BatchReport], None] | None) -> State:
@@ -127,7 +127,7 @@ class Steps:
         self.engine.hold(Held())
         again = replace(state, streams={}, reports=())
         for stream in state.streams.values():
-            again = self.add_stream(again, replace(stream, replay=stream.replay.rewound()))
+            again = self.add_stream(again, stream.rewound())
         again = self._adopt(again, state.network)
         for past in state.reports[:batch]:
             again, report = self.run(again, past.arrived)

@@ -15,7 +15,7 @@ from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, Se
 from workbench.network.root_columns import RootColumns
 from workbench.optimizer.cardinality import Estimates
 from workbench.options import Options
-from workbench.sql.algebra.memo import remembered
+from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import DataType
 from workbench.sql.predicates.canonical import canonical, widened
 from workbench.sql.predicates.cnf import TRUE, OnSide, PredSet, rename_predicates
@@ -143,13 +143,13 @@ class Draft:
         return formed(predicates, self.options.canonicalize)
 
 
-@remembered(100_000)
+@cached(100_000)
 def formed(predicates: PredSet, canonicalize: bool) -> PredSet:
     """Canonical (T6.2.1) and without redundancy (T6.2.4); without arithmetic where that is switched off."""
     return normalized(canonical(predicates) if canonicalize else widened(predicates))
 
 
-@remembered(100_000)
+@cached(100_000)
 def over_join(join: Join, predicates: PredSet, canonicalize: bool) -> PredSet:
     """Predicates over a join's roots as predicates over the join (a conversion of T6.2.6)."""
     return formed(rename_predicates(predicates, join.names.output), canonicalize)

@@ -32,7 +32,7 @@ from workbench.sharing.joins import Pair, Parts, starting
 from workbench.sharing.rules import Rule
 from workbench.sharing.slices import of_slices, slices_of
 from workbench.sharing.strategies import Step, next_step, planned
-from workbench.sql.algebra import logical
+from workbench.sql import logical
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import (
     AggregateCall,
@@ -44,7 +44,7 @@ from workbench.sql.algebra.expressions import (
     map_columns,
     text,
 )
-from workbench.sql.algebra.logical import Block, Grouping, LogicalQuery, Output, StreamInput
+from workbench.sql.logical import Block, Grouping, LogicalQuery, Output, StreamInput
 from workbench.sql.predicates.canonical import canonical_expression, why_not_canonical
 from workbench.sql.predicates.cnf import TRUE, ORPred, PredSet, conjunction, map_predicates, pred_set, predicate_sources
 from workbench.sql.predicates.implication import cover, difference

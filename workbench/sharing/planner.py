@@ -23,7 +23,7 @@ from workbench.sharing.draft import Draft
 from workbench.sharing.fold import Fold
 from workbench.sharing.place_selections import arrange, narrow
 from workbench.sharing.rules import Rule
-from workbench.sql.algebra.logical import LogicalQuery
+from workbench.sql.logical import LogicalQuery
 from workbench.sql.predicates.cnf import TRUE
 
 CHAIN = 20

@@ -5,7 +5,7 @@ from __future__ import annotations
 from workbench.network.nodes import NodeId, Read, Selection
 from workbench.optimizer.predicate_inference import follows
 from workbench.sharing.draft import Draft
-from workbench.sql.algebra.memo import remembered
+from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.predicates.cnf import PredSet, conjunction
 from workbench.sql.predicates.implication import difference, implies, normalized
 
@@ -15,7 +15,7 @@ def residual(wants: PredSet, covered: PredSet) -> PredSet:
     return difference(essential(wants), covered)
 
 
-@remembered(50_000)
+@cached(50_000)
 def essential(wants: PredSet) -> PredSet:
     """The same without bounds that follow by transitivity (T5.1).
 

@@ -12,8 +12,8 @@ from dataclasses import replace
 from workbench.network.nodes import Aggregate, NodeId, Read, over_groups
 from workbench.sharing.draft import Draft
 from workbench.sql.algebra.expressions import AggregateCall
-from workbench.sql.algebra.now import is_session
 from workbench.sql.algebra.types import MAX_PRECISION, Kind
+from workbench.sql.windows.stream_time import is_session
 
 VERTICAL = ("count", "sum", "min", "max")
 """Statistics of groups that follow from those of finer groups."""

@@ -19,11 +19,11 @@ from workbench.network.nodes import Aggregate, Read, over_groups
 from workbench.sharing.draft import Draft
 from workbench.sharing.roll_ups import follows
 from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Expression
-from workbench.sql.algebra.now import ROW, as_number, is_session
 from workbench.sql.algebra.types import Kind
-from workbench.sql.binder.time_windows import window_start
+from workbench.sql.binder.window_functions import window_start
 from workbench.sql.predicates.cnf import Literal, Operator, PredSet, or_pred, pred_set
-from workbench.sql.windows.windows import time_and_end, times
+from workbench.sql.windows.bounds import time_and_end, times
+from workbench.sql.windows.stream_time import ROW, as_number, is_session
 
 ROWS_A_SLICE = 4.0
 """So many rows should a slice of a group have, where a time is a number of which nothing else is known."""
@@ -82,7 +82,7 @@ def multiple_of(end: Expression) -> int:
     """The seconds of which an end of a window is a multiple since 1970, whatever time it is; 0 where there are none.
 
     Example:
-        >>> from workbench.sql.algebra.now import now_of
+        >>> from workbench.sql.windows.stream_time import now_of
         >>> from workbench.sql.algebra.types import INTEGER, STRING, TIMESTAMP
         >>> minute = Call("trunc_timestamp", (now_of(["f"], TIMESTAMP), Constant("MINUTE", STRING)), TIMESTAMP)
         >>> multiple_of(Call("add_seconds", (minute, Constant(-90, INTEGER)), TIMESTAMP))

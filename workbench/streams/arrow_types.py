@@ -1,9 +1,11 @@
-"""Arrow's types and the seven kinds of the workbench, both ways."""
+"""Arrow's types and the seven kinds of the workbench, both ways; times of Arrow columns as whole numbers."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from workbench.errors import StreamError
@@ -19,6 +21,9 @@ from workbench.sql.algebra.types import (
     Kind,
     decimal,
 )
+
+Times = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
 
 _FIXED: dict[Kind, Any] = {
     Kind.BOOLEAN: pa.bool_(),
@@ -76,6 +81,15 @@ def to_arrow(type_: DataType) -> pa.DataType:
     if type_.kind is Kind.DECIMAL:
         return pa.decimal128(type_.precision, type_.scale)
     return _FIXED[type_.kind]
+
+
+def times_of(column: pa.Array) -> tuple[Times, Mask]:
+    """The times of rows as whole numbers (``workbench.sql.windows.stream_time.as_number``), and which rows have one."""
+    known = np.asarray(column.is_valid())
+    if pa.types.is_date(column.type):
+        column = column.cast(pa.int32())
+    numbers = column.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+    return numbers, known
 
 
 def _decimal_type(arrow: pa.DataType) -> DataType:

@@ -6,6 +6,10 @@ An empty field is NULL, a quoted empty one is the empty string.
 
 from __future__ import annotations
 
+import gzip
+import io
+import re
+import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import chain
@@ -19,11 +23,11 @@ import pyarrow.csv as pc_csv
 from numpy.typing import NDArray
 
 from workbench.errors import StreamError
-from workbench.streams.guess import guess_type
-from workbench.streams.log import SetAside
-from workbench.streams.opened import Chunk, OpenedSource
-from workbench.streams.whole_lines import WholeLines
+from workbench.streams.convert import infer_type
+from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 
+_CHUNK = 1 << 20
+_BLANK_LINE = re.compile(rb"^\r?\n", re.MULTILINE)
 _BLOCK_BYTES = 1 << 22
 # A line break in a value and the blank lines after it: blank lines are counted elsewhere.
 _LINE_BREAKS = r"\n(?:\r?\n)*"
@@ -45,8 +49,8 @@ def open_csv(path: Path, stack: ExitStack) -> OpenedSource:
     schema = pa.schema([(name, pa.string()) for name in names])
     if first is None:
         return OpenedSource(schema, iter(()))
-    guessed = {name: guess_type(first.rows.column(name)) for name in names}
-    return OpenedSource(schema, chain([first], chunks), guessed)
+    inferred = {name: infer_type(first.rows.column(name)) for name in names}
+    return OpenedSource(schema, chain([first], chunks), inferred)
 
 
 def _header(path: Path, lines: WholeLines) -> list[str]:
@@ -86,7 +90,7 @@ class _CsvReader:
         )
 
     def chunks(self) -> Iterator[Chunk]:
-        """All chunks; the last one has no rows when something at the end was set aside."""
+        """All chunks; the last one has no rows when something at the end is quarantined."""
         stopped = None
         while True:
             try:
@@ -119,33 +123,33 @@ class _CsvReader:
             heights[row.number - self._next_record] += row.text.count("\n")
         starts = self._next_line + np.cumsum(heights) - heights
         lines = self._lines.physical(starts)
-        set_aside = [_wrong_fields(row, int(lines[row.number - self._next_record])) for row in malformed]
-        set_aside += self._not_text(before=int(lines[-1]))
+        quarantined = [_wrong_fields(row, int(lines[row.number - self._next_record])) for row in malformed]
+        quarantined += self._not_text(before=int(lines[-1]))
         place = good - self._next_record
         self._next_record, self._next_line = int(good[-1]) + 1, int(starts[-1] + heights[-1])
         self._last_height = int(heights[-1])
-        return Chunk(batch, lines[place], tuple(set_aside))
+        return Chunk(batch, lines[place], tuple(quarantined))
 
-    def _ending(self, stopped: str | None) -> Iterator[SetAside]:
+    def _ending(self, stopped: str | None) -> Iterator[QuarantinedRow]:
         if self._lines.quotes % 2 and self._last_height > 1:
             line = int(self._lines.physical(np.array([self._next_line - self._last_height]))[0])
-            yield SetAside(line, "", "a quote is not closed: the rest of the file is one value of this row")
+            yield QuarantinedRow(line, "", "a quote is not closed: the rest of the file is one value of this row")
         for row in self._malformed:
             yield _wrong_fields(row, self._line())
             self._next_line += 1 + row.text.count("\n")
         yield from self._not_text()
         if stopped is not None:
-            yield SetAside(self._line(), "", stopped)
+            yield QuarantinedRow(self._line(), "", stopped)
         elif self._lines.cut is not None:
             text = self._lines.rest.decode(errors="replace")
-            yield SetAside(self._line(), text, f"the file is cut short or damaged here: {self._lines.cut}")
+            yield QuarantinedRow(self._line(), text, f"the file is cut short or damaged here: {self._lines.cut}")
 
-    def _not_text(self, before: int | None = None) -> Iterator[SetAside]:
+    def _not_text(self, before: int | None = None) -> Iterator[QuarantinedRow]:
         """Takes the lines left out so far, or those before a line of the file."""
         waiting = self._lines.not_text
         while waiting and (before is None or waiting[0][0] < before):
             line, text = waiting.pop(0)
-            yield SetAside(line, text.decode(errors="replace").rstrip("\r\n"), "not UTF-8 text")
+            yield QuarantinedRow(line, text.decode(errors="replace").rstrip("\r\n"), "not UTF-8 text")
 
     def _line(self) -> int:
         return int(self._lines.physical(np.array([self._next_line]))[0])
@@ -161,9 +165,103 @@ def _breaks(batch: pa.RecordBatch) -> NDArray[np.int64]:
     return total
 
 
-def _wrong_fields(row: Any, line: int) -> SetAside:
-    return SetAside(line, row.text, f"{row.actual_columns} fields instead of {row.expected_columns}")
+def _wrong_fields(row: Any, line: int) -> QuarantinedRow:
+    return QuarantinedRow(line, row.text, f"{row.actual_columns} fields instead of {row.expected_columns}")
 
 
 def _no_rows(schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([pa.array([], field.type) for field in schema], schema=schema)
+
+
+class WholeLines:
+    """A readable file that ends after the last whole line when its gzip data are truncated or damaged.
+
+    A cut line could look like a good one with a shorter number in it, so it is held back; ``cut`` then says why the
+    file ended and ``rest`` holds that line. Lines that are not UTF-8 would stop Arrow; they are left out and kept, with
+    their numbers, in ``not_text``. Blank lines Arrow skips without a word. Both are counted, for `physical`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.cut: str | None = None
+        self.rest = b""
+        self.not_text: list[tuple[int, bytes]] = []
+        self.quotes = 0
+        self.closed = False
+        self._file = _open(path)
+        self._ready = memoryview(b"")
+        self._ended = False
+        self._lines = 0
+        self._skipped: list[int] = []
+
+    def __enter__(self) -> WholeLines:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def read(self, size: int) -> bytes:
+        """At most ``size`` bytes; none at the end."""
+        while not self._ready and not self._ended:
+            self._ready = memoryview(self._next_lines())
+        part, self._ready = self._ready[:size], self._ready[size:]
+        return bytes(part)
+
+    def close(self) -> None:
+        """Closes the file."""
+        self.closed = True
+        self._file.close()
+
+    def physical(self, lines: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Line numbers in the file, from ones that count neither blank lines nor those that were left out."""
+        skipped = np.array(self._skipped, dtype=np.int64)
+        return lines + np.searchsorted(skipped - np.arange(len(skipped)), lines, side="right")
+
+    def _next_lines(self) -> bytes:
+        try:
+            data = self._file.read1(_CHUNK)
+        except (EOFError, OSError, zlib.error) as error:
+            self.cut = str(error)
+            data = b""
+        if not data:
+            self._ended = True
+            if self.cut is not None or not self.rest:
+                return b""
+            data = b"\n"
+        data = self.rest + data
+        end = data.rfind(b"\n") + 1
+        self.rest = data[end:]
+        return self._readable(data[:end])
+
+    def _readable(self, lines: bytes) -> bytes:
+        """The lines without those that are not UTF-8; only a chunk that has such is looked at line by line."""
+        try:
+            lines.decode()
+        except UnicodeDecodeError:
+            return b"".join(self._line(line + b"\n") for line in lines.split(b"\n")[:-1])
+        self._count(lines)
+        return lines
+
+    def _line(self, line: bytes) -> bytes:
+        try:
+            line.decode()
+        except UnicodeDecodeError:
+            self._lines += 1
+            self._skipped.append(self._lines)
+            self.not_text.append((self._lines, line))
+            return b""
+        self._count(line)
+        return line
+
+    def _count(self, lines: bytes) -> None:
+        if b"\n\n" in lines or b"\n\r\n" in lines or lines.startswith((b"\n", b"\r\n")):
+            before = position = 0
+            for match in _BLANK_LINE.finditer(lines):
+                before += lines.count(b"\n", position, match.start())
+                position = match.start()
+                self._skipped.append(self._lines + before + 1)
+        self._lines += lines.count(b"\n")
+        self.quotes += lines.count(b'"')
+
+
+def _open(path: Path) -> gzip.GzipFile | io.BufferedReader:
+    return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")

@@ -15,28 +15,16 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from workbench.errors import SqlError, StreamError, nearest
-from workbench.files.writing import NewFile, make_folder
-from workbench.sql.algebra.column_names import stored_name, written_name
-from workbench.sql.algebra.type_names import parse_type
-from workbench.sql.algebra.types import DataType, Kind
+from workbench.files.writing import make_folder
+from workbench.sql.algebra.column_names import display_name, stored_name
+from workbench.sql.algebra.types import DataType, Kind, parse_type
 from workbench.streams.arrow_types import to_data_type
 from workbench.streams.convert import Mask, convert
-from workbench.streams.lateness import Latecomers, Lateness, lateness_of
-from workbench.streams.log import (
-    SET_ASIDE,
-    LogFile,
-    LogWriter,
-    SetAside,
-    StreamLog,
-    log_schema,
-    open_log,
-    write_manifest,
-    write_set_aside,
-)
-from workbench.streams.opened import Chunk, OpenedSource
-from workbench.streams.source import open_source
-
-__all__ = ["LogFile", "SetAside", "StreamLog", "ingest", "open_log"]
+from workbench.streams.lateness import Lateness, LateRows, lateness_of
+from workbench.streams.log import StreamLog, log_schema, open_log
+from workbench.streams.log_writer import LogWriter
+from workbench.streams.readers import open_source
+from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 
 _TIME_KINDS = (Kind.DATE, Kind.TIMESTAMP, Kind.INTEGER)
 
@@ -52,11 +40,11 @@ def ingest(
 ) -> StreamLog:
     """Copies a stream's or table's rows into ``folder`` as Parquet, in row order, with types queries can use.
 
-    Columns get stored names (``workbench.sql.algebra.column_names``), for which upper and lower case are one.
-    Integers become INTEGER (64 bits; unsigned 64 bits decimal(20,0)), binary
-    floats DOUBLE, timestamps UTC without a zone in microseconds. In pandas, NaN is NULL and the index is no column. CSV
-    types are guessed from the first 4 MB (`workbench.streams.guess`) where ``columns`` does not give them. A row that
-    does not fit is set aside with its line number and reason and never stops the rest.
+    Columns get stored names (``workbench.sql.algebra.column_names``), for which upper and lower case are one. Integers
+    become INTEGER (64 bits; unsigned 64 bits decimal(20,0)), binary floats DOUBLE, timestamps UTC without a zone in
+    microseconds. In pandas, NaN is NULL and the index is no column. CSV types are inferred from the first 4 MB
+    (``convert.infer_type``) where ``columns`` does not give them. A row that does not fit is quarantined with its line
+    number and the reason, and never stops the rest.
 
     Args:
         name: the stream's name, used in messages and kept in the log.
@@ -66,8 +54,8 @@ def ingest(
         folder: where the log goes; must not exist, or be empty.
         columns: types of some columns, as SQL type names, instead of those the source has.
         time: the column that holds event time; it must be a DATE, TIMESTAMP or INTEGER.
-        lateness: how late rows may come (``workbench.streams.lateness``); those that come later are in the log, and
-            are set aside when they arrive. ``None``: as late as they like.
+        lateness: how late rows may come (``workbench.streams.lateness``); a row that comes
+            later is in the log, and is quarantined when it arrives. ``None``: there is no limit.
 
     Raises:
         StreamError: the source cannot be read, a column cannot be used, or ``columns``, ``time`` or ``lateness`` do not
@@ -107,7 +95,7 @@ def ingest(
 
 def column_types(source: OpenedSource, given: Mapping[str, str]) -> dict[str, DataType]:
     """The type of each column, by its stored name, in the source's order."""
-    wanted = {stored_name(name): _given_type(name, text) for name, text in given.items()}
+    given_types = {stored_name(name): _given_type(name, text) for name, text in given.items()}
     types: dict[str, DataType] = {}
     origin: dict[str, str] = {}
     for number, field in enumerate(source.schema, 1):
@@ -120,10 +108,10 @@ def column_types(source: OpenedSource, given: Mapping[str, str]) -> dict[str, Da
                 hint="rename one of them in the source",
             )
         origin[stored] = field.name
-        types[stored] = wanted.get(stored) or source.guessed.get(field.name) or _type_of(field)
+        types[stored] = given_types.get(stored) or source.inferred.get(field.name) or _type_of(field)
         _check_convertible(field, types[stored])
-    for name in (written_name(stored) for stored in wanted if stored not in types):
-        known = [*map(written_name, types)]
+    for name in (display_name(stored) for stored in given_types if stored not in types):
+        known = [*map(display_name, types)]
         raise StreamError(f"no column {name} in the source", hint=nearest(name, known) or _listing(known))
     return types
 
@@ -155,7 +143,7 @@ def _check_time(time: str | None, types: Mapping[str, DataType]) -> None:
     if time is None:
         return
     type_ = types.get(stored_name(time))
-    usable = [written_name(name) for name, other in types.items() if other.kind in _TIME_KINDS]
+    usable = [display_name(name) for name, other in types.items() if other.kind in _TIME_KINDS]
     if not usable:
         raise StreamError("no column can hold event time", hint="it must be a date, a timestamp or an integer")
     hint = nearest(time, usable) or _listing(usable)
@@ -173,28 +161,22 @@ def _copy(
     name: str, source: OpenedSource, types: Mapping[str, DataType], folder: Path, lateness: Lateness | None
 ) -> None:
     schema = log_schema(types.items())
-    set_aside_total = 0
-    late: list[NDArray[np.int64]] = []
-    latecomers = None if lateness is None else Latecomers(lateness)
-    with NewFile(folder / SET_ASIDE) as side, LogWriter(folder, schema) as writer:
+    late_rows = None if lateness is None else LateRows(lateness)
+    with LogWriter(name, folder, schema, lateness) as log:
         for chunk in source.chunks:
-            rows, lines, set_aside = fit(chunk, types, schema)
-            set_aside_total += len(set_aside)
-            if latecomers is not None:
-                found = np.flatnonzero(latecomers.among(rows))
-                late.append(writer.rows + found)
-                set_aside += _told(rows, lines, found, writer.rows, latecomers.reasons(rows, found))
-            write_set_aside(side, sorted(set_aside, key=lambda entry: entry.line))
-            writer.append(rows)
-        files = writer.finish()
-    checksums = {**writer.checksums, SET_ASIDE: side.checksum}
-    write_manifest(name, folder, schema, files, set_aside_total, lateness, late, checksums)
+            rows, lines, misfits = fit(chunk, types, schema)
+            late: list[QuarantinedRow] = []
+            if late_rows is not None:
+                positions = np.flatnonzero(late_rows.among(rows))
+                late += _quarantined_late(rows, lines, positions, log.rows, late_rows.reasons(rows, positions))
+            log.append(rows, misfits, late)
+        log.finish()
 
 
 def fit(
     chunk: Chunk, types: Mapping[str, DataType], schema: pa.Schema
-) -> tuple[pa.Table, NDArray[np.int64], list[SetAside]]:
-    """The chunk's rows that fit the types, the line of each, and what is set aside of the chunk."""
+) -> tuple[pa.Table, NDArray[np.int64], list[QuarantinedRow]]:
+    """The chunk's rows that fit the types, the line of each, and the rows that do not fit."""
     columns: list[pa.Array] = []
     misfits: dict[str, Mask] = {}
     for values, (name, type_) in zip(chunk.rows.columns, types.items(), strict=True):
@@ -204,30 +186,30 @@ def fit(
             misfits[name] = misfit
     rows = pa.Table.from_arrays(columns, schema=schema)
     if not misfits:
-        return rows, chunk.lines, list(chunk.set_aside)
+        return rows, chunk.lines, list(chunk.quarantined)
     bad = np.logical_or.reduce(list(misfits.values()))
-    set_aside = [*chunk.set_aside, *_misfits(chunk, np.flatnonzero(bad), types, misfits)]
-    return rows.filter(pc.invert(pa.array(bad))), chunk.lines[~bad], set_aside
+    quarantined = [*chunk.quarantined, *_misfits(chunk, np.flatnonzero(bad), types, misfits)]
+    return rows.filter(pc.invert(pa.array(bad))), chunk.lines[~bad], quarantined
 
 
-def _told(
+def _quarantined_late(
     rows: pa.Table, lines: NDArray[np.int64], late: NDArray[np.int64], before: int, reasons: Iterable[str]
-) -> Iterator[SetAside]:
-    """What is said of rows that come too late; ``before`` rows were there already."""
+) -> Iterator[QuarantinedRow]:
+    """The entries of late rows; the log had ``before`` rows when these were read."""
     texts = zip(*(_texts(column.combine_chunks()) for column in rows.take(pa.array(late)).columns), strict=True)
     for at, text, reason in zip(late, texts, reasons, strict=True):
-        yield SetAside(int(lines[at]), _as_line(text), reason, before + int(at))
+        yield QuarantinedRow(int(lines[at]), _as_line(text), reason, before + int(at))
 
 
 def _misfits(
     chunk: Chunk, bad: NDArray[np.int64], types: Mapping[str, DataType], misfits: Mapping[str, Mask]
-) -> Iterator[SetAside]:
+) -> Iterator[QuarantinedRow]:
     texts = dict(zip(types, (_texts(column) for column in chunk.rows.take(pa.array(bad)).columns), strict=True))
     for place, row in enumerate(bad):
         name = next(name for name, misfit in misfits.items() if misfit[row])
         text = _as_line(column[place] for column in texts.values())
-        yield SetAside(
-            int(chunk.lines[row]), text, f"{written_name(name)}: {texts[name][place]!r:.60} is no {types[name]}"
+        yield QuarantinedRow(
+            int(chunk.lines[row]), text, f"{display_name(name)}: {texts[name][place]!r:.60} is no {types[name]}"
         )
 
 

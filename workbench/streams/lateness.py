@@ -1,7 +1,7 @@
-"""How late a row of a stream may come, and which rows come later than that.
+"""How late a row of a stream may be, and which rows are later than that: the late rows.
 
 A row is late by as much as its event time is behind the latest event time of the rows before it. That says nothing of
-batches, so the same rows come too late however a stream is replayed, and it is known when the stream is added.
+batches, so the same rows are late however a stream is replayed, and it is known when the stream is added.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from workbench.errors import StreamError
-from workbench.sql.algebra.column_names import stored_name, written_name
-from workbench.sql.algebra.lengths import UNITS, seconds_in, written
+from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType, Kind
-from workbench.streams.times import Mask, times_of
+from workbench.sql.windows.stream_time import DURATION_UNITS, duration_seconds, duration_text
+from workbench.streams.arrow_types import Mask, times_of
 
 LEAST = np.iinfo(np.int64).min
 MOST = np.iinfo(np.int64).max
@@ -49,7 +49,7 @@ class Lateness:
         if self.kind is Kind.INTEGER:
             return f"{self.allowed:,}"
         whole, rest = divmod(self.allowed * (_DAY * _SECOND if self.kind is Kind.DATE else 1), _SECOND)
-        return written(whole) if not rest else str(dt.timedelta(microseconds=self.allowed))
+        return duration_text(whole) if not rest else str(dt.timedelta(microseconds=self.allowed))
 
 
 def lateness_of(given: object, time: str | None, type_: DataType | None) -> Lateness:
@@ -75,15 +75,15 @@ def lateness_of(given: object, time: str | None, type_: DataType | None) -> Late
     return Lateness(stored_name(time), type_.kind, allowed)
 
 
-class Latecomers:
-    """Finds the rows that come too late, chunk by chunk."""
+class LateRows:
+    """Finds late rows, chunk by chunk."""
 
     def __init__(self, lateness: Lateness) -> None:
         self._lateness = lateness
         self._latest = LEAST
 
     def among(self, rows: pa.Table) -> Mask:
-        """Which of the next rows come too late; a row without a time never does."""
+        """Which of the next rows are late; a row without a time never is."""
         if not rows.num_rows:
             return np.zeros(0, dtype=bool)
         times, known = times_of(rows.column(self._lateness.time).combine_chunks())
@@ -95,9 +95,9 @@ class Latecomers:
         return np.asarray(known & (times < least))
 
     def reasons(self, rows: pa.Table, late: npt.NDArray[np.int64]) -> list[str]:
-        """Why each of some rows, by position, was set aside."""
+        """Why each of some rows, by position, was quarantined."""
         times = rows.column(self._lateness.time).take(pa.array(late)).to_pylist()
-        named = written_name(self._lateness.time)
+        named = display_name(self._lateness.time)
         return [f"{named}: {time} is more than {self._lateness} late" for time in times]
 
 
@@ -110,11 +110,11 @@ def _number(given: object) -> int | None:
 def _microseconds(given: object) -> int | None:
     if isinstance(given, dt.timedelta):
         return given // dt.timedelta(microseconds=1)
-    seconds = seconds_in(given) if isinstance(given, str) else None
+    seconds = duration_seconds(given) if isinstance(given, str) else None
     return None if seconds is None else seconds * _SECOND
 
 
 def _hint(type_: DataType) -> str:
     if type_.kind is Kind.INTEGER:
         return "a number, as event times are: 5"
-    return f"a length of time, in {UNITS}: '2 days'"
+    return f"a length of time, in {DURATION_UNITS}: '2 days'"

@@ -1,89 +1,169 @@
-"""A stream or table of a session, as the analyst sees it."""
+"""A stream or table of a session: its log, and how far the log has been replayed."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
+from workbench.errors import StreamError
 from workbench.optimizer.statistics import SAMPLE_ROWS, StreamStatistics, collect
-from workbench.sql.algebra.column_names import written_name
+from workbench.sql.algebra.column_names import display_name
 from workbench.sql.algebra.types import DataType
 from workbench.streams.lateness import Lateness
-from workbench.streams.log import SetAside
-from workbench.streams.replay import Replay
+from workbench.streams.log import ROW_GROUP_ROWS, StreamLog
+from workbench.streams.source import QuarantinedRow
 
+DEFAULT_BATCH = 1_000
 SLICE_ROWS = 1_000
-"""A sample is taken in slices of so many neighbouring rows."""
+"""Statistics are taken from slices of so many neighbouring rows."""
 
 
 @dataclass(frozen=True)
 class Stream:
-    """A stream or table of a session and where its replay stands."""
+    """A stream or table and the state of its replay; immutable, so a batch that failed can be taken again.
 
-    replay: Replay
+    The rows ``[0, history)`` are batch 0.
+
+    Attributes:
+        log: all rows, in arrival order.
+        history: rows that were there from the start.
+        batch: rows that arrive with each batch.
+        position: rows that have arrived, history included; the position of the next row to arrive.
+        time: the column with event times.
+        table: whether it is a static table.
+    """
+
+    log: StreamLog
+    history: int
+    batch: int
+    position: int
     time: str | None = None
     table: bool = False
 
     @property
     def name(self) -> str:
-        """What queries call it."""
-        return self.replay.log.name
+        """The name that queries use."""
+        return self.log.name
 
     @property
     def columns(self) -> tuple[tuple[str, DataType], ...]:
         """Names and types."""
-        return tuple((written_name(name), type_) for name, type_ in self.stored_columns)
+        return tuple((display_name(name), type_) for name, type_ in self.stored_columns)
 
     @property
     def stored_columns(self) -> tuple[tuple[str, DataType], ...]:
         """Stored names and types, as its rows have them."""
-        return self.replay.log.columns
+        return self.log.columns
 
     @property
     def rows(self) -> int:
         """All rows there are."""
-        return self.replay.log.rows
+        return self.log.rows
 
     @property
-    def history(self) -> int:
-        """Rows that were there from the start."""
-        return self.replay.history
-
-    @property
-    def batch(self) -> int:
-        """Rows that arrive with each batch."""
-        return self.replay.batch
-
-    @property
-    def position(self) -> int:
-        """Rows that have arrived, history included."""
-        return self.replay.position
-
-    def statistics(self) -> StreamStatistics:
-        """What the rows that have arrived look like, from a sample spread over them."""
-        seen, slices = self.position, max(1, SAMPLE_ROWS // SLICE_ROWS)
-        if seen <= SAMPLE_ROWS:
-            return collect(self.replay.log.on_time(0, seen), seen)
-        starts = (seen * i // slices for i in range(slices))
-        return collect(pa.concat_tables(self.replay.log.on_time(s, s + SLICE_ROWS) for s in starts), seen)
+    def finished(self) -> bool:
+        """Whether every row has arrived."""
+        return self.position >= self.log.rows
 
     @property
     def lateness(self) -> Lateness | None:
-        """By how much rows may be late; ``None``: as much as they like."""
-        return self.replay.log.lateness
+        """How late rows may be; ``None``: there is no limit."""
+        return self.log.lateness
 
     @property
-    def late(self) -> int:
-        """Rows that came too late so far, and were set aside."""
-        return len(self.replay.log.late_between(0, self.position))
+    def late_rows(self) -> int:
+        """How many late rows there were so far."""
+        return len(self.log.late_between(0, self.position))
 
     @property
-    def set_aside_total(self) -> int:
-        """Rows of the source that do not fit its columns, and those that came too late so far."""
-        return self.replay.log.set_aside_total + self.late
+    def quarantined_rows(self) -> int:
+        """How many rows were quarantined: those of the source that do not fit its columns, and the late ones so far."""
+        return self.log.misfits + self.late_rows
 
     @property
-    def set_aside(self) -> tuple[SetAside, ...]:
-        """The first of these rows, each with its line, its text and why it was set aside."""
-        return tuple(entry for entry in self.replay.log.set_aside if entry.row is None or entry.row < self.position)
+    def quarantined(self) -> tuple[QuarantinedRow, ...]:
+        """The first of the quarantined rows, each with its line, its text and the reason."""
+        return tuple(entry for entry in self.log.quarantined if entry.row is None or entry.row < self.position)
+
+    def next(self, size: int | None = None) -> tuple[Stream, pa.Table]:
+        """The stream after the next batch, and the batch: fewer rows at the end, none after it.
+
+        Late rows are not in the batch, though they count as rows taken.
+
+        Args:
+            size: rows to take, instead of the stream's own batch size; 0 takes none.
+
+        Raises:
+            StreamError: ``size`` is no whole number or negative, or the log cannot be read.
+        """
+        size = self.batch if size is None else _checked_count(self.log, "batch", size, least=0)
+        stop = min(self.log.rows, self.position + size)
+        return replace(self, position=stop), self.log.on_time(self.position, stop)
+
+    def rewound(self) -> Stream:
+        """The stream before its first batch."""
+        return replace(self, position=self.history)
+
+    def in_batches_of(self, rows: int) -> Stream:
+        """The stream with so many rows in every batch to come.
+
+        Raises:
+            StreamError: it is no whole number of at least 1.
+        """
+        return replace(self, batch=_checked_count(self.log, "batch", rows, least=1))
+
+    def history_tables(self) -> Iterator[pa.Table]:
+        """The history in order, in tables of at most 65,536 rows."""
+        for start in range(0, self.history, ROW_GROUP_ROWS):
+            yield self.log.on_time(start, min(self.history, start + ROW_GROUP_ROWS))
+
+    def arrivals(self, batches: Mapping[int, int]) -> Iterator[tuple[int, pa.Table]]:
+        """All rows that have arrived, each with its batch.
+
+        Args:
+            batches: how many rows each batch after the history took.
+        """
+        yield from ((0, table) for table in self.history_tables())
+        start = self.history
+        for batch, rows in batches.items():
+            yield batch, self.log.on_time(start, start + rows)
+            start += rows
+
+    def statistics(self) -> StreamStatistics:
+        """Statistics of the rows that have arrived, from a sample spread over them."""
+        arrived, slices = self.position, max(1, SAMPLE_ROWS // SLICE_ROWS)
+        if arrived <= SAMPLE_ROWS:
+            return collect(self.log.on_time(0, arrived), arrived)
+        starts = (arrived * i // slices for i in range(slices))
+        return collect(pa.concat_tables(self.log.on_time(s, s + SLICE_ROWS) for s in starts), arrived)
+
+
+def replayed(log: StreamLog, history: int | None = None, batch: int | None = None, time: str | None = None) -> Stream:
+    """A stream before its first batch.
+
+    Args:
+        log: the stream's rows.
+        history: how many rows have arrived already, 0 if ``None``; all of them if the log has fewer, as a session may
+            be tried on a small sample.
+        batch: rows per batch, 1,000 if ``None``.
+        time: the column with event times.
+
+    Raises:
+        StreamError: a number is negative, no whole number, or ``batch`` is 0.
+    """
+    history = min(0 if history is None else _checked_count(log, "history", history, least=0), log.rows)
+    batch = DEFAULT_BATCH if batch is None else _checked_count(log, "batch", batch, least=1)
+    return Stream(log, history, batch, history, time)
+
+
+def static_table(log: StreamLog) -> Stream:
+    """A table: all rows are history, and no more arrive."""
+    return replace(replayed(log, history=log.rows), table=True)
+
+
+def _checked_count(log: StreamLog, what: str, value: int, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise StreamError(f"stream {log.name}: {what} is {value!r}", hint=f"a whole number of rows, at least {least}")
+    return value

@@ -35,7 +35,7 @@ def test_every_file_of_a_commit_has_its_checksum(spark: SparkSession, folder: Pa
         files = session._store.expected_files()
         named = {str(file.path) for file in files}
         assert session._state.held.files <= named
-        assert {str(f) for s in session.streams.values() for f in s.replay.log.folder.iterdir()} <= named
+        assert {str(f) for s in session.streams.values() for f in s.log.folder.iterdir()} <= named
         assert all(file.checksum == checksum_of(file.path) for file in files)
         checked = session.check()
         assert checked.whole and checked.unverified == () and checked.files == len(named)

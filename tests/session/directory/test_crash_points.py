@@ -91,7 +91,7 @@ def test_a_crash_anywhere(
         with Session.open(crashed, spark) as opened:
             assert opened.read_only is None, point
             assert stray_files(opened) == set(), point
-            logs = {s.replay.log.folder.name for s in opened.streams.values()}
+            logs = {s.log.folder.name for s in opened.streams.values()}
             assert {log.name for log in (crashed / "streams").iterdir()} == logs, point
             survived = survivors(opened)
             assert survived in states, f"{point}: neither the state before nor the one after"

@@ -51,7 +51,7 @@ def test_answers_are_those_that_the_older_version_gave(spark: SparkSession, old:
     with Session.open(old, spark, trust=True) as session:
         assert session.read_only is None and session.batch == 3
         assert {name: answer(session.query(name)) for name in expected} == expected
-        assert session.streams["t"].replay.batch == 3
+        assert session.streams["t"].batch == 3
         nodes = set(session.network.nodes)
         session.run(1)
         assert session.reports[-1].rows == 3

@@ -14,9 +14,9 @@ from workbench.network.network import Network
 from workbench.options import Options
 from workbench.session.session import Session
 from workbench.sharing.planner import Planner
-from workbench.sql.algebra.schema import Schema
 from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING, TIMESTAMP
-from workbench.sql.binder.query import bind
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.schema import Schema
 from workbench.sql.syntax.extent import MOST_NESTED
 
 SCHEMA = Schema({"r": (("a", INTEGER), ("s", STRING), ("p", BOOLEAN), ("t", TIMESTAMP))})

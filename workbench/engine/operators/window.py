@@ -28,16 +28,16 @@ from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import HANDED_ON, Segment, open_segment, read_share
 from workbench.engine.storage.sorted_index import times_inside, rows_within
 from workbench.network.nodes import Window
-from workbench.sql.algebra.now import Moment
 from workbench.sql.predicates.cnf import PredSet
-from workbench.sql.windows.windows import NEVER, Interval, intervals, times
-from workbench.streams.times import Mask, times_of
+from workbench.sql.windows.bounds import NEVER, Interval, intervals, times
+from workbench.sql.windows.stream_time import EventTimeVector
+from workbench.streams.arrow_types import Mask, times_of
 
 Extent = Mapping[str, Interval]
 """Where a window is at a moment: for every column with a time its interval."""
 
 
-def extent(window: PredSet, moment: Moment | None) -> Extent:
+def extent(window: PredSet, moment: EventTimeVector | None) -> Extent:
     """Where a window is at a moment; nowhere when there is no moment."""
     if moment is None:
         return {key_column(time): NEVER for time in times(window)}

@@ -17,7 +17,7 @@ from workbench.engine.physical.join_keys import Ends, either_keys, join_keys, ke
 from workbench.network.join_names import JoinNames
 from workbench.network.nodes import Join
 from workbench.sql.algebra.expressions import columns, identity
-from workbench.sql.algebra.memo import remembered
+from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction, rename_predicates
 
 MOST = 16
@@ -66,7 +66,7 @@ def ways_of(join: Join, wants: Collection[PredSet]) -> tuple[Way, ...]:
     return of_reader(join.tested, join.names, TRUE)
 
 
-@remembered(65_536)
+@cached(65_536)
 def of_reader(tested: PredSet, names: JoinNames, want: PredSet) -> tuple[Way, ...]:
     """The ways of one reader: one, or one for each of the keys of which either must be equal."""
     holds = conjunction(tested, rename_predicates(want, names.input))

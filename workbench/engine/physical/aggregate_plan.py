@@ -14,8 +14,8 @@ from workbench.engine.storage.layout import MEMBER, WEIGHT
 from workbench.network.nodes import Aggregate, SetOperation, SetOperator
 from workbench.network.projection import Columns, columns_of, read_by_aggregate
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, column_name
-from workbench.sql.algebra.now import is_session
 from workbench.sql.algebra.types import INTEGER, DataType, Kind
+from workbench.sql.windows.stream_time import is_session
 
 LIVE = "_rows"
 """Part: how many rows a group has."""

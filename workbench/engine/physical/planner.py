@@ -38,7 +38,7 @@ from workbench.sql.algebra.expressions import Column, Constant, Expression, text
 from workbench.sql.algebra.types import INTEGER
 from workbench.sql.predicates.cnf import TRUE, Literal, Operator, PredSet, conjunction, or_pred
 from workbench.sql.predicates.implication import normalized
-from workbench.sql.windows.windows import times
+from workbench.sql.windows.bounds import times
 
 V = TypeVar("V")
 

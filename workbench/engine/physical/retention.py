@@ -23,10 +23,10 @@ from workbench.engine.tree import TreePlan
 from workbench.network.network import Network, QueryPlan
 from workbench.network.nodes import Aggregate, Join, Node, NodeId, SetOperation, Window
 from workbench.sql.algebra.expressions import Call, Column, Expression, column_name
-from workbench.sql.algebra.now import TUMBLING, Moment
 from workbench.sql.algebra.types import DataType, Kind
-from workbench.sql.windows.monotonicity import ahead
-from workbench.sql.windows.windows import LEAST, MOST, Interval
+from workbench.sql.windows.bounds import LEAST, MOST, Interval
+from workbench.sql.windows.monotonicity import intervals_from_now_on
+from workbench.sql.windows.stream_time import TUMBLING, EventTimeVector
 
 TOLD_BATCHES = 4
 """For so many batches rows that have left a window are kept, so that it can be told what the latest batches changed."""
@@ -50,7 +50,7 @@ def needs_of(network: Network, plans: Mapping[str, TreePlan], clock: Clock, batc
     wanted: dict[NodeId, list[tuple[tuple[NodeId, ...], Times]]] = {root: [] for root in network.trees}
     told = clock.after_batch(batch - TOLD_BATCHES)
     for plan in network.queries.values():
-        wanted[plan.read.root].append((plan.nodes, ahead(plan.window, told)))
+        wanted[plan.read.root].append((plan.nodes, intervals_from_now_on(plan.window, told)))
     for root in reversed(list(network.trees)):
         for parent, times in _of_parents(network.nodes[root], [times for _, times in wanted[root]], clock.now):
             wanted[network.roots[parent]].append(((parent,), times))
@@ -65,9 +65,9 @@ def needs_of(network: Network, plans: Mapping[str, TreePlan], clock: Clock, batc
     }
 
 
-def need_of(plan: QueryPlan, bits: Mapping[NodeId, int], moment: Moment) -> RetentionBound:
+def need_of(plan: QueryPlan, bits: Mapping[NodeId, int], moment: EventTimeVector) -> RetentionBound:
     """The rows of a query that are in its window at a moment, or later."""
-    return RetentionBound(frozenset(bits[node] for node in plan.nodes), _stored(ahead(plan.window, moment)))
+    return RetentionBound(frozenset(bits[node] for node in plan.nodes), _stored(intervals_from_now_on(plan.window, moment)))
 
 
 def has_windows(network: Network) -> bool:
@@ -77,11 +77,11 @@ def has_windows(network: Network) -> bool:
     )
 
 
-def _of_parents(node: Node, wanted: Iterable[Times], moment: Moment) -> Iterator[tuple[NodeId, Times]]:
+def _of_parents(node: Node, wanted: Iterable[Times], moment: EventTimeVector) -> Iterator[tuple[NodeId, Times]]:
     """What a root needs of its parents, when all that is needed of itself is this."""
     match node:
         case Window():
-            yield node.parent, ahead(node.within, moment)
+            yield node.parent, intervals_from_now_on(node.within, moment)
         case Join():
             for times in wanted:
                 for side, parent in enumerate(node.parents):

@@ -18,8 +18,8 @@ from workbench.network.network import Network
 from workbench.network.nodes import SIDES, Aggregate, Join, NodeId, Selection, SetOperation, SetOperator
 from workbench.network.projection import Columns, columns_of
 from workbench.sql.algebra.expressions import Column, column_name, columns
-from workbench.sql.algebra.now import is_session
 from workbench.sql.predicates.cnf import ORPred, PredSet, conjunction, predicate_columns, rename_predicates
+from workbench.sql.windows.stream_time import is_session
 
 DISTINCT = (SetOperator.UNION, SetOperator.INTERSECT, SetOperator.EXCEPT)
 """Set operators to which it does not matter how often a row is there."""

@@ -23,9 +23,9 @@ from workbench.network.network import Network
 from workbench.optimizer.statistics import StreamStatistics, collect
 from workbench.options import Options
 from workbench.sharing.planner import Planner
-from workbench.sql.algebra.schema import Schema, UserFunction
 from workbench.sql.algebra.types import DOUBLE
-from workbench.sql.binder.query import bind
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.schema import Schema, UserFunction
 from workbench.streams.arrow_types import to_data_type
 
 SAMPLES = Path(__file__).parents[3] / "sample_data"

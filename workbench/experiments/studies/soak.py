@@ -247,7 +247,7 @@ class Soak:
         stream = self._session.streams["transfers"]
         # A row in a window is at most as late as the stream allows, so those before it are in no window.
         first = max(0, stream.position - (LONGEST + LATENESS.days + 2) * self._chosen.batch)
-        rows = stream.replay.log.on_time(first, stream.position)
+        rows = stream.log.on_time(first, stream.position)
         now = self._session.now
         assert isinstance(now, dt.datetime)
         expected = {}

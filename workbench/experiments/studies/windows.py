@@ -174,7 +174,7 @@ def _long(chosen: argparse.Namespace, progress: Progress) -> Long:
         instant = start + dt.timedelta(days=(_now(session) - start).days // 7 * 7)
         weeks = f"{WEEKS} WHERE d BETWEEN DATE '{instant}' - 6 AND DATE '{instant}'"
         checked = _checked("the mix", session, {**MIX, "lately": LATELY, "weeks": weeks})
-        return Long(seconds, kept, memory, arrived, session.streams["transfers"].late, checked)
+        return Long(seconds, kept, memory, arrived, session.streams["transfers"].late_rows, checked)
 
 
 def _shared(name: str, chosen: argparse.Namespace, progress: Progress) -> dict[int, tuple[list[float], int]]:
@@ -198,7 +198,7 @@ def _add(session: Session, rows: pa.Table, batch: int) -> None:
 
 def _now(session: Session) -> dt.date:
     stream = session.streams["transfers"]
-    latest = max(stream.replay.log.on_time(0, stream.position).column("d").to_pylist())
+    latest = max(stream.log.on_time(0, stream.position).column("d").to_pylist())
     assert isinstance(latest, dt.date)
     return latest
 
@@ -209,7 +209,7 @@ def _checked(who: str, session: Session, texts: Mapping[str, str]) -> int:
     expected: dict[str, Digest] = {}
     now = f"DATE '{_now(session)}'"
     with duckdb.connect() as database:
-        database.register("transfers", stream.replay.log.on_time(0, stream.position))
+        database.register("transfers", stream.log.on_time(0, stream.position))
         for name, text in texts.items():
             database.execute(f"CREATE TABLE answer AS {text.replace('now()', now)}")
             expected[name] = digest(database, "answer")

@@ -18,14 +18,14 @@ from workbench.notebook.drawing import picture
 from workbench.notebook.parameters import expand
 from workbench.session.query import LAZY, RESULTS
 from workbench.sql.syntax.dialects import EXAMINED
-from workbench.streams.replay import DEFAULT_BATCH
+from workbench.streams.stream import DEFAULT_BATCH
 
 if TYPE_CHECKING:
     from workbench.session.query import Query
     from workbench.streams.stream import Stream
 
-SET_ASIDE_SHOWN = 3
-"""Rows that do not fit which are shown when a stream is added."""
+QUARANTINED_SHOWN = 3
+"""Quarantined rows that are shown when a stream is added."""
 
 
 def register(desk: Desk, arguments: argparse.Namespace) -> None:
@@ -103,17 +103,17 @@ def add_table(desk: Desk, arguments: argparse.Namespace) -> None:
 
 
 def describe_rows(stream: Stream) -> str:
-    """The columns of a stream, and the rows that were set aside so far."""
+    """The columns of a stream, and its quarantined rows so far."""
     lines = [textwrap.fill(", ".join(f"{name} {type_}" for name, type_ in stream.columns), 110)]
-    if count := stream.set_aside_total:
-        misfits = count - stream.late
+    if count := stream.quarantined_rows:
+        misfits = count - stream.late_rows
         rows = "1 row that does" if misfits == 1 else f"{misfits:,} rows that do"
-        late = "1 row that came" if stream.late == 1 else f"{stream.late:,} rows that came"
-        told = [f"{rows} not fit"] * (misfits > 0) + [f"{late} too late"] * (stream.late > 0)
-        lines.append(f"set aside, {' and '.join(told)}:")
-        lines += [f"  line {row.line}: {row.reason}" for row in stream.set_aside[:SET_ASIDE_SHOWN]]
-        if count > SET_ASIDE_SHOWN:
-            lines.append(f"  and {count - SET_ASIDE_SHOWN:,} more")
+        kinds = [f"{rows} not fit"] * (misfits > 0)
+        kinds += [counted(stream.late_rows, "late row")] * (stream.late_rows > 0)
+        lines.append(f"quarantined, {' and '.join(kinds)}:")
+        lines += [f"  line {row.line}: {row.reason}" for row in stream.quarantined[:QUARANTINED_SHOWN]]
+        if count > QUARANTINED_SHOWN:
+            lines.append(f"  and {count - QUARANTINED_SHOWN:,} more")
     return "\n".join(lines)
 
 
@@ -218,7 +218,7 @@ COMMANDS = (
             argument(
                 "--lateness",
                 metavar="LENGTH",
-                help="how late rows may come, as '2 days'; later ones are set aside (default: as late as they like)",
+                help="how late rows may come, as '2 days'; later ones are quarantined (default: no limit)",
             ),
         ),
         ("%argus stream FedWireTrans ../sample_data/fed.parquet --history 10000 --batch 1000 --time tran_date",),

@@ -84,10 +84,10 @@ def queries(desk: Desk, arguments: argparse.Namespace) -> None:
 def streams(desk: Desk, arguments: argparse.Namespace) -> None:
     """All streams, with how far each has been read."""
     rows = [
-        [s.name, f"{s.position:,}", f"{s.rows:,}", f"{s.batch:,}", event_time(s), f"{s.set_aside_total:,}"]
+        [s.name, f"{s.position:,}", f"{s.rows:,}", f"{s.batch:,}", event_time(s), f"{s.quarantined_rows:,}"]
         for s in desk.session.streams.values()
     ]
-    columns = ["stream", "read", "of rows", "batch", "time", "set aside"]
+    columns = ["stream", "read", "of rows", "batch", "time", "quarantined"]
     show(table(columns, rows) if rows else Shown("no streams yet"))
 
 

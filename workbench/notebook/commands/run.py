@@ -91,9 +91,11 @@ def summary(reports: Sequence[BatchReport], stopped: str) -> str:
     seconds = sum(report.seconds for report in reports)
     average = f", {milliseconds(seconds / len(reports))} a batch" if len(reports) > 1 else ""
     rows = sum(report.rows for report in reports)
-    late = sum(sum(report.set_aside.values()) for report in reports)
-    told = f"; {counted(late, 'row')} came too late" if late else ""
-    return f"{which}: {counted(rows, 'row')} in {seconds:.1f} s{average}{told}" + (f"; {stopped}" if stopped else "")
+    late = sum(sum(report.late_rows.values()) for report in reports)
+    quarantined = f"; {counted(late, 'late row')} quarantined" if late else ""
+    return f"{which}: {counted(rows, 'row')} in {seconds:.1f} s{average}{quarantined}" + (
+        f"; {stopped}" if stopped else ""
+    )
 
 
 def news(reports: Sequence[BatchReport]) -> Shown:

@@ -1,4 +1,4 @@
-"""Streams: how far each has been read, its columns, and the rows that were set aside."""
+"""Streams: how far each has been read, its columns, and its quarantined rows."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class StreamsView(View):
     def twin(self) -> Shown:
         """The same without columns, as text."""
         rows = [
-            [s.name, f"{s.position:,}", f"{s.rows:,}", f"{s.batch:,}", event_time(s), f"{s.set_aside_total:,}"]
+            [s.name, f"{s.position:,}", f"{s.rows:,}", f"{s.batch:,}", event_time(s), f"{s.quarantined_rows:,}"]
             for s in self.session.streams.values()
         ]
-        columns = ["stream", "arrived", "of rows", "batch", "time", "set aside"]
+        columns = ["stream", "arrived", "of rows", "batch", "time", "quarantined"]
         return Shown(table(columns, rows).text if rows else "no streams yet", self._html())
 
     def _html(self) -> str:
@@ -44,7 +44,7 @@ class StreamsView(View):
                 f'<progress max="{max(1, s.rows)}" value="{s.position}"></progress>',
                 "" if s.table else f"{s.batch:,}",
                 escape(event_time(s)),
-                f"{s.set_aside_total:,}",
+                f"{s.quarantined_rows:,}",
                 '<span style="white-space:normal">'
                 + escape(", ".join(f"{name} {type_}" for name, type_ in s.columns))
                 + "</span>",
@@ -53,5 +53,5 @@ class StreamsView(View):
         ]
         if not rows:
             return "<p>There are no streams yet: %argus help stream</p>"
-        columns = ["stream", "arrived", "of rows", "", "rows a batch", "time", "set aside", "columns"]
+        columns = ["stream", "arrived", "of rows", "", "rows a batch", "time", "quarantined", "columns"]
         return grid(columns, rows, numbers=(1, 2, 4, 6))

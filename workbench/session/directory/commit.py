@@ -37,7 +37,7 @@ def write_commit(home: Home, catalog: Catalog, before: State, after: State) -> N
     Manifest(rows, home.path).write(before.held, after.held)
     rows.put_commit(after.named)
     if not home.temporary:
-        new_logs = [s.replay.log.folder for name, s in after.streams.items() if name not in before.streams]
+        new_logs = [s.log.folder for name, s in after.streams.items() if name not in before.streams]
         logged = [str(file) for folder in new_logs for file in folder.iterdir()]
         force_to_disk(logged)
 
@@ -49,10 +49,9 @@ def _write_streams(rows: SessionRows, before: State, after: State) -> None:
 
 
 def _stream_row(stream: Stream) -> StreamRow:
-    replay = stream.replay
-    folder = replay.log.folder.name
-    about = (stream.name, folder, stream.table, stream.time, replay.history, replay.batch, replay.position)
-    return StreamRow(*about, replay.log.checksum)
+    folder = stream.log.folder.name
+    about = (stream.name, folder, stream.table, stream.time, stream.history, stream.batch, stream.position)
+    return StreamRow(*about, stream.log.checksum)
 
 
 def _write_views(rows: SessionRows, before: State, after: State) -> None:
@@ -98,4 +97,4 @@ def _batch_row(report: BatchReport) -> BatchRow:
         for o in report.operators
     )
     about = (report.batch, report.rows, report.seconds, report.arrived, report.changes, operators)
-    return BatchRow(*about, report.set_aside)
+    return BatchRow(*about, report.late_rows)

@@ -20,7 +20,7 @@ from workbench.engine.spark.user_functions.returned_values import short_repr
 from workbench.engine.spark.user_functions.process import Limits
 from workbench.errors import SessionError
 from workbench.session.directory.signing import is_signed, signed
-from workbench.sql.algebra.schema import UserFunction
+from workbench.sql.schema import UserFunction
 
 PYTHON = ".".join(platform.python_version_tuple()[:2])
 """The version of Python as far as it matters."""

@@ -27,7 +27,7 @@ def repaired(engine: Engine, state: State, damage: Damage) -> State:
     for name in damage.arrived:
         stream = state.streams[name]
         batches = {report.batch: report.arrived.get(name, 0) for report in state.reports}
-        engine.add_stream(name, dict(stream.stored_columns), stream.replay.arrivals(batches), stream.time)
+        engine.add_stream(name, dict(stream.stored_columns), stream.arrivals(batches), stream.time)
     broken = _followers(state.network, damage.trees)
     whole = {name: tree for name, tree in engine.trees.items() if broken.isdisjoint(tree.plan.roots)}
     engine.hold(replace(engine.held, trees=whole))

@@ -29,9 +29,8 @@ from workbench.session.query import ACTIVE, Query
 from workbench.session.state import State
 from workbench.session.transitions import AnswersOf
 from workbench.sharing.decisions import Explanation
-from workbench.sql.algebra.logical import calls_of
+from workbench.sql.logical import calls_of
 from workbench.streams.log import MANIFEST, logged_files, open_log
-from workbench.streams.replay import Replay
 from workbench.streams.stream import Stream
 
 
@@ -209,8 +208,7 @@ class Restored:
         return Held(trees, arrived, clock_of(arrived, times, (row.batch for row in self._rows.batches())))
 
     def _stream(self, row: StreamRow) -> Stream:
-        replay = Replay(open_log(self._folder(row)), row.history, row.batch, row.arrived)
-        return Stream(replay, row.time, row.is_table)
+        return Stream(open_log(self._folder(row)), row.history, row.batch, row.arrived, row.time, row.is_table)
 
     def _query(self, row: Registration, answers: AnswersOf, before: State) -> Query:
         old = before.queries.get(row.name)
@@ -252,4 +250,4 @@ def _report(row: BatchRow, places: Places) -> BatchReport:
         for counts in [places.counts(o.node_rows)]
     )
     changes = places.counts(row.changes)
-    return BatchReport(row.batch, row.rows, row.seconds, operators, changes, row.arrived, row.set_aside)
+    return BatchReport(row.batch, row.rows, row.seconds, operators, changes, row.arrived, row.late_rows)

@@ -26,7 +26,7 @@ def save(home: Home, catalog: Catalog, state: State, path: str | Path) -> Path:
     into = Home.new(path, home.group)
     copies: list[str] = []
     try:
-        logs = [stream.replay.log.folder for stream in state.streams.values()]
+        logs = [stream.log.folder for stream in state.streams.values()]
         files = [*state.held.files, *(str(file) for folder in logs for file in folder.iterdir())]
         for file in files:
             copies.append(_copied(file, home.path, into.path))

@@ -303,7 +303,7 @@ class Store:
         for name, stream in state.streams.items():
             if name.lower() not in known:
                 try:
-                    known[name.lower()] = replace(stream, replay=stream.replay.rewound()).statistics()
+                    known[name.lower()] = stream.rewound().statistics()
                 except StreamError:
                     continue  # its log is damaged, which is said where it is read; estimates do without
         return known
@@ -311,7 +311,7 @@ class Store:
     def _tidy(self) -> None:
         """Set aside what no commit speaks of: what was being written when the session ended, and indexes."""
         known = {str(file) for file in self._state.held.files}
-        logs = {stream.replay.log.folder.name for stream in self._state.streams.values()}
+        logs = {stream.log.folder.name for stream in self._state.streams.values()}
         commits = self._planner.catalog.session.commits
         left = [folder for folder in self.home.streams.glob("*") if folder.name not in logs]
         with self.home.collector.exclusive() as alone:

@@ -16,7 +16,7 @@ from workbench.network.network import Network
 from workbench.session.query import ACTIVE, Query
 from workbench.session.state import State
 from workbench.session.transitions import AnswersOf, Steps, Written, with_views
-from workbench.sql.binder.query import bind
+from workbench.sql.binder.pipeline import bind
 
 
 def upgraded(steps: Steps, state: State, answers: AnswersOf) -> State:
@@ -36,7 +36,7 @@ def upgraded(steps: Steps, state: State, answers: AnswersOf) -> State:
     steps.engine.hold(Held())
     again = replace(state, network=Network(), streams={}, views={}, queries={}, disabled={}, reports=(), held=Held())
     for stream in state.streams.values():
-        again = steps.add_stream(again, replace(stream, replay=stream.replay.rewound()))
+        again = steps.add_stream(again, stream.rewound())
     texts, reasons = _bound(again, state)
     again = steps.register(again, texts, answers)
     for report in state.reports:

@@ -27,11 +27,11 @@ def stored_name(name: str) -> str:
     return _UNSAFE.sub(lambda found: f"${ord(found[0]):x}$", name.lower())
 
 
-def written_name(stored: str) -> str:
+def display_name(stored: str) -> str:
     """What the analyst calls a column: the inverse of ``stored_name``, also within a longer name made of it.
 
     Example:
-        >>> written_name("a$2e$b"), written_name("a$2e$b_2")
+        >>> display_name("a$2e$b"), display_name("a$2e$b_2")
         ('a.b', 'a.b_2')
     """
     return _CODE.sub(lambda found: chr(int(found[1], 16)), stored)

@@ -25,9 +25,9 @@ from workbench.sql.algebra.expressions import (
     map_columns,
 )
 from workbench.sql.algebra.functions import call
-from workbench.sql.algebra.schema import Schema, UserAggregate
 from workbench.sql.algebra.types import DOUBLE, INTEGER, STRING, decimal
 from workbench.sql.binder.scope import Item, Scope
+from workbench.sql.schema import Schema, UserAggregate
 from workbench.sql.syntax.caret import SourceText
 from workbench.sql.syntax.extent import refuse_height, refuse_nesting
 

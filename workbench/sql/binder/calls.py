@@ -11,8 +11,7 @@ from workbench.errors import SqlError
 from workbench.sql.algebra.coercion import is_null
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.functions import call, cast
-from workbench.sql.algebra.type_names import parse_type
-from workbench.sql.algebra.types import INTEGER, STRING, DataType, Kind
+from workbench.sql.algebra.types import INTEGER, STRING, DataType, Kind, parse_type
 from workbench.sql.binder import temporal
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 

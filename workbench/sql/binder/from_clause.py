@@ -13,17 +13,17 @@ from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Column, Expression
 from workbench.sql.algebra.functions import call
-from workbench.sql.algebra.logical import Block, Input, LogicalQuery, StreamInput, output_columns
 from workbench.sql.algebra.types import DataType
 from workbench.sql.binder.aggregation import shift
 from workbench.sql.binder.scalar import ScalarBinder
 from workbench.sql.binder.scope import Item, Scope
+from workbench.sql.logical import Block, Input, LogicalQuery, StreamInput, output_columns
 from workbench.sql.predicates.cnf import PredSet, map_predicates
 from workbench.sql.predicates.normal_form import normal_form
 from workbench.sql.syntax.extent import MOST_JOINED
 
 if TYPE_CHECKING:
-    from workbench.sql.binder.query import QueryBinder
+    from workbench.sql.binder.pipeline import QueryBinder
 
 
 def bind_from(select: exp.Select, binder: QueryBinder) -> FromClause:

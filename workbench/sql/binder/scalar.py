@@ -16,12 +16,12 @@ from workbench.sql.algebra import coercion, functions
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.functions import call
-from workbench.sql.algebra.schema import Schema
 from workbench.sql.algebra.types import BOOLEAN, DATE, STRING, TIMESTAMP
 from workbench.sql.binder import calls, operators, temporal
 from workbench.sql.binder.aggregation import is_aggregate
 from workbench.sql.binder.scope import Scope
-from workbench.sql.binder.time_windows import SESSIONS, bind_window, is_window, part_of_window
+from workbench.sql.binder.window_functions import SESSIONS, bind_window, is_window, part_of_window
+from workbench.sql.schema import Schema
 from workbench.sql.syntax.caret import SourceText
 from workbench.sql.syntax.dialects import refuse_different
 from workbench.sql.syntax.extent import Extent, refuse_extent

@@ -12,20 +12,20 @@ from workbench.errors import SqlError
 from workbench.sql.algebra.column_names import unique_names
 from workbench.sql.algebra.expressions import Call, Column, Expression, columns, reading_order
 from workbench.sql.algebra.functions import call
-from workbench.sql.algebra.logical import Block, Grouping, Output, StreamInput
-from workbench.sql.algebra.now import ROW, SESSION, SLIDING, TUMBLING, is_session, rows_of
 from workbench.sql.binder.aggregation import Aggregation, is_aggregate, over_groups
 from workbench.sql.binder.from_clause import bind_from
 from workbench.sql.binder.scalar import ScalarBinder, is_now
 from workbench.sql.binder.scope import Item, Scope
-from workbench.sql.binder.time_windows import SESSIONS, part_of_window
+from workbench.sql.binder.window_functions import SESSIONS, part_of_window
+from workbench.sql.logical import Block, Grouping, Output, StreamInput
 from workbench.sql.predicates.cnf import PredSet, conjunction
 from workbench.sql.predicates.normal_form import normal_form
+from workbench.sql.windows.bounds import NoWindow, split, without_now
 from workbench.sql.windows.overlapping import without_overlap
-from workbench.sql.windows.windows import NoWindow, split, without_now
+from workbench.sql.windows.stream_time import ROW, SESSION, SLIDING, TUMBLING, is_session, rows_of
 
 if TYPE_CHECKING:
-    from workbench.sql.binder.query import QueryBinder
+    from workbench.sql.binder.pipeline import QueryBinder
 
 _HANDLED = {"expressions", "from_", "joins", "where", "group", "having", "distinct", "with_"}
 Named = tuple[str, Expression]

@@ -13,34 +13,21 @@ from workbench.errors import SqlError, nearest
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.functions import call
-from workbench.sql.algebra.logical import StreamInput
-from workbench.sql.algebra.now import ROW, at_instant, instant, is_time, now_of, rows_of, variable
 from workbench.sql.algebra.types import BOOLEAN, INTEGER
 from workbench.sql.binder.scalar import ScalarBinder
 from workbench.sql.binder.scope import Item, Scope
+from workbench.sql.logical import StreamInput, StreamWindow
 from workbench.sql.predicates.cnf import PredSet, conjunction
 from workbench.sql.predicates.normal_form import normal_form
 from workbench.sql.syntax.window_clause import BeginEnd, Clause, ForLoop, Piece, WindowIs, parsed
-from workbench.sql.windows.moments import MOST_DUE, Endless, computable, sequence, value_at
+from workbench.sql.windows.evaluation import MOST_DUE, Endless, computable, sequence, value_at
+from workbench.sql.windows.stream_time import ROW, at_instant, instant, is_time, now_of, rows_of, variable
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
     from workbench.sql.binder.from_clause import FromClause
-    from workbench.sql.binder.query import QueryBinder
-
-
-@dataclass(frozen=True)
-class StreamWindow:
-    """The window of one stream: what it is called, its ends, and the loop it moves by, if any.
-
-    An end that is ``None`` is open.
-    """
-
-    stream: str
-    left: Expression | None
-    right: Expression | None
-    loop: Call | None = None
+    from workbench.sql.binder.pipeline import QueryBinder
 
 
 @dataclass

@@ -17,7 +17,7 @@ from workbench.sql.algebra import coercion
 from workbench.sql.algebra.arithmetic import number
 from workbench.sql.algebra.expressions import Call, Constant, Expression, reading_order, sources, text, walk
 from workbench.sql.algebra.functions import call
-from workbench.sql.algebra.memo import remembered
+from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, Kind
 from workbench.sql.predicates.cnf import FLIPPED, Literal, Operator, PredSet, or_pred, orient, pred_set
 from workbench.sql.predicates.exact_arithmetic import date_constant, days, exact_constant_of, widened_expression
@@ -58,7 +58,7 @@ def widened(predicates: PredSet) -> PredSet:
     return pred_set(or_pred(map(_widened_literal, p.literals)) for p in predicates)
 
 
-@remembered(100_000)
+@cached(100_000)
 def canonical_literal(literal: Literal) -> Literal:
     """One literal in canonical form.
 

@@ -24,7 +24,7 @@ from workbench.sql.algebra.expressions import (
     sources,
     text,
 )
-from workbench.sql.algebra.memo import remembered
+from workbench.sql.algebra.planning_cache import cached
 
 
 class Operator(StrEnum):
@@ -203,7 +203,7 @@ def predicate_columns(predicates: PredSet | ORPred) -> frozenset[Column]:
     return frozenset(c for e in predicate_expressions(predicates) for c in columns(e))
 
 
-@remembered(100_000)
+@cached(100_000)
 def predicate_sources(predicates: PredSet | ORPred) -> frozenset[int]:
     """Positions of all inputs read."""
     return frozenset(s for e in predicate_expressions(predicates) for s in sources(e))
@@ -241,14 +241,14 @@ class OnSide:
 
 
 def rename_predicates(predicates: PredSet, renaming: Callable[[Column], Column]) -> PredSet:
-    """The same as ``map_predicates`` and remembered for each ORPred; equal renamings must do the same.
+    """The same as ``map_predicates`` and cached for each ORPred; equal renamings must do the same.
 
     A query's predicates are moved from roots to joins and back all the time.
     """
     return pred_set(_renamed(p, renaming) for p in predicates)
 
 
-@remembered(200_000)
+@cached(200_000)
 def _renamed(predicate: ORPred, renaming: Callable[[Column], Column]) -> ORPred:
     return _mapped(predicate, renaming)
 

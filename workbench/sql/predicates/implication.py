@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from workbench.sql.algebra.expressions import Call, Constant, Expression
-from workbench.sql.algebra.memo import remembered
+from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.predicates.cnf import ORPred, PredSet, conjunction, or_pred, pred_set
 from workbench.sql.predicates.literal_sets import NEVER, Subject, subject_and_values, to_literals, to_or_preds
 from workbench.sql.predicates.value_sets import EMPTY, EVERYTHING, NOT_NULL, ValueSet
@@ -57,7 +57,7 @@ class Facts:
 _NEVER = Facts({}, frozenset(), (), satisfiable=False)
 
 
-@remembered(_CACHED)
+@cached(_CACHED)
 def facts(predicates: PredSet) -> Facts:
     """What a PredSet says.
 
@@ -89,7 +89,7 @@ def facts(predicates: PredSet) -> Facts:
             _state(stated, about, values)
 
 
-@remembered(_CACHED)
+@cached(_CACHED)
 def _branches(predicate: ORPred) -> Sets:
     """For each expression an ORPred tests, the values that satisfy it."""
     out: dict[Subject, ValueSet] = {}
@@ -112,7 +112,7 @@ def _closed(stated: Sets) -> Facts:
     return Facts(dict.fromkeys(derived, NOT_NULL) | sets, derived, ())
 
 
-@remembered(_CACHED)
+@cached(_CACHED)
 def _parts(about: Subject) -> tuple[Subject, ...]:
     """The direct parts that are not NULL when the whole is not."""
     sides: tuple[Expression, ...] = ()
@@ -123,7 +123,7 @@ def _parts(about: Subject) -> tuple[Subject, ...]:
     return tuple(Subject(side) for side in sides if not isinstance(side, Constant))
 
 
-@remembered(_CACHED)
+@cached(_CACHED)
 def _all_parts(about: Subject) -> frozenset[Subject]:
     parts = _parts(about)
     return frozenset(parts).union(*map(_all_parts, parts))
@@ -145,7 +145,7 @@ def _strongest(alternatives: Sequence[Sets]) -> tuple[Sets, ...]:
     return tuple(a for a in distinct if not any(b is not a and _within(b, a) for b in distinct))
 
 
-@remembered(_CACHED)
+@cached(_CACHED)
 def implies(p: PredSet, q: PredSet) -> bool:
     """Whether q is true for every row for which p is; q then subsumes p (Definitions 6.5 and 6.7).
 
@@ -172,7 +172,7 @@ def equivalent(p: PredSet, q: PredSet) -> bool:
     return implies(p, q) and implies(q, p)
 
 
-@remembered(_CACHED)
+@cached(_CACHED)
 def normalized(p: PredSet) -> PredSet:
     """The same without redundancy (T6.2.4): in canonical text, and without what follows from the rest.
 
@@ -203,7 +203,7 @@ def normalized(p: PredSet) -> PredSet:
     )
 
 
-@remembered(_CACHED)
+@cached(_CACHED)
 def _or_preds(about: Subject, values: ValueSet) -> tuple[ORPred, ...]:
     return tuple(to_or_preds(about, values))
 
@@ -217,7 +217,7 @@ def union(p: PredSet, q: PredSet) -> PredSet:
     return normalized(conjunction(p, q))
 
 
-@remembered(_CACHED)
+@cached(_CACHED)
 def difference(p: PredSet, q: PredSet) -> PredSet:
     """What p says beyond q: when p implies q, this and q are equivalent to p (Algorithm 6.5).
 

@@ -15,7 +15,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from workbench.errors import UnsupportedError
 from workbench.sql.algebra.expressions import Call, Expression
-from workbench.sql.algebra.logical import Block, Input, LogicalQuery, SetOperation, output_columns
+from workbench.sql.logical import Block, Input, LogicalQuery, SetOperation, output_columns
 from workbench.sql.syntax.caret import SourceText
 
 MOST_CHARACTERS = 500_000

@@ -16,7 +16,7 @@ from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.tokenizer_core import TokenType
 
 from workbench.errors import SqlError, UnsupportedError, nearest
-from workbench.sql.binder.time_windows import WINDOW
+from workbench.sql.binder.window_functions import WINDOW
 from workbench.sql.syntax.caret import SourceText
 from workbench.sql.syntax.dialects import refuse_dialect
 from workbench.sql.syntax.extent import refuse_height, refuse_nesting

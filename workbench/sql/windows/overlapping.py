@@ -21,12 +21,12 @@ from workbench.sql.algebra.expressions import (
     reading_order,
 )
 from workbench.sql.algebra.functions import call
-from workbench.sql.algebra.logical import Block, Grouping, Input, Output, SetOperation
-from workbench.sql.algebra.now import SLIDING
 from workbench.sql.algebra.types import INTEGER, Kind
-from workbench.sql.binder.time_windows import slice_of, window_start
+from workbench.sql.binder.window_functions import slice_of, window_start
+from workbench.sql.logical import Block, Grouping, Input, Output, SetOperation
 from workbench.sql.predicates.cnf import TRUE, conjunction, map_predicates
 from workbench.sql.predicates.normal_form import normal_form
+from workbench.sql.windows.stream_time import SLIDING
 
 
 def without_overlap(block: Block) -> Block:

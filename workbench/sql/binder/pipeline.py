@@ -15,24 +15,25 @@ from workbench.errors import SqlError, UnsupportedError, nearest
 from workbench.sql.algebra.coercion import TypeClash, is_null, unify
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Call, Column, Constant
-from workbench.sql.algebra.logical import (
+from workbench.sql.algebra.types import DataType
+from workbench.sql.binder.select import bind_block
+from workbench.sql.binder.stream_windows import StreamWindows
+from workbench.sql.logical import (
     Block,
     LogicalQuery,
     Output,
     SetOperation,
     StreamInput,
+    StreamWindow,
     output_columns,
     streams_of,
 )
-from workbench.sql.algebra.now import common_time, now_of
-from workbench.sql.algebra.schema import Schema
-from workbench.sql.algebra.types import DataType
-from workbench.sql.binder.select import bind_block
-from workbench.sql.binder.stream_windows import StreamWindow, StreamWindows
 from workbench.sql.render.spark_sql import to_spark
+from workbench.sql.schema import Schema
 from workbench.sql.syntax.caret import SourceText
 from workbench.sql.syntax.extent import refuse_shape
 from workbench.sql.syntax.parse import CreateView, Statement, parse
+from workbench.sql.windows.stream_time import common_time, now_of
 
 
 @dataclass(frozen=True)

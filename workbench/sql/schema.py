@@ -11,9 +11,9 @@ from typing import TypeVar
 
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Column
-from workbench.sql.algebra.logical import LogicalQuery
-from workbench.sql.algebra.now import Moment
 from workbench.sql.algebra.types import DataType
+from workbench.sql.logical import LogicalQuery
+from workbench.sql.windows.stream_time import EventTimeVector
 
 T = TypeVar("T")
 
@@ -95,7 +95,7 @@ class Schema:
     aggregates: Mapping[str, UserAggregate] = field(default_factory=dict)
     times: Mapping[str, str] = field(default_factory=dict)
     tables: frozenset[str] = frozenset()
-    moment: Moment = field(default_factory=dict)
+    moment: EventTimeVector = field(default_factory=dict)
 
     def stream(self, name: str) -> tuple[str, tuple[tuple[str, DataType], ...]] | None:
         """The stream's own spelling of its name, and its columns."""

@@ -16,10 +16,16 @@ from workbench.sql.algebra import coercion
 from workbench.sql.algebra.aggregates import expand
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.functions import call
-from workbench.sql.algebra.lengths import UNITS, seconds_in, written
-from workbench.sql.algebra.now import SESSION, SLIDING, TUMBLING
 from workbench.sql.algebra.types import INTEGER, TIMESTAMP, Kind
 from workbench.sql.syntax.extent import MOST_WINDOWS
+from workbench.sql.windows.stream_time import (
+    DURATION_UNITS,
+    SESSION,
+    SLIDING,
+    TUMBLING,
+    duration_seconds,
+    duration_text,
+)
 
 if TYPE_CHECKING:
     from workbench.sql.binder.aggregation import Aggregation
@@ -62,7 +68,9 @@ def bind_window(b: ScalarBinder, node: exp.Anonymous) -> Expression:
         hint = "WindowIs in a for loop may hop over rows"
         raise b.source.error("the slide of a window is not longer than its size", parts[2], hint)
     if (windows := -(-size // slide)) > MOST_WINDOWS:
-        hint = f"let it slide by '{written(-(-size // MOST_WINDOWS))}' or more, for at most {MOST_WINDOWS} windows"
+        hint = (
+            f"let it slide by '{duration_text(-(-size // MOST_WINDOWS))}' or more, for at most {MOST_WINDOWS} windows"
+        )
         raise b.source.error(f"each row would be in {windows:,} windows", node, hint)
     return window_start(coercion.coerce(time, TIMESTAMP), size, slide)
 
@@ -104,9 +112,9 @@ def slice_of(group: Expression) -> Expression:
 
 def _seconds(b: ScalarBinder, node: exp.Expr) -> int:
     """A length of time, written as ``'1 hour 30 minutes'``."""
-    seconds = seconds_in(node.name) if isinstance(node, exp.Literal) and node.is_string else None
+    seconds = duration_seconds(node.name) if isinstance(node, exp.Literal) and node.is_string else None
     if seconds is None:
-        raise b.source.error("a length of time is needed", node, f"write '5 minutes', in {UNITS}")
+        raise b.source.error("a length of time is needed", node, f"write '5 minutes', in {DURATION_UNITS}")
     if not seconds:
         raise b.source.error("a window of no length", node, "write '5 minutes'")
     if seconds > LONGEST:

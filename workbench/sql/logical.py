@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from workbench.sql.algebra.expressions import AggregateCall, Expression, calls
+from workbench.sql.algebra.expressions import AggregateCall, Call, Expression, calls
 from workbench.sql.algebra.types import DataType
 from workbench.sql.predicates.cnf import TRUE, PredSet, predicate_expressions
 
@@ -83,6 +83,19 @@ class SetOperation:
     branches: tuple[LogicalQuery, ...]
     names: tuple[str, ...]
     types: tuple[DataType, ...]
+
+
+@dataclass(frozen=True)
+class StreamWindow:
+    """The window of one stream: what it is called, its ends, and the loop it moves by, if any.
+
+    An end that is ``None`` is open.
+    """
+
+    stream: str
+    left: Expression | None
+    right: Expression | None
+    loop: Call | None = None
 
 
 LogicalQuery = Block | SetOperation

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 from workbench.errors import StreamError
-from workbench.streams.ingest import StreamLog, ingest
-from workbench.streams.log import ROW_GROUP_ROWS
-from workbench.streams.replay import Replay, start, static
+from workbench.streams.ingest import ingest
+from workbench.streams.log import ROW_GROUP_ROWS, StreamLog
+from workbench.streams.stream import Stream, replayed, static_table
 
 
 @pytest.fixture
@@ -19,10 +19,10 @@ def log(tmp_path: Path) -> StreamLog:
     return ingest("Fed", pa.table({"n": [*range(10)]}), tmp_path / "log")
 
 
-def batches(replay: Replay) -> list[list[int]]:
+def batches(stream: Stream) -> list[list[int]]:
     taken = []
-    while not replay.finished:
-        replay, table = replay.next()
+    while not stream.finished:
+        stream, table = stream.next()
         taken.append(table["n"].to_pylist())
     return taken
 
@@ -31,16 +31,16 @@ def batches(replay: Replay) -> list[list[int]]:
     ("history", "batch"), [(0, 3), (4, 3), (4, 6), (9, 1), (10, 3), (99, 3), (None, None), (0, 10)]
 )
 def test_history_and_batches_are_all_rows_once_and_in_order(log: StreamLog, history: Any, batch: Any) -> None:
-    replay = start(log, history, batch)
-    old = [number for table in replay.history_tables() for number in table["n"].to_pylist()]
-    new = batches(replay)
+    stream = replayed(log, history, batch)
+    old = [number for table in stream.history_tables() for number in table["n"].to_pylist()]
+    new = batches(stream)
     assert len(old) == min(history or 0, 10)
     assert old + [number for rows in new for number in rows] == list(range(10))
-    assert all(len(rows) == replay.batch for rows in new[:-1])
+    assert all(len(rows) == stream.batch for rows in new[:-1])
 
 
 def test_after_the_end_batches_are_empty_and_have_the_columns(log: StreamLog) -> None:
-    end, last = start(log, 8, 5).next()
+    end, last = replayed(log, 8, 5).next()
     assert (end.finished, last["n"].to_pylist()) == (True, [8, 9])
     again, nothing = end.next()
     assert again == end
@@ -48,29 +48,29 @@ def test_after_the_end_batches_are_empty_and_have_the_columns(log: StreamLog) ->
 
 
 def test_a_batch_can_be_taken_again_and_of_any_size(log: StreamLog) -> None:
-    replay = start(log, 2, 3)
-    after, first = replay.next()
-    assert replay.next() == (after, first)
-    assert replay.next(1)[1]["n"].to_pylist() == [2]
-    assert replay.next(0) == (replay, log.schema.empty_table())
-    assert replay.next(100)[0].finished
+    stream = replayed(log, 2, 3)
+    after, first = stream.next()
+    assert stream.next() == (after, first)
+    assert stream.next(1)[1]["n"].to_pylist() == [2]
+    assert stream.next(0) == (stream, log.schema.empty_table())
+    assert stream.next(100)[0].finished
 
 
 def test_a_table_is_all_history(log: StreamLog) -> None:
-    replay = static(log)
-    assert replay.finished
-    assert [table["n"].to_pylist() for table in replay.history_tables()] == [list(range(10))]
+    stream = static_table(log)
+    assert stream.finished
+    assert [table["n"].to_pylist() for table in stream.history_tables()] == [list(range(10))]
 
 
 def test_an_empty_stream_is_finished_at_once(tmp_path: Path) -> None:
-    replay = start(ingest("x", pa.table({"n": pa.array([], pa.int8())}), tmp_path / "log"), 5, 5)
-    assert (replay.finished, replay.history, list(replay.history_tables())) == (True, 0, [])
+    stream = replayed(ingest("x", pa.table({"n": pa.array([], pa.int8())}), tmp_path / "log"), 5, 5)
+    assert (stream.finished, stream.history, list(stream.history_tables())) == (True, 0, [])
 
 
 def test_history_comes_in_tables_of_bounded_size(tmp_path: Path) -> None:
     rows = 2 * ROW_GROUP_ROWS + 5
     log = ingest("x", pa.table({"n": range(rows)}), tmp_path / "log")
-    tables = list(start(log, rows - 1, 1).history_tables())
+    tables = list(replayed(log, rows - 1, 1).history_tables())
     assert [table.num_rows for table in tables] == [ROW_GROUP_ROWS, ROW_GROUP_ROWS, 4]
     assert pa.concat_tables(tables)["n"].to_pylist() == list(range(rows - 1))
 
@@ -78,10 +78,10 @@ def test_history_comes_in_tables_of_bounded_size(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("history", "batch"), [(-1, 1), (0, 0), (0, -3), (1.5, 1), (True, 1), (0, "3")])
 def test_numbers_of_rows_that_make_no_sense_are_refused(log: StreamLog, history: Any, batch: Any) -> None:
     with pytest.raises(StreamError, match="stream Fed") as raised:
-        start(log, history, batch)
+        replayed(log, history, batch)
     assert "whole number" in str(raised.value.hint)
 
 
 def test_a_negative_batch_is_refused(log: StreamLog) -> None:
     with pytest.raises(StreamError):
-        start(log).next(-1)
+        replayed(log).next(-1)

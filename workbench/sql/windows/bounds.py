@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, columns, text
-from workbench.sql.algebra.now import Moment, as_number, is_time, reads_now
 from workbench.sql.algebra.types import DATE, INTEGER, DataType, Kind
 from workbench.sql.predicates.cnf import FLIPPED, Literal, Operator, ORPred, PredSet, or_pred, pred_set
 from workbench.sql.predicates.exact_arithmetic import days
 from workbench.sql.predicates.linear import LinearForm, expression_of, linear
-from workbench.sql.windows.moments import computable, value_at
+from workbench.sql.windows.evaluation import computable, value_at
+from workbench.sql.windows.stream_time import EventTimeVector, as_number, is_time, reads_now
 
 LEAST, MOST = -(2**63), 2**63 - 1
 """The ends of a window that has none."""
@@ -102,7 +102,7 @@ def times(window: PredSet) -> Iterator[Expression]:
     yield from dict.fromkeys(time_and_end(end)[0] for end in window)
 
 
-def intervals(window: PredSet, moment: Moment) -> Mapping[Expression, Interval]:
+def intervals(window: PredSet, moment: EventTimeVector) -> Mapping[Expression, Interval]:
     """Between which values each of a window's times is at a moment; never, where the moment has no now yet."""
     found: dict[Expression, Interval] = {}
     for end in window:

@@ -9,6 +9,7 @@ worth at a moment is worked out in ``moments``.
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
@@ -22,7 +23,7 @@ TUMBLING, SLIDING, SESSION = "window_start", "window_starts", "session_start"
 """The calls that give the start of the window that a time is in; or of several, until they are rewritten; or of the
 session that it is in, which depends on the other rows of its group."""
 
-Moment = Mapping[str, Value]
+EventTimeVector = Mapping[str, Value]
 """What time it is: for every stream, by its name in lower case, the largest event time seen, and for ``rows_of`` it the
 number of its rows; none before the first. Under ``INSTANT`` it may say where loops stand."""
 
@@ -118,3 +119,41 @@ def common_time(types: Iterable[DataType]) -> DataType | None:
     if len(found) == 1:
         return found.pop()
     return TIMESTAMP if found == {DATE, TIMESTAMP} else None
+
+
+_SECONDS = {"week": 604_800, "day": 86_400, "hour": 3_600, "minute": 60, "second": 1}
+_DURATION_PART = re.compile(r"([0-9]{1,10})\s*([a-z]+?)s?(?:\s+|$)", re.I)
+
+DURATION_UNITS = "seconds, minutes, hours, days or weeks"
+"""The units of a length of time."""
+
+
+def duration_seconds(text: str) -> int | None:
+    """The seconds of a length of time; ``None`` when the text is none.
+
+    Example:
+        >>> duration_seconds("1 hour 30 minutes"), duration_seconds("soon")
+        (5400, None)
+    """
+    text = text.strip()
+    parts = list(_DURATION_PART.finditer(text))
+    if not parts or "".join(part[0] for part in parts) != text:
+        return None
+    if any(part[2].lower() not in _SECONDS for part in parts):
+        return None
+    return sum(int(part[1]) * _SECONDS[part[2].lower()] for part in parts)
+
+
+def duration_text(seconds: int) -> str:
+    """A length of time as text, in units up to days.
+
+    Example:
+        >>> duration_text(5_400), duration_text(172_800), duration_text(0)
+        ('1 hour 30 minutes', '2 days', '0 seconds')
+    """
+    parts = []
+    for unit, size in list(_SECONDS.items())[1:]:
+        count, seconds = divmod(seconds, size)
+        if count:
+            parts.append(f"{count:,} {unit}{'s' if count > 1 else ''}")
+    return " ".join(parts) or "0 seconds"

@@ -1,4 +1,4 @@
-"""CSV files: types guessed or given, NULL apart from empty text, and what does not fit set aside with its line."""
+"""CSV files: types guessed or given, NULL apart from empty text, and what does not fit quarantined with its line."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ import pytest
 
 from workbench.errors import StreamError
 from workbench.streams import csv_source
-from workbench.streams.guess import guess_type
-from workbench.streams.ingest import StreamLog, ingest
+from workbench.streams.convert import infer_type
+from workbench.streams.ingest import ingest
+from workbench.streams.log import StreamLog
 
 
 def ingest_csv(folder: Path, text: str | bytes, **options: Any) -> StreamLog:
@@ -28,8 +29,8 @@ def rows_of(log: StreamLog) -> list[dict[str, Any]]:
     return log.read(0, log.rows).to_pylist()
 
 
-def set_aside_of(log: StreamLog) -> list[tuple[int, str, str]]:
-    return [(entry.line, entry.text, entry.reason) for entry in log.set_aside]
+def quarantined_of(log: StreamLog) -> list[tuple[int, str, str]]:
+    return [(entry.line, entry.text, entry.reason) for entry in log.quarantined]
 
 
 def test_types_are_guessed_from_the_values(tmp_path: Path) -> None:
@@ -84,7 +85,7 @@ def test_types_are_guessed_from_the_values(tmp_path: Path) -> None:
     ],
 )
 def test_guesses(values: list[str | None], expected: str) -> None:
-    assert str(guess_type(pa.array(values, pa.string()))) == expected
+    assert str(infer_type(pa.array(values, pa.string()))) == expected
 
 
 def test_a_quoted_empty_field_is_empty_text_and_an_unquoted_one_null(tmp_path: Path) -> None:
@@ -98,7 +99,7 @@ def test_a_quoted_empty_field_is_empty_text_and_an_unquoted_one_null(tmp_path: P
     ]
 
 
-def test_rows_that_do_not_fit_are_set_aside_with_line_text_and_reason(tmp_path: Path) -> None:
+def test_rows_that_do_not_fit_are_quarantined_with_line_text_and_reason(tmp_path: Path) -> None:
     log = ingest_csv(
         tmp_path,
         b"id,note,day\n"
@@ -118,7 +119,7 @@ def test_rows_that_do_not_fit_are_set_aside_with_line_text_and_reason(tmp_path: 
     )
     assert [row["id"] for row in rows_of(log)] == [1, 3, 10]
     assert rows_of(log)[1]["note"] == "two\n\nlines"
-    assert set_aside_of(log) == [
+    assert quarantined_of(log) == [
         (3, "x,b,2005-01-01", "id: 'x' is no integer"),
         (8, "4,too few", "2 fields instead of 3"),
         (9, "5,c,2005-02-30", "day: '2005-02-30' is no date"),
@@ -127,7 +128,7 @@ def test_rows_that_do_not_fit_are_set_aside_with_line_text_and_reason(tmp_path: 
         (13, "8,d,2005-01-01,too many", "4 fields instead of 3"),
         (14, "9223372036854775808,e,2005-01-01", "id: '9223372036854775808' is no integer"),
     ]
-    assert log.set_aside_total == 7
+    assert log.misfits == 7
 
 
 def test_line_numbers_hold_across_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +141,7 @@ def test_line_numbers_hold_across_blocks(tmp_path: Path, monkeypatch: pytest.Mon
             bad.append(number)
     log = ingest_csv(tmp_path, "\n".join(lines) + "\n", columns={"n": "int"})
     assert [row["n"] for row in rows_of(log)] == [number for number in range(2, 500) if number % 7 > 2]
-    assert [entry.line for entry in log.set_aside] == bad
+    assert [entry.line for entry in log.quarantined] == bad
 
 
 @pytest.mark.parametrize(
@@ -169,7 +170,7 @@ def test_what_fits_a_given_type(type_: str, good: list[str], bad: list[str], tmp
     log = ingest_csv(tmp_path, "\n".join(["v,n", *lines]) + "\n", columns={"v": type_})
     assert [row["n"] for row in rows_of(log)] == list(range(len(good)))
     assert all(row["v"] is not None for row in rows_of(log))
-    assert [entry.line for entry in log.set_aside] == list(range(2 + len(good), 2 + len(good) + len(bad)))
+    assert [entry.line for entry in log.quarantined] == list(range(2 + len(good), 2 + len(good) + len(bad)))
 
 
 def test_timestamps_become_utc_and_microseconds(tmp_path: Path) -> None:
@@ -182,10 +183,10 @@ def test_timestamps_become_utc_and_microseconds(tmp_path: Path) -> None:
     ]
 
 
-def test_all_set_aside_rows_are_kept_and_the_first_thousand_shown(tmp_path: Path) -> None:
+def test_all_quarantined_rows_are_kept_and_the_first_thousand_shown(tmp_path: Path) -> None:
     good = "".join(f"{number},{number}\n" for number in range(3_000))
     log = ingest_csv(tmp_path, "a,b\n" + good + "x" * 500 + ",1\n" + "1\n" * 1_500, columns={"a": "int"})
-    assert (log.rows, log.set_aside_total, len(log.set_aside)) == (3_000, 1_501, 1_000)
+    assert (log.rows, log.misfits, len(log.quarantined)) == (3_000, 1_501, 1_000)
     side_file = (log.folder / "set_aside.jsonl").read_text().splitlines()
     assert len(side_file) == 1_501
     assert json.loads(side_file[0]) == {"line": 3_002, "text": "x" * 200, "reason": f"a: '{'x' * 59} is no integer"}
@@ -194,7 +195,7 @@ def test_all_set_aside_rows_are_kept_and_the_first_thousand_shown(tmp_path: Path
 def test_a_column_of_a_wrong_given_type_sets_every_row_aside(tmp_path: Path) -> None:
     text = "a\n" + "".join(f"v{number}\n" for number in range(1_000))
     log = ingest_csv(tmp_path, text, columns={"a": "date"})
-    assert (log.rows, log.set_aside_total) == (0, 1_000)
+    assert (log.rows, log.misfits) == (0, 1_000)
 
 
 def test_gzip_byte_order_mark_and_windows_line_ends(tmp_path: Path) -> None:
@@ -210,7 +211,7 @@ def test_a_truncated_gzip_file_keeps_its_whole_lines_and_says_where_it_ends(tmp_
     log = ingest("x", tmp_path / "x.csv.gz", tmp_path / "log")
     assert 1_000 < log.rows < 50_000
     assert [f"{row['a']},{row['b']}" for row in rows_of(log)] == lines[: log.rows]
-    (entry,) = log.set_aside
+    (entry,) = log.quarantined
     assert entry.line == log.rows + 2
     assert lines[log.rows].startswith(entry.text)
     assert "cut short" in entry.reason
@@ -224,7 +225,7 @@ def test_a_header_alone_is_an_empty_stream(tmp_path: Path) -> None:
 
 def test_a_file_of_only_bad_rows_is_an_empty_stream_that_says_so(tmp_path: Path) -> None:
     log = ingest_csv(tmp_path, "a,b\n1\n1,2,3\n")
-    assert (log.rows, [entry.line for entry in log.set_aside]) == (0, [2, 3])
+    assert (log.rows, [entry.line for entry in log.quarantined]) == (0, [2, 3])
 
 
 @pytest.mark.parametrize(
@@ -244,6 +245,6 @@ def test_an_unclosed_quote_is_reported_where_it_opens(
     monkeypatch.setattr(csv_source, "_BLOCK_BYTES", block_bytes)
     log = ingest_csv(tmp_path, "a,b\n" + "1,x\n" * 400 + '2,"y\n' + "3,z\n" * 2_000)
     assert [row["b"] for row in rows_of(log)][:400] == ["x"] * 400
-    (entry,) = log.set_aside
+    (entry,) = log.quarantined
     assert entry.line == 402
     assert "quote is not closed" in entry.reason

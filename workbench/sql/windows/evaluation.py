@@ -16,9 +16,9 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 
 from workbench.sql.algebra.expressions import Call, Constant, Expression, Value, columns, walk
-from workbench.sql.algebra.memo import remembered
-from workbench.sql.algebra.now import INSTANT, NOW, VARIABLE, Moment, as_number
+from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import DataType, Kind
+from workbench.sql.windows.stream_time import INSTANT, NOW, VARIABLE, EventTimeVector, as_number
 
 MIDNIGHT = dt.time()
 
@@ -39,11 +39,11 @@ def computable(expression: Expression) -> bool:
     return all(part.function in _KNOWN for part in walk(expression) if isinstance(part, Call))
 
 
-def value_at(expression: Expression, moment: Moment) -> Value:
+def value_at(expression: Expression, moment: EventTimeVector) -> Value:
     """What a ``computable`` expression is worth at a moment; NULL where a date leaves its range.
 
     Example:
-        >>> from workbench.sql.algebra.now import now_of
+        >>> from workbench.sql.windows.stream_time import now_of
         >>> from workbench.sql.algebra.types import DATE, INTEGER
         >>> week_ago = Call("-", (now_of(["fed"], DATE), Constant(7, INTEGER)), DATE)
         >>> value_at(week_ago, {"fed": dt.date(2002, 11, 20)})
@@ -68,7 +68,7 @@ def value_at(expression: Expression, moment: Moment) -> Value:
         return None
 
 
-def _now(expression: Call, moment: Moment) -> Value:
+def _now(expression: Call, moment: EventTimeVector) -> Value:
     names = (str(a.value) for a in expression.arguments if isinstance(a, Constant))
     seen = [_cast(expression.type, value) for name in names if (value := moment.get(name)) is not None]
     return max(seen, default=None)  # type: ignore[type-var]
@@ -166,7 +166,7 @@ class Sequence:
         """For each instant the latest up to it: when the clock has come there, it is due."""
         self._ended = False
 
-    def due(self, moment: Moment, most: int | None = None) -> list[Value]:
+    def due(self, moment: EventTimeVector, most: int | None = None) -> list[Value]:
         """The instants that the clock has reached, in the order of the loop.
 
         Raises:
@@ -181,7 +181,7 @@ class Sequence:
     def __len__(self) -> int:
         return len(self._values)
 
-    def current(self, moment: Moment) -> Value:
+    def current(self, moment: EventTimeVector) -> Value:
         """The instant the loop has come to; NULL before the first."""
         found = self.due(moment)
         return found[-1] if found else None
@@ -202,7 +202,7 @@ class Sequence:
             self._reached.append(max([number, *self._reached[-1:]]))
 
 
-@remembered(4_096)
+@cached(4_096)
 def sequence(loop: Call) -> Sequence:
     """The instants of a loop."""
     return Sequence(loop)

@@ -1,0 +1,71 @@
+"""Caches of pure functions on immutable values, one set of them for each session.
+
+A cache of the whole process would outlive a session, and the predicates of one session would push out those of another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import lru_cache, wraps
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class PlanningCache:
+    """The cached results of one session, an LRU cache for each function."""
+
+    def __init__(self) -> None:
+        self._caches: dict[Callable[..., Any], Callable[..., Any]] = {}
+
+    @contextmanager
+    def active(self) -> Iterator[None]:
+        """Within the context, in this thread, ``cached`` functions use this cache."""
+        token = _ACTIVE.set(self)
+        try:
+            yield
+        finally:
+            _ACTIVE.reset(token)
+
+    def cache_of(self, function: Callable[..., Any], size: int) -> Callable[..., Any]:
+        """The function with a cache of at most ``size`` results."""
+        try:
+            return self._caches[function]
+        except KeyError:
+            return self._caches.setdefault(function, lru_cache(size)(function))
+
+
+# The default serves code that runs outside of any session.
+_ACTIVE: ContextVar[PlanningCache] = ContextVar("active", default=PlanningCache())  # noqa: B039
+
+
+def cached(size: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Cache ``size`` results of a pure function of hashable, positional arguments in the active ``PlanningCache``.
+
+    Example:
+        >>> calls = []
+        >>> @cached(10)
+        ... def double(number):
+        ...     calls.append(number)
+        ...     return 2 * number
+        >>> with PlanningCache().active():
+        ...     double(2), double(2)
+        (4, 4)
+        >>> with PlanningCache().active():
+        ...     double(2)
+        4
+        >>> calls
+        [2, 2]
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @wraps(function)
+        def call_cached(*args: P.args, **kwargs: P.kwargs) -> R:
+            return _ACTIVE.get().cache_of(function, size)(*args, **kwargs)
+
+        return call_cached
+
+    return decorate

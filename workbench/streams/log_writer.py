@@ -1,0 +1,126 @@
+"""Writes a stream's log: rows as Parquet files, quarantined rows as JSON lines, the manifest last."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from workbench.files.writing import NewFile, write_file
+from workbench.streams.arrow_types import to_data_type
+from workbench.streams.lateness import Lateness
+from workbench.streams.log import LATE, MANIFEST, QUARANTINE, ROW_GROUP_ROWS, VERSION
+from workbench.streams.source import QuarantinedRow
+
+FILE_ROWS = 8 * ROW_GROUP_ROWS
+_TEXT_LENGTH = 200
+"""Characters of a quarantined row that are kept."""
+
+
+class LogWriter:
+    """Writes row groups of 65,536 rows into files of eight such groups, and holds one row group in memory.
+
+    Args:
+        name: of the stream.
+        folder: of the log; it exists.
+        schema: of the rows.
+        lateness: how late rows may be, where the stream says so.
+    """
+
+    def __init__(self, name: str, folder: Path, schema: pa.Schema, lateness: Lateness | None) -> None:
+        self.rows = 0
+        self._name = name
+        self._folder = folder
+        self._schema = schema
+        self._lateness = lateness
+        self._checksums: dict[str, int] = {}
+        self._files: list[tuple[str, int]] = []
+        self._waiting: list[pa.Table] = []
+        self._waiting_rows = 0
+        self._writer: pq.ParquetWriter | None = None
+        self._file: NewFile | None = None
+        self._quarantine = NewFile(folder / QUARANTINE)
+        self._misfits = 0
+        self._late: list[int] = []
+
+    def __enter__(self) -> LogWriter:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._close_file()
+        self._quarantine.close()
+
+    def append(self, rows: pa.Table, misfits: Sequence[QuarantinedRow], late: Sequence[QuarantinedRow]) -> None:
+        """Adds rows of the log's schema at the end, and the quarantined rows of the same part of the source.
+
+        Args:
+            rows: the rows that fit, late ones among them.
+            misfits: rows of the source that do not fit.
+            late: the late ones of ``rows``, with their positions in the log.
+        """
+        self._misfits += len(misfits)
+        for entry in sorted([*misfits, *late], key=lambda entry: entry.line):
+            fields: dict[str, object] = {"line": entry.line, "text": entry.text[:_TEXT_LENGTH], "reason": entry.reason}
+            if entry.row is not None:
+                fields["row"] = entry.row
+                self._late.append(entry.row)
+            self._quarantine.write((json.dumps(fields, ensure_ascii=False) + "\n").encode())
+        self._waiting.append(rows)
+        self._waiting_rows += rows.num_rows
+        self.rows += rows.num_rows
+        if self._waiting_rows >= ROW_GROUP_ROWS:
+            self._write_groups(self._waiting_rows // ROW_GROUP_ROWS * ROW_GROUP_ROWS)
+
+    def finish(self) -> None:
+        """Writes what is still in memory, and the manifest, which makes the log complete."""
+        self._write_groups(self._waiting_rows)
+        self._close_file()
+        self._quarantine.close()
+        self._checksums[QUARANTINE] = self._quarantine.checksum
+        manifest: dict[str, object] = {
+            "version": VERSION,
+            "name": self._name,
+            "columns": [[field.name, str(to_data_type(field.type))] for field in self._schema],
+            "files": self._files,
+            "set_aside_total": self._misfits,
+        }
+        if self._lateness is not None:
+            manifest["lateness"] = [self._lateness.time, self._lateness.kind.name, self._lateness.allowed]
+            with NewFile(self._folder / LATE) as file:
+                np.save(file, np.array(self._late, dtype=np.int64))
+            self._checksums[LATE] = file.checksum
+        manifest["checksums"] = self._checksums
+        write_file(self._folder / MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False).encode())
+
+    def _write_groups(self, stop: int) -> None:
+        table = pa.concat_tables([self._schema.empty_table(), *self._waiting])
+        for start in range(0, stop, ROW_GROUP_ROWS):
+            self._write_group(table.slice(start, min(ROW_GROUP_ROWS, stop - start)))
+        # A slice would keep all of its table's memory alive; what is left over is less than a row group.
+        self._waiting = [pa.concat_tables([table.slice(stop)]).combine_chunks()]
+        self._waiting_rows -= stop
+
+    def _write_group(self, group: pa.Table) -> None:
+        if self._writer is None:
+            name = f"rows-{len(self._files):05d}.parquet"
+            self._file = NewFile(self._folder / name)
+            self._writer = pq.ParquetWriter(self._file, self._schema, compression="zstd")
+            self._files.append((name, 0))
+        self._writer.write_table(group, row_group_size=ROW_GROUP_ROWS)
+        name, rows = self._files[-1]
+        self._files[-1] = (name, rows + group.num_rows)
+        if rows + group.num_rows >= FILE_ROWS:
+            self._close_file()
+
+    def _close_file(self) -> None:
+        writer, file, self._writer, self._file = self._writer, self._file, None, None
+        if file is not None:
+            with file:
+                if writer is not None:
+                    writer.close()
+            self._checksums[self._files[-1][0]] = file.checksum

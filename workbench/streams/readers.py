@@ -1,0 +1,170 @@
+"""Opens a file, a DataFrame or Arrow data as a source: a schema, and chunks of which one is in memory at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from workbench.errors import StreamError, nearest
+from workbench.streams.csv_source import open_csv
+from workbench.streams.log import ROW_GROUP_ROWS
+from workbench.streams.source import Chunk, OpenedSource
+
+_CSV_ENDINGS = (".csv", ".csv.gz")
+_MAGIC = b"PAR1"
+
+
+def open_source(source: object, scratch: Path, stack: ExitStack) -> OpenedSource:
+    """Opens a path, a DataFrame or Arrow data for reading in row order.
+
+    Args:
+        source: see `workbench.streams.ingest.ingest`.
+        scratch: a folder that does not exist yet, for what Spark writes; the caller removes it.
+        stack: closes the files that were opened.
+
+    Raises:
+        StreamError: no such file, not a format the workbench reads, or damaged at its beginning.
+    """
+    if isinstance(source, str | Path):
+        return _open_path(Path(source), stack)
+    if isinstance(source, pd.DataFrame):
+        return _open_pandas(source)
+    if hasattr(source, "sparkSession") and hasattr(source, "write"):
+        return _open_spark(source, scratch)
+    if isinstance(source, pa.RecordBatchReader):
+        return _open_reader(source)
+    if hasattr(source, "__arrow_c_stream__"):
+        return _open_reader(pa.RecordBatchReader.from_stream(source))
+    raise StreamError(
+        f"a stream cannot be read from a {type(source).__name__}",
+        hint="give the path of a Parquet or CSV file, or a pandas, Arrow or Spark DataFrame",
+    )
+
+
+def _open_path(path: Path, stack: ExitStack) -> OpenedSource:
+    if not path.exists():
+        beside = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
+        hint = nearest(path.name, beside) or (None if beside else f"{path.parent} is no folder, or an empty one")
+        raise StreamError(f"no file {path}", hint=hint)
+    if path.is_dir():
+        return _open_parquet(_parquet_files(path))
+    if path.name.lower().endswith(_CSV_ENDINGS):
+        return open_csv(path, stack)
+    return _open_parquet([path])
+
+
+def _parquet_files(folder: Path) -> list[Path]:
+    """The folder's Parquet files in name order, which is row order in what Spark wrote."""
+    files = sorted(path for path in folder.glob("*.parquet") if path.is_file() and not path.name.startswith(("_", ".")))
+    if files:
+        return files
+    if any(path.is_dir() and "=" in path.name for path in folder.iterdir()):
+        raise StreamError(
+            f"{folder} is partitioned into folders, which give no row order",
+            hint="write it again without partitions, sorted by time, or give a Spark DataFrame with an order",
+        )
+    raise StreamError(f"no Parquet files (*.parquet) in the folder {folder}", hint="give the path of one file")
+
+
+def _open_parquet(paths: list[Path]) -> OpenedSource:
+    schemas = [_parquet_schema(path) for path in paths]
+    names = [sorted(schema.names) for schema in schemas]
+    for path, own in zip(paths, names, strict=True):
+        if own != names[0]:
+            differing = ", ".join(sorted(set(own) ^ set(names[0])))
+            raise StreamError(
+                f"{path} has other columns than {paths[0].name}: {differing}", hint="add them as separate streams"
+            )
+    return OpenedSource(schemas[0], _numbered(_parquet_batches(paths, schemas[0].names)))
+
+
+def _parquet_schema(path: Path) -> pa.Schema:
+    with path.open("rb") as file:
+        if file.read(len(_MAGIC)) != _MAGIC:
+            raise StreamError(
+                f"{path} is not a Parquet file", hint=f"CSV files must end in {' or '.join(_CSV_ENDINGS)}"
+            )
+    try:
+        with _parquet_file(path) as file:
+            return file.schema_arrow
+    except (OSError, pa.ArrowException) as error:
+        raise StreamError(
+            f"{path} is cut short or damaged: the footer that says where its rows are cannot be read",
+            hint="copy or write the file again; nothing of it can be used",
+        ) from error
+
+
+def _parquet_batches(paths: list[Path], names: list[str]) -> Iterator[pa.RecordBatch]:
+    for path in paths:
+        with _parquet_file(path) as file:
+            try:
+                for batch in file.iter_batches(ROW_GROUP_ROWS, use_threads=False):
+                    yield batch.select(names)
+            except (OSError, pa.ArrowException) as error:
+                raise StreamError(f"{path} is damaged: {error}", hint="copy or write the file again") from error
+
+
+def _parquet_file(path: Path) -> pq.ParquetFile:
+    # Spark writes timestamps in 96 bits unless told otherwise; as nanoseconds, Arrow's default, year 9999 overflows.
+    return pq.ParquetFile(path, coerce_int96_timestamp_unit="us")
+
+
+def _open_pandas(frame: pd.DataFrame) -> OpenedSource:
+    """Goes through the frame in slices, all with the types of the whole; the index is not a column."""
+    frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
+    for name, count in frame.columns.value_counts().items():
+        if count > 1:
+            raise StreamError(f"{count} columns are called {name}", hint="rename them")
+    schema = pa.schema([_pandas_field(frame, name) for name in frame.columns])
+    return OpenedSource(schema, _numbered(_pandas_batches(frame, schema)))
+
+
+def _pandas_field(frame: pd.DataFrame, name: str) -> pa.Field:
+    """The column's name and the type that all of its values have."""
+    try:
+        return pa.Schema.from_pandas(frame[[name]], preserve_index=False).field(0)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        raise StreamError(
+            f"column {name} of the DataFrame has values of no single type: {error}",
+            hint="give it one type first, for example with .astype or pandas.to_numeric",
+        ) from error
+
+
+def _pandas_batches(frame: pd.DataFrame, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    for start in range(0, len(frame), ROW_GROUP_ROWS):
+        part = frame.iloc[start : start + ROW_GROUP_ROWS]
+        yield pa.RecordBatch.from_pandas(part, schema=schema, preserve_index=False, nthreads=1)
+
+
+def _open_spark(frame: Any, scratch: Path) -> OpenedSource:
+    """Lets Spark write the rows itself, so they never pass through the driver; its part files keep their order."""
+    try:
+        frame.write.parquet(scratch.absolute().as_uri())
+    except Exception as error:
+        # Every Spark error is shown by its first line; the rest is a Java stack.
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise StreamError(
+            f"Spark could not write the DataFrame: {reason}", hint="check that df.write.parquet(...) works"
+        ) from error
+    return _open_parquet(_parquet_files(scratch))
+
+
+def _open_reader(reader: pa.RecordBatchReader) -> OpenedSource:
+    return OpenedSource(reader.schema, _numbered(reader))
+
+
+def _numbered(batches: Iterable[pa.RecordBatch]) -> Iterator[Chunk]:
+    """Blocks of at most one row group, numbered from 1."""
+    first = 1
+    for batch in batches:
+        for start in range(0, batch.num_rows, ROW_GROUP_ROWS):
+            part = batch.slice(start, ROW_GROUP_ROWS)
+            yield Chunk(part, np.arange(first, first + part.num_rows))
+            first += part.num_rows
