@@ -9,10 +9,9 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from workbench.engine.storage.relation import Delta
 from workbench.engine.storage.changelog import ChangelogEntry, append_change
 from workbench.engine.storage.layout import Layout
-from workbench.engine.storage.relation import Relation
+from workbench.engine.storage.relation import Delta, Relation
 from workbench.engine.storage.segments import open_segment, write_segments
 from workbench.session.session import Session
 from workbench.sql.algebra.types import INTEGER

@@ -17,8 +17,8 @@ from workbench.engine.physical.access_paths import Way
 from workbench.engine.physical.band import Band
 from workbench.engine.physical.planner import plan_trees
 from workbench.engine.physical.semijoin import Enough
-from workbench.engine.storage.job_input import InputRows, JobInput
 from workbench.engine.storage import key_index
+from workbench.engine.storage.job_input import InputRows, TaskInput
 from workbench.engine.storage.scan import Scan
 from workbench.engine.tree import TreePlan
 from workbench.network.network import Network
@@ -107,7 +107,7 @@ def test_every_row_that_has_a_pair_comes_with_one(
 ) -> None:
     monkeypatch.setattr(probe, "PAIRS", 7)
     if collide:
-        monkeypatch.setattr(key_index, "_one_hash", lambda column: np.zeros(len(column), dtype=np.uint64))
+        monkeypatch.setattr(key_index, "value_hashes", lambda column: np.zeros(len(column), dtype=np.uint64))
     random = Random(17)
     parts = [rows(random, count) for count in (40, 30, 25, 20)]
     parts = [
@@ -123,7 +123,7 @@ def test_every_row_that_has_a_pair_comes_with_one(
     got = [
         (row["l_id"], row["r_id"])
         for task in range(2)
-        for batch in IndexJoin(leaf, leaf, JobInput("unused"), ways, (Enough(WAY, side),)).pairs(*inputs, task, 2)
+        for batch in IndexJoin(leaf, leaf, ways, (Enough(WAY, side),)).pairs(TaskInput(1, tuple(inputs), (), task, 2))
         for row in batch.to_pylist()
     ]
     halves = [(parts[0], pa.concat_tables([parts[3], parts[2]])), (parts[1], parts[2])]

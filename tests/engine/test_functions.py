@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workbench.engine.spark.user_functions.returned_values import LENGTH, WrongValueError, convert_returned
 from workbench.engine.spark.user_functions.process import Limits
+from workbench.engine.spark.user_functions.returned_values import LENGTH, WrongValueError, convert_returned
 from workbench.errors import SessionError, SqlError
 from workbench.session.directory.functions import takes
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal, parse_type

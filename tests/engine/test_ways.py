@@ -18,8 +18,8 @@ from workbench.engine.physical import access_paths as ways
 from workbench.engine.physical.access_paths import Way, ways_of
 from workbench.engine.physical.band import Band
 from workbench.engine.physical.planner import plan_trees
-from workbench.engine.storage.job_input import InputRows, JobInput
 from workbench.engine.storage import key_index
+from workbench.engine.storage.job_input import InputRows, TaskInput
 from workbench.engine.storage.scan import Scan
 from workbench.network.network import Network
 from workbench.network.nodes import Join
@@ -117,7 +117,7 @@ def test_a_pair_is_handed_on_once_whatever_finds_it(
 ) -> None:
     monkeypatch.setattr(probe, "PAIRS", 7)
     if collide:
-        monkeypatch.setattr(key_index, "_one_hash", lambda column: np.zeros(len(column), dtype=np.uint64))
+        monkeypatch.setattr(key_index, "value_hashes", lambda column: np.zeros(len(column), dtype=np.uint64))
     random = Random(11)
     parts = [rows(random, count) for count in (40, 30, 25, 20)]
     inputs = [InputRows(written(parts[0], tmp_path), written(parts[1], tmp_path))]
@@ -127,7 +127,7 @@ def test_a_pair_is_handed_on_once_whatever_finds_it(
     got = [
         (row["l_id"], row["r_id"])
         for task in range(2)
-        for batch in IndexJoin(leaf, leaf, JobInput("unused"), some).pairs(*inputs, task, 2)
+        for batch in IndexJoin(leaf, leaf, some).pairs(TaskInput(1, tuple(inputs), (), task, 2))
         for row in batch.to_pylist()
     ]
     halves = [(parts[0], pa.concat_tables([parts[3], parts[2]])), (parts[1], parts[2])]

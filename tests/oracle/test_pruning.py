@@ -38,7 +38,7 @@ BY_BANK = "SELECT bank, COUNT(*) n, MAX(amount) m FROM f WHERE d > now() - {} GR
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pruning, "PAST_SHARE", 0.0)
+    monkeypatch.setattr(pruning, "EXPIRED_SHARE", 0.0)
     monkeypatch.setattr(needs, "TOLD_BATCHES", 1)
 
 

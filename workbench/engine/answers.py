@@ -14,13 +14,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from workbench.engine.event_time import Clock
-from workbench.engine.storage.lineage import WORD_BITS
-from workbench.engine.storage.lineage import has_bit
 from workbench.engine.operators.window import extent
 from workbench.engine.read_window import changes_within, rows_within
 from workbench.engine.storage.changelog import ChangelogEntry
 from workbench.engine.storage.layout import BATCH, WEIGHT
-from workbench.engine.storage.lineage import word_column
+from workbench.engine.storage.lineage import WORD_BITS, has_bit, word_column
 from workbench.engine.tree import Tree
 from workbench.errors import QueryError
 from workbench.network.network import QueryPlan

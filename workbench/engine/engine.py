@@ -21,20 +21,19 @@ from workbench.engine.arrivals import layout_of, written
 from workbench.engine.event_time import Clock
 from workbench.engine.hydration import Deltas, Making
 from workbench.engine.incremental_step import Evaluating, report
-from workbench.engine.storage.relation import Delta
+from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.planner import plan_trees
 from workbench.engine.physical.retention import has_windows, needs_of
 from workbench.engine.profile import profiled
 from workbench.engine.progress import Meter, Progress, reached
 from workbench.engine.reports import BatchReport, OperatorReport, Places
 from workbench.engine.schedule import in_order
-from workbench.engine.operators.runner import Runner
 from workbench.engine.spark.failures import translate_errors
 from workbench.engine.state import Held, narrowed, unknown_files
-from workbench.engine.storage.retention import Expiration
 from workbench.engine.storage.file_collection import FileCollector
 from workbench.engine.storage.layout import Layout
-from workbench.engine.storage.relation import Relation
+from workbench.engine.storage.relation import Delta, Relation
+from workbench.engine.storage.retention import Expiration
 from workbench.engine.tree import Tree, TreePlan
 from workbench.files.durable import force_to_disk
 from workbench.files.mapped import temporary_folder
@@ -74,7 +73,7 @@ class Engine:
         trees_at_a_time = min(TREES_AT_A_TIME, max(1, spark.sparkContext.defaultParallelism))
         self._pool = ThreadPoolExecutor(trees_at_a_time, thread_name_prefix="argus-tree")
         self._meter = Meter()
-        self._pruner = Expiration()
+        self._expiration = Expiration()
         self._places = Places()
         self._freed: set[str] = set()
         """Files whose rows were freed since the last commit, some of them written since then."""
@@ -107,7 +106,7 @@ class Engine:
         self._collector.collect(before.files_beyond(self.held) | self._freed)
         self._freed.clear()
         for name in before.trees.keys() - self.held.trees.keys():
-            self.runner.leave(name)
+            self.runner.remove(name)
 
     def add_stream(
         self, name: str, columns: Columns, rows: Iterable[tuple[int, pa.Table]], time: str | None = None
@@ -260,7 +259,13 @@ class Engine:
         if not has_windows(network):
             return trees
         needs = needs_of(network, {name: tree.plan for name, tree in trees.items()}, clock, batch)
-        left = dict(zip(trees, self._pool.map(lambda n: self._pruner.pruned(trees[n], needs[n]), trees), strict=True))
+        left = dict(
+            zip(
+                trees,
+                self._pool.map(lambda n: trees[n].without_expired(self._expiration, needs[n]), trees),
+                strict=True,
+            )
+        )
         for name, tree in left.items():
             if tree is not trees[name]:
                 self._freed |= trees[name].files - tree.files

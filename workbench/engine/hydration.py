@@ -7,16 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 
-from workbench.engine.storage.relation import NO_CHANGE, Delta
-from workbench.engine.operators.source import hydrate_source
 from workbench.engine.operators.evaluate import evaluate
-from workbench.engine.operators.operator_input import ParentRows
+from workbench.engine.operators.operator_input import OperatorInput, ParentRows
 from workbench.engine.operators.runner import Runner
-from workbench.engine.operators.operator_input import OperatorInput
+from workbench.engine.operators.source import hydrate_source
 from workbench.engine.state import Held, empty_tree
-from workbench.engine.storage.changelog import ChangelogEntry
-from workbench.engine.storage.changelog import remap_changelog, must_remap
+from workbench.engine.storage.changelog import ChangelogEntry, remap_changelog
+from workbench.engine.storage.relation import NO_CHANGE, Delta
 from workbench.engine.tree import Tree, TreePlan
 from workbench.network.network import Network
 from workbench.network.nodes import NodeId, Source
@@ -53,7 +52,7 @@ class Making:
         left = None if old is not None else self._left_by(plan)
         before: tuple[ChangelogEntry, ...] = ()
         if (told := old or left) is not None:
-            before = remap_changelog(told, plan, folder) if must_remap(told.plan, plan) else told.log
+            before = _log_of(told, plan, folder)
         delta, state_delta = self._from_nothing(plan, trees, told)
         empty = empty_tree(self.runner.spark, plan, folder)
         state = empty.state.append(state_delta) if empty.state is not None else None
@@ -79,11 +78,25 @@ class Making:
         node = self.network.nodes[plan.roots[0]]
         if isinstance(node, Source):
             return hydrate_source(self.runner, plan, self.held.arrived[node.stream]), NO_CHANGE
-        inputs = tuple(rows_of(self.runner, trees[n], nodes, NO_CHANGE, from_nothing=True) for n, nodes in plan.inputs)
-        return evaluate(self.runner, OperatorInput(node, plan, inputs, self.batch, self.held.clock, told=told))
+        inputs = tuple(rows_of(self.runner, trees[n], nodes, NO_CHANGE, hydrating=True) for n, nodes in plan.inputs)
+        emitted = None if told is None else told.relation
+        return evaluate(
+            self.runner, OperatorInput(node, plan, inputs, self.batch, self.held.clock.now, emitted=emitted)
+        )
 
 
-def rows_of(runner: Runner, tree: Tree, nodes: Iterable[NodeId], delta: Delta, from_nothing: bool = False) -> ParentRows:
+def _log_of(old: Tree, plan: TreePlan, folder: Path) -> tuple[ChangelogEntry, ...]:
+    """The changelog of a tree that another one replaces; its lineage is remapped where queries read other bits now."""
+    read = old.plan.asked.items()
+    if old.plan.name == plan.name and all(plan.asked.get(node, bits) == bits for node, bits in read):
+        return old.log
+    # Rows that no query reads are left out: a join that tests more than it did has rows in its log that are not its
+    # rows any more.
+    remapping = [(bits, plan.asked[node]) for node, bits in read if node in plan.asked]
+    return remap_changelog(old.log, remapping, plan.layout.words, folder)
+
+
+def rows_of(runner: Runner, tree: Tree, nodes: Iterable[NodeId], delta: Delta, hydrating: bool = False) -> ParentRows:
     """What an operator sees of some nodes of a tree."""
     bits = tuple(dict.fromkeys(tree.plan.bits[node] for node in nodes))
-    return ParentRows(runner.views, tree.plan.name, tree.relation, delta, bits, from_nothing)
+    return ParentRows(runner.views, tree.plan.name, tree.relation, delta, bits, hydrating)

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from workbench.engine.event_time import Clock
 from workbench.engine.hydration import Deltas, rows_of
-from workbench.engine.storage.relation import NO_CHANGE, Delta
-from workbench.engine.operators.source import source_delta
 from workbench.engine.operators.evaluate import evaluate
-from workbench.engine.reports import Counts, OperatorReport
-from workbench.engine.operators.runner import Runner
 from workbench.engine.operators.operator_input import OperatorInput
+from workbench.engine.operators.runner import Runner
+from workbench.engine.operators.source import source_delta
+from workbench.engine.reports import Counts, OperatorReport
 from workbench.engine.state import Held
+from workbench.engine.storage.relation import NO_CHANGE, Delta
 from workbench.engine.tree import Tree, TreePlan
 from workbench.network.network import Network
 from workbench.network.nodes import Source
@@ -56,7 +56,17 @@ class Evaluating:
         inputs = tuple(
             rows_of(self.runner, self.held.trees[name], nodes, deltas[name][0]) for name, nodes in tree.plan.inputs
         )
-        return evaluate(self.runner, OperatorInput(node, tree.plan, inputs, self.batch, self.clock, tree))
+        operator = OperatorInput(
+            node,
+            tree.plan,
+            inputs,
+            self.batch,
+            self.clock.now,
+            self.clock.after_batch(self.batch - 1),
+            tree.relation,
+            tree.state,
+        )
+        return evaluate(self.runner, operator)
 
 
 def report(plan: TreePlan, delta: Delta, seconds: float) -> OperatorReport:

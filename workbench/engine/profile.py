@@ -15,6 +15,7 @@ from pathlib import Path
 
 from workbench.engine.hydration import Deltas
 from workbench.engine.incremental_step import Evaluating
+from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.access_paths import Way, ways_of
 from workbench.engine.physical.filter_plan import compile_filter
 from workbench.engine.physical.fusion import member
@@ -22,7 +23,6 @@ from workbench.engine.physical.planner import tested_of
 from workbench.engine.physical.semijoin import Enough
 from workbench.engine.progress import Meter
 from workbench.engine.reports import OperatorReport
-from workbench.engine.operators.runner import Runner
 from workbench.engine.tree import Tree, TreePlan
 from workbench.network.network import Network
 from workbench.network.nodes import Join, NodeId

@@ -8,22 +8,20 @@ columns, computes its rows anew from its parents' relations.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from workbench.engine.storage.relation import Delta
-from workbench.engine.storage.lineage import WORD_BITS
 from workbench.engine.physical.access_paths import Way
-from workbench.engine.physical.accumulators import over_rows
 from workbench.engine.physical.aggregate_plan import GroupedPlan
 from workbench.engine.physical.filter_plan import CompiledFilter
 from workbench.engine.physical.fusion import member
 from workbench.engine.physical.semijoin import Enough
 from workbench.engine.storage.changelog import ChangelogEntry, append_change
-from workbench.engine.storage.layout import BATCH, WEIGHT, Layout
-from workbench.engine.storage.relation import Relation
-from workbench.engine.storage.retention import RetentionBound
+from workbench.engine.storage.layout import Layout
+from workbench.engine.storage.lineage import WORD_BITS
+from workbench.engine.storage.relation import Delta, Relation
+from workbench.engine.storage.retention import Expiration, RetentionBound
 from workbench.network.nodes import NodeId, Read
 from workbench.network.projection import Columns
 from workbench.sql.algebra.expressions import Expression
@@ -162,6 +160,15 @@ class Tree:
         """Whether all rows of these needs are there."""
         return self.needed is None or all(any(own.covers(need) for own in self.needed) for need in needs)
 
+    def without_expired(self, expiration: Expiration, bounds: Sequence[RetentionBound]) -> Tree:
+        """The tree without rows that no bound covers; without any bounds it stays as it is."""
+        roots = self.plan.roots
+        every_row = frozenset(self.plan.bits[root] for root in roots if len(roots) == 1)
+        relation, state = expiration.free(self.plan.name, self.relation, self.state, bounds, every_row)
+        if relation is self.relation and state is self.state:
+            return self
+        return replace(self, relation=relation, state=state, needed=tuple(bounds))
+
     def log_for(self, plan: TreePlan, batch: int) -> tuple[ChangelogEntry, ...]:
         """The log to go on with by another plan; it begins with all rows where nobody asked for changes before."""
         if not plan.logged:
@@ -179,12 +186,3 @@ class Tree:
         logged = {segment.path for entry in self.log for segment in entry.delta.segments}
         kept = self.relation.files if self.state is None else self.relation.files | self.state.files
         return kept | logged
-
-
-def passed_rows(rows: str, plan: TreePlan) -> str:
-    """SQL of a root's rows with keys and tested expressions beside the kept columns, ready for the shared pass."""
-    # Rows of a grouped root all belong to the batch that runs, which the pass knows.
-    marks = [WEIGHT] if plan.grouped is not None else [BATCH, WEIGHT]
-    computed = {name: over_rows(key) for name, key in plan.keys.items()} | dict(plan.filter.tests)
-    tests = [f"{sql} AS {name}" for name, sql in computed.items()]
-    return f"SELECT {', '.join([*marks, *(f'`{name}`' for name in plan.kept), *tests])} FROM ({rows})"

@@ -77,7 +77,9 @@ def _follow(desk: Desk) -> None:
 
 
 def _start_spark() -> SparkSession:
-    from workbench.engine.spark.local_session import local_spark  # pyspark takes a second to import, in the background too
+    from workbench.engine.spark.local_session import (
+        local_spark,  # pyspark takes a second to import, in the background too
+    )
 
     return local_spark()
 

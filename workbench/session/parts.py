@@ -14,9 +14,9 @@ from workbench.catalog.catalog import Catalog
 from workbench.engine.answers import Answers
 from workbench.engine.engine import Engine
 from workbench.engine.spark.cluster import prepare_workers
-from workbench.engine.spark.user_functions.functions import UserFunctions
 from workbench.engine.spark.failures import SparkMonitor
 from workbench.engine.spark.local_session import engine_session, local_spark
+from workbench.engine.spark.user_functions.functions import UserFunctions
 from workbench.errors import EnvironmentProblem
 from workbench.options import Options
 from workbench.session.answering import Answering

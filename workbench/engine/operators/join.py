@@ -1,23 +1,25 @@
-"""Incremental join: Δ(L ⋈ R) = ΔL ⋈ R′ ∪ L ⋈ ΔR, where R′ is R after the batch (T4.1; Budiu et al., DBSP).
+"""Join: pairs of rows that satisfy its predicates.
 
-Weights multiply, so retractions on either side come out right, and a pair belongs to the later batch of its two rows.
-Where the sides have keys that must be equal, the pairs are found by key (``probe``) and Spark tests the rest;
-elsewhere Spark joins.
+    Δ(L ⋈ R)  =  ΔL ⋈ R′  ∪  L ⋈ ΔR          R′ = R after the batch
+
+In: change of each side (a Z-set), and the relations before the batch, of which only the rows with the same key are
+read. Out: change of the pairs. Weights multiply, so retractions on either side come out right, and a pair belongs to
+the later batch of its two rows. Where the sides have keys that must be equal, an index join finds candidate pairs
+(``index_join``) and Spark tests the predicates; elsewhere Spark joins.
+
+Source: thesis T4.1; Budiu et al., DBSP: Automatic incremental view maintenance, 2023.
 """
 
 from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
-from workbench.engine.storage.relation import NO_CHANGE, Delta
 from workbench.engine.operators.index_join import IndexJoin
-from workbench.engine.operators.operator_input import ParentRows
-from workbench.engine.physical.semijoin import all_of
-from workbench.engine.storage.job_input import JobInput
+from workbench.engine.operators.operator_input import OperatorInput, ParentRows
 from workbench.engine.operators.runner import Runner
-from workbench.engine.operators.operator_input import OperatorInput
+from workbench.engine.physical.semijoin import all_of
 from workbench.engine.storage.layout import BATCH, WEIGHT
-from workbench.engine.storage.relation import ROWS_A_TASK, tasks_for
+from workbench.engine.storage.relation import NO_CHANGE, ROWS_A_TASK, Delta, tasks_for
 from workbench.engine.storage.scan import Scan
 from workbench.engine.tree import TreePlan
 from workbench.network.nodes import SIDES, Join
@@ -28,54 +30,52 @@ from workbench.sql.predicates.cnf import predicate_columns
 from workbench.sql.render.spark_sql import predicates_to_spark
 
 PAIRS_A_ROW = 30
-"""Where many rows each find more rows than that, Spark's own join is faster: it makes pairs some ten times as fast."""
+"""Where many rows find more pairs each, Spark's own join is faster: it makes pairs some ten times as fast."""
 
 
-def join_delta(runner: Runner, work: OperatorInput, join: Join) -> Delta:
+def join_delta(runner: Runner, operator: OperatorInput, join: Join) -> Delta:
     """The change of a join's rows."""
-    if not any(rows.changed_rows for rows in work.inputs):
+    if not operator.changed_rows:
         return NO_CHANGE
-    if (found := _probed(runner, work, join)) is not None:
-        return found
-    left, right = work.inputs
-    rows = join_change(join, left, right, work.plan.made)
+    if (delta := _by_index(runner, operator, join)) is not None:
+        return delta
+    left, right = operator.parents
+    rows = join_change(join, left, right, operator.plan.made)
     if rows is None:
         return NO_CHANGE
-    read = sum(side.relation.rows + side.changed_rows for side in work.inputs)
-    return runner.passed(rows, work.plan, tasks_for(read, runner.spark))
+    read = sum(side.relation.rows + side.changed_rows for side in operator.parents)
+    return runner.run(runner.plan(rows, operator.plan, tasks_for(read, runner.spark)))
 
 
-def _probed(runner: Runner, work: OperatorInput, join: Join) -> Delta | None:
-    """The change of a join whose pairs are found by key; ``None`` where Spark had better find them."""
-    left, right = work.inputs
-    plan, spark = work.plan, runner.spark
+def _by_index(runner: Runner, operator: OperatorInput, join: Join) -> Delta | None:
+    """The change of a join whose pairs are found by key; ``None`` where Spark finds them better."""
+    plan, spark = operator.plan, runner.spark
     if not plan.ways and not plan.enough:
         return None
-    probe = probe_of(join, left, right, plan, runner.note(plan))
-    runner.tell(plan, work.batch, work.notes)
-    tasks = tasks_for(work.changed, spark)
-    if work.changed > ROWS_A_TASK and probe.count(spark, tasks) > PAIRS_A_ROW * work.changed:
+    pairs = index_join_of(join, operator.parents[0], operator.parents[1], plan)
+    job_input = runner.write_input(plan, operator.batch, operator.segments)
+    tasks, many = tasks_for(operator.changed_rows, spark), operator.changed_rows > ROWS_A_TASK
+    if many and pairs.count(spark, job_input, tasks) > PAIRS_A_ROW * operator.changed_rows:
         return None
 
-    def planned() -> DataFrame:
-        pairs = runner.bind(plan, "pairs", probe.frame(spark, tasks))
-        return runner.passing(tested_pairs(join, pairs, plan.made), plan)
+    def make() -> DataFrame:
+        view = runner.bind(plan, "pairs", pairs.frame(spark, job_input, tasks))
+        return runner.plan(tested_pairs(join, view, plan.made), plan)
 
-    return runner.run(runner.prepared(plan, "rows", (plan, probe, tasks), planned))
+    return runner.run(runner.cached(plan, "rows", (plan, pairs, tasks), make))
 
 
-def probe_of(join: Join, left: ParentRows, right: ParentRows, plan: TreePlan, note: JobInput) -> IndexJoin:
-    """What finds the join's pairs."""
+def index_join_of(join: Join, left: ParentRows, right: ParentRows, plan: TreePlan) -> IndexJoin:
+    """The index join that finds a join's candidate pairs."""
     read = {(c.source, c.name) for c in predicate_columns(join.tested)}
     read |= {join.names.input_name(name) for name in plan.made}
+    ways = (*plan.ways, *(enough.way for enough in all_of(plan.enough)))
     sides = []
     for side, rows in zip(SIDES, (left, right), strict=True):
-        ways = (*plan.ways, *(enough.way for enough in all_of(plan.enough)))
-        looked_at = dict.fromkeys(name for way in ways for name in way.looks_at(side))
-        sides.append(
-            Scan.of(rows.relation.layout, sorted(name for at, name in read if at == side), list(looked_at), rows.bit)
-        )
-    return IndexJoin(sides[0], sides[1], note, plan.ways, all_of(plan.enough))
+        keys = list(dict.fromkeys(name for way in ways for name in way.looks_at(side)))
+        names = sorted(name for at, name in read if at == side)
+        sides.append(Scan.of(rows.relation.layout, names, keys, rows.bit))
+    return IndexJoin(sides[0], sides[1], plan.ways, all_of(plan.enough))
 
 
 def tested_pairs(join: Join, pairs: str, made: Columns) -> str:

@@ -14,10 +14,10 @@ from decimal import Decimal
 
 import numpy as np
 
-from workbench.engine.storage.lineage import WORD_BITS, Bits, mask
 from workbench.engine.physical.grouped_filter import Disjunction, GroupedFilter, RangeTable
-from workbench.engine.storage.comparable import comparable_constant
 from workbench.engine.physical.unscaled import unscaled
+from workbench.engine.storage.comparable import comparable_constant
+from workbench.engine.storage.lineage import WORD_BITS, Bits, mask
 from workbench.sql.algebra.expressions import Column, Constant
 from workbench.sql.algebra.types import Kind
 from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet

@@ -38,7 +38,9 @@ Times = Mapping[Expression, Interval]
 """Between which values times of a row are; of no times nothing is said, and all rows are meant."""
 
 
-def needs_of(network: Network, plans: Mapping[str, TreePlan], clock: Clock, batch: int) -> dict[str, list[RetentionBound]]:
+def needs_of(
+    network: Network, plans: Mapping[str, TreePlan], clock: Clock, batch: int
+) -> dict[str, list[RetentionBound]]:
     """What is needed of every tree, by name; of those of windows nothing is said, which keep nothing else anyway.
 
     Args:
@@ -67,7 +69,9 @@ def needs_of(network: Network, plans: Mapping[str, TreePlan], clock: Clock, batc
 
 def need_of(plan: QueryPlan, bits: Mapping[NodeId, int], moment: EventTimeVector) -> RetentionBound:
     """The rows of a query that are in its window at a moment, or later."""
-    return RetentionBound(frozenset(bits[node] for node in plan.nodes), _stored(intervals_from_now_on(plan.window, moment)))
+    return RetentionBound(
+        frozenset(bits[node] for node in plan.nodes), _stored(intervals_from_now_on(plan.window, moment))
+    )
 
 
 def has_windows(network: Network) -> bool:

@@ -21,7 +21,7 @@ from workbench.engine.storage.segments import Run, Segment
 from workbench.files.writing import replacing
 from workbench.sql.windows.bounds import Interval
 
-SUFFIX = ".note"
+SUFFIX = ".input"
 """The end of the names of these files."""
 
 

@@ -100,9 +100,7 @@ def row_hashes(rows: pa.RecordBatch, names: Sequence[str], nulls: bool = False) 
     return key_hashes([rows.column(name) for name in names], nulls)
 
 
-def candidates(
-    segment: str, key: Key, ranges: KeyRanges, at_a_time: int
-) -> Iterator[tuple[Positions, Positions]]:
+def candidates(segment: str, key: Key, ranges: KeyRanges, at_a_time: int) -> Iterator[tuple[Positions, Positions]]:
     """Rows of a segment that may have one of the keys: positions in ``ranges`` and in the segment, pair by pair.
 
     About ``at_a_time`` pairs come together; more only where one key alone has more rows.

@@ -17,7 +17,6 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-
 from workbench.engine.spark.plan_cache import has_exchange
 from workbench.engine.storage.frames import change_frame, run_writing, segments_frame, writing_plan
 from workbench.engine.storage.job_input import InputRows, JobInput

@@ -16,8 +16,8 @@ import pyarrow as pa
 
 from workbench.engine.storage.layout import conform
 from workbench.errors import EngineError
-from workbench.files.writing import NewFile, checksum_of, make_folder
 from workbench.files.mapped import MAPPED, remove_file
+from workbench.files.writing import NewFile, checksum_of, make_folder
 
 SEGMENT_ROWS = 250_000
 """About so many rows make a segment: what a task keeps in memory before it writes."""

@@ -28,8 +28,8 @@ from workbench.catalog.catalog import Catalog
 from workbench.catalog.database import RESTORE, CatalogError
 from workbench.engine.storage.file_collection import FileCollector
 from workbench.errors import SessionError, WorkbenchError
-from workbench.files.writing import FOR_GROUP, FOR_OWNER, checksum_of, ensure_file, is_for_group
 from workbench.files.mapped import MAPPED, remove_folder
+from workbench.files.writing import FOR_GROUP, FOR_OWNER, checksum_of, ensure_file, is_for_group
 from workbench.session.directory.leftovers import SET_ASIDE, SetAside
 from workbench.session.directory.mark import MARK, Mark, MarkFile, read_mark
 

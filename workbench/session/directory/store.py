@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 from workbench.catalog.catalog import Catalog
 from workbench.catalog.database import CatalogError, reading
 from workbench.engine.engine import Engine
+from workbench.engine.spark.failures import SparkMonitor, translate_errors
 from workbench.engine.spark.user_functions.functions import UserFunctions
-from workbench.engine.spark.failures import SparkMonitor
-from workbench.engine.spark.failures import translate_errors
 from workbench.errors import EnvironmentProblem, SessionError, StreamError
 from workbench.optimizer.statistics import StreamStatistics
 from workbench.session.directory.commit import write_commit
