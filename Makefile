@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.up-to-date
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lab test check lint bench clean java
+.PHONY: help demo lab test check lint docs bench clean java
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 14
@@ -31,6 +31,10 @@ lint: $(STAMP) ## ruff, mypy and the layers
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+docs: $(STAMP) ## build the documentation site, build/site/index.html
+	@sh scripts/system-packages.sh dot
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 bench: $(STAMP) java ## run an experiment (ARGS="speed med --batches 30")
 	$(BIN)/python -m workbench.experiments $(or $(ARGS),speed examples-fed)

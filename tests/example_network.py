@@ -89,7 +89,7 @@ NODES = (FED, BIG, HUGE, INSIDE, SAME_BANK, SAME_DAY, DAILY, RICH_DAYS, BY_BANK,
 def plan(name: str, *nodes: Node) -> QueryPlan:
     """A query that reads the rows that belong to all of these nodes, of one local tree."""
     reads = [node.read if isinstance(node, Selection) else Read(node.id) for node in nodes]
-    read = Read(reads[0].root, conjunction(*(read.wants for read in reads)))
+    read = Read(reads[0].root, conjunction(*(read.required for read in reads)))
     column = FIRST_COLUMNS.get(read.root, {"F": "tranid", "J": "tranid_1", "G": "rbank_aba", "U": "c1"}[read.root[0]])
     outputs = [Output("tranid", Column(column, INTEGER))]
     if read.root in STATISTICS:

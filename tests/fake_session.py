@@ -15,11 +15,11 @@ import pandas as pd
 from workbench.engine.progress import Progress
 from workbench.errors import EngineError, QueryError, SqlError, nearest
 from workbench.explain.describe import NetworkView
+from workbench.explain.explanation import ExplanationView
 from workbench.network.network import Network
 from workbench.network.nodes import Node
 from workbench.session.views import SessionViews
-from workbench.sharing.decisions import Decision, Explanation
-from workbench.sharing.rules import Rule
+from workbench.sharing.decisions import Decision, Rule
 from workbench.sql.algebra.types import DATE, INTEGER, DataType, decimal
 from workbench.streams.source import QuarantinedRow
 
@@ -51,9 +51,9 @@ class FakeQuery:
     status: str = "active"
     columns: tuple[tuple[str, DataType], ...] = COLUMNS[:2]
     registered: int = 0
-    explanation: Explanation | None = None
+    explanation: ExplanationView | None = None
 
-    def explain(self) -> Explanation:
+    def explain(self) -> ExplanationView:
         assert self.explanation is not None
         return self.explanation
 
@@ -112,7 +112,7 @@ class FakeSession(SessionViews):
         self.queries[name] = FakeQuery(name, sql, dialect, self.frame, registered=self.batch, explanation=explanation)
         return self.queries[name]
 
-    def preview(self, sql: str, name: str, dialect: str) -> tuple[NetworkView, Explanation]:
+    def preview(self, sql: str, name: str, dialect: str) -> tuple[NetworkView, ExplanationView]:
         view = NetworkView(self._planned(sql, name), self.reports)
         decisions = tuple(
             Decision(id_, view.node(id_).sql, False, Rule.EQUAL, self.network.node(id_).queries)
@@ -120,7 +120,7 @@ class FakeSession(SessionViews):
             else Decision(id_, view.node(id_).sql, True, Rule.NEW, ())
             for id_ in sorted(view.ancestors(name))
         )
-        return view, Explanation(name, decisions)
+        return view, ExplanationView(name, decisions)
 
     def query(self, name: str) -> FakeQuery:
         if name not in self.queries:

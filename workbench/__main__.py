@@ -14,7 +14,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from workbench.errors import SessionError, WorkbenchError
-from workbench.explain.counted import counted
+from workbench.explain.text import counted
 
 if TYPE_CHECKING:
     from workbench.engine.reports import BatchReport

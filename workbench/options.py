@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from workbench.errors import UnsupportedError, nearest
-from workbench.errors.border import check
+from workbench.errors.public_api import check_argument
 
 STRATEGIES = ("sharing-selection", "match-plan")
 
@@ -49,7 +49,7 @@ class Options:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            check(field.name, getattr(self, field.name), type(field.default))
+            check_argument(field.name, getattr(self, field.name), type(field.default))
         if self.strategy not in STRATEGIES:
             raise UnsupportedError(f"there is no strategy {self.strategy!r}", hint=nearest(self.strategy, STRATEGIES))
         if not 0 <= self.materialize_below <= 1:

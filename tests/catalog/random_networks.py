@@ -121,7 +121,7 @@ def _selection(random: Random, made: dict[NodeId, Node]) -> Selection:
     above = random.choice([n for n in made.values() if not isinstance(n, Selection) or n.predicates])
     own = predicates(random)
     if isinstance(above, Selection):
-        return Selection(Read(above.read.root, conjunction(above.read.wants, own)), above.id, own)
+        return Selection(Read(above.read.root, conjunction(above.read.required, own)), above.id, own)
     return Selection(Read(above.id, own), above.id, own)
 
 

@@ -86,7 +86,7 @@ def test_a_network_is_the_same_in_another_process(tmp_path):
     done = subprocess.run([sys.executable, "-c", script, tmp_path / "c.db"], capture_output=True, check=True)
     nodes, queries = pickle.loads(done.stdout)
     assert_same(Network(nodes, queries), whole)
-    assert str(nodes[node.id].read.wants) == "amount > 1.5"
+    assert str(nodes[node.id].read.required) == "amount > 1.5"
 
 
 @pytest.mark.parametrize("seed", range(6))

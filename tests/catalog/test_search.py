@@ -93,7 +93,7 @@ def test_selections_are_those_that_comparing_finds(few, seed, columns):
     nodes = [select(predicates(random, 3, columns), random.choice((F.id, G.id))) for _ in range(80)]
     for node in nodes:
         catalog.put_node(node)
-    sets = {n.id: n.read.wants for n in nodes if n.read.root == F.id}
+    sets = {n.id: n.read.required for n in nodes if n.read.root == F.id}
     wanted = [predicates(random, 4, columns) for _ in range(40)] + list(sets.values())
     hits = 0
     for wants in wanted:
@@ -123,7 +123,7 @@ def test_joins_are_those_that_comparing_finds(few, seed):
 def test_an_empty_catalog_has_nothing():
     catalog = Catalog()
     read = Read(F.id, having(A, ">", 1))
-    assert catalog.selections_subsuming(F.id, read.wants) == catalog.selections_subsumed(F.id, TRUE) == []
+    assert catalog.selections_subsuming(F.id, read.required) == catalog.selections_subsumed(F.id, TRUE) == []
     assert catalog.joins_subsuming(F.id, F.id, NEVER) == catalog.joins_between(F.id, F.id) == []
     assert catalog.reads_of(F.id) == catalog.wanted_of(F.id) == []
     assert catalog.aggregates_of(read) == catalog.set_operations_reading(read) == []
@@ -146,7 +146,7 @@ def test_readers_aggregates_and_set_operators_of_every_root(seed):
     reads |= {name: [plan.read] for name, plan in whole.queries.items()}
     aggregates = {id_: n for id_, n in whole.nodes.items() if isinstance(n, Aggregate)}
     for read in {r for of in reads.values() for r in of}:
-        mine = [(reader, r.wants) for reader, of in reads.items() for r in of if r.root == read.root]
+        mine = [(reader, r.required) for reader, of in reads.items() for r in of if r.root == read.root]
         without_joins = [(x, p) for x, p in catalog.reads_of(read.root) if not isinstance(whole.nodes.get(x), Join)]
         assert sorted(without_joins, key=str) == sorted(mine, key=str)
         assert set(catalog.wanted_of(read.root)) == {p for _, p in catalog.reads_of(read.root)}

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from workbench.engine.physical.access_paths import Way
+from workbench.engine.physical.access_paths import AccessPath
 from workbench.engine.storage.segments import Segment, write_segments
 from workbench.sql.algebra.expressions import Column
 from workbench.sql.algebra.types import STRING
@@ -33,9 +33,9 @@ def key(name: str) -> tuple[Column, Column]:
     return Column(name, STRING), Column(name, STRING)
 
 
-def fits(way: Way, a: dict[str, Any], c: dict[str, Any]) -> bool:
+def fits(way: AccessPath, a: dict[str, Any], c: dict[str, Any]) -> bool:
     """Whether a way finds a pair, in plain Python."""
-    equal = all(a[n] is not None and a[n] == c[n] for n in way.columns(0))
+    equal = all(a[n] is not None and a[n] == c[n] for n in way.key_columns(0))
     if way.band is None or not equal:
         return equal
     return None not in (a["d"], c["d"]) and way.band.low <= (c["d"] - a["d"]).days <= way.band.high

@@ -13,16 +13,15 @@ from engine.dated_rows import COLUMN_TYPES, fits, key, rows, written
 
 from workbench.engine.operators import index_join as probe
 from workbench.engine.operators.index_join import IndexJoin
-from workbench.engine.physical.access_paths import Way
+from workbench.engine.physical.access_paths import AccessPath
 from workbench.engine.physical.band import Band
 from workbench.engine.physical.planner import plan_trees
-from workbench.engine.physical.semijoin import Enough
+from workbench.engine.physical.plans import JoinPlan
+from workbench.engine.physical.semijoin import Semijoin
 from workbench.engine.storage import key_index
 from workbench.engine.storage.job_input import InputRows, TaskInput
 from workbench.engine.storage.scan import Scan
-from workbench.engine.tree import TreePlan
 from workbench.network.network import Network
-from workbench.network.nodes import Join
 from workbench.sharing.planner import Planner
 from workbench.sql.algebra.types import DATE, INTEGER, STRING
 from workbench.sql.binder.pipeline import bind
@@ -57,53 +56,53 @@ NEEDS_ALL = [
 ]
 
 
-def planned(*texts: str) -> TreePlan:
+def planned(*texts: str) -> JoinPlan:
     """The plan of the one join of a network."""
     planner, network = Planner(), Network()
     for number, sql in enumerate(texts):
         logical = bind(sql, "spark", SCHEMA).query
         assert logical is not None
         network = planner.register(network, f"q{number}", logical).network
-    (plan,) = (p for p in plan_trees(network, {}).values() if isinstance(network.nodes[p.roots[0]], Join))
+    (plan,) = (plan for plan in plan_trees(network, {}).values() if isinstance(plan, JoinPlan))
     return plan
 
 
 @pytest.mark.parametrize("sql", NEEDS_ONE)
 def test_one_pair_is_enough(sql: str) -> None:
     plan = planned(sql)
-    assert len(plan.enough) == 1 and not plan.ways
+    assert len(plan.semijoins) == 1 and not plan.access_paths
 
 
 @pytest.mark.parametrize("sql", NEEDS_ALL)
 def test_all_pairs_are_wanted(sql: str) -> None:
-    assert not planned(sql).enough
+    assert not planned(sql).semijoins
 
 
 def test_what_is_found_for_others_anyway_is_there_as_a_whole() -> None:
     both = planned(NEEDS_ONE[2], f"SELECT a.i, c.i AS other {LATER}")
-    assert both.ways and not both.enough
+    assert both.access_paths and not both.semijoins
     apart = planned(NEEDS_ONE[0], f"SELECT a.i, c.i AS other {LATER} AND a.z = c.z")
-    assert len(apart.ways) == len(apart.enough) == 1
+    assert len(apart.access_paths) == len(apart.semijoins) == 1
 
 
 def test_a_tree_with_some_pairs_does_not_cover_who_wants_all() -> None:
     some = planned(NEEDS_ONE[0])
     assert some.covers(some)
     other_side = planned(NEEDS_ONE[0], f"SELECT DISTINCT a.i, a.d {LATER}")
-    assert len(other_side.enough) == 1 and not some.covers(other_side) and other_side.covers(some)
+    assert len(other_side.semijoins) == 1 and not some.covers(other_side) and other_side.covers(some)
     everything = planned(NEEDS_ONE[0], f"SELECT c.i {LATER}")
     assert not some.covers(everything) and everything.covers(some)
 
 
-WAY = Way((key("k"),), Band("d", "d", 1, inf))
-FULL = (Way((key("k"),), Band("d", "d", 0, 5)), Way((key("z"),)))
+WAY = AccessPath((key("k"),), Band("d", "d", 1, inf))
+FULL = (AccessPath((key("k"),), Band("d", "d", 0, 5)), AccessPath((key("z"),)))
 
 
 @pytest.mark.parametrize("ways", [(), FULL[:1], FULL])
 @pytest.mark.parametrize("side", [0, 1])
 @pytest.mark.parametrize("collide", [False, True])
 def test_every_row_that_has_a_pair_comes_with_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ways: tuple[Way, ...], side: int, collide: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ways: tuple[AccessPath, ...], side: int, collide: bool
 ) -> None:
     monkeypatch.setattr(probe, "PAIRS", 7)
     if collide:
@@ -123,7 +122,7 @@ def test_every_row_that_has_a_pair_comes_with_one(
     got = [
         (row["l_id"], row["r_id"])
         for task in range(2)
-        for batch in IndexJoin(leaf, leaf, ways, (Enough(WAY, side),)).pairs(TaskInput(1, tuple(inputs), (), task, 2))
+        for batch in IndexJoin(leaf, leaf, ways, (Semijoin(WAY, side),)).pairs(TaskInput(1, tuple(inputs), (), task, 2))
         for row in batch.to_pylist()
     ]
     halves = [(parts[0], pa.concat_tables([parts[3], parts[2]])), (parts[1], parts[2])]

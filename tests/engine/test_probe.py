@@ -14,7 +14,7 @@ import pytest
 
 from workbench.engine.operators import index_join as probe
 from workbench.engine.operators.index_join import IndexJoin
-from workbench.engine.physical.access_paths import Way
+from workbench.engine.physical.access_paths import AccessPath
 from workbench.engine.physical.join_keys import Ends
 from workbench.engine.storage import key_index, segments
 from workbench.engine.storage.job_input import InputRows, JobInput, TaskInput
@@ -95,7 +95,7 @@ def test_every_pair_is_found_once(
         InputRows(written(c, tmp_path, 2) if c.num_rows else (), written(b, tmp_path, 3))
         for c, b in zip(change, before, strict=True)
     )
-    found = IndexJoin(side(types, 0), side(types, 1), (Way(tuple(map(key, range(len(types))))),))
+    found = IndexJoin(side(types, 0), side(types, 1), (AccessPath(tuple(map(key, range(len(types))))),))
     got = [
         tuple(row.values())
         for task in range(tasks)
@@ -123,7 +123,7 @@ def test_a_pair_with_several_equal_alternatives_is_found_once(
     before = [rows(random, 60, types, empty=0.4), rows(random, 50, types, empty=0.4)]
     change = [rows(random, 30, types, empty=0.4), rows(random, 20, types, empty=0.4)]
     shared = tuple(map(key, range(len(types) - either)))
-    ways = tuple(Way((*shared, key(at))) for at in range(len(types) - either, len(types)))
+    ways = tuple(AccessPath((*shared, key(at))) for at in range(len(types) - either, len(types)))
     inputs = [InputRows(written(c, tmp_path, 2), written(b, tmp_path, 3)) for c, b in zip(change, before, strict=True)]
     found = IndexJoin(side(types, 0), side(types, 1), ways)
     got = [

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from workbench.engine.physical.fusion import families
-from workbench.engine.physical.planner import kept_in_parts, monotone_roots, plan_trees
+from workbench.engine.physical.analyses import mergeable_aggregates
+from workbench.engine.physical.fusion import fused_operators
+from workbench.engine.physical.planner import plan_trees
+from workbench.engine.physical.plans import AggregatePlan
 from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, NodeId
 from workbench.sharing.planner import Planner
@@ -33,7 +35,8 @@ class Planning:
 
     def settle(self) -> None:
         before = {root: name for name, roots in self.operators.items() for root in roots}
-        self.operators = families(self.network, before, kept_in_parts(self.network, monotone_roots(self.network)))
+        mergeable = mergeable_aggregates(self.network)
+        self.operators = fused_operators(self.network, before, mergeable)
         assert sorted(r for roots in self.operators.values() for r in roots) == sorted(self.network.trees)
 
     def of(self, query: str) -> str:
@@ -110,10 +113,10 @@ def test_who_joins_a_family_is_all_that_its_tree_lacks() -> None:
     old = plan_trees(planning.network, {})[name]
     planning.register("q1", total(1))
     new = plan_trees(planning.network, {name: old.bits})[name]
-    assert not old.covers(new) and old.lacks(new) == (planning.network.queries["q1"].read.root,)
+    assert not old.covers(new) and old.missing_roots(new) == (planning.network.queries["q1"].read.root,)
     planning.register("q2", total(1, having=5))
     wider = plan_trees(planning.network, {name: new.bits})[name]
-    assert not new.covers(wider) and not new.lacks(wider)
+    assert not new.covers(wider) and not new.missing_roots(wider)
     assert wider.covers(new) and wider.covers(wider)
 
 
@@ -124,6 +127,6 @@ def test_coarser_groups_are_computed_beside_finer_ones() -> None:
     coarse = planning.network.nodes[planning.network.queries["coarse"].read.root]
     assert isinstance(coarse, Aggregate) and coarse.finer is not None
     plans = plan_trees(planning.network, {})
-    (plan,) = (plan for plan in plans.values() if plan.grouped is not None)
+    (plan,) = (plan for plan in plans.values() if isinstance(plan, AggregatePlan))
     ((source, read),) = plan.inputs
     assert len(plan.roots) == 2 and planning.network.roots[read[0]] == source and read[0] == read[1]

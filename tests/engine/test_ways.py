@@ -15,9 +15,10 @@ from engine.dated_rows import COLUMN_TYPES, fits, key, rows, written
 from workbench.engine.operators import index_join as probe
 from workbench.engine.operators.index_join import IndexJoin
 from workbench.engine.physical import access_paths as ways
-from workbench.engine.physical.access_paths import Way, ways_of
+from workbench.engine.physical.access_paths import AccessPath, access_paths
 from workbench.engine.physical.band import Band
 from workbench.engine.physical.planner import plan_trees
+from workbench.engine.physical.plans import JoinPlan
 from workbench.engine.storage import key_index
 from workbench.engine.storage.job_input import InputRows, TaskInput
 from workbench.engine.storage.scan import Scan
@@ -63,12 +64,12 @@ def join_of(condition: str) -> Join:
     return join
 
 
-def join_ways(conditions: list[str]) -> tuple[Way, ...]:
+def join_ways(conditions: list[str]) -> tuple[AccessPath, ...]:
     """The ways of a join that readers share who want these, and that tests what they have in common."""
     joins = [join_of(condition) for condition in conditions]
     common = frozenset.intersection(*(frozenset(join.tested) for join in joins))
     shared = replace(joins[0], tested=pred_set(common))
-    return ways_of(shared, [rename_predicates(join.tested, shared.names.output) for join in joins])
+    return access_paths(shared, [rename_predicates(join.tested, shared.names.output) for join in joins])
 
 
 def test_a_network_plans_its_joins_so() -> None:
@@ -78,18 +79,17 @@ def test_a_network_plans_its_joins_so() -> None:
         assert logical is not None
         network = Planner().register(network, name, logical).network
     plans = plan_trees(network, {})
-    found = {plan.ways for root, plan in plans.items() if isinstance(network.nodes[root], Join)}
-    assert {way.columns(0) for some in found for way in some} >= {("k",)} and () not in found
-    assert all(not plan.ways for root, plan in plans.items() if not isinstance(network.nodes[root], Join))
+    found = {plan.access_paths for plan in plans.values() if isinstance(plan, JoinPlan)}
+    assert {way.key_columns(0) for some in found for way in some} >= {("k",)} and () not in found
 
 
-def described(found: tuple[Way, ...]) -> set[Found]:
+def described(found: tuple[AccessPath, ...]) -> set[Found]:
     bands = [way.band or Band("d", "d") for way in found]
-    return {(way.columns(0), band.low, band.high) for way, band in zip(found, bands, strict=True)}
+    return {(way.key_columns(0), band.low, band.high) for way, band in zip(found, bands, strict=True)}
 
 
 @pytest.mark.parametrize("name", JOINS)
-def test_the_ways_of_a_join(name: str) -> None:
+def test_the_access_paths_of_a_join(name: str) -> None:
     conditions, wanted = JOINS[name]
     # Which side is left is the network's choice.
     turned = {(columns, -high, -low) for columns, low, high in wanted}
@@ -97,23 +97,27 @@ def test_the_ways_of_a_join(name: str) -> None:
 
 
 def test_too_many_ways_are_that_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ways, "MOST", 1)
+    monkeypatch.setattr(ways, "MOST_PATHS", 1)
     (way,) = join_ways([NEAR, SAME_PLACE])
-    assert way.columns(0) == ("k",)
+    assert way.key_columns(0) == ("k",)
 
 
 WAYS = [
-    (Way((key("k"),), Band("d", "d", 0, 9)), Way((key("k"), key("z")), Band("d", "d", 5, inf))),
-    (Way((), Band("d", "d", -1, 4)), Way((key("z"),)), Way((key("k"),))),
-    (Way((), Band("d", "d", 0, 0)),),
-    (Way((key("k"),), Band("d", "d", -5, 1)), Way((key("k"),), Band("d", "d", 9, 30)), Way((key("z"),))),
+    (AccessPath((key("k"),), Band("d", "d", 0, 9)), AccessPath((key("k"), key("z")), Band("d", "d", 5, inf))),
+    (AccessPath((), Band("d", "d", -1, 4)), AccessPath((key("z"),)), AccessPath((key("k"),))),
+    (AccessPath((), Band("d", "d", 0, 0)),),
+    (
+        AccessPath((key("k"),), Band("d", "d", -5, 1)),
+        AccessPath((key("k"),), Band("d", "d", 9, 30)),
+        AccessPath((key("z"),)),
+    ),
 ]
 
 
 @pytest.mark.parametrize("some", WAYS)
 @pytest.mark.parametrize("collide", [False, True])
 def test_a_pair_is_handed_on_once_whatever_finds_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, some: tuple[Way, ...], collide: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, some: tuple[AccessPath, ...], collide: bool
 ) -> None:
     monkeypatch.setattr(probe, "PAIRS", 7)
     if collide:

@@ -12,15 +12,15 @@ from IPython.core.completer import provisionalcompleter
 
 from workbench.catalog.catalog import Catalog
 from workbench.catalog.database import CatalogError
+from workbench.explain.explanation import ExplanationView
 from workbench.notebook.arguments import MagicError
-from workbench.sharing.decisions import Explanation
 
 
 @dataclass
 class ExplainedQuery(FakeQuery):
-    explanation: Explanation = field(default_factory=lambda: Explanation("", ()))
+    explanation: ExplanationView = field(default_factory=lambda: ExplanationView("", ()))
 
-    def explain(self) -> Explanation:
+    def explain(self) -> ExplanationView:
         return self.explanation
 
 

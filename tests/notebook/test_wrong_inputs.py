@@ -1,6 +1,7 @@
 """What an analyst sees for ten wrong inputs, through the real magics on a real session, and that nothing else changed.
 
-The same texts stand in ``docs/errors.md``; ``shown`` is everything a cell shows, an error as the notebook prints it.
+The same texts stand in ``docs/reference/errors.md``; ``shown`` is everything that a cell shows, an error as the
+notebook prints it.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from workbench.notebook.desk import Desk
 from workbench.notebook.extension import install
 from workbench.session.session import Session
 
-ERRORS = Path(__file__).parents[2] / "docs" / "errors.md"
+ERRORS = Path(__file__).parents[2] / "docs" / "reference" / "errors.md"
 TRANSFERS = pd.DataFrame(
     {
         "tranid": [1, 2, 3, 4, 5, 6],

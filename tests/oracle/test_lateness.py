@@ -19,7 +19,7 @@ NAMES = ("last days", "by bank", "two streams")
 def test_rows_that_come_too_late_are_set_aside(spark: SparkSession, tmp_path: Path) -> None:
     with Oracle(spark, FEEDS, path=tmp_path / "s") as oracle:
         session = oracle.session
-        late_before = session.streams["f"].late
+        late_before = session.streams["f"].late_rows
         assert late_before == 30 - FEEDS["f"].on_time(0, 30).num_rows > 0
         oracle.register({name: CASES[name] for name in NAMES})
         reports = oracle.run(2)
@@ -27,9 +27,9 @@ def test_rows_that_come_too_late_are_set_aside(spark: SparkSession, tmp_path: Pa
         assert any("f" in late for late in told) and any("g" in late for late in told)
         assert [report.rows for report in reports] == [35, 35]
         assert session.streams["f"].quarantined_rows == late_before + sum(late.get("f", 0) for late in told)
-        late = session.streams["f"].late
+        late = session.streams["f"].late_rows
         oracle.reopen()
-        assert oracle.session.streams["f"].late == late
+        assert oracle.session.streams["f"].late_rows == late
         assert [report.late_rows for report in oracle.session.reports] == told
         oracle.run(1)
         oracle.check_changes()

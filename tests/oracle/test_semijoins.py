@@ -9,7 +9,7 @@ from oracle.harness import Case, Feed, Oracle
 from oracle.random_streams import stream
 from pyspark.sql import SparkSession
 
-from workbench.network.nodes import Join
+from workbench.engine.physical.plans import JoinPlan
 
 LATER = "FROM t a, t b WHERE a.g = b.g AND a.d < b.d"
 DISTINCT = {
@@ -33,9 +33,8 @@ ALL = {
 def kept(oracle: Oracle) -> tuple[int, int]:
     """Of how many nodes of joins some pairs are there, and how many pairs in all."""
     held = oracle.session._engine.held
-    joins = [root for root, node in oracle.session._state.network.nodes.items() if isinstance(node, Join)]
-    trees = [held.by_root[root] for root in joins]
-    return sum(len(tree.plan.enough) for tree in trees), sum(tree.relation.rows for tree in trees)
+    joins = [(tree, tree.plan) for tree in held.trees.values() if isinstance(tree.plan, JoinPlan)]
+    return sum(len(plan.semijoins) for _, plan in joins), sum(tree.relation.rows for tree, _ in joins)
 
 
 def test_who_wants_a_row_once_and_who_wants_all_of_its_pairs(spark: SparkSession, tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ from oracle.harness import Case, Feed, Oracle
 from oracle.random_streams import stream
 from pyspark.sql import SparkSession
 
+from workbench.engine.physical.plans import AggregatePlan
+
 
 def totals(above: int) -> Case:
     return Case(f"SELECT g, s, SUM(amount) AS total, COUNT(*) AS n FROM t WHERE k > {above} GROUP BY g, s HAVING n > 1")
@@ -18,9 +20,9 @@ def totals(above: int) -> Case:
 def held(oracle: Oracle, query: str) -> tuple[int, ...]:
     """Who is in the family of a query's root."""
     plan = oracle.session._state.network.queries[query]
-    grouped = oracle.session._engine.held.by_root[plan.read.root].plan.grouped
-    assert grouped is not None
-    return grouped.members
+    running = oracle.session._engine.held.by_root[plan.read.root].plan
+    assert isinstance(running, AggregatePlan)
+    return running.grouped.members
 
 
 def test_a_family_that_grows_shrinks_splits_and_is_opened_again(spark: SparkSession, tmp_path: Path) -> None:

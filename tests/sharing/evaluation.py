@@ -356,7 +356,7 @@ def _in_order(node: Aggregate) -> list[AggregateCall]:
 
 def read(what: Read, rows: dict[NodeId, list[Row]]) -> list[Row]:
     """The rows of a root that satisfy what is wanted."""
-    return [row for row in rows[what.root] if satisfies((row,), what.wants)]
+    return [row for row in rows[what.root] if satisfies((row,), what.required)]
 
 
 def result(plan: QueryPlan, rows: dict[NodeId, list[Row]]) -> Bag:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workbench.sharing.rules import Rule
+from workbench.sharing.decisions import Rule
 
 SAME, BELOW, ABOVE, BESIDE, FROM, GIVES, APART = "same", "below", "above", "beside", "from", "gives", "apart"
 

@@ -10,9 +10,8 @@ from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, Join, Selection, SetOperation, Source
 from workbench.network.projection import carried_columns
 from workbench.options import Options
-from workbench.sharing.decisions import Explanation
+from workbench.sharing.decisions import Explanation, Rule
 from workbench.sharing.planner import Planned, Planner
-from workbench.sharing.rules import Rule
 
 PATH = "SELECT a.id, b.id FROM F a, F b WHERE a.dst = b.src AND a.amount > 5"
 BIG = "SELECT id FROM F WHERE amount > 5"

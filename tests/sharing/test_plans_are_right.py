@@ -18,8 +18,8 @@ from sharing.soundness import check
 
 from workbench.network.network import Network
 from workbench.options import Options
+from workbench.sharing.decisions import Rule
 from workbench.sharing.planner import Planner
-from workbench.sharing.rules import Rule
 from workbench.sql.logical import LogicalQuery
 
 SWITCHES = [f.name for f in fields(Options) if f.type == "bool"]

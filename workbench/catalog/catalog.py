@@ -23,7 +23,8 @@ from workbench.catalog.predicate_index import Predicates
 from workbench.catalog.search import Search
 from workbench.catalog.session_rows import SessionRows
 from workbench.network.network import Network, QueryPlan
-from workbench.network.nodes import Node, NodeId, Read, kind_of, reads
+from workbench.network.nodes import Node, NodeId, Read, kind_of
+from workbench.network.reads import reads
 from workbench.sql.algebra.expressions import text
 from workbench.sql.logical import Output
 
@@ -171,7 +172,7 @@ class Catalog(Search):
             name, place = plan.name, self._database.first("SELECT position FROM queries WHERE name = ?", plan.name)
             before = self._take_out_query(name)
             (position,) = place or self._database.rows("SELECT coalesce(max(position), 0) + 1 FROM queries")[0]
-            wants, window = map(self._predicates.put, (plan.read.wants, plan.window))
+            wants, window = map(self._predicates.put, (plan.read.required, plan.window))
             about = (written.sql, written.dialect, written.logical)
             self._database.insert("queries", [(name, position, plan.read.root, wants, window, *about)])
             self._database.insert(
@@ -337,7 +338,7 @@ class Catalog(Search):
         return before
 
     def _insert_reads(self, kind: str, reader: str, reads: Iterable[Read]) -> None:
-        rows = [(kind, reader, side, r.root, self._predicates.put(r.wants)) for side, r in enumerate(reads)]
+        rows = [(kind, reader, side, r.root, self._predicates.put(r.required)) for side, r in enumerate(reads)]
         self._database.insert("reads", rows)
 
     def _delete_reads(self, kind: str, reader: str) -> set[str]:

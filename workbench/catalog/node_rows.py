@@ -75,7 +75,7 @@ class NodeRows:
                 add("sources", [(node.id, node.stream, node.owner)])
             case Selection():
                 read, above = node.read, self._jvoa(node.read.root)
-                forms = (node.parent, put(node.predicates), read.root, put(read.wants))
+                forms = (node.parent, put(node.predicates), read.root, put(read.required))
                 add("selection_topology", [(node.id, *forms, *above)])
             case Join():
                 direct = (node.left, node.right, put(node.tested))
@@ -86,7 +86,7 @@ class NodeRows:
             case SetOperation():
                 self._insert_set_operation(node)
             case Window():
-                forms = (node.parent, node.read.root, put(node.read.wants), put(node.within))
+                forms = (node.parent, node.read.root, put(node.read.required), put(node.within))
                 add("window_topology", [(node.id, *forms)])
 
     def read(self, id_: NodeId, kind: str) -> Node:
@@ -142,7 +142,7 @@ class NodeRows:
         return Join(left_root, right_root, anchor, sets(predicates), left, right, sets(tested), *leaves)
 
     def _insert_aggregate(self, node: Aggregate) -> None:
-        wants = self._predicates.put(node.read.wants)
+        wants = self._predicates.put(node.read.required)
         vertical = int(node.finer is not None)
         self._database.insert("aggregate_topology", [(node.id, node.parent, node.read.root, wants, vertical)])
         self._insert_groups("group_sets", node.id, node.groups)
@@ -182,7 +182,7 @@ class NodeRows:
     def _insert_set_operation(self, node: SetOperation) -> None:
         self._database.insert("set_operation_nodes", [(node.id, str(node.operator))])
         origin = (
-            (node.id, "veryorig", i, b.read.root, self._predicates.put(b.read.wants), expressions_json(b.values))
+            (node.id, "veryorig", i, b.read.root, self._predicates.put(b.read.required), expressions_json(b.values))
             for i, b in enumerate(node.branches)
         )
         direct = (

@@ -93,7 +93,7 @@ class Search:
         return self._ordered(
             "SELECT node FROM aggregate_topology WHERE origin_root = ? AND origin_predicates = ?",
             read.root,
-            predicate_set_id(read.wants),
+            predicate_set_id(read.required),
         )
 
     def set_operations_reading(self, read: Read) -> list[NodeId]:
@@ -101,7 +101,7 @@ class Search:
         return self._ordered(
             "SELECT node FROM set_operation_branches WHERE root = ? AND predicates = ? AND kind = 'veryorig'",
             read.root,
-            predicate_set_id(read.wants),
+            predicate_set_id(read.required),
         )
 
     def _subsuming(self, scope: _Scope, wants: PredSet) -> list[NodeId]:

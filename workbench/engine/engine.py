@@ -23,6 +23,7 @@ from workbench.engine.hydration import Deltas, Making
 from workbench.engine.incremental_step import Evaluating, report
 from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.planner import plan_trees
+from workbench.engine.physical.plans import TreePlan
 from workbench.engine.physical.retention import has_windows, needs_of
 from workbench.engine.profile import profiled
 from workbench.engine.progress import Meter, Progress, reached
@@ -34,7 +35,7 @@ from workbench.engine.storage.file_collection import FileCollector
 from workbench.engine.storage.layout import Layout
 from workbench.engine.storage.relation import Delta, Relation
 from workbench.engine.storage.retention import Expiration
-from workbench.engine.tree import Tree, TreePlan
+from workbench.engine.tree import Tree
 from workbench.files.durable import force_to_disk
 from workbench.files.mapped import temporary_folder
 from workbench.network.network import Network
@@ -191,7 +192,7 @@ class Engine:
                 return
             with translate_errors(f"initialize node {plan.roots[0]}"):
                 known = old is not None and old.has(n for n in needs[name] if n.bits <= set(old.plan.bits.values()))
-                if old is not None and known and old.extensible and (new := old.plan.lacks(plan)):
+                if old is not None and known and (new := old.extended_by(plan)):
                     made = making.extended(plan, trees, old, new)
                 else:
                     made = making.made(plan, trees, old)
@@ -249,7 +250,7 @@ class Engine:
         changes = {}
         for name, plan in network.queries.items():
             running = self.held.by_root[plan.read.root].plan
-            changes[name] = deltas[running.name][0].count(running.counted(plan.nodes))
+            changes[name] = deltas[running.name][0].count(running.count_position(plan.nodes))
         rows = {name: table.num_rows for name, table in arriving.items()}
         total, seconds = sum(rows.values()), time.perf_counter() - started
         return BatchReport(batch, total, seconds, tuple(operators), self._places.counts(changes), rows)
@@ -259,13 +260,8 @@ class Engine:
         if not has_windows(network):
             return trees
         needs = needs_of(network, {name: tree.plan for name, tree in trees.items()}, clock, batch)
-        left = dict(
-            zip(
-                trees,
-                self._pool.map(lambda n: trees[n].without_expired(self._expiration, needs[n]), trees),
-                strict=True,
-            )
-        )
+        expiring = self._pool.map(lambda name: trees[name].without_expired(self._expiration, needs[name]), trees)
+        left = dict(zip(trees, expiring, strict=True))
         for name, tree in left.items():
             if tree is not trees[name]:
                 self._freed |= trees[name].files - tree.files

@@ -11,12 +11,12 @@ from workbench.engine.operators.evaluate import evaluate
 from workbench.engine.operators.operator_input import OperatorInput
 from workbench.engine.operators.runner import Runner
 from workbench.engine.operators.source import source_delta
+from workbench.engine.physical.plans import SourcePlan, TreePlan
 from workbench.engine.reports import Counts, OperatorReport
 from workbench.engine.state import Held
 from workbench.engine.storage.relation import NO_CHANGE, Delta
-from workbench.engine.tree import Tree, TreePlan
+from workbench.engine.tree import Tree
 from workbench.network.network import Network
-from workbench.network.nodes import Source
 
 
 @dataclass(frozen=True)
@@ -42,23 +42,22 @@ class Evaluating:
     @property
     def first(self) -> set[str]:
         """The trees that take in the rows that arrived."""
-        sources = {name: self.network.nodes[tree.plan.roots[0]] for name, tree in self.held.trees.items()}
-        return {name for name, node in sources.items() if isinstance(node, Source) and node.stream in self.logged}
+        plans = (tree.plan for tree in self.held.trees.values())
+        return {plan.name for plan in plans if isinstance(plan, SourcePlan) and plan.stream in self.logged}
 
     def changes(self, tree: Tree, deltas: Mapping[str, Deltas]) -> Deltas:
         """The change of a tree, and of its state; ``deltas`` has those of the trees it reads."""
-        node = self.network.nodes[tree.plan.roots[0]]
-        if isinstance(node, Source):
-            rows = self.logged.get(node.stream)
+        plan = tree.plan
+        if isinstance(plan, SourcePlan):
+            rows = self.logged.get(plan.stream)
             if rows is None:
                 return NO_CHANGE, NO_CHANGE
-            return source_delta(self.runner, tree.plan, self.held.arrived[node.stream], rows, self.batch), NO_CHANGE
+            return source_delta(self.runner, plan, self.held.arrived[plan.stream], rows, self.batch), NO_CHANGE
         inputs = tuple(
-            rows_of(self.runner, self.held.trees[name], nodes, deltas[name][0]) for name, nodes in tree.plan.inputs
+            rows_of(self.runner, self.held.trees[name], nodes, deltas[name][0]) for name, nodes in plan.inputs
         )
         operator = OperatorInput(
-            node,
-            tree.plan,
+            plan,
             inputs,
             self.batch,
             self.clock.now,

@@ -14,13 +14,14 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from workbench.catalog.session_rows import FileRow, LogRow, NeedRow, Run, SessionRows, TreeRows
+from workbench.engine.physical.plans import TreePlan
 from workbench.engine.state import Held, empty_tree
 from workbench.engine.storage.changelog import ChangelogEntry
 from workbench.engine.storage.layout import Layout
 from workbench.engine.storage.relation import Delta, Relation
 from workbench.engine.storage.retention import RetentionBound
 from workbench.engine.storage.segments import Segment
-from workbench.engine.tree import Tree, TreePlan
+from workbench.engine.tree import Tree
 from workbench.network.projection import Columns
 from workbench.sql.windows.bounds import Interval
 from workbench.sql.windows.stream_time import ROW

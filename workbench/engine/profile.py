@@ -16,17 +16,15 @@ from pathlib import Path
 from workbench.engine.hydration import Deltas
 from workbench.engine.incremental_step import Evaluating
 from workbench.engine.operators.runner import Runner
-from workbench.engine.physical.access_paths import Way, ways_of
+from workbench.engine.physical.access_paths import access_paths
+from workbench.engine.physical.analyses import tree_tests
 from workbench.engine.physical.filter_plan import compile_filter
-from workbench.engine.physical.fusion import member
-from workbench.engine.physical.planner import tested_of
-from workbench.engine.physical.semijoin import Enough
+from workbench.engine.physical.plans import AggregatePlan, JoinPlan, TreePlan
 from workbench.engine.progress import Meter
 from workbench.engine.reports import OperatorReport
-from workbench.engine.tree import Tree, TreePlan
+from workbench.engine.tree import Tree
 from workbench.network.network import Network
-from workbench.network.nodes import Join, NodeId
-from workbench.sql.predicates.cnf import PredSet
+from workbench.network.nodes import NodeId
 
 
 def profiled(
@@ -73,42 +71,35 @@ def _seconds(evaluating: Evaluating, tree: Tree, deltas: Mapping[str, Deltas]) -
 
 def read_nodes(plan: TreePlan) -> list[NodeId]:
     """The nodes of a tree that somebody reads; the others are there for what is selected of them."""
-    read = frozenset[int]().union(*plan.wanted)
+    read = frozenset[int]().union(*plan.kept_for)
     return [node for node in plan.nodes if plan.bits[node] in read]
 
 
 def alone_plan(plan: TreePlan, network: Network, node: NodeId) -> TreePlan:
-    """The plan of a tree for one of its nodes, as if nobody wanted the others.
+    """The plan of a tree for one of its nodes, as if nobody read the others.
 
-    It keeps the tree's columns and looks pairs up in the tree's ways, since those are what its parents' rows have.
+    It keeps the tree's columns and access paths, since the stored rows of its parents have the keys of those.
     """
-    root = network.roots[node]
+    root, bit = network.roots[node], plan.bits[node]
     at = plan.roots.index(root)
-    bit = plan.bits[node]
-    wanted = frozenset({frozenset({bit})})
-    tested = tested_of(network, root, plan.grouped is not None)[node]
-    ways, enough = _ways(plan, network, node, tested)
-    return replace(
+    kept_for = frozenset({frozenset({bit})})
+    test = tree_tests(network, root, fused=isinstance(plan, AggregatePlan))[node]
+    alone = replace(
         plan,
         trees={root: (node,)},
         inputs=tuple((name, (read[at],)) for name, read in plan.inputs),
         bits={node: bit},
-        wanted=wanted,
-        filter=compile_filter({bit: tested}, [bit], wanted, plan.kept),
-        grouped=None if plan.grouped is None else plan.grouped.only({member(root)}),
-        ways=ways,
-        enough=enough,
+        kept_for=kept_for,
+        filter=compile_filter({bit: test}, [bit], kept_for, plan.kept),
     )
-
-
-def _ways(
-    plan: TreePlan, network: Network, node: NodeId, tested: PredSet
-) -> tuple[tuple[Way, ...], Mapping[NodeId, frozenset[Enough]]]:
-    """The ways of a join in which one node's pairs are found."""
-    root = network.nodes[network.roots[node]]
-    if not isinstance(root, Join):
-        return (), {}
-    if node in plan.enough:
-        return (), {node: plan.enough[node]}
-    own = ways_of(root, [tested])
-    return tuple(way for way in plan.ways if any(way.finds(one) for one in own)) or plan.ways, {}
+    match alone:
+        case AggregatePlan():
+            return alone.only([root])
+        case JoinPlan(semijoins=semijoins) if node in semijoins:
+            return replace(alone, access_paths=(), semijoins={node: semijoins[node]})
+        case JoinPlan(join=join, access_paths=paths):
+            required = access_paths(join, [test])
+            finding = tuple(path for path in paths if any(path.finds(own) for own in required))
+            return replace(alone, access_paths=finding or paths, semijoins={})
+        case _:
+            return alone

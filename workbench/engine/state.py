@@ -11,9 +11,10 @@ from pyspark.sql import DataFrame, SparkSession
 
 from workbench.engine.event_time import Clock
 from workbench.engine.operators.aggregate_sql import merged_state, of_members
+from workbench.engine.physical.plans import AggregatePlan, TreePlan
 from workbench.engine.storage.layout import Layout
 from workbench.engine.storage.relation import Merge, Relation, consolidate
-from workbench.engine.tree import Tree, TreePlan
+from workbench.engine.tree import Tree
 from workbench.network.nodes import NodeId
 
 
@@ -51,7 +52,7 @@ def empty_tree(spark: SparkSession, plan: TreePlan, folder: Path) -> Tree:
     """A tree without rows."""
     fewer = None if plan.monotone else Merge("rows", partial(_fewer, plan))
     state: Relation | None = None
-    if plan.grouped is not None:
+    if isinstance(plan, AggregatePlan):
         layout = Layout(plan.grouped.state_columns)
         state = Relation(spark, layout, folder, merge=Merge("state", partial(merged_state, plan.grouped)))
     return Tree(plan, Relation(spark, plan.layout, folder, merge=fewer), state)
@@ -81,5 +82,5 @@ def unknown_files(folder: Path, known: Collection[str]) -> list[str]:
 
 def _fewer(plan: TreePlan, rows: DataFrame, whole: bool) -> DataFrame:
     """Rows that cancel each other are gone, also when they are a part of all, and those of who has left the family."""
-    own = rows if plan.grouped is None else rows.where(of_members(plan.grouped))
+    own = rows.where(of_members(plan.grouped)) if isinstance(plan, AggregatePlan) else rows
     return consolidate(own, plan.layout)

@@ -1,25 +1,25 @@
 """The query network as an analyst sees it: each node with its kind, its SQL and the queries it serves.
 
-A view is made of a network and the reports of the batches so far; it changes neither and does not follow them.
+A view is a snapshot: it shows a network and the last report, and does not follow later batches.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 from workbench.errors import QueryError, nearest
-from workbench.errors.border import border
+from workbench.errors.public_api import public_api
 from workbench.explain.dot import to_dot
+from workbench.explain.node_view import NodeView, node_view
+from workbench.explain.text import counted
 from workbench.network.network import Network
-from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, Source, Window, kind_of
+from workbench.network.nodes import Aggregate, Node, NodeId
 from workbench.network.projection import Columns, carried_columns, made_columns
-from workbench.network.sql_text import SIDE_NAMES, expression_sql, node_sql, or_pred_sql, window_sql
 from workbench.sql.algebra.column_names import display_name
-from workbench.sql.algebra.expressions import column_name, reading_order
-from workbench.sql.predicates.cnf import pred_set
+from workbench.sql.algebra.expressions import column_name
 
 SELECTION_WEIGHTS = (5, 4, 3, 2, 1)
 """Weight of a selection by join level, S0 to S4 of T Table 10.7; deeper ones weigh as the last."""
@@ -28,34 +28,7 @@ JOIN_WEIGHTS = (16, 8, 4, 2)
 """Weight of a join by join level from 1, J1 to J4 of T Table 10.7; deeper ones weigh as the last."""
 
 
-@dataclass(frozen=True)
-class NodeView:
-    """One node, described.
-
-    Attributes:
-        id: stable for as long as the node computes the same.
-        kind: ``source``, ``selection``, ``join``, ``aggregate``, ``set operator``, ``distinct`` or ``window``.
-        operator: the kind, but for a set operator which one: ``union``, ``except all``, ...
-        join_level: 0 at a source (T9.3).
-        root: id of the root of its local tree; itself when it is one.
-        parents: ids, left before right.
-        queries: names of the queries it serves, in the order of registration.
-        sql: the statement that computes it from its parents.
-        label: its operator set in parts, to show one per line: predicates, groups and statistics, or a stream's name.
-    """
-
-    id: NodeId
-    kind: str
-    operator: str
-    join_level: int
-    root: NodeId
-    parents: tuple[NodeId, ...]
-    queries: tuple[str, ...]
-    sql: str
-    label: tuple[str, ...]
-
-
-@border
+@public_api
 class NetworkView:
     """What ``session.network`` gives: the network's nodes and edges, its weighted size and its drawing.
 
@@ -64,6 +37,7 @@ class NetworkView:
         reports: reports of the batches run so far; the drawing shows rows and times of the last.
 
     Example:
+        >>> from workbench.network.nodes import Source
         >>> fed = Source("fed")
         >>> [(node.kind, node.sql) for node in NetworkView(Network({fed.id: fed})).nodes]
         [('source', 'SELECT * FROM fed')]
@@ -76,7 +50,7 @@ class NetworkView:
     @cached_property
     def nodes(self) -> tuple[NodeView, ...]:
         """All nodes, parents before children."""
-        return tuple(self._view(node) for node in self._network.nodes.values())
+        return tuple(node_view(self._network, self._computed(node)) for node in self._network.nodes.values())
 
     @cached_property
     def edges(self) -> tuple[tuple[NodeId, NodeId], ...]:
@@ -139,7 +113,7 @@ class NetworkView:
         """The network, or one query's part of it, as plain text: one line a node, in the order of evaluation."""
         wanted = self._network.nodes.keys() if query is None else self.ancestors(query)
         nodes = [node for node in self.nodes if node.id in wanted]
-        rows = [(node.id, _shared(node.queries), node.sql) for node in nodes]
+        rows = [(node.id, f"×{len(node.queries)}" * (len(node.queries) > 1), node.sql) for node in nodes]
         widths = [max((len(row[i]) for row in rows), default=0) for i in (0, 1)]
         lines = [f"  {id_:{widths[0]}}  {shared:{widths[1]}}  {sql}" for id_, shared, sql in rows]
         reading = [f"  {name} reads {' ∩ '.join(ids)}" for name, ids in self.results.items() if query in (None, name)]
@@ -151,9 +125,9 @@ class NetworkView:
     def _headline(self, nodes: Sequence[NodeView], query: str | None) -> str:
         if query is not None:
             shared = sum(len(node.queries) > 1 for node in nodes)
-            return f"query {query}: {_count(len(nodes), 'node')}, {shared} shared with other queries"
+            return f"query {query}: {counted(len(nodes), 'node')}, {shared} shared with other queries"
         return (
-            f"query network: {_count(len(nodes), 'node')}, {_count(len(self.results), 'query', 'queries')}, "
+            f"query network: {counted(len(nodes), 'node')}, {counted(len(self.results), 'query', 'queries')}, "
             f"weighted size {self.weighted_size()}"
         )
 
@@ -166,52 +140,11 @@ class NetworkView:
         return carried_columns(self._network)
 
     def _computed(self, node: Node) -> Node:
-        """An aggregate without what only dropped queries read: it keeps these statistics, but computes them no more."""
+        """An aggregate without what only dropped queries read: it keeps these statistics and does not compute them."""
         if not isinstance(node, Aggregate):
             return node
         made = made_columns(self._network, node.id, self._carried[node.id])
         return replace(node, statistics=frozenset(s for s in node.statistics if column_name(s) in made))
-
-    def _view(self, node: Node) -> NodeView:
-        node = self._computed(node)
-        kind = "distinct" if isinstance(node, Aggregate) and not node.statistics else kind_of(node)
-        return NodeView(
-            id=node.id,
-            kind=kind,
-            operator=str(node.operator) if isinstance(node, SetOperation) else kind,
-            join_level=self._network.join_levels[node.id],
-            root=self._network.roots[node.id],
-            parents=node.parents,
-            queries=self._network.served[node.id],
-            sql=node_sql(node),
-            label=tuple(_spelled_out(part, self._network.nodes[self._network.roots[node.id]]) for part in _label(node)),
-        )
-
-
-def _label(node: Node) -> Iterable[str]:
-    match node:
-        case Source():
-            return [node.stream]
-        case Selection():
-            return [or_pred_sql(p) for p in node.predicates]
-        case Join():
-            return [or_pred_sql(p, SIDE_NAMES) for p in node.tested]
-        case Aggregate():
-            groups = ", ".join(map(expression_sql, node.groups))
-            statistics = ", ".join(expression_sql(s) for s in sorted(node.statistics, key=reading_order))
-            return [part for part in (groups, statistics) if part]
-        case SetOperation():
-            return [str(node.operator).upper()]
-        case Window():
-            return [window_sql(pred_set([end])) for end in node.within]
-
-
-def _spelled_out(label: str, root: Node) -> str:
-    """A label below an aggregate, with what its columns mean in place of their made-up names."""
-    if isinstance(root, Aggregate):
-        for expression in (*root.groups, *root.statistics):
-            label = label.replace(column_name(expression), expression_sql(expression))
-    return label
 
 
 def _weight(node: NodeView) -> int:
@@ -222,11 +155,3 @@ def _weight(node: NodeView) -> int:
             return JOIN_WEIGHTS[min(node.join_level, len(JOIN_WEIGHTS)) - 1]
         case _:
             return 0
-
-
-def _shared(queries: Sequence[str]) -> str:
-    return f"×{len(queries)}" if len(queries) > 1 else ""
-
-
-def _count(number: int, word: str, plural: str | None = None) -> str:
-    return f"{number} {word if number == 1 else plural or word + 's'}"

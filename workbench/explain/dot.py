@@ -15,15 +15,12 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from workbench.explain.captions import caption, short
-from workbench.explain.counted import counted
-from workbench.explain.visible import Visible, VisibleTree, is_large, visible
+from workbench.explain.node_view import NodeView
+from workbench.explain.text import counted, listed, short
+from workbench.explain.visible import DrawnNetwork, Visible, VisibleTree, is_large, visible
 from workbench.network.nodes import NodeId
-
-if TYPE_CHECKING:
-    from workbench.explain.describe import NetworkView, NodeView
 
 NAMES, FEW_NAMES, MANY_BOXES = 6, 2, 20
 """Query names shown in one result box, and in one where there are more than so many boxes."""
@@ -40,7 +37,7 @@ SYMMETRIC = re.compile(r"l\.(\w+) (?:=|<>) r\.\1")
 HOT = (0xFD, 0xB8, 0x7A)
 
 
-def to_dot(network: NetworkView, query: str | None = None, full: bool = False) -> str:
+def to_dot(network: DrawnNetwork, query: str | None = None, full: bool = False) -> str:
     """DOT text of a network.
 
     Args:
@@ -57,7 +54,7 @@ def to_dot(network: NetworkView, query: str | None = None, full: bool = False) -
     return _Drawing(network, visible(network, focus, full), query, strong).text(only=focus)
 
 
-def to_live_dot(network: NetworkView, focus: str | None = None, toggled: Collection[NodeId] = ()) -> str:
+def to_live_dot(network: DrawnNetwork, focus: str | None = None, toggled: Collection[NodeId] = ()) -> str:
     """DOT text of a live drawing; ``focus`` and ``toggled`` as in ``visible``.
 
     Raises:
@@ -83,7 +80,7 @@ def quote(label: str) -> str:
 class _Drawing:
     """Collects DOT statements; all text goes through ``quote``."""
 
-    network: NetworkView
+    network: DrawnNetwork
     visible: Visible
     query: str | None = None
     strong: frozenset[NodeId] | None = None
@@ -160,7 +157,7 @@ class _Drawing:
         common = ["∩"] if len(read) > 1 else []
         more = [f"and {len(names) - most} more"] if len(names) > most else []
         label = chr(10).join([*common, *map(short, names[:most]), *more])
-        tooltip = f"results of {_listed(names)}" + (f"\nreads {' ∩ '.join(read)}" if common else "")
+        tooltip = f"results of {listed(names, LISTED)}" + (f"\nreads {' ∩ '.join(read)}" if common else "")
         box = quote(" ".join(["result", *read]))
         line = f'color="{FAINT if faint else RESULT_LINE}" penwidth={2 if stressed else 1}'
         self.lines.append(
@@ -177,7 +174,7 @@ class _Drawing:
         stressed = self.strong is not None and not pale
         whole_tree = framed or selections > 0
         label = [
-            *caption(node),
+            *node.caption,
             f"σ in {selections:,} {'way' if selections == 1 else 'ways'} below" if selections else "",
             f"×{len(node.queries)} queries" if len(node.queries) > 1 else "",
             self._rows(node),
@@ -185,7 +182,7 @@ class _Drawing:
             self._cost(node),
         ]
         # A live drawing names the queries beside it, when the node is chosen.
-        served = "" if self.live else f"\nserves {_listed(node.queries) or 'no query'}"
+        served = "" if self.live else f"\nserves {listed(node.queries, LISTED) or 'no query'}"
         tooltip = f"{node.id}: {node.sql}{served}"
         fill = PAPER if pale else self._fill(node, None if framed else operator)
         self.lines.append(
@@ -279,11 +276,6 @@ class _Drawing:
         if share < 0.05:
             return PAPER
         return "#" + "".join(f"{round(255 + (end - 255) * min(1.0, share * 2)):02x}" for end in HOT)
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-    return ", ".join(names[:LISTED]) + more
 
 
 def _milliseconds(seconds: float) -> str:

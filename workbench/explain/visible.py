@@ -7,17 +7,41 @@ trees are one box with a number, and all other trees are left out and counted.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
+from workbench.explain.node_view import NodeView
 from workbench.network.nodes import NodeId
-
-if TYPE_CHECKING:
-    from workbench.explain.describe import NetworkView, NodeView
 
 WHOLE = 150
 """Nodes, and boxes of results, up to which all trees are open at first."""
+
+
+class DrawnNetwork(Protocol):
+    """What a drawing needs of a network; ``describe.NetworkView`` has it."""
+
+    @property
+    def nodes(self) -> tuple[NodeView, ...]:
+        """All nodes, parents before children."""
+
+    @property
+    def edges(self) -> tuple[tuple[NodeId, NodeId], ...]:
+        """Pairs of parent id and child id."""
+
+    @property
+    def results(self) -> Mapping[str, tuple[NodeId, ...]]:
+        """The nodes at which each query's answer is found."""
+
+    @property
+    def last_report(self) -> Any | None:
+        """The ``BatchReport`` that the drawing shows."""
+
+    def node(self, id_: NodeId) -> NodeView:
+        """One node by id."""
+
+    def ancestors(self, query: str) -> frozenset[NodeId]:
+        """Ids of all nodes that a query's answer is computed by."""
 
 
 @dataclass(frozen=True)
@@ -46,13 +70,13 @@ class Visible:
     left_out: int = 0
 
 
-def is_large(network: NetworkView) -> bool:
+def is_large(network: DrawnNetwork) -> bool:
     """Whether a network is too large to be drawn node by node."""
     return max(len(network.nodes), len(set(network.results.values()))) > WHOLE
 
 
 def visible(
-    network: NetworkView, focus: str | None = None, full: bool = False, toggled: Collection[NodeId] = ()
+    network: DrawnNetwork, focus: str | None = None, full: bool = False, toggled: Collection[NodeId] = ()
 ) -> Visible:
     """What a drawing shows.
 
@@ -70,17 +94,17 @@ def visible(
     trees: dict[NodeId, list[NodeView]] = {}
     for node in network.nodes:
         trees.setdefault(node.root, []).append(node)
-    made, left_out = [], 0
+    drawn, left_out = [], 0
     for root, nodes in trees.items():
         if wanted is not None and root not in wanted:
             left_out += len(nodes)
         elif wanted is not None:
-            made.append(_parted(nodes, [node for node in nodes if root in toggled or node.id in wanted]))
+            drawn.append(_split(nodes, [node for node in nodes if root in toggled or node.id in wanted]))
         else:
-            made.append(_parted(nodes, nodes if opened != (root in toggled) else nodes[:1]))
-    return Visible(tuple(made), left_out)
+            drawn.append(_split(nodes, nodes if opened != (root in toggled) else nodes[:1]))
+    return Visible(tuple(drawn), left_out)
 
 
-def _parted(nodes: list[NodeView], shown: list[NodeView]) -> VisibleTree:
+def _split(nodes: list[NodeView], shown: list[NodeView]) -> VisibleTree:
     ids = {node.id for node in shown}
     return VisibleTree(tuple(shown), tuple(node for node in nodes if node.id not in ids))

@@ -1,22 +1,103 @@
 """The query network: an immutable DAG of nodes and the queries that read them.
 
 Changing it gives a new one, so that a failed registration leaves the old as it was (design 7), and readers never see
-it half changed. Traversal is written here, once.
+it half changed. Every traversal of nodes is written here and visits a node once; other modules only say what to do at a
+node. The facts of a whole network are its properties, each computed once; the same facts of a working copy that still
+changes are functions of its nodes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from graphlib import TopologicalSorter
 from itertools import compress
 from types import MappingProxyType
 
-from workbench.network.nodes import Join, Node, NodeId, Read, Selection, SetOperation
+from workbench.network.nodes import (
+    Aggregate,
+    Join,
+    Node,
+    NodeId,
+    Read,
+    Selection,
+    SetOperation,
+    SetOperator,
+    Source,
+    Window,
+)
+from workbench.network.reads import reads
 from workbench.sql.algebra.expressions import Column, columns
 from workbench.sql.logical import Output
 from workbench.sql.predicates.cnf import TRUE, PredSet, predicate_columns
+
+Nodes = Mapping[NodeId, Node]
+
+
+def reachable(starts: Iterable[NodeId], parents: Callable[[NodeId], Iterable[NodeId]]) -> list[NodeId]:
+    """The nodes given and all that their parents lead to: each once, parents before children.
+
+    It does not recurse: selections that tighten one bound after another hang in chains as long as there are queries.
+
+    Args:
+        starts: ids of nodes.
+        parents: the ids that a node's traversal goes on to.
+
+    Example:
+        >>> reachable(["d"], {"d": "bc", "c": "a", "b": "a", "a": ""}.__getitem__)
+        ['a', 'b', 'c', 'd']
+    """
+    visited: dict[NodeId, None] = {}
+    waiting = [*starts][::-1]
+    while waiting:
+        missing = [parent for parent in parents(waiting[-1]) if parent not in visited]
+        if missing:
+            waiting.extend(reversed(missing))
+        else:
+            visited[waiting.pop()] = None
+    return list(visited)
+
+
+def ancestors(nodes: Nodes, ids: Iterable[NodeId]) -> list[NodeId]:
+    """The nodes given and all they are evaluated from, parents before children."""
+    return reachable(ids, lambda id_: nodes[id_].parents)
+
+
+def roots_read(nodes: Nodes, roots: Iterable[NodeId]) -> list[NodeId]:
+    """The roots given and all roots they read in their very original form, those that are read before their readers."""
+    return reachable(roots, lambda root: [read.root for read in reads(nodes[root])])
+
+
+def depths(nodes: Nodes, roots: Iterable[NodeId]) -> Mapping[NodeId, int]:
+    """For these roots and all they read how many roots stand between each and a source, at most."""
+    depth: dict[NodeId, int] = {}
+    for root in roots_read(nodes, roots):
+        depth[root] = max((depth[read.root] + 1 for read in reads(nodes[root])), default=0)
+    return depth
+
+
+def monotone_roots(nodes: Nodes, roots: Iterable[NodeId]) -> Mapping[NodeId, bool]:
+    """For these roots and all they read whether their rows are never retracted: streams, and joins and UNION ALL of
+    such (monotone queries, CALM)."""
+    monotone: dict[NodeId, bool] = {}
+    for root in roots_read(nodes, roots):
+        node = nodes[root]
+        inputs = all(monotone[read.root] for read in reads(node))
+        match node:
+            case Aggregate() | Window():
+                monotone[root] = False
+            case SetOperation():
+                monotone[root] = node.operator is SetOperator.UNION_ALL and inputs
+            case Join() | Source() | Selection():
+                monotone[root] = inputs
+    return monotone
+
+
+def root_of(nodes: Nodes, id_: NodeId) -> NodeId:
+    """The root of a node's local tree: itself, unless it is a selection."""
+    node = nodes[id_]
+    return node.read.root if isinstance(node, Selection) else id_
 
 
 @dataclass(frozen=True)
@@ -66,15 +147,8 @@ class Network:
         return {id_: tuple(ids) for id_, ids in children.items()}
 
     def ancestors(self, ids: Iterable[NodeId]) -> frozenset[NodeId]:
-        """The nodes given and all they are computed from."""
-        found: set[NodeId] = set()
-        waiting = list(ids)
-        while waiting:
-            id_ = waiting.pop()
-            if id_ not in found:
-                found.add(id_)
-                waiting.extend(self.nodes[id_].parents)
-        return frozenset(found)
+        """The nodes given and all they are evaluated from."""
+        return frozenset(ancestors(self.nodes, ids))
 
     @cached_property
     def served(self) -> Mapping[NodeId, tuple[str, ...]]:
@@ -93,10 +167,7 @@ class Network:
     @cached_property
     def roots(self) -> Mapping[NodeId, NodeId]:
         """The root of each node's local tree: itself, unless it is a selection."""
-        roots: dict[NodeId, NodeId] = {}
-        for id_, node in self.nodes.items():
-            roots[id_] = node.read.root if isinstance(node, Selection) else id_
-        return roots
+        return {id_: root_of(self.nodes, id_) for id_ in self.nodes}
 
     @cached_property
     def trees(self) -> Mapping[NodeId, tuple[NodeId, ...]]:
@@ -110,6 +181,11 @@ class Network:
         for id_, root in self.roots.items():
             trees.setdefault(root, []).append(id_)
         return {root: tuple(ids) for root, ids in trees.items()}
+
+    @cached_property
+    def monotone(self) -> Mapping[NodeId, bool]:
+        """For every root whether its rows are never retracted."""
+        return monotone_roots(self.nodes, self.trees)
 
 
 class Served(Mapping[NodeId, tuple[str, ...]]):

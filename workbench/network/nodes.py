@@ -2,10 +2,10 @@
 
 A node's id is a digest of what it computes, in canonical form (``sql.algebra.expressions.identity``), so equal
 computations *are* one node. *How* it is computed, from which direct parents by which tests, is not part of its
-identity: it may change when other queries come and go (rerouting and restructuring, T6.3), and who reads the node need
+identity: it may change when other queries come and go (rerouting and restructuring, T6.3), and readers of the node need
 not know. Every node so has two forms (T6.2.5): the *very original* one, over the roots of local trees, which is
 searched, and the *direct* one, over its direct parents, which is evaluated. Which columns a node must carry is not part
-of it either: that follows from who reads it (``projection``, T8.2).
+of it either: that follows from its readers (``projection``, T8.2).
 
 Columns of a node. A source has its stream's columns; a selection or window those of its root; an aggregate its group
 expressions and statistics under ``column_name``; a set operator ``c1 … cn``. A join has those of all its leaves: the
@@ -16,38 +16,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from typing import ClassVar
 
 from workbench.network.join_names import JoinNames, join_names
-from workbench.sql.algebra.expressions import (
-    AggregateCall,
-    Call,
-    Column,
-    Constant,
-    Expression,
-    calls,
-    column_name,
-    digest,
-    identity,
-)
-from workbench.sql.algebra.planning_cache import cached
+from workbench.network.roll_up import column_of, over_groups
+from workbench.sql.algebra.aggregates import of_parts
+from workbench.sql.algebra.expressions import AggregateCall, Column, Expression, column_name, digest, identity
 from workbench.sql.algebra.types import DataType
-from workbench.sql.predicates.cnf import (
-    TRUE,
-    OnSide,
-    PredSet,
-    pred_set,
-    predicate_expressions,
-    predicate_sources,
-    rename_predicates,
-)
-from workbench.sql.windows.bounds import times
+from workbench.sql.predicates.cnf import TRUE, PredSet
 
 NodeId = str
 ID_DIGITS = 12
 """Hexadecimal digits of an id: among 10,000 nodes two of one id are as likely as one in five million."""
+
+SIDES = (0, 1)
+"""The sides of a join: left and right, the ``source`` of a column."""
 
 
 class SetOperator(StrEnum):
@@ -63,46 +49,67 @@ class SetOperator(StrEnum):
 
 @dataclass(frozen=True)
 class Read:
-    """What a query or an operator reads: the rows of a local tree's root that satisfy ``wants``.
+    """What a query or an operator reads: the rows of a local tree's root that satisfy the required predicates.
 
-    ``wants`` is over the root's columns and says everything that holds for the rows, also what the root has tested
+    ``required`` is over the root's columns and has everything that holds for the rows, also what the root has tested
     already. So it stays what it is when the root comes to test less (``Join.predicates``).
     """
 
     root: NodeId
-    wants: PredSet = TRUE
+    required: PredSet = TRUE
 
     @property
     def identity(self) -> str:
         """The canonical form; roots are hexadecimal ids, so nothing else looks like one."""
-        return f"{self.root}{self.wants.identity}"
+        return f"{self.root}{self.required.identity}"
+
+
+class _Identified:
+    """A node's id: a letter for its kind and the digest of what it computes."""
+
+    _letter: ClassVar[str]
+
+    @cached_property
+    def id(self) -> NodeId:
+        """The node's id."""
+        return self._letter + digest(self._computation(), ID_DIGITS)
+
+    def _computation(self) -> str:
+        """What the node computes, in canonical form."""
+        raise NotImplementedError
+
+
+class _Unary(_Identified):
+    """A node that is evaluated from one other."""
+
+    parent: NodeId
+
+    @property
+    def parents(self) -> tuple[NodeId, ...]:
+        """Ids of the nodes it is evaluated from."""
+        return (self.parent,)
 
 
 @dataclass(frozen=True)
-class Source:
+class Source(_Identified):
     """A stream or table. ``owner`` is set when nothing may be shared with other queries (``Options.sharing``)."""
 
     stream: str
     owner: str = ""
 
+    _letter = "F"
+
     @property
     def parents(self) -> tuple[NodeId, ...]:
-        """Ids of the nodes it reads."""
+        """Ids of the nodes it is evaluated from: none."""
         return ()
 
-    @property
-    def signature(self) -> str:
-        """What it computes, in canonical form."""
+    def _computation(self) -> str:
         return f"source {json.dumps([self.stream.lower(), self.owner])}"
-
-    @cached_property
-    def id(self) -> NodeId:
-        """Digest of the signature."""
-        return _id("F", self.signature)
 
 
 @dataclass(frozen=True)
-class Selection:
+class Selection(_Unary):
     """The rows of a root that satisfy a PredSet (its SVOA form, T6.2.5).
 
     Attributes:
@@ -115,31 +122,21 @@ class Selection:
     parent: NodeId
     predicates: PredSet
 
-    @property
-    def parents(self) -> tuple[NodeId, ...]:
-        """Ids of the nodes it reads."""
-        return (self.parent,)
+    _letter = "S"
 
-    @property
-    def signature(self) -> str:
-        """What it computes, in canonical form."""
+    def _computation(self) -> str:
         return f"select {self.read.identity}"
-
-    @cached_property
-    def id(self) -> NodeId:
-        """Digest of the signature."""
-        return _id("S", self.signature)
 
 
 @dataclass(frozen=True)
-class Join:
+class Join(_Identified):
     """Pairs of rows of a left and a right root; columns have source 0 (left) and 1 (right).
 
     Attributes:
         left_root, right_root: the roots its rows come from (its JVOAs, T6.2.5).
-        anchor: which of the joins between these two: a digest of what its first reader wanted.
-        predicates: what holds for every row, over the roots (the JVOA form). It covers what its readers want, and no
-            more; like the columns a node carries it follows from the readers, so it is not part of the identity.
+        anchor: which of the joins between these two: a digest of what its first reader required.
+        predicates: what holds for every row, over the roots (the JVOA form): the weakest common predicate of its
+            readers. Like the columns a node carries it follows from the readers, so it is not part of the identity.
         left, right: the nodes it is evaluated from, in the trees of the roots.
         tested: what is tested on their pairs (the direct form).
         left_leaves, right_leaves: leaves below each side, which is what column names need.
@@ -155,9 +152,11 @@ class Join:
     left_leaves: int = 1
     right_leaves: int = 1
 
+    _letter = "J"
+
     @property
     def parents(self) -> tuple[NodeId, ...]:
-        """Ids of the nodes it reads."""
+        """Ids of the nodes it is evaluated from."""
         return (self.left, self.right)
 
     @property
@@ -171,23 +170,16 @@ class Join:
         return self.left_leaves + self.right_leaves
 
     @property
-    def signature(self) -> str:
-        """What it computes, in canonical form."""
-        return f"join {self.left_root} {self.right_root} on {self.anchor}"
-
-    @cached_property
-    def id(self) -> NodeId:
-        """Digest of the signature."""
-        return _id("J", self.signature)
-
-    @property
     def names(self) -> JoinNames:
         """What the columns of its sides are called in it."""
         return join_names(self.left_leaves, self.right_leaves)
 
+    def _computation(self) -> str:
+        return f"join {self.left_root} {self.right_root} on {self.anchor}"
+
 
 @dataclass(frozen=True)
-class Aggregate:
+class Aggregate(_Unary):
     """One row for each group of the rows read; without statistics it is DISTINCT.
 
     With no groups there is exactly one row, also over no input. ``statistics`` are not part of the identity: nodes
@@ -208,25 +200,12 @@ class Aggregate:
     parent: NodeId
     finer: tuple[Expression, ...] | None = None
 
-    @property
-    def parents(self) -> tuple[NodeId, ...]:
-        """Ids of the nodes it reads."""
-        return (self.parent,)
-
-    @property
-    def signature(self) -> str:
-        """What it computes, in canonical form."""
-        return f"aggregate {self.read.identity} by {','.join(map(identity, self.groups))}"
-
-    @cached_property
-    def id(self) -> NodeId:
-        """Digest of the signature."""
-        return _id("G", self.signature)
+    _letter = "G"
 
     @cached_property
     def types(self) -> Mapping[str, DataType]:
         """The columns it makes, by name."""
-        return {column_name(made): made.type for made in (*self.groups, *self.statistics)}
+        return {column_name(e): e.type for e in (*self.groups, *self.statistics)}
 
     def direct_group(self, group: Expression) -> Expression:
         """A group expression over the parent's columns."""
@@ -234,7 +213,10 @@ class Aggregate:
 
     def direct_statistic(self, statistic: AggregateCall) -> AggregateCall:
         """A statistic over the parent's columns."""
-        return statistic if self.finer is None else of_parts(statistic)
+        return statistic if self.finer is None else of_parts(statistic, column_of(statistic))
+
+    def _computation(self) -> str:
+        return f"aggregate {self.read.identity} by {','.join(map(identity, self.groups))}"
 
 
 @dataclass(frozen=True)
@@ -251,7 +233,7 @@ class Branch:
 
 
 @dataclass(frozen=True)
-class SetOperation:
+class SetOperation(_Identified):
     """A set operator over branches.
 
     Attributes:
@@ -266,29 +248,29 @@ class SetOperation:
     direct: tuple[tuple[NodeId, tuple[Expression, ...]], ...]
     base: NodeId | None = None
 
+    _letter = "U"
+
     @property
     def parents(self) -> tuple[NodeId, ...]:
-        """Ids of the nodes it reads."""
+        """Ids of the nodes it is evaluated from."""
         return tuple(parent for parent, _ in self.direct)
 
-    @property
-    def signature(self) -> str:
-        """What it computes, in canonical form."""
-        return f"{self.operator} {';'.join(branch.identity for branch in self.branches)}"
-
     @cached_property
-    def id(self) -> NodeId:
-        """Digest of the signature."""
-        return _id("U", self.signature)
+    def columns(self) -> tuple[Column, ...]:
+        """The columns c1 … cn that it makes."""
+        return tuple(Column(f"c{i}", value.type) for i, value in enumerate(self.branches[0].values, start=1))
 
     @cached_property
     def types(self) -> Mapping[str, DataType]:
-        """The columns it makes, by name."""
-        return {f"c{i}": value.type for i, value in enumerate(self.branches[0].values, start=1)}
+        """The same by name."""
+        return {column.name: column.type for column in self.columns}
+
+    def _computation(self) -> str:
+        return f"{self.operator} {';'.join(branch.identity for branch in self.branches)}"
 
 
 @dataclass(frozen=True)
-class Window:
+class Window(_Unary):
     """The rows read that are in a window at the current moment: as time passes rows enter and leave.
 
     Its columns are those of the root that is read.
@@ -303,128 +285,18 @@ class Window:
     within: PredSet
     parent: NodeId
 
-    @property
-    def parents(self) -> tuple[NodeId, ...]:
-        """Ids of the nodes it reads."""
-        return (self.parent,)
+    _letter = "W"
 
-    @property
-    def signature(self) -> str:
-        """What it computes, in canonical form."""
+    def _computation(self) -> str:
         return f"window {self.read.identity} within {self.within.identity}"
 
-    @cached_property
-    def id(self) -> NodeId:
-        """Digest of the signature."""
-        return _id("W", self.signature)
-
-
-SIDES = (0, 1)
-"""The sides of a join: left and right, the ``source`` of a column."""
 
 Node = Source | Selection | Join | Aggregate | SetOperation | Window
 
+_KINDS = {Source: "source", Selection: "selection", Join: "join", Aggregate: "aggregate", SetOperation: "set operator",
+          Window: "window"}  # fmt: skip
+
 
 def kind_of(node: Node) -> str:
-    """What the node is, in a word."""
-    match node:
-        case Source():
-            return "source"
-        case Selection():
-            return "selection"
-        case Join():
-            return "join"
-        case Aggregate():
-            return "aggregate"
-        case SetOperation():
-            return "set operator"
-        case Window():
-            return "window"
-
-
-@cached(100_000)
-def side_of(predicates: PredSet, side: int) -> PredSet:
-    """The part of a join's predicates that reads one side only, over that side's root.
-
-    Predicates that read no column at all belong to both sides.
-    """
-    own = pred_set(p for p in predicates if predicate_sources(p) <= {side})
-    return rename_predicates(own, OnSide(0))
-
-
-def reads(node: Node) -> tuple[Read, ...]:
-    """What a node reads, in its very original form; of a join what it wants of each side."""
-    match node:
-        case Source() | Selection():
-            return ()
-        case Join():
-            return tuple(Read(node.roots[side], side_of(node.predicates, side)) for side in SIDES)
-        case Aggregate() | Window():
-            return (node.read,)
-        case SetOperation():
-            return tuple(branch.read for branch in node.branches)
-
-
-def over_groups(expression: Expression, groups: tuple[Expression, ...]) -> Expression:
-    """An expression over rows as one over their groups, each group expression being a column there.
-
-    Raises:
-        KeyError: it needs a column that is not a function of the groups.
-
-    Example:
-        >>> from workbench.sql.algebra.types import INTEGER
-        >>> day = Column("day", INTEGER)
-        >>> over_groups(Call("abs", (day,), INTEGER), (day,)) == Call("abs", (day,), INTEGER)
-        True
-    """
-    if expression in groups:
-        return Column(column_name(expression), expression.type)
-    match expression:
-        case Column():
-            raise KeyError(expression.name)
-        case Call("window_start" as name, (time, length)):
-            # A window of an hour is made of slices of five minutes.
-            finer = next((g for g in groups if _is_slice(g, time, length)), None)
-            start = over_groups(time, groups) if finer is None else Column(column_name(finer), finer.type)
-            return Call(name, (start, length), expression.type)
-        case Call():
-            return replace(expression, arguments=tuple(over_groups(a, groups) for a in expression.arguments))
-        case _:
-            return expression
-
-
-def _is_slice(group: Expression, time: Expression, length: Expression) -> bool:
-    """Whether windows of a length on a time are unions of the windows that are a group."""
-    match group, length:
-        case Call("window_start", (own, Constant(int() as size))), Constant(int() as whole):
-            return own == time and whole % size == 0
-    return False
-
-
-def of_parts(statistic: AggregateCall) -> AggregateCall:
-    """A statistic as one of the same statistic of finer groups: a count is the total of counts (T7.1.1)."""
-    part = Column(column_name(statistic), statistic.type)
-    return replace(statistic, function="total" if statistic.function == "count" else statistic.function,
-                   arguments=(part,))  # fmt: skip
-
-
-def _id(prefix: str, signature: str) -> NodeId:
-    return prefix + digest(signature, ID_DIGITS)
-
-
-def functions_called(node: Node) -> frozenset[str]:
-    """Names of all scalar functions in the node's operator set."""
-    match node:
-        case Source():
-            expressions: list[Expression] = []
-        case Selection():
-            expressions = list(predicate_expressions(node.predicates))
-        case Join():
-            expressions = list(predicate_expressions(node.tested))
-        case Aggregate():
-            expressions = [*node.groups, *(a for s in node.statistics for a in s.arguments)]
-        case SetOperation():
-            expressions = [value for _, values in node.direct for value in values]
-        case Window():
-            expressions = list(times(node.within))
-    return frozenset(name for expression in expressions for name in calls(expression))
+    """The kind of a node in a word; an aggregate without statistics is an ``aggregate`` too."""
+    return _KINDS[type(node)]

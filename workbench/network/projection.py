@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, SetOperator, Source, Window
+from workbench.network.roll_up import column_of
 from workbench.sql.algebra.expressions import Column, Expression, column_name, columns
 from workbench.sql.algebra.types import DataType
 from workbench.sql.predicates.cnf import predicate_columns
@@ -53,7 +54,7 @@ def carried_columns(network: Network) -> Mapping[NodeId, Columns]:
             case SetOperation():
                 made = made_columns(network, id_, carried[id_])
                 for parent, values in node.direct:
-                    demand(parent, columns_of(v for i, v in enumerate(values, start=1) if f"c{i}" in made))
+                    demand(parent, columns_of(v for c, v in zip(node.columns, values, strict=True) if c.name in made))
     return {root: dict(sorted(wanted.items())) for root, wanted in carried.items()}
 
 
@@ -72,9 +73,9 @@ def identifying_columns(node: Node) -> tuple[Column, ...]:
     """The columns without which a changed row of the node could not be found again to retract it."""
     match node:
         case Aggregate():
-            return tuple(Column(column_name(group), group.type) for group in node.groups)
+            return tuple(map(column_of, node.groups))
         case SetOperation() if node.operator is not SetOperator.UNION_ALL:
-            return tuple(Column(f"c{i}", value.type) for i, value in enumerate(node.branches[0].values, start=1))
+            return node.columns
         case _:
             return ()
 

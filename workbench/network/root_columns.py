@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from workbench.network.nodes import SIDES, Aggregate, Join, Node, NodeId, Selection, SetOperation, Source, Window
-from workbench.sql.algebra.expressions import Column, columns
+from workbench.network.nodes import SIDES, Aggregate, Join, Node, NodeId, Read, Selection, SetOperation, Source, Window
+from workbench.network.projection import Columns, columns_of
+from workbench.sql.algebra.expressions import Column
 from workbench.sql.algebra.types import DataType
 from workbench.sql.predicates.cnf import predicate_columns
 from workbench.sql.windows.stream_time import ROW
-
-Types = Mapping[str, DataType]
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class RootColumns:
     """
 
     nodes: Mapping[NodeId, Node]
-    streams: Mapping[NodeId, Types]
+    streams: Mapping[NodeId, Columns]
 
     def type_of(self, root: NodeId, column: Column) -> DataType | None:
         """The type that a root's column of that name has; ``None`` when the root has no such column."""
@@ -88,22 +87,23 @@ class RootColumns:
             case Source():
                 pass
             case Selection():
-                self.check({0: node.read.root}, predicate_columns(node.read.wants) | predicate_columns(node.predicates))
+                self._check_read(node.read, predicate_columns(node.predicates))
             case Join():
                 tested = predicate_columns(node.predicates) | predicate_columns(node.tested)
                 self.check({side: node.roots[side] for side in SIDES}, tested)
             case Aggregate():
-                grouped = [*node.groups, *(a for s in node.statistics for a in s.arguments)]
-                self.check({0: node.read.root}, (c for e in grouped for c in columns(e)))
-                self.check({0: node.read.root}, predicate_columns(node.read.wants))
+                arguments = (a for statistic in node.statistics for a in statistic.arguments)
+                self._check_read(node.read, columns_of([*node.groups, *arguments]))
             case SetOperation():
                 for branch in node.branches:
-                    self.check({0: branch.read.root}, (c for value in branch.values for c in columns(value)))
-                    self.check({0: branch.read.root}, predicate_columns(branch.read.wants))
+                    self._check_read(branch.read, columns_of(branch.values))
                 for parent, values in node.direct:
-                    self.check({0: parent}, (c for value in values for c in columns(value)))
+                    self.check({0: parent}, columns_of(values))
             case Window():
-                self.check({0: node.read.root}, predicate_columns(node.read.wants) | predicate_columns(node.within))
+                self._check_read(node.read, predicate_columns(node.within))
+
+    def _check_read(self, read: Read, columns: Iterable[Column]) -> None:
+        self.check({0: read.root}, (*columns, *predicate_columns(read.required)))
 
 
 def _named(node: Node) -> str:

@@ -1,7 +1,7 @@
 """Nodes as SQL: what each computes from its parents, as an analyst would write it.
 
 Parents are called by their ids, so that the statements of a query's nodes, read from the source down, are the query
-factored the way it runs (T Table 3.1). The text is for people; identity comes from ``Node.signature``.
+factored the way it runs (T Table 3.1). The text is for people; ids come from ``expressions.identity``.
 """
 
 from __future__ import annotations

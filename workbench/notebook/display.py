@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING
 import pandas as pd
 from IPython.display import display
 
-from workbench.explain.counted import counted
-from workbench.explain.monospace import monospace
+from workbench.explain.text import counted, monospace
 
 if TYPE_CHECKING:
     from IPython.core.display_functions import DisplayHandle
 
-    from workbench.sharing.decisions import Explanation
+    from workbench.explain.explanation import ExplanationView
     from workbench.streams.stream import Stream
 
 WIDEST = 60
@@ -61,7 +60,7 @@ def show(output: Shown | str) -> None:
     display(plain(output) if isinstance(output, str) else output)
 
 
-def explained(explanation: Explanation) -> Shown:
+def explained(explanation: ExplanationView) -> Shown:
     """What a query shares, and why."""
     return Shown(str(explanation), explanation._repr_html_())
 

@@ -22,8 +22,8 @@ from workbench.network.nodes import (
     SetOperator,
     Source,
     Window,
-    side_of,
 )
+from workbench.network.reads import side_of
 from workbench.optimizer.selectivity import join_rows, selectivity
 from workbench.optimizer.statistics import ColumnStatistics, StreamStatistics
 from workbench.sql.algebra.expressions import Column, Expression
@@ -91,7 +91,7 @@ class Estimates:
         node = self.nodes[read.root]
         match node:
             case Join():
-                return self.joined(node.roots, rename_predicates(read.wants, node.names.input))
+                return self.joined(node.roots, rename_predicates(read.required, node.names.input))
             case Source():
                 statistics = self._of_stream(node)
                 return UNKNOWN_ROWS if statistics is None else statistics.rows * self.fraction(read)
@@ -132,7 +132,7 @@ class Estimates:
     def fraction(self, read: Read) -> float:
         """Which fraction of a root's rows is read."""
         if read not in self.fractions:
-            self.fractions[read] = selectivity(read.wants, lambda c: self.column(read.root, c.name))
+            self.fractions[read] = selectivity(read.required, lambda c: self.column(read.root, c.name))
         return self.fractions[read]
 
     def column(self, root: NodeId, name: str) -> ColumnStatistics | None:

@@ -16,7 +16,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.errors import QueryError
-from workbench.errors.border import border
+from workbench.errors.public_api import public_api
 from workbench.streams.stream import Stream
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Position:
     progress: Progress | None = None
 
 
-@border
+@public_api
 class Player:
     """Plays one session. Orders return at once; the thread that does the work is made with the first.
 

@@ -15,7 +15,8 @@ from workbench.engine.answers import to_pandas
 from workbench.engine.saved_answers import WRITERS, save_rows, whole_file
 from workbench.engine.spark.failures import translate_errors
 from workbench.errors import QueryError, SessionError
-from workbench.errors.border import border
+from workbench.errors.public_api import public_api
+from workbench.explain.explanation import ExplanationView
 from workbench.session.instants import listed
 from workbench.sharing.decisions import Explanation
 from workbench.sql.algebra.types import DataType
@@ -33,7 +34,7 @@ LAZY, EAGER, OFF = RESULTS = ("lazy", "eager", "off")
 """How the answer of a windowed query is kept (PSoup 5): without its window, as it is now, or not at all."""
 
 
-@border
+@public_api
 @dataclass
 class Query:
     """A continuous query of a session.
@@ -160,7 +161,7 @@ class Query:
         frame = self._fetched("changes", lambda answers: answers.changes(since), ("batch", "weight"), after=after)
         return frame.sort_values("batch", kind="stable", ignore_index=True)
 
-    def explain(self) -> Explanation:
+    def explain(self) -> ExplanationView:
         """What was shared at registration, with whom, and what was new.
 
         Raises:
@@ -168,7 +169,7 @@ class Query:
         """
         if self.status == CLOSED:
             raise SessionError(CLOSED, hint="open it again and ask the query of that session")
-        return self.explanation
+        return ExplanationView.of(self.explanation)
 
     def check_active(self) -> None:
         """Nothing when the query runs.

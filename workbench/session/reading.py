@@ -13,11 +13,11 @@ from workbench.engine.progress import Progress
 from workbench.engine.reports import BatchReport
 from workbench.errors import QueryError, nearest
 from workbench.explain.describe import NetworkView
+from workbench.explain.explanation import ExplanationView
 from workbench.network.nodes import NodeId
 from workbench.session.parts import SessionParts, one_at_a_time
 from workbench.session.query import Query
 from workbench.session.transitions import same_names
-from workbench.sharing.decisions import Explanation
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.logical import LogicalQuery
 from workbench.streams.stream import Stream
@@ -102,7 +102,7 @@ class SessionReading(SessionParts):
             return tree.rows_kept, sum(os.path.getsize(file) for file in tree.files)
 
     @one_at_a_time
-    def preview(self, sql: str, name: str, dialect: str | None = None) -> tuple[NetworkView, Explanation]:
+    def preview(self, sql: str, name: str, dialect: str | None = None) -> tuple[NetworkView, ExplanationView]:
         """The network as it would be with the query registered, and what would be shared; nothing changes.
 
         Raises:
@@ -113,7 +113,7 @@ class SessionReading(SessionParts):
         with self._planner.rehearsal():
             network = self._planner.drop(state.network, same_names(state, [name]))
             planned = self._planner.register(network, name, logical)
-        return NetworkView(planned.network, state.reports), planned.explanation
+        return NetworkView(planned.network, state.reports), ExplanationView.of(planned.explanation)
 
     @one_at_a_time
     def catalog(self, sql: str) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from workbench.engine.reports import BatchReport
 from workbench.errors import QueryError
-from workbench.errors.border import border, called_back, check
+from workbench.errors.public_api import check_argument, public_api, translate_callback_errors
 from workbench.options import Options
 from workbench.session.directory.directory import CATALOG, Home, reading_catalog
 from workbench.session.directory.save import save
@@ -26,7 +26,7 @@ from workbench.sql.binder.pipeline import bind
 from workbench.sql.syntax.parse import known_dialect
 
 
-@border
+@public_api
 class Session(SessionInputs, SessionReading, SessionViews, SessionFolder):
     """Continuous queries over streams, in one shared network.
 
@@ -156,7 +156,7 @@ class Session(SessionInputs, SessionReading, SessionViews, SessionFolder):
         """Register several queries together: all or none, and their nodes are computed in one go. See ``register``."""
         state, dialect, written = self._state, dialect or self.dialect, {}
         for name, sql in queries.items():
-            check("name", name, str)
+            check_argument("name", name, str)
             written[name] = Written(sql, dialect, bind(sql, dialect, state.schema), results)
             state = with_views(state, written[name].bound.named(name))
         return self._register(written, state.named)
@@ -191,7 +191,7 @@ class Session(SessionInputs, SessionReading, SessionViews, SessionFolder):
         if batches < 0:
             raise QueryError(f"cannot run {batches} batches", hint="give a number of batches, 0 or more")
         self._store.home.check_writable()
-        reports, told = [], called_back("progress", progress)
+        reports, told = [], translate_callback_errors("progress", progress)
         for _ in range(batches):
             if all(stream.finished for stream in self._state.streams.values()):
                 break
@@ -223,7 +223,7 @@ class Session(SessionInputs, SessionReading, SessionViews, SessionFolder):
         if not 0 <= batch <= self.batch:
             raise QueryError(f"cannot go back to batch {batch}", hint=f"the last batch that was run is {self.batch}")
         with self._store.changing() as change:
-            change.state = self._steps.seek(change.state, batch, called_back("progress", progress))
+            change.state = self._steps.seek(change.state, batch, translate_callback_errors("progress", progress))
             change.state = self._failing.without_failed(change.state)
         for query in self._state.queries.values():
             query.registered = 0

@@ -14,7 +14,7 @@ from workbench.engine.reports import BatchReport
 from workbench.engine.state import Held
 from workbench.errors import QueryError, StreamError
 from workbench.network.network import Network, QueryPlan
-from workbench.network.nodes import functions_called
+from workbench.network.reads import functions_called
 from workbench.session.instants import windows_of
 from workbench.session.query import EAGER, OFF, RESULTS, Query
 from workbench.session.state import State

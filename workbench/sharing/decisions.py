@@ -1,17 +1,32 @@
-"""What was considered, chosen and rejected when a query was registered: what ``explain`` shows an analyst."""
+"""Which nodes serve a query, by which rule, and what was considered and rejected: data that ``explain`` shows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
-from workbench.explain.explanation_text import as_html, as_text
 from workbench.network.nodes import NodeId
-from workbench.sharing.rules import Rule
 
 NAMED = 20
 """So many of the queries that share a node are named in the catalog; all would be the square of their number."""
+
+NEAR_MISS = "near miss"
+"""What a candidate has in place of a rule when it could not have served."""
+
+
+class Rule(StrEnum):
+    """How a node of the network serves a query, or why a new one was made."""
+
+    EQUAL = "equal computation"
+    SUBSUMES = "subsumes, with a residual test"
+    WEAKER = "weaker: the join now tests just this, and its old readers the rest"
+    COVER = "restructured: one join with a common cover"
+    DIMENSIONS = "superset of dimensions"
+    STATISTICS = "same groups, statistics added"
+    BRANCHES = "subset of branches"
+    NEW = "new"
 
 
 @dataclass(frozen=True)
@@ -60,30 +75,27 @@ class Explanation:
     decisions: tuple[Decision, ...]
     notes: tuple[str, ...] = ()
 
-    def __str__(self) -> str:
-        return as_text(self)
-
-    def _repr_html_(self) -> str:
-        return as_html(self)
-
     def rows(self) -> list[dict[str, Any]]:
         """The decisions as plain data, as the catalog keeps them; the last row has the notes.
 
         Of many queries that share a node the first are named.
         """
-        made = (
+        decisions = (
             {**vars(d), "shared_with": d.shared_with[:NAMED], "candidates": [vars(c) for c in d.candidates]}
             for d in self.decisions
         )
-        return [*made, {"notes": list(self.notes)}]
+        return [*decisions, {"notes": list(self.notes)}]
 
     @staticmethod
     def from_rows(query: str, rows: Iterable[Mapping[str, Any]]) -> Explanation:
         """The inverse of ``rows``."""
-        *made, last = rows
-        decisions = [Decision(**{**row, "shared_with": tuple(row["shared_with"])}) for row in made]
-        built = tuple(replace(d, candidates=tuple(Candidate(**c) for c in d.candidates)) for d in decisions)  # type: ignore[arg-type]
-        return Explanation(query, built, tuple(last["notes"]))
+        *decisions, last = rows
+        return Explanation(query, tuple(map(_decision, decisions)), tuple(last["notes"]))
+
+
+def _decision(row: Mapping[str, Any]) -> Decision:
+    candidates = tuple(Candidate(**candidate) for candidate in row["candidates"])
+    return Decision(**{**row, "shared_with": tuple(row["shared_with"]), "candidates": candidates})
 
 
 @dataclass

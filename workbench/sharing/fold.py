@@ -10,29 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from workbench.network.nodes import (
-    ID_DIGITS,
-    Aggregate,
-    Branch,
-    Join,
-    Read,
-    SetOperation,
-    SetOperator,
-    Source,
-    Window,
-    of_parts,
-    over_groups,
-)
+from workbench.network.nodes import ID_DIGITS, Aggregate, Branch, Join, Read, SetOperation, SetOperator, Source, Window
+from workbench.network.roll_up import column_of, over_groups
 from workbench.network.sql_text import SIDE_NAMES, or_pred_sql, predicates_sql
 from workbench.optimizer.cardinality import is_key
 from workbench.optimizer.predicate_inference import infer
-from workbench.sharing.decisions import Record
+from workbench.sharing.decisions import Record, Rule
 from workbench.sharing.draft import Draft
 from workbench.sharing.joins import Pair, Parts, starting
-from workbench.sharing.rules import Rule
 from workbench.sharing.slices import of_slices, slices_of
 from workbench.sharing.strategies import Step, next_step, planned
 from workbench.sql import logical
+from workbench.sql.algebra.aggregates import of_parts
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import (
     AggregateCall,
@@ -180,7 +169,7 @@ class Fold:
         return self.windowed(read, map_predicates(own, over_root))
 
     def _where(self, read: Read, predicates: PredSet) -> Read:
-        return Read(read.root, self.draft.form(conjunction(read.wants, predicates))) if predicates else read
+        return Read(read.root, self.draft.form(conjunction(read.required, predicates))) if predicates else read
 
     def _next_join(self, parts: Parts, step: Step) -> Parts:
         if step.choice is None:
@@ -191,19 +180,19 @@ class Fold:
         join = choice.join
         if choice.predicates != join.predicates:
             join = self._weakened(join, choice.predicates)
-        self.record.add(join.id, choice.rule, _residual(step.pair.wants, join.predicates), step.considered)
+        self.record.add(join.id, choice.rule, _residual(step.pair.required, join.predicates), step.considered)
         return parts.joined(self.draft, step.pair, join)
 
     def _new_join(self, pair: Pair) -> Join:
         draft = self.draft
         own = "" if draft.options.join_sharing else f" of {self.owner}"
-        anchor = digest(pair.wants.identity, ID_DIGITS) + own
+        anchor = digest(pair.required.identity, ID_DIGITS) + own
         leaves = [_leaves(draft, root) for root in pair.roots]
-        join = Join(*pair.roots, anchor, pair.wants, *pair.roots, pair.wants, leaves[0], leaves[1])
+        join = Join(*pair.roots, anchor, pair.required, *pair.roots, pair.required, leaves[0], leaves[1])
         present = draft.nodes.get(join.id)
         if isinstance(present, Join):
             # Its first reader wanted just this; since then it may have come to test something else.
-            return self._weakened(present, cover([present.predicates, pair.wants]))
+            return self._weakened(present, cover([present.predicates, pair.required]))
         draft.touch(join.id, *pair.roots)
         draft.put(join)
         return join
@@ -249,7 +238,7 @@ class Fold:
         """
         if not window:
             return read
-        below = read.wants if isinstance(self.draft.nodes[read.root], Source) else TRUE
+        below = read.required if isinstance(self.draft.nodes[read.root], Source) else TRUE
         on = Read(read.root) if below else read
         node = Window(on, window, on.root)
         present = self.draft.nodes.get(node.id)
@@ -278,7 +267,7 @@ class Fold:
             slices = self._aggregate(read, {*groups.values(), *by.values()}, statistics.values())
             read = self.windowed(Read(slices.id), of_slices(window, slices, by))
             groups = {asked: over_groups(made, slices.groups) for asked, made in groups.items()}
-            statistics = {asked: of_parts(made) for asked, made in statistics.items()}
+            statistics = {asked: of_parts(made, column_of(made)) for asked, made in statistics.items()}
         else:
             read = self.windowed(read, window)
         aggregate = self._aggregate(read, groups.values(), statistics.values())

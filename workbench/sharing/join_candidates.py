@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from workbench.network.nodes import Join
 from workbench.network.sql_text import SIDE_NAMES, or_pred_sql
 from workbench.optimizer.cardinality import is_key
-from workbench.sharing.decisions import Candidate
+from workbench.sharing.decisions import NEAR_MISS, Candidate, Rule
 from workbench.sharing.draft import Draft
 from workbench.sharing.joins import Pair
-from workbench.sharing.rules import NEAR_MISS, Rule
 from workbench.sql.predicates.cnf import ORPred, PredSet
 from workbench.sql.predicates.implication import cover, difference, implies
 
@@ -71,21 +70,21 @@ def choices(draft: Draft, pair: Pair, anchor: float) -> Iterator[Choice]:
     """The joins that can serve a pair; ``anchor``: see ``Parts.anchor``."""
     if not draft.options.join_sharing:
         return
-    fitting = draft.catalog.joins_subsuming(*pair.roots, pair.wants)
+    fitting = draft.catalog.joins_subsuming(*pair.roots, pair.required)
     for id_ in fitting:
         join = draft.join(id_)
-        equal = implies(join.predicates, pair.wants)
+        equal = implies(join.predicates, pair.required)
         yield _choice(draft, pair, join, Rule.EQUAL if equal else Rule.SUBSUMES, join.predicates, anchor)
     if fitting or not (draft.options.reroute or draft.options.restructure):
         return
     if draft.options.reroute:
-        for id_ in draft.catalog.joins_subsumed(*pair.roots, pair.wants):
-            yield _choice(draft, pair, draft.join(id_), Rule.WEAKER, pair.wants, anchor)
+        for id_ in draft.catalog.joins_subsumed(*pair.roots, pair.required):
+            yield _choice(draft, pair, draft.join(id_), Rule.WEAKER, pair.required, anchor)
     if draft.options.restructure:
         for id_ in draft.catalog.joins_between(*pair.roots):
             join = draft.join(id_)
-            common = cover([join.predicates, pair.wants])
-            if keeps_its_keys(common, join.predicates, pair.wants) and _worth_it(draft, pair, join, common):
+            common = cover([join.predicates, pair.required])
+            if keeps_its_keys(common, join.predicates, pair.required) and _worth_it(draft, pair, join, common):
                 yield _choice(draft, pair, join, Rule.COVER, common, anchor)
 
 
@@ -95,7 +94,7 @@ def near_misses(draft: Draft, pair: Pair) -> Iterator[Candidate]:
         return
     for id_ in draft.catalog.joins_between(*pair.roots)[:3]:
         join = draft.join(id_)
-        extra = difference(join.predicates, pair.wants)
+        extra = difference(join.predicates, pair.required)
         if extra:
             test = or_pred_sql(extra.or_preds[0], SIDE_NAMES)
             yield Candidate(id_, NEAR_MISS, None, False, f"it tests {test}, which this query does not")
@@ -116,12 +115,12 @@ def _worth_it(draft: Draft, pair: Pair, join: Join, common: PredSet) -> bool:
     """Whether one wider join costs about what two narrow ones do; where nothing is known it is taken to."""
     if not all(map(draft.estimates.known, pair.roots)):
         return True
-    apart = sum(draft.estimates.examined(pair.roots, p) for p in (join.predicates, pair.wants))
+    apart = sum(draft.estimates.examined(pair.roots, p) for p in (join.predicates, pair.required))
     return draft.estimates.examined(pair.roots, common) <= max(GROWTH * apart, FEW_PAIRS)
 
 
 def _choice(draft: Draft, pair: Pair, join: Join, rule: Rule, predicates: PredSet, anchor: float) -> Choice:
     rows = draft.estimates.joined(pair.roots, predicates)
-    rest = difference(pair.wants, predicates)
-    wanted = draft.estimates.joined(pair.roots, pair.wants)
+    rest = difference(pair.required, predicates)
+    wanted = draft.estimates.joined(pair.roots, pair.required)
     return Choice(pair, join, rule, predicates, rows if rest else 0.0, rows, wanted, anchor)

@@ -33,7 +33,7 @@ class Pair:
     left: int
     right: int
     roots: tuple[NodeId, NodeId]
-    wants: PredSet
+    required: PredSet
 
     @property
     def key(self) -> tuple[int, int]:
@@ -91,13 +91,13 @@ class Parts:
         pairs = [Pair(a, b, roots, self._wanted(draft, a, b))]
         if roots[0] == roots[1]:
             pairs.append(Pair(b, a, roots, self._wanted(draft, b, a)))
-            pairs.sort(key=lambda pair: str(pair.wants))
+            pairs.sort(key=lambda pair: str(pair.required))
         return pairs
 
     def joined(self, draft: Draft, pair: Pair, join: Join) -> Parts:
         """The parts after two of them have become one, read from a join."""
         left, right = self.parts[pair.left], self.parts[pair.right]
-        wants = over_join(join, pair.wants, draft.options.canonicalize)
+        wants = over_join(join, pair.required, draft.options.canonicalize)
         both = Part(Read(join.id, wants), left.members | right.members)
         rest = [part for i, part in enumerate(self.parts) if i not in pair.key]
         steps = list(self.steps)
@@ -131,7 +131,7 @@ class Parts:
             return self.over_part(column, 0 if column.source in self.parts[left].members else 1)
 
         between = map_predicates(pred_set(self._between(left, right)), over_sides)
-        own = (renamed(self.parts[position].read.wants, side) for side, position in enumerate((left, right)))
+        own = (renamed(self.parts[position].read.required, side) for side, position in enumerate((left, right)))
         return draft.form(conjunction(between, *own))
 
 

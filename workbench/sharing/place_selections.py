@@ -12,18 +12,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from workbench.network.nodes import (
-    SIDES,
-    Aggregate,
-    Join,
-    NodeId,
-    Read,
-    Selection,
-    SetOperation,
-    Window,
-    reads,
-    side_of,
-)
+from workbench.network.nodes import SIDES, Aggregate, Join, NodeId, Read, Selection, SetOperation, Window
+from workbench.network.reads import reads, side_of
 from workbench.sharing.draft import Draft, renamed
 from workbench.sharing.residual_matching import best_parent, holds, node_of, nodes_of, residual, selection_of
 from workbench.sharing.roll_ups import arrange_aggregates
@@ -133,15 +123,15 @@ def _materialized(draft: Draft, root: NodeId, wants: PredSet, covered: PredSet) 
 
 def _put_in(draft: Draft, selection: Selection) -> None:
     """Hang a new selection below the smallest one that subsumes it, and below it those that are better off there."""
-    root, wants = selection.read.root, selection.read.wants
+    root, wants = selection.read.root, selection.read.required
     placed = draft.put(_below(draft, selection, best_parent(draft, selection)))
     if not draft.options.reroute:
         return
     for id_ in draft.catalog.selections_subsumed(root, wants):
         child = draft.selection(id_)
-        if id_ == placed.id or child.parent == placed.id or implies(wants, child.read.wants):
+        if id_ == placed.id or child.parent == placed.id or implies(wants, child.read.required):
             continue
-        if child.parent == root or implies(wants, draft.selection(child.parent).read.wants):
+        if child.parent == root or implies(wants, draft.selection(child.parent).read.required):
             draft.put(_below(draft, child, placed.id))
 
 
@@ -162,10 +152,10 @@ def _take_out(draft: Draft, gone: set[NodeId]) -> None:
 
 def _below(draft: Draft, selection: Selection, parent: NodeId) -> Selection:
     """The selection with another parent, testing what the parent's rows need not satisfy."""
-    root, wants = selection.read.root, selection.read.wants
+    root, wants = selection.read.root, selection.read.required
     rest = residual(wants, draft.cover(root))
     if parent != root:
-        rest = difference(rest, draft.selection(parent).read.wants)
+        rest = difference(rest, draft.selection(parent).read.required)
     return replace(selection, parent=parent, predicates=rest)
 
 

@@ -12,17 +12,17 @@ from dataclasses import dataclass, field
 
 from workbench.catalog.catalog import Catalog, QueryText
 from workbench.network.network import Network, QueryPlan
-from workbench.network.nodes import Aggregate, NodeId, Selection, SetOperation, reads
+from workbench.network.nodes import Aggregate, NodeId, Selection, SetOperation
 from workbench.network.projection import carried_columns
+from workbench.network.reads import reads
 from workbench.network.sql_text import node_sql
 from workbench.optimizer.cardinality import Estimates
 from workbench.optimizer.statistics import StreamStatistics
 from workbench.options import Options
-from workbench.sharing.decisions import Decision, Explanation, Record
+from workbench.sharing.decisions import Decision, Explanation, Record, Rule
 from workbench.sharing.draft import Draft
 from workbench.sharing.fold import Fold
 from workbench.sharing.place_selections import arrange, narrow
-from workbench.sharing.rules import Rule
 from workbench.sql.logical import LogicalQuery
 from workbench.sql.predicates.cnf import TRUE
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from workbench.network.nodes import Aggregate, NodeId, Read, over_groups
+from workbench.network.nodes import Aggregate, NodeId, Read
+from workbench.network.roll_up import over_groups
 from workbench.sharing.draft import Draft
 from workbench.sql.algebra.expressions import AggregateCall
 from workbench.sql.algebra.types import MAX_PRECISION, Kind

@@ -15,7 +15,8 @@ import datetime as dt
 import math
 from collections.abc import Iterable, Mapping
 
-from workbench.network.nodes import Aggregate, Read, over_groups
+from workbench.network.nodes import Aggregate, Read
+from workbench.network.roll_up import over_groups
 from workbench.sharing.draft import Draft
 from workbench.sharing.roll_ups import follows
 from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Expression

@@ -55,7 +55,7 @@ def _cheapest(draft: Draft, parts: Parts) -> Pair:
 
 
 def _rows(draft: Draft, pair: Pair) -> float:
-    return draft.estimates.joined(pair.roots, pair.wants)
+    return draft.estimates.joined(pair.roots, pair.required)
 
 
 def planned(draft: Draft, parts: Parts) -> JoinTree:

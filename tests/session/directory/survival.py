@@ -13,7 +13,7 @@ def what_survives(session: Session) -> dict[str, object]:
         "reports": session.reports,
         "options": (session.dialect, session.options),
         "streams": {
-            name: (s.columns, s.time, s.lateness, s.late, s.table, s.history, s.batch, s.position)
+            name: (s.columns, s.time, s.lateness, s.late_rows, s.table, s.history, s.batch, s.position)
             for name, s in session.streams.items()
         },
         "statistics": session._planner.streams,

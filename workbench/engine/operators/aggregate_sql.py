@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence, Set
 from pyspark.sql import DataFrame
 
 from workbench.engine.operators.state_lookup import PARTS, ROLE, value_before
-from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan, Sessions, whose
+from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan, Sessions, is_of_members
 from workbench.engine.storage.layout import BATCH, MEMBER, WEIGHT
 from workbench.network.projection import Columns
 
@@ -155,7 +155,7 @@ def _repeated(rows: str, plan: GroupedPlan) -> str:
 
 def of_members(plan: GroupedPlan) -> str:
     """SQL: a row belongs to one of the operators that are fused."""
-    return whose(plan.members)
+    return is_of_members(plan.members)
 
 
 def _group(name: str) -> str:

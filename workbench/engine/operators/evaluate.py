@@ -6,25 +6,30 @@ by key or by time, and never read as a whole. Hydration is the same step with al
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from workbench.engine.operators.aggregate import aggregate_delta
 from workbench.engine.operators.join import join_delta
 from workbench.engine.operators.operator_input import OperatorInput
 from workbench.engine.operators.runner import Runner
 from workbench.engine.operators.union_all import union_delta
 from workbench.engine.operators.window import window_delta
+from workbench.engine.physical.plans import AggregatePlan, JoinPlan, SourcePlan, UnionPlan, WindowPlan
 from workbench.engine.storage.relation import NO_CHANGE, Delta
-from workbench.network.nodes import Join, SetOperation, Window
 
 
 def evaluate(runner: Runner, operator: OperatorInput) -> tuple[Delta, Delta]:
     """The change of a tree's rows, and of its root's state."""
-    match operator.node:
-        case Join() as join:
-            return join_delta(runner, operator, join), NO_CHANGE
-        case Window() as window:
-            return window_delta(runner, operator, window), NO_CHANGE
-        case SetOperation() as union if operator.plan.grouped is None:
-            return union_delta(runner, operator, union), NO_CHANGE
+    match operator.plan:
+        case JoinPlan() as plan:
+            return join_delta(runner, operator, plan), NO_CHANGE
+        case WindowPlan() as plan:
+            return window_delta(runner, operator, plan), NO_CHANGE
+        case UnionPlan() as plan:
+            return union_delta(runner, operator, plan), NO_CHANGE
+        case AggregatePlan() as plan:
+            return aggregate_delta(runner, operator, plan)
+        case SourcePlan():
+            raise ValueError("a source has no parents: its rows arrive (operators.source)")
         case _:
-            assert operator.plan.grouped is not None
-            return aggregate_delta(runner, operator, operator.plan.grouped)
+            assert_never(operator.plan)

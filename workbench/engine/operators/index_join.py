@@ -19,8 +19,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
-from workbench.engine.physical.access_paths import Way
-from workbench.engine.physical.semijoin import Enough
+from workbench.engine.physical.access_paths import AccessPath
+from workbench.engine.physical.semijoin import Semijoin
 from workbench.engine.spark.arrow_tasks import Batches
 from workbench.engine.storage.comparable import comparable
 from workbench.engine.storage.job_input import JobInput, TaskInput
@@ -42,14 +42,14 @@ class IndexJoin:
 
     Attributes:
         left, right: what is read of each side.
-        ways: the access paths. Pairs are looked up by each of them; one that several find is handed on once.
-        enough: the semijoins. Of the pairs of a row that no access path finds, one at least is handed on for each.
+        paths: the access paths. Pairs are looked up by each of them; one that several find is handed on once.
+        semijoins: of the pairs of a row that no access path finds, one at least is handed on for each.
     """
 
     left: Scan
     right: Scan
-    ways: tuple[Way, ...]
-    enough: tuple[Enough, ...] = ()
+    paths: tuple[AccessPath, ...]
+    semijoins: tuple[Semijoin, ...] = ()
 
     def frame(self, spark: SparkSession, job_input: JobInput, tasks: int) -> DataFrame:
         """The pairs, by a plan that can be kept."""
@@ -62,9 +62,9 @@ class IndexJoin:
         def count(task: TaskInput) -> Batches:
             pairs = 0
             for change, others, changed in _halves(task):
-                for lookup in self._lookups(self.ways, change, changed, task):
+                for lookup in self._lookups(self.paths, change, changed, task):
                     pairs += sum(count_candidates(segment.path, lookup.key, lookup.ranges) for segment in others)
-            for semijoin in self.enough if task.task == 0 else ():
+            for semijoin in self.semijoins if task.task == 0 else ():
                 pairs += sum(segment.rows for segment in task.inputs[semijoin.side].change)
             yield pa.RecordBatch.from_pydict({"pairs": [pairs]})
 
@@ -73,12 +73,12 @@ class IndexJoin:
     def pairs(self, task: TaskInput) -> Batches:
         """One task's part of the candidate pairs; its inputs are the left and the right side."""
         for change, others, changed in _halves(task):
-            for lookup in self._lookups(self.ways, change, changed, task):
+            for lookup in self._lookups(self.paths, change, changed, task):
                 for segment in others:
                     yield from self._pairs_of_access_path(lookup, segment.path)
-        for semijoin in self.enough:
+        for semijoin in self.semijoins:
             for change, others, changed in _halves(task, first=semijoin.side):
-                for lookup in self._lookups((semijoin.way,), change, changed, task):
+                for lookup in self._lookups((semijoin.path,), change, changed, task):
                     for segment in others:
                         yield from self._pairs_of_semijoin(lookup, segment.path, changed == semijoin.side)
 
@@ -86,30 +86,30 @@ class IndexJoin:
     def _sides(self) -> tuple[tuple[str, Scan], tuple[str, Scan]]:
         return ("l", self.left), ("r", self.right)
 
-    def _lookups(self, ways: Sequence[Way], change: Run, changed: int, task: TaskInput) -> Iterator[_Lookup]:
+    def _lookups(self, paths: Sequence[AccessPath], change: Run, changed: int, task: TaskInput) -> Iterator[_Lookup]:
         """One task's part of a side's change, once for each access path: the rows of the node that have a key."""
         own, other = (self.left, self.right)[:: 1 - 2 * changed]
         for rows in read_share(shares(change, task.tasks)[task.task], own.input):
             belong = own.belong(rows, np.arange(rows.num_rows))
-            for way in ways:
-                hashes, has_key = row_hashes(rows, way.columns(changed))
+            for path in paths:
+                hashes, has_key = row_hashes(rows, path.key_columns(changed))
                 has_key &= belong
-                if way.band is None:
+                if path.band is None:
                     at = np.flatnonzero(has_key)
                     ranges = KeyRanges.equal(hashes[at])
                 else:
-                    days = rows.column(way.band.day(changed))
+                    days = rows.column(path.band.day(changed))
                     at = np.flatnonzero(has_key & ~np.asarray(days.is_null()))
                     numbers = comparable(days)[at].astype(np.int64)
-                    ranges = KeyRanges.within_days(hashes[at], numbers, *way.band.days(changed))
+                    ranges = KeyRanges.within_days(hashes[at], numbers, *path.band.days(changed))
                 if len(at):
-                    yield _Lookup(way, changed, own, other, rows, at, ranges)
+                    yield _Lookup(path, changed, own, other, rows, at, ranges)
 
     def _pairs_of_access_path(self, lookup: _Lookup, segment: str) -> Batches:
         """The pairs of rows with those of a segment, without those that an earlier access path finds."""
         for at, found in lookup.candidates(segment):
-            if len(self.ways) > 1:
-                first = found_first(self.ways, lookup.way, *lookup.keys(segment, at, found))
+            if len(self.paths) > 1:
+                first = found_first(self.paths, lookup.path, *lookup.keys(segment, at, found))
                 at, found = at[first], found[first]
             yield self._joined(*lookup.rows_of(segment, at, found))
 
@@ -117,9 +117,9 @@ class IndexJoin:
         """Pairs of rows with those of a segment that no access path finds; ``once``: one for each row is enough."""
         for at, found in lookup.one_each(segment) if once else lookup.candidates(segment):
             keys = lookup.keys(segment, at, found)
-            new = np.ones(len(at), dtype=bool) if once else _match(lookup.way, *keys)
-            for way in self.ways:
-                new &= ~_match(way, *keys)
+            new = np.ones(len(at), dtype=bool) if once else _match(lookup.path, *keys)
+            for path in self.paths:
+                new &= ~_match(path, *keys)
             yield self._joined(*lookup.rows_of(segment, at[new], found[new]))
 
     def _joined(self, left: pa.RecordBatch, right: pa.RecordBatch) -> pa.RecordBatch:
@@ -137,7 +137,7 @@ class _Lookup:
     """Rows of one side that are looked up among those of the other by an access path.
 
     Attributes:
-        way: the access path.
+        path: the access path.
         changed: the side of the rows, 0 for the left one.
         own, other: what is read of this side, and of the other.
         rows: changed rows.
@@ -145,7 +145,7 @@ class _Lookup:
         ranges: their keys.
     """
 
-    way: Way
+    path: AccessPath
     changed: int
     own: Scan
     other: Scan
@@ -157,7 +157,7 @@ class _Lookup:
     def key(self) -> Key:
         """What the other side's rows are looked up by."""
         side = 1 - self.changed
-        return Key(self.way.columns(side), None if self.way.band is None else self.way.band.day(side))
+        return Key(self.path.key_columns(side), None if self.path.band is None else self.path.band.day(side))
 
     def candidates(self, segment: str) -> Iterator[tuple[Positions, Positions]]:
         """All candidates of the node, as positions in ``rows`` and in the segment."""
@@ -171,7 +171,7 @@ class _Lookup:
         batch = open_segment(segment)
 
         def matches(asked: Positions, found: Positions) -> Mask:
-            return self.other.belong(batch, found) & _match(self.way, *self.keys(segment, self.at[asked], found))
+            return self.other.belong(batch, found) & _match(self.path, *self.keys(segment, self.at[asked], found))
 
         asked, found = one_match(segment, self.key, self.ranges, matches)
         yield self.at[asked], found
@@ -202,31 +202,31 @@ def _halves(task: TaskInput, first: int = 0) -> Iterator[tuple[Run, Run, int]]:
     yield other.change, looks.before, 1 - first
 
 
-def found_first(ways: Sequence[Way], way: Way, left: pa.RecordBatch, right: pa.RecordBatch) -> Mask:
+def found_first(paths: Sequence[AccessPath], path: AccessPath, left: pa.RecordBatch, right: pa.RecordBatch) -> Mask:
     """Which pairs an access path finds that none before it finds.
 
     Values decide, not their hashes, so that a collision neither doubles a pair nor loses it.
 
     Args:
-        ways: all access paths.
-        way: the one by which the pairs were found.
+        paths: all access paths.
+        path: the one by which the pairs were found.
         left, right: the columns of all keys and days, pair by pair.
     """
-    first = _match(way, left, right)
-    for other in ways[: ways.index(way)]:
+    first = _match(path, left, right)
+    for other in paths[: paths.index(path)]:
         first &= ~_match(other, left, right)
     return first
 
 
-def _match(way: Way, left: pa.RecordBatch, right: pa.RecordBatch) -> Mask:
+def _match(path: AccessPath, left: pa.RecordBatch, right: pa.RecordBatch) -> Mask:
     """For which pairs the keys of an access path are equal and the days within its band."""
     equal = np.ones(left.num_rows, dtype=bool)
-    for own, other in zip(way.columns(0), way.columns(1), strict=True):
+    for own, other in zip(path.key_columns(0), path.key_columns(1), strict=True):
         same = pc.fill_null(pc.equal(left.column(own), right.column(other)), False)
         equal &= same.to_numpy(zero_copy_only=False)
-    if way.band is not None:
-        days = [rows.column(way.band.day(side)).cast(pa.int32()) for side, rows in enumerate((left, right))]
+    if path.band is not None:
+        days = [rows.column(path.band.day(side)).cast(pa.int32()) for side, rows in enumerate((left, right))]
         # Days that are NULL are NaN here, which is within no bounds.
         apart = pc.subtract(*(day.cast(pa.float64()) for day in reversed(days))).to_numpy(zero_copy_only=False)
-        equal &= (way.band.low <= apart) & (apart <= way.band.high)
+        equal &= (path.band.low <= apart) & (apart <= path.band.high)
     return equal

@@ -17,11 +17,11 @@ from pyspark.sql import DataFrame
 from workbench.engine.operators.index_join import IndexJoin
 from workbench.engine.operators.operator_input import OperatorInput, ParentRows
 from workbench.engine.operators.runner import Runner
+from workbench.engine.physical.plans import JoinPlan
 from workbench.engine.physical.semijoin import all_of
 from workbench.engine.storage.layout import BATCH, WEIGHT
 from workbench.engine.storage.relation import NO_CHANGE, ROWS_A_TASK, Delta, tasks_for
 from workbench.engine.storage.scan import Scan
-from workbench.engine.tree import TreePlan
 from workbench.network.nodes import SIDES, Join
 from workbench.network.projection import Columns
 from workbench.network.sql_text import SIDE_NAMES
@@ -33,26 +33,26 @@ PAIRS_A_ROW = 30
 """Where many rows find more pairs each, Spark's own join is faster: it makes pairs some ten times as fast."""
 
 
-def join_delta(runner: Runner, operator: OperatorInput, join: Join) -> Delta:
+def join_delta(runner: Runner, operator: OperatorInput, plan: JoinPlan) -> Delta:
     """The change of a join's rows."""
     if not operator.changed_rows:
         return NO_CHANGE
-    if (delta := _by_index(runner, operator, join)) is not None:
+    if (delta := _by_index(runner, operator, plan)) is not None:
         return delta
     left, right = operator.parents
-    rows = join_change(join, left, right, operator.plan.made)
+    rows = join_change(plan.join, left, right, plan.produced)
     if rows is None:
         return NO_CHANGE
     read = sum(side.relation.rows + side.changed_rows for side in operator.parents)
-    return runner.run(runner.plan(rows, operator.plan, tasks_for(read, runner.spark)))
+    return runner.run(runner.plan(rows, plan, tasks_for(read, runner.spark)))
 
 
-def _by_index(runner: Runner, operator: OperatorInput, join: Join) -> Delta | None:
+def _by_index(runner: Runner, operator: OperatorInput, plan: JoinPlan) -> Delta | None:
     """The change of a join whose pairs are found by key; ``None`` where Spark finds them better."""
-    plan, spark = operator.plan, runner.spark
-    if not plan.ways and not plan.enough:
+    spark = runner.spark
+    if not plan.access_paths and not plan.semijoins:
         return None
-    pairs = index_join_of(join, operator.parents[0], operator.parents[1], plan)
+    pairs = index_join_of(plan, *operator.parents)
     job_input = runner.write_input(plan, operator.batch, operator.segments)
     tasks, many = tasks_for(operator.changed_rows, spark), operator.changed_rows > ROWS_A_TASK
     if many and pairs.count(spark, job_input, tasks) > PAIRS_A_ROW * operator.changed_rows:
@@ -60,22 +60,23 @@ def _by_index(runner: Runner, operator: OperatorInput, join: Join) -> Delta | No
 
     def make() -> DataFrame:
         view = runner.bind(plan, "pairs", pairs.frame(spark, job_input, tasks))
-        return runner.plan(tested_pairs(join, view, plan.made), plan)
+        return runner.plan(tested_pairs(plan.join, view, plan.produced), plan)
 
     return runner.run(runner.cached(plan, "rows", (plan, pairs, tasks), make))
 
 
-def index_join_of(join: Join, left: ParentRows, right: ParentRows, plan: TreePlan) -> IndexJoin:
+def index_join_of(plan: JoinPlan, left: ParentRows, right: ParentRows) -> IndexJoin:
     """The index join that finds a join's candidate pairs."""
+    join, semijoins = plan.join, all_of(plan.semijoins)
     read = {(c.source, c.name) for c in predicate_columns(join.tested)}
-    read |= {join.names.input_name(name) for name in plan.made}
-    ways = (*plan.ways, *(enough.way for enough in all_of(plan.enough)))
+    read |= {join.names.input_name(name) for name in plan.produced}
+    paths = (*plan.access_paths, *(semijoin.path for semijoin in semijoins))
     sides = []
     for side, rows in zip(SIDES, (left, right), strict=True):
-        keys = list(dict.fromkeys(name for way in ways for name in way.looks_at(side)))
+        keys = list(dict.fromkeys(name for path in paths for name in path.columns(side)))
         names = sorted(name for at, name in read if at == side)
         sides.append(Scan.of(rows.relation.layout, names, keys, rows.bit))
-    return IndexJoin(sides[0], sides[1], plan.ways, all_of(plan.enough))
+    return IndexJoin(sides[0], sides[1], plan.access_paths, semijoins)
 
 
 def tested_pairs(join: Join, pairs: str, made: Columns) -> str:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from workbench.engine.physical.plans import TreePlan
 from workbench.engine.spark.plan_cache import Views
 from workbench.engine.storage.job_input import InputRows
 from workbench.engine.storage.lineage import has_bit
 from workbench.engine.storage.relation import SMALL_ROWS, Delta, Relation
-from workbench.engine.tree import TreePlan
-from workbench.network.nodes import Node
 from workbench.sql.windows.stream_time import EventTimeVector
 
 
@@ -91,7 +90,6 @@ class OperatorInput:
     """What the operator of a tree evaluates in one batch.
 
     Attributes:
-        node: the tree's root; of fused operators the first one.
         plan: the tree's plan.
         parents: the rows that the root reads; of fused operators those that any of them reads.
         batch: the number of the batch.
@@ -102,7 +100,6 @@ class OperatorInput:
         emitted: while the tree is hydrated, the rows of the tree that it replaces, if there is one.
     """
 
-    node: Node
     plan: TreePlan
     parents: tuple[ParentRows, ...]
     batch: int

@@ -10,11 +10,11 @@ from pyspark.sql import DataFrame, SparkSession
 
 from workbench.engine.operators.filter_and_write import filter_and_write_plan, run_filter_and_write
 from workbench.engine.physical.accumulators import over_rows
+from workbench.engine.physical.plans import AggregatePlan, TreePlan
 from workbench.engine.spark.plan_cache import PlanCache, Views
 from workbench.engine.storage.job_input import SUFFIX, InputRows, JobInput
 from workbench.engine.storage.layout import BATCH, WEIGHT
 from workbench.engine.storage.relation import Delta
-from workbench.engine.tree import TreePlan
 from workbench.files.writing import make_folder
 
 
@@ -86,7 +86,7 @@ class Runner:
         """
         frame = self.spark.sql(_with_tested_expressions(rows, plan))
         # Rows of a grouped root all belong to the batch that runs; others bring their own.
-        job_input = None if plan.grouped is None else self.job_input(plan)
+        job_input = self.job_input(plan) if isinstance(plan, AggregatePlan) else None
         frame = frame if tasks is None else frame.coalesce(tasks)
         return filter_and_write_plan(frame, plan.filter.filter, plan.stored, str(self.folder(plan.name)), job_input)
 
@@ -97,7 +97,7 @@ class Runner:
 
 def _with_tested_expressions(rows: str, plan: TreePlan) -> str:
     """SQL of a root's rows: the columns that are kept, computed keys, and the expressions that the filter tests."""
-    marks = [WEIGHT] if plan.grouped is not None else [BATCH, WEIGHT]
+    marks = [WEIGHT] if isinstance(plan, AggregatePlan) else [BATCH, WEIGHT]
     computed = {name: over_rows(key) for name, key in plan.keys.items()} | dict(plan.filter.tests)
-    tests = [f"{sql} AS {name}" for name, sql in computed.items()]
-    return f"SELECT {', '.join([*marks, *(f'`{name}`' for name in plan.kept), *tests])} FROM ({rows})"
+    columns = [*marks, *(f"`{name}`" for name in plan.kept), *(f"{sql} AS {name}" for name, sql in computed.items())]
+    return f"SELECT {', '.join(columns)} FROM ({rows})"

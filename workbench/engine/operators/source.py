@@ -9,20 +9,20 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 from workbench.engine.operators.runner import Runner
+from workbench.engine.physical.plans import SourcePlan
 from workbench.engine.storage.frames import change_frame
 from workbench.engine.storage.job_input import InputRows
 from workbench.engine.storage.relation import Delta, Relation, tasks_for
 from workbench.engine.storage.scan import Scan
-from workbench.engine.tree import TreePlan
 
 
-def hydrate_source(runner: Runner, plan: TreePlan, arrived: Relation) -> Delta:
+def hydrate_source(runner: Runner, plan: SourcePlan, arrived: Relation) -> Delta:
     """The rows of a source's tree, from all rows that its stream has brought."""
     view = runner.bind(plan, "arrived", arrived.dataframe)
     return runner.run(runner.plan(f"SELECT * FROM {view}", plan, tasks_for(arrived.rows, runner.spark)))
 
 
-def source_delta(runner: Runner, plan: TreePlan, arrived: Relation, delta: Delta, batch: int) -> Delta:
+def source_delta(runner: Runner, plan: SourcePlan, arrived: Relation, delta: Delta, batch: int) -> Delta:
     """The change of a source's tree when rows arrive.
 
     Args:

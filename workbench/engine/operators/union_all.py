@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame
 from workbench.engine.operators.operator_input import OperatorInput
 from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.accumulators import over_rows
+from workbench.engine.physical.plans import UnionPlan
 from workbench.engine.storage.frames import change_frame
 from workbench.engine.storage.layout import BATCH, WEIGHT
 from workbench.engine.storage.relation import NO_CHANGE, Delta, tasks_for
@@ -23,11 +24,11 @@ from workbench.network.nodes import SetOperation
 from workbench.network.projection import Columns, columns_of
 
 
-def union_delta(runner: Runner, operator: OperatorInput, union: SetOperation) -> Delta:
+def union_delta(runner: Runner, operator: OperatorInput, plan: UnionPlan) -> Delta:
     """The change of a UNION ALL's rows."""
     if not operator.changed_rows:
         return NO_CHANGE
-    plan, tasks = operator.plan, tasks_for(operator.changed_rows, runner.spark)
+    union, tasks = plan.union, tasks_for(operator.changed_rows, runner.spark)
     job_input = runner.write_input(plan, operator.batch, operator.segments)
     scans = [
         Scan.of(rows.relation.layout, sorted({c.name for c in columns_of(values)}), (), rows.bit)
@@ -37,7 +38,7 @@ def union_delta(runner: Runner, operator: OperatorInput, union: SetOperation) ->
     def make() -> DataFrame:
         frames = [change_frame(runner.spark, job_input, at, scan, tasks) for at, scan in enumerate(scans)]
         changes = [runner.bind(plan, f"change{at}", frame) for at, frame in enumerate(frames)]
-        return runner.plan(union_change(union, changes, plan.made), plan)
+        return runner.plan(union_change(union, changes, plan.produced), plan)
 
     return runner.run(runner.cached(plan, "rows", (plan, scans, tasks), make))
 

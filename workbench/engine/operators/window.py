@@ -22,6 +22,7 @@ from pyspark.sql import DataFrame
 from workbench.engine.operators.operator_input import OperatorInput
 from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.join_keys import key_column
+from workbench.engine.physical.plans import WindowPlan
 from workbench.engine.spark.arrow_tasks import Batches
 from workbench.engine.storage.job_input import TaskInput
 from workbench.engine.storage.layout import WEIGHT, conform
@@ -30,22 +31,21 @@ from workbench.engine.storage.relation import NO_CHANGE, Delta
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import HANDED_ON, Segment, open_segment, read_share
 from workbench.engine.storage.sorted_index import Extent, rows_within, within
-from workbench.network.nodes import Window
 from workbench.sql.predicates.cnf import PredSet
 from workbench.sql.windows.bounds import NEVER, intervals, times
 from workbench.sql.windows.stream_time import EventTimeVector
 
 
-def window_delta(runner: Runner, operator: OperatorInput, window: Window) -> Delta:
+def window_delta(runner: Runner, operator: OperatorInput, plan: WindowPlan) -> Delta:
     """The change of a window's rows: those that arrive in it, and those that time lets in or out."""
-    (rows,), plan = operator.parents, operator.plan
+    (rows,), window = operator.parents, plan.window
     before, after = extent(window.within, operator.time_before), extent(window.within, operator.time)
     if not rows.changed_rows and before == after:
         return NO_CHANGE
     job_input = runner.job_input(plan)
     job_input.write(operator.batch, operator.segments, [before, after])
     columns = [key_column(time) for time in times(window.within)]
-    crossing = Crossing(Scan.of(rows.relation.layout, sorted(plan.made), columns, rows.bit))
+    crossing = Crossing(Scan.of(rows.relation.layout, sorted(plan.produced), columns, rows.bit))
 
     def make() -> DataFrame:
         view = runner.bind(plan, "crossing", job_input.run(runner.spark, 1, crossing.change, crossing.scan.ddl))

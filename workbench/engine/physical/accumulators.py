@@ -1,9 +1,9 @@
-"""Basic statistics of groups, as Spark SQL: how they are made of changes, merged, and read (T4.2, Algorithm 4.1).
+"""Statistics of groups as Spark SQL: how they are accumulated from changes, merged, and read (T4.2, Algorithm 4.1).
 
 A statistic is *additive* when the statistic of a union is a merge of the parts', retractions being rows of negative
 weight: counts and exact sums always; MIN, MAX and sums of DOUBLE only over rows that are never retracted (a deleted
 minimum leaves no trace of the next one, and binary floats do not cancel exactly). What is not additive is *holistic*
-here: computed anew from the rows of the touched groups, and only those.
+here: computed anew from the rows of the dirty groups, and only those.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ OVER_NOTHING = {"count": "0L", "total": "0L"}
 
 @dataclass(frozen=True)
 class Part:
-    """One stored column of an additive statistic: made of changes by ``change``, of parts by ``merge``."""
+    """One stored column of an additive statistic, with the SQL that computes it from changes, and that merges it."""
 
     name: str
     type: DataType

@@ -1,7 +1,7 @@
-"""What an operator keeps for each group of rows: aggregates, DISTINCT, and set operators except UNION ALL.
+"""What is stored for each group of rows by aggregates, DISTINCT, and set operators except UNION ALL.
 
-All are one scheme (``grouped``), for all members of a family of siblings at once. A set operator groups by all its
-columns and counts each branch's rows; how often a row comes out follows from the counts.
+All are one scheme, for all fused roots at once. A set operator groups by all its columns and counts each branch's
+rows; how often a row comes out follows from the counts.
 """
 
 from __future__ import annotations
@@ -18,14 +18,17 @@ from workbench.sql.algebra.types import INTEGER, DataType, Kind
 from workbench.sql.windows.stream_time import is_session
 
 LIVE = "_rows"
-"""Part: how many rows a group has."""
+"""The part with the number of a group's rows."""
 
 
 @dataclass(frozen=True)
 class Branch:
-    """One input: the columns that are read of it, the SQL of each group column over them, and who reads it.
+    """One input of a grouped operator.
 
-    ``readers``: for each member the bit of the node that it reads.
+    Attributes:
+        columns: those that are read.
+        groups: the SQL of each group column over them.
+        readers: for each fused root its member number and the bit of the node that it reads.
     """
 
     columns: tuple[str, ...]
@@ -46,10 +49,17 @@ class Sessions:
 class GroupedPlan:
     """How a grouped operator runs.
 
-    ``groups``: group columns and types. ``parts``: stored columns of the state. ``finals``: output columns as SQL over
-    merged parts. ``weight``: how often a group's row comes out, as SQL over merged parts. ``holistic``: output columns
-    as Spark aggregates over the touched groups' rows. ``row_keys``: where there are such, the groups over the parent's
-    columns, by which its rows are looked up. ``sessions``: by what the rows of a group are taken apart once more.
+    Attributes:
+        groups: group columns and their types.
+        branches: the inputs.
+        parts: the columns that the state has beside the keys.
+        finals: output columns as SQL over merged parts.
+        weight: how often a group's row comes out, as SQL over merged parts.
+        holistic: output columns as Spark aggregates over all rows of the dirty groups.
+        row_keys: the groups over the parent's columns, where rows of dirty groups are looked up.
+        over_nothing: the value over no rows of output columns that are computed from rows, where it is not NULL.
+        inexact: output columns of type DOUBLE: their value depends on the order in which rows are added up.
+        sessions: by what the rows of a group are divided once more.
     """
 
     groups: Mapping[str, DataType]
@@ -60,38 +70,36 @@ class GroupedPlan:
     holistic: Mapping[str, str]
     row_keys: tuple[Expression, ...] = ()
     over_nothing: Mapping[str, str] = field(default_factory=dict)
-    """Of output columns that are computed from rows the value over no rows, where that is not NULL."""
     inexact: frozenset[str] = frozenset()
-    """Output columns of type DOUBLE, whose value depends on the order of the rows they were computed from."""
     sessions: Sessions | None = None
 
     @property
     def reads_rows(self) -> bool:
-        """Whether something is computed from the rows of the touched groups."""
+        """Whether something is computed from the rows of the dirty groups."""
         return bool(self.holistic) or self.sessions is not None
 
     @property
     def identifying(self) -> tuple[str, ...]:
-        """The columns by which the operator's rows differ."""
+        """The columns that identify a row of the operator."""
         return (*self.keys, *(() if self.sessions is None else (self.sessions.column,)))
 
     @property
     def keys(self) -> Columns:
-        """What tells one row of the state from another: whose it is, and its group."""
+        """The columns that identify a row of the state: member and group."""
         return {MEMBER: INTEGER, **self.groups}
 
     @property
     def members(self) -> tuple[int, ...]:
-        """Who is in the family."""
+        """The member numbers of the fused roots."""
         return tuple(member for member, _ in self.branches[0].readers)
 
     def read_by(self, readers: Iterable[tuple[tuple[int, int], ...]]) -> GroupedPlan:
-        """The plan for a family; ``readers``: for each branch who reads it."""
+        """The plan for fused roots; ``readers``: those of each branch."""
         branches = (replace(b, readers=own) for b, own in zip(self.branches, readers, strict=True))
         return replace(self, branches=tuple(branches))
 
     def only(self, members: Set[int]) -> GroupedPlan:
-        """The plan for some of the members."""
+        """The plan for some of the fused roots."""
         return self.read_by(tuple(r for r in branch.readers if r[0] in members) for branch in self.branches)
 
     @property
@@ -100,15 +108,15 @@ class GroupedPlan:
         return {**self.keys, **{part.name: part.type for part in self.parts}}
 
 
-def plan_aggregate(node: Aggregate, made: Columns, monotone: bool, incremental: bool = True) -> GroupedPlan:
+def plan_aggregate(node: Aggregate, produced: Columns, monotone: bool, incremental: bool = True) -> GroupedPlan:
     """The plan of an aggregate node for the statistics somebody reads.
 
     Args:
         node: the aggregate.
-        made: the columns its rows must have.
+        produced: the columns its rows must have.
         monotone: whether the parent retracts nothing.
-        incremental: whether additive statistics are kept in parts; if not, all are computed anew from the rows of the
-            touched groups (``Options.incremental_aggregates``).
+        incremental: whether additive statistics are stored in parts; if not, all are computed anew from the rows of the
+            dirty groups (``Options.incremental_aggregates``).
     """
     plain = [group for group in node.groups if not is_session(group)]
     sessions = next((_sessions(group) for group in node.groups if is_session(group)), None)
@@ -121,7 +129,7 @@ def plan_aggregate(node: Aggregate, made: Columns, monotone: bool, incremental: 
     inexact: set[str] = set()
     for statistic in sorted(node.statistics, key=column_name):
         name = column_name(statistic)
-        if name not in made:
+        if name not in produced:
             continue
         if statistic.type.kind is Kind.DOUBLE:
             inexact.add(name)
@@ -136,14 +144,24 @@ def plan_aggregate(node: Aggregate, made: Columns, monotone: bool, incremental: 
                     over_nothing[name] = OVER_NOTHING[direct.function]
     # Without groups there is one row, also over no input.
     weight = f"if(coalesce({LIVE}, 0L) > 0, 1L, 0L)" if groups else "1L"
-    branch = Branch(_names(read_by_aggregate(node, made)), sql)
+    branch = Branch(_names(read_by_aggregate(node, produced)), sql)
     row_keys = tuple(map(node.direct_group, plain)) if from_rows or sessions else ()
-    about = (from_rows, row_keys, over_nothing, frozenset(inexact), sessions)
-    return GroupedPlan(groups, (branch,), tuple(parts.values()), finals, weight, *about)
+    return GroupedPlan(
+        groups=groups,
+        branches=(branch,),
+        parts=tuple(parts.values()),
+        finals=finals,
+        weight=weight,
+        holistic=from_rows,
+        row_keys=row_keys,
+        over_nothing=over_nothing,
+        inexact=frozenset(inexact),
+        sessions=sessions,
+    )
 
 
-def keeps_parts(node: Aggregate, monotone: bool) -> bool:
-    """Whether an aggregate has groups and keeps all of its statistics in parts.
+def has_mergeable_state(node: Aggregate, monotone: bool) -> bool:
+    """Whether an aggregate has groups, and only statistics that are merged from stored parts.
 
     Args:
         node: the aggregate.
@@ -156,17 +174,17 @@ def keeps_parts(node: Aggregate, monotone: bool) -> bool:
     )
 
 
-def together(plans: Sequence[tuple[GroupedPlan, Set[int]]]) -> GroupedPlan:
-    """One plan for members that group the same rows differently, and keep the same of their groups.
+def fused_groupings(plans: Sequence[tuple[GroupedPlan, Set[int]]]) -> GroupedPlan:
+    """One plan for fused roots that group the same rows differently, and store the same parts of their groups.
 
     Args:
-        plans: with the members that run by each.
+        plans: each with the member numbers of the roots that run by it.
 
     Example:
         >>> from workbench.sql.algebra.types import STRING
         >>> def by(name: str) -> GroupedPlan:
         ...     return GroupedPlan({name: STRING}, (Branch((name,), {name: f"`{name}`"}),), (), {}, "1L", {})
-        >>> plan = together([(by("bank"), {1, 2}), (by("account"), {3})])
+        >>> plan = fused_groupings([(by("bank"), {1, 2}), (by("account"), {3})])
         >>> plan.branches[0].groups["bank"]
         'CASE WHEN _member IN (1L, 2L) THEN `bank` END'
     """
@@ -174,23 +192,23 @@ def together(plans: Sequence[tuple[GroupedPlan, Set[int]]]) -> GroupedPlan:
     if len(plans) == 1:
         return first
     groups = dict(sorted(item for plan, _ in plans for item in plan.groups.items()))
-    asking: dict[str, dict[str, set[int]]] = {name: {} for name in groups}
+    sql_of: dict[str, dict[str, set[int]]] = {name: {} for name in groups}
     for plan, members in plans:
         for name, sql in plan.branches[0].groups.items():
-            asking[name].setdefault(sql, set()).update(members)
+            sql_of[name].setdefault(sql, set()).update(members)
     columns = sorted({column for plan, _ in plans for column in plan.branches[0].columns})
-    branch = Branch(tuple(columns), {name: _for_those(asked) for name, asked in asking.items()})
+    branch = Branch(tuple(columns), {name: _by_member(members) for name, members in sql_of.items()})
     return replace(first, groups=groups, branches=(branch,))
 
 
-def _for_those(asked: Mapping[str, Set[int]]) -> str:
-    """SQL of a group column that members compute in different ways, or not at all."""
-    cases = [f"WHEN {whose(members)} THEN {sql}" for sql, members in asked.items()]
+def _by_member(members_of: Mapping[str, Set[int]]) -> str:
+    """SQL of a group column that fused roots compute in different ways, or not at all."""
+    cases = [f"WHEN {is_of_members(members)} THEN {sql}" for sql, members in members_of.items()]
     return f"CASE {' '.join(cases)} END"
 
 
-def whose(members: Iterable[int]) -> str:
-    """SQL: a row is of one of some members."""
+def is_of_members(members: Iterable[int]) -> str:
+    """SQL: the row belongs to one of some fused roots."""
     return f"{MEMBER} IN ({', '.join(f'{member}L' for member in sorted(members))})"
 
 
@@ -229,7 +247,7 @@ def _set_weight(operator: SetOperator, branches: int) -> str:
         case SetOperator.EXCEPT_ALL:
             return f"greatest({first} - ({' + '.join(others)}), 0L)"
         case SetOperator.UNION_ALL:
-            raise ValueError("UNION ALL keeps nothing for a group")
+            raise ValueError("UNION ALL has no state for groups")
 
 
 def _names(read: Iterable[Column]) -> tuple[str, ...]:

@@ -34,44 +34,44 @@ class Band:
         """Whether it has both bounds."""
         return self.low > -inf and self.high < inf
 
-    def holds(self, other: Band) -> bool:
-        """Whether all days of another band are in this one."""
+    def contains(self, other: Band) -> bool:
+        """Whether all differences that are in another band are in this one."""
         ends = (self.left, self.right) == (other.left, other.right)
         return ends and self.low <= other.low and other.high <= self.high
 
     def days(self, changed: int) -> tuple[float, float]:
-        """How many days after a row of the side that changed a row of the other may be: from, and to."""
+        """From and to how many days after a row of the changed side a row of the other side may be."""
         return (self.low, self.high) if changed == 0 else (-self.high, -self.low)
 
 
 def band_of(tested: PredSet) -> Band | None:
-    """The band that a join's predicates test; of several the one with most bounds.
+    """The band that a join's predicates test, the one with most bounds where there are several.
 
     Example:
         ``l.adate < r.adate`` and ``r.adate - l.adate < 40`` are the band from 1 to 39 days.
     """
     bands: dict[tuple[str, str], Band] = {}
     for predicate in tested:
-        if (apart := _apart(predicate)) is not None and apart.operator is not Operator.NE:
-            low, high = apart.days
-            known = bands.get(apart.ends, Band(*apart.ends))
-            bands[apart.ends] = Band(*apart.ends, max(known.low, low), min(known.high, high))
+        if (difference := _day_difference(predicate)) is not None and difference.operator is not Operator.NE:
+            low, high = difference.days
+            known = bands.get(difference.ends, Band(*difference.ends))
+            bands[difference.ends] = Band(*difference.ends, max(known.low, low), min(known.high, high))
     return max(bands.values(), key=lambda band: (band.low > -inf) + (band.high < inf), default=None)
 
 
-def says(band: Band, predicate: ORPred) -> bool:
+def implied_by(band: Band, predicate: ORPred) -> bool:
     """Whether a predicate follows from the band: it bounds the same days, or excludes some that are not in it."""
-    apart = _apart(predicate)
-    if apart is None or apart.ends != (band.left, band.right):
+    difference = _day_difference(predicate)
+    if difference is None or difference.ends != (band.left, band.right):
         return False
-    if apart.operator is Operator.NE:
-        return not band.low <= apart.bound <= band.high
-    low, high = apart.days
+    if difference.operator is Operator.NE:
+        return not band.low <= difference.bound <= band.high
+    low, high = difference.days
     return low <= band.low and band.high <= high
 
 
 @dataclass(frozen=True)
-class _Apart:
+class _DayDifference:
     """A comparison of ``right - left``, in days, with a number."""
 
     ends: tuple[str, str]
@@ -90,8 +90,8 @@ class _Apart:
                 return -inf, ceil(self.bound) - 1 if operator is Operator.LT else floor(self.bound)
 
 
-def _apart(predicate: ORPred) -> _Apart | None:
-    """What a predicate says of a difference of two days, if it says that alone."""
+def _day_difference(predicate: ORPred) -> _DayDifference | None:
+    """The comparison of a difference of two days, where that is all that a predicate tests."""
     literal = predicate.literals[0]
     if len(predicate.literals) > 1 or literal.right is None or literal.operator not in FLIPPED:
         return None
@@ -106,4 +106,4 @@ def _apart(predicate: ORPred) -> _Apart | None:
     # factor * (right - left) + constant, compared with 0
     factor = days[1][1]
     operator = literal.operator if factor > 0 else FLIPPED[literal.operator]
-    return _Apart((days[0][0], days[1][0]), operator, -form.constant / factor)
+    return _DayDifference((days[0][0], days[1][0]), operator, -form.constant / factor)

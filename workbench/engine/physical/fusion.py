@@ -1,28 +1,31 @@
-"""Which roots one shared operator computes: siblings share a pass (the shared aggregates of CACQ's lineage).
+"""Operator fusion: which roots run as one operator.
 
-Hundreds of queries ask for groups of different selections of one operator's rows. Each is a node, and one Spark job a
-node would be the end of sharing. So roots that keep the same of groups of one operator's rows run as one operator, a
-**family**: a row of the parent takes part once for each member whose node it belongs to, and the member is one more
-column of the group. A family is one relation, one state and one or two jobs, however many members it has.
+Hundreds of queries ask for groups of different selections of one operator's rows. Each aggregate is a node of its own,
+and one Spark job a node would be the end of sharing. So roots that compute the same of groups of one operator's rows
+are *fused*: a row of the parent takes part once for each fused root whose input it belongs to, and the root's number
+(``member``) is one more column of the group. However many roots are fused, they have one relation, one state and one
+or two jobs (as the shared aggregates of CACQ's lineage).
 
-What is kept in parts (``statistics``) may be of different groups, as with GROUPING SETS: a column by which a member
-does not group is NULL in its rows. What is computed anew from the rows of a group is looked up by the group's columns,
-so there all members group by the same.
+Statistics that are merged from stored parts (``accumulators``) may be of different groups, as with GROUPING SETS: a
+column by which a root does not group is NULL in its rows. Statistics that are computed anew from the rows of a group
+look these up by the group's columns, so there all fused roots must group by the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
+from dataclasses import replace
 
 from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, Node, NodeId, SetOperation, SetOperator
 from workbench.sql.algebra.expressions import identity
 
 Form = tuple[str, ...]
+"""What fused roots have in common."""
 
 
 def member(root: NodeId) -> int:
-    """What tells the rows of a member of a family from those of the others.
+    """The number that tells the rows of a fused root from those of the others.
 
     Example:
         >>> member("G0000002a")
@@ -31,55 +34,76 @@ def member(root: NodeId) -> int:
     return int(root[1:], 16)
 
 
-def families(
-    network: Network, before: Mapping[NodeId, str], in_parts: Container[NodeId]
+def fused_operators(
+    network: Network, before: Mapping[NodeId, str], mergeable: Container[NodeId]
 ) -> dict[str, tuple[NodeId, ...]]:
-    """The roots that each operator computes, by its name; those it reads come before it.
+    """The roots that each operator computes, by its name; an operator comes after those it reads.
 
-    An operator keeps its name as long as somebody in it asks for what they did. Who comes to ask for something else,
-    while others do not, leaves for an operator of another name.
+    An operator keeps its name as long as one of its roots asks for what it computed before. A root that comes to ask
+    for something else, while others do not, leaves for an operator of another name.
 
     Args:
         network: what is to run.
         before: for the roots that ran, the name of the operator they ran in.
-        in_parts: aggregates that keep all of their statistics in parts, and have groups.
+        mergeable: the aggregates that have groups, and only statistics that are merged from stored parts.
     """
-    names: dict[NodeId, str] = {}
-    forms: dict[str, Form] = {}
-    """What each operator that has a name asks for."""
-    found: dict[tuple[Form, str | None], str] = {}
-    """The operator that others of the same form, and from the same operator before, have joined."""
+    name_of: dict[NodeId, str] = {}
+    form_of: dict[str, Form] = {}
+    joinable: dict[tuple[Form, str | None], str] = {}
+    """The operator for more roots of a form that ran in the same operator before."""
     depths: dict[NodeId, int] = {}
     for root in network.trees:
         parents = (network.roots[parent] for parent in network.nodes[root].parents)
         depths[root] = max((depths[parent] + 1 for parent in parents), default=0)
-    # Of roots that may be siblings, those that ran come first: the others join them.
+    # Of the roots of one depth those that ran come first: the others join them, instead of the other way round.
     for root in sorted(network.trees, key=lambda root: (depths[root], root not in before)):
         node = network.nodes[root]
-        form = _form(node, [names[network.roots[parent]] for parent in node.parents], root in in_parts)
-        was = before.get(root)
-        if was is not None and forms.get(was, form) == form:
-            name = was
+        form = _form(node, [name_of[network.roots[parent]] for parent in node.parents], root in mergeable)
+        old = before.get(root)
+        if old is not None and form_of.get(old, form) == form:
+            name = old
         else:
-            known = found.get((form, was)) or (found.get((form, None)) if was is None else None)
-            name = known or _free(root, {*forms, *before.values()})
-        names[root] = name
-        forms[name] = form
-        found[form, was] = name
-        found.setdefault((form, None), name)
-    grouped: dict[str, list[NodeId]] = {}
-    for root, name in names.items():
-        grouped.setdefault(name, []).append(root)
-    return {name: tuple(roots) for name, roots in grouped.items()}
+            known = joinable.get((form, old)) or (joinable.get((form, None)) if old is None else None)
+            name = known or _free_name(root, {*form_of, *before.values()})
+        name_of[root] = name
+        form_of[name] = form
+        joinable[form, old] = name
+        joinable.setdefault((form, None), name)
+    operators: dict[str, list[NodeId]] = {}
+    for root, name in name_of.items():
+        operators.setdefault(name, []).append(root)
+    return {name: tuple(roots) for name, roots in operators.items()}
 
 
-def _form(node: Node, parents: list[str], in_parts: bool) -> Form:
-    """What siblings have in common, given the operators they read."""
+def roll_ups_from_rows(network: Network, mergeable: Container[NodeId]) -> Network:
+    """The network as it runs: a roll-up reads the rows of its finer aggregate, where the two can be fused.
+
+    Vertical expansion (T7.1.1) computes groups from finer groups, since these are fewer than the rows. On Spark a small
+    job costs more than its rows do: fused, one job reads the rows once and groups them twice. The network that is shown
+    still has the roll-up above the finer aggregate.
+
+    Args:
+        network: as it was planned.
+        mergeable: the aggregates that have groups, and only statistics that are merged from stored parts.
+    """
+    nodes: dict[NodeId, Node] = {}
+    for id_, node in network.nodes.items():
+        nodes[id_] = node
+        if isinstance(node, Aggregate) and node.finer is not None and id_ in mergeable and node.parent in mergeable:
+            finer = nodes[node.parent]
+            assert isinstance(finer, Aggregate)
+            if node.statistics == finer.statistics:
+                nodes[id_] = replace(node, parent=finer.parent, finer=finer.finer)
+    return replace(network, nodes=nodes)
+
+
+def _form(node: Node, parents: list[str], mergeable: bool) -> Form:
+    """What fused roots have in common, given the operators they read; the id of a root that is never fused."""
     match node:
         case Aggregate():
             statistics = sorted(f"{identity(s)} = {identity(node.direct_statistic(s))}" for s in node.statistics)
-            if in_parts:
-                return ("parts", *parents, "with", *statistics)
+            if mergeable:
+                return ("mergeable", *parents, "with", *statistics)
             groups = [f"{identity(group)} = {identity(node.direct_group(group))}" for group in node.groups]
             return ("aggregate", *parents, *groups, "with", *statistics)
         case SetOperation() if node.operator is not SetOperator.UNION_ALL:
@@ -89,7 +113,7 @@ def _form(node: Node, parents: list[str], in_parts: bool) -> Form:
             return (node.id,)
 
 
-def _free(root: NodeId, taken: set[str]) -> str:
-    """A name for an operator: the root's, unless another has it, which this root has left."""
+def _free_name(root: NodeId, taken: set[str]) -> str:
+    """A name for an operator: the root's id, unless an operator that the root has left has it."""
     names = (root, *(f"{root}x{i}" for i in range(1, len(taken) + 1)))
     return next(name for name in names if name not in taken)

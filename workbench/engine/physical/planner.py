@@ -1,25 +1,30 @@
-"""What every local tree must do, derived from the network: bits, columns, filters, and how groups are kept."""
+"""From the network to physical plans: which roots run as one operator, and what each operator computes and stores."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TypeVar, assert_never
 
-from workbench.engine.physical.access_paths import Way
+from workbench.engine.physical.access_paths import AccessPath
 from workbench.engine.physical.aggregate_plan import (
     GroupedPlan,
-    keeps_parts,
+    fused_groupings,
     plan_aggregate,
     plan_set_operation,
-    together,
+)
+from workbench.engine.physical.analyses import (
+    lookup_keys,
+    mergeable_aggregates,
+    read_sets,
+    tree_tests,
 )
 from workbench.engine.physical.filter_plan import compile_filter
-from workbench.engine.physical.fusion import families, member
-from workbench.engine.physical.join_keys import key_column
-from workbench.engine.physical.roll_ups import beside_finer
-from workbench.engine.physical.semijoin import all_of, look_ups
+from workbench.engine.physical.fusion import fused_operators, member, roll_ups_from_rows
+from workbench.engine.physical.plans import AggregatePlan, JoinPlan, SourcePlan, TreePlan, UnionPlan, WindowPlan
+from workbench.engine.physical.semijoin import Semijoin, all_of, plan_lookups
 from workbench.engine.storage.layout import MEMBER
-from workbench.engine.tree import TreePlan
 from workbench.network.network import Network
 from workbench.network.nodes import (
     Aggregate,
@@ -34,17 +39,209 @@ from workbench.network.nodes import (
     Window,
 )
 from workbench.network.projection import Columns, carried_columns, made_columns
-from workbench.sql.algebra.expressions import Column, Constant, Expression, text
-from workbench.sql.algebra.types import INTEGER
-from workbench.sql.predicates.cnf import TRUE, Literal, Operator, PredSet, conjunction, or_pred
-from workbench.sql.predicates.implication import normalized
-from workbench.sql.windows.bounds import times
+from workbench.sql.algebra.expressions import Expression, text
+from workbench.sql.algebra.types import INTEGER, DataType
+from workbench.sql.predicates.cnf import PredSet, conjunction
 
 V = TypeVar("V")
 
 
-def computed(node: Node) -> str:
-    """How a root's rows are computed, as far as that may change while its id stays."""
+def plan_trees(
+    network: Network, bits_before: Mapping[str, Mapping[NodeId, int]], incremental_aggregates: bool = True
+) -> dict[str, TreePlan]:
+    """The plan of every operator by its name; an operator comes after those it reads.
+
+    Args:
+        network: what is to run.
+        bits_before: for every operator that ran, the bit of each of its nodes. Nodes keep their bits, since stored
+            rows have them.
+        incremental_aggregates: see ``Options``.
+    """
+    # Mergeability comes first, and needs the network as it was planned: it decides which roll-ups and roots may fuse.
+    mergeable = mergeable_aggregates(network) if incremental_aggregates else frozenset()
+    # Roll-ups come before fusion: a roll-up and the finer aggregate can only be fused when they read the same rows.
+    network = roll_ups_from_rows(network, mergeable)
+    # Fusion comes before all that is planned by operator. Operators that ran keep their names: folders and reports
+    # are found by them.
+    operator_before = {node: name for name, bits in bits_before.items() for node in bits}
+    operators = fused_operators(network, operator_before, mergeable)
+    # Groupings come before the filters (rows of fused operators are tested for their member) and before the lookup
+    # keys (rows of touched groups are looked up by their groups).
+    build = _PlanBuilder(network, operators, incremental_aggregates)
+    # Plans are built parents first: a fused aggregate refers to the bits of the nodes it reads.
+    plans: dict[str, TreePlan] = {}
+    for name in operators:
+        plans[name] = build.plan(name, bits_before.get(name, {}), plans)
+    return plans
+
+
+@dataclass(frozen=True)
+class _PlanBuilder:
+    """Builds the plans of a network's operators from what its readers require of every root.
+
+    Attributes:
+        network: what is to run.
+        operators: the roots of each operator, by its name.
+        incremental: see ``Options.incremental_aggregates``.
+    """
+
+    network: Network
+    operators: Mapping[str, tuple[NodeId, ...]]
+    incremental: bool
+
+    def plan(self, name: str, old_bits: Mapping[NodeId, int], plans: Mapping[str, TreePlan]) -> TreePlan:
+        """The plan of one operator; ``plans`` has those of the operators it reads."""
+        roots = self.operators[name]
+        trees = {root: self.network.trees[root] for root in roots}
+        bits = _assign_bits(tuple(node for nodes in trees.values() for node in nodes), old_bits)
+        kept_for = frozenset(frozenset(bits[n] for n in some) for root in roots for some in self._read_sets[root])
+        parents = zip(*(self.network.nodes[root].parents for root in roots), strict=True)
+        inputs = tuple((self._name_of[self.network.roots[read[0]]], read) for read in parents)
+        produced = self._produced(roots)
+        # A group's row is retracted with its lineage, which the tested columns decide: so those are stored too.
+        kept = _merged(self._carried[root] for root in roots)
+        if name in self._groupings:
+            kept = produced = {MEMBER: INTEGER, **produced}
+        tests = {bits[node]: test for root in roots for node, test in self._tests[root].items()}
+        query_reads = {
+            read: frozenset(bits[node] for node in nodes)
+            for root in roots
+            for read, nodes in self._query_reads.get(root, {}).items()
+        }
+        bits_read = [[plans[parent].bits[node] for node in nodes] for parent, nodes in inputs]
+        return self._kind(name, bits_read)(
+            name=name,
+            trees=trees,
+            inputs=inputs,
+            definitions={root: _changing_definition(self.network.nodes[root]) for root in roots},
+            bits=bits,
+            kept_for=kept_for,
+            kept=kept,
+            produced=produced,
+            monotone=self.network.monotone[roots[0]],
+            filter=compile_filter(tests, bits.values(), kept_for, kept),
+            keys=_merged(self._lookup_keys[root] for root in roots),
+            query_reads=query_reads,
+        )
+
+    def _kind(self, name: str, bits_read: Sequence[Sequence[int]]) -> Callable[..., TreePlan]:
+        """The class of an operator's plan with the fields that this class adds to ``BasePlan``.
+
+        Args:
+            name: of the operator.
+            bits_read: for each input the bit of the node that each root reads.
+        """
+        roots = self.operators[name]
+        node = self.network.nodes[roots[0]]
+        match node:
+            case Source():
+                return partial(SourcePlan, stream=node.stream)
+            case Join():
+                paths, semijoins = self._lookups[node.id]
+                return partial(JoinPlan, join=node, access_paths=paths, semijoins=semijoins)
+            case Window():
+                return partial(WindowPlan, window=node)
+            case SetOperation() if node.operator is SetOperator.UNION_ALL:
+                return partial(UnionPlan, union=node)
+            case Aggregate() | SetOperation():
+                grouped = self._groupings[name].read_by(
+                    tuple(zip(map(member, roots), bits, strict=True)) for bits in bits_read
+                )
+                over = frozenset(r for r in roots if not self._semijoined.isdisjoint(self.network.nodes[r].parents))
+                return partial(AggregatePlan, grouped=grouped, over_semijoin=over)
+            case Selection():
+                raise ValueError(f"selection {node.id} has no operator of its own")
+            case _:
+                assert_never(node)
+
+    @cached_property
+    def _name_of(self) -> Mapping[NodeId, str]:
+        return {root: name for name, roots in self.operators.items() for root in roots}
+
+    @cached_property
+    def _carried(self) -> Mapping[NodeId, Columns]:
+        return carried_columns(self.network)
+
+    @cached_property
+    def _produced_by(self) -> Mapping[NodeId, Columns]:
+        return {root: made_columns(self.network, root, self._carried[root]) for root in self.network.trees}
+
+    def _produced(self, roots: Iterable[NodeId]) -> dict[str, DataType]:
+        return _merged(self._produced_by[root] for root in roots)
+
+    @cached_property
+    def _query_reads(self) -> Mapping[NodeId, Mapping[Read, tuple[NodeId, ...]]]:
+        """For every root that queries read what they read of it, and the nodes that have those rows."""
+        reads: dict[NodeId, dict[Read, tuple[NodeId, ...]]] = {}
+        for plan in self.network.queries.values():
+            reads.setdefault(plan.read.root, {})[plan.read] = plan.nodes
+        return reads
+
+    @cached_property
+    def _read_sets(self) -> Mapping[NodeId, set[tuple[NodeId, ...]]]:
+        return read_sets(self.network)
+
+    @cached_property
+    def _groupings(self) -> Mapping[str, GroupedPlan]:
+        """How the operators that have a state for each group run."""
+        return {name: plan for name, roots in self.operators.items() if (plan := self._grouping(roots)) is not None}
+
+    def _grouping(self, roots: Sequence[NodeId]) -> GroupedPlan | None:
+        match self.network.nodes[roots[0]]:
+            case Aggregate() as first:
+                same_groups: dict[tuple[Expression, ...], list[Aggregate]] = {}
+                for root in roots:
+                    node = self.network.nodes[root]
+                    assert isinstance(node, Aggregate)
+                    same_groups.setdefault((*node.groups, *map(node.direct_group, node.groups)), []).append(node)
+                produced, monotone = self._produced(roots), self.network.monotone[self.network.roots[first.parent]]
+                return fused_groupings(
+                    [
+                        (plan_aggregate(own[0], produced, monotone, self.incremental), {member(n.id) for n in own})
+                        for own in same_groups.values()
+                    ]
+                )
+            case SetOperation() as node if node.operator is not SetOperator.UNION_ALL:
+                return plan_set_operation(node)
+            case _:
+                return None
+
+    @cached_property
+    def _tests(self) -> Mapping[NodeId, Mapping[NodeId, PredSet]]:
+        return {
+            root: tree_tests(self.network, root, fused=self._name_of[root] in self._groupings)
+            for root in self.network.trees
+        }
+
+    @cached_property
+    def _lookups(self) -> Mapping[NodeId, tuple[tuple[AccessPath, ...], Mapping[NodeId, frozenset[Semijoin]]]]:
+        """For every join how its pairs are looked up."""
+        lookups = {}
+        for root, sets in self._read_sets.items():
+            if isinstance(self.network.nodes[root], Join):
+                tests = self._tests[root]
+                required = {nodes: conjunction(*(tests[node] for node in nodes)) for nodes in sets}
+                produced = self._produced_by if self.network.monotone[root] else None
+                lookups[root] = plan_lookups(self.network, root, required, produced)
+        return lookups
+
+    @cached_property
+    def _semijoined(self) -> frozenset[NodeId]:
+        """The nodes of joins of which only some pairs are stored."""
+        return frozenset(node for _, semijoins in self._lookups.values() for node in semijoins)
+
+    @cached_property
+    def _lookup_keys(self) -> Mapping[NodeId, Mapping[str, Expression]]:
+        paths = {
+            root: (*paths, *(semijoin.path for semijoin in all_of(semijoins)))
+            for root, (paths, semijoins) in self._lookups.items()
+        }
+        row_keys = {root: plan.row_keys for name, plan in self._groupings.items() for root in self.operators[name]}
+        return lookup_keys(self.network, paths, row_keys)
+
+
+def _changing_definition(node: Node) -> str:
+    """The part of a root's definition that may change while its id stays: rows must be computed anew then."""
     match node:
         case Join():
             return str(node.predicates)
@@ -56,181 +253,8 @@ def computed(node: Node) -> str:
             return ""
 
 
-def monotone_roots(network: Network) -> Mapping[NodeId, bool]:
-    """For every tree, whether its rows are never retracted: streams, and joins and UNION ALL of such."""
-    monotone: dict[NodeId, bool] = {}
-    for root in network.trees:
-        node = network.nodes[root]
-        parents = [monotone[network.roots[p]] for p in node.parents]
-        match node:
-            case Aggregate() | Window():
-                monotone[root] = False
-            case SetOperation():
-                monotone[root] = node.operator is SetOperator.UNION_ALL and all(parents)
-            case Join() | Source() | Selection():
-                monotone[root] = all(parents)
-    return monotone
-
-
-def plan_trees(
-    network: Network, bits_before: Mapping[str, Mapping[NodeId, int]], incremental_aggregates: bool = True
-) -> dict[str, TreePlan]:
-    """The plan of every tree by its name, those it reads before it. Nodes that were there keep their bits.
-
-    Args:
-        network: what is to run.
-        bits_before: for every tree that ran, the bit of each of its nodes.
-        incremental_aggregates: see ``Options``.
-    """
-    monotone = monotone_roots(network)
-    in_parts = kept_in_parts(network, monotone) if incremental_aggregates else frozenset()
-    network = beside_finer(network, in_parts)
-    carried = carried_columns(network)
-    readings = _readings(network)
-    named = families(network, {node: name for name, bits in bits_before.items() for node in bits}, in_parts)
-    name_of = {root: name for name, roots in named.items() for root in roots}
-    read = {root: made_columns(network, root, carried[root]) for root in network.trees}
-    made = {name: _merged(read[root] for root in roots) for name, roots in named.items()}
-    grouped = {
-        name: plan
-        for name, roots in named.items()
-        if (plan := _grouped_plan(network, roots, made[name], monotone, incremental_aggregates)) is not None
-    }
-    tests = {root: tested_of(network, root, name_of[root] in grouped) for root in network.trees}
-    joins = {root: node for root in network.trees if isinstance(node := network.nodes[root], Join)}
-    wants = {root: _wants(tests[root], readings[root]) for root in joins}
-    looked_up = {root: look_ups(network, root, wants[root], read if monotone[root] else None) for root in joins}
-    ways = {root: (*some, *(one.way for one in all_of(enough))) for root, (some, enough) in looked_up.items()}
-    some = frozenset(node for _, enough in looked_up.values() for node in enough)
-    keys = _stored_keys(network, {root: plan for name, plan in grouped.items() for root in named[name]}, ways)
-    asked: dict[NodeId, dict[Read, tuple[NodeId, ...]]] = {root: {} for root in network.trees}
-    for query in network.queries.values():
-        asked[query.read.root][query.read] = query.nodes
-    plans: dict[str, TreePlan] = {}
-    for name, roots in named.items():
-        trees = {root: network.trees[root] for root in roots}
-        nodes = tuple(node for root in roots for node in trees[root])
-        bits = _assign_bits(nodes, bits_before.get(name, {}))
-        wanted = frozenset(frozenset(bits[n] for n in some) for root in roots for some in readings[root])
-        tested = {bits[node]: test for root in roots for node, test in tests[root].items()}
-        inputs = tuple(
-            (name_of[network.roots[read[0]]], read)
-            for read in zip(*(network.nodes[root].parents for root in roots), strict=True)
-        )
-        own = grouped.get(name)
-        if own is not None:
-            bits_read = [[plans[parent].bits[node] for node in read] for parent, read in inputs]
-            own = own.read_by(tuple(zip(map(member, roots), read, strict=True)) for read in bits_read)
-            made[name] = {MEMBER: INTEGER, **made[name]}
-        # A group's row is retracted with its lineage, which its tested columns decide.
-        kept = made[name] if name in grouped else _merged(carried[root] for root in roots)
-        plans[name] = TreePlan(
-            name=name,
-            trees=trees,
-            inputs=inputs,
-            made_of={root: computed(network.nodes[root]) for root in roots},
-            bits=bits,
-            wanted=wanted,
-            kept=kept,
-            made=made[name],
-            monotone=monotone[roots[0]],
-            filter=compile_filter(tested, bits.values(), wanted, kept),
-            grouped=own,
-            keys=_merged(keys[root] for root in roots),
-            asked={
-                read: frozenset(bits[node] for node in nodes) for root in roots for read, nodes in asked[root].items()
-            },
-            ways=looked_up[roots[0]][0] if roots[0] in joins else (),
-            enough=looked_up[roots[0]][1] if roots[0] in joins else {},
-            of_some=frozenset(root for root in roots if not some.isdisjoint(network.nodes[root].parents)),
-        )
-    return plans
-
-
 def _merged(parts: Iterable[Mapping[str, V]]) -> dict[str, V]:
     return dict(sorted(item for part in parts for item in part.items()))
-
-
-def kept_in_parts(network: Network, monotone: Mapping[NodeId, bool]) -> frozenset[NodeId]:
-    """The aggregates that keep all of their statistics in parts, and have groups."""
-    aggregates = ((id_, node) for id_, node in network.nodes.items() if isinstance(node, Aggregate))
-    return frozenset(id_ for id_, node in aggregates if keeps_parts(node, monotone[network.roots[node.parent]]))
-
-
-def _grouped_plan(
-    network: Network, roots: Sequence[NodeId], made: Columns, monotone: Mapping[NodeId, bool], incremental: bool
-) -> GroupedPlan | None:
-    """The plan of siblings that keep groups; ``None`` for other roots."""
-    match network.nodes[roots[0]]:
-        case Aggregate() as first:
-            groupings: dict[tuple[Expression, ...], list[Aggregate]] = {}
-            for root in roots:
-                node = network.nodes[root]
-                assert isinstance(node, Aggregate)
-                groupings.setdefault((*node.groups, *map(node.direct_group, node.groups)), []).append(node)
-            above = monotone[network.roots[first.parent]]
-            plans = [(plan_aggregate(own[0], made, above, incremental), own) for own in groupings.values()]
-            return together([(plan, {member(node.id) for node in own}) for plan, own in plans])
-        case SetOperation() as node if node.operator is not SetOperator.UNION_ALL:
-            return plan_set_operation(node)
-        case _:
-            return None
-
-
-def _wants(
-    tested: Mapping[NodeId, PredSet], read: Iterable[tuple[NodeId, ...]]
-) -> Mapping[tuple[NodeId, ...], PredSet]:
-    """What is wanted of the root's rows by each reader of some nodes of its tree."""
-    return {some: conjunction(*(tested[node] for node in some)) for some in read}
-
-
-def _stored_keys(
-    network: Network, grouped: Mapping[NodeId, GroupedPlan], ways: Mapping[NodeId, tuple[Way, ...]]
-) -> Mapping[NodeId, Mapping[str, Expression]]:
-    """For every local tree what is computed of its rows to look them up by: keys, and times of windows.
-
-    By the name of the column each is stored in.
-    """
-    wanted: list[tuple[NodeId, Expression]] = []
-    for root, some in ways.items():
-        wanted += [
-            by for way in some for ends in way.keys for by in zip(network.nodes[root].parents, ends, strict=True)
-        ]
-    windows = [(node.parent, node.within) for node in network.nodes.values() if isinstance(node, Window)]
-    windows += [(plan.read.root, plan.window) for plan in network.queries.values()]
-    wanted += [(read, time) for read, window in windows for time in times(window)]
-    wanted += [(network.nodes[root].parents[0], key) for root, plan in grouped.items() for key in plan.row_keys]
-    keys: dict[NodeId, dict[str, Expression]] = {root: {} for root in network.trees}
-    for parent, key in wanted:
-        if not isinstance(key, Column):
-            keys[network.roots[parent]][key_column(key)] = key
-    return keys
-
-
-def tested_of(network: Network, root: NodeId, of_family: bool) -> dict[NodeId, PredSet]:
-    """What is tested on a root's rows for each node of its tree, parents before children; in a family also whose."""
-    tested: dict[NodeId, PredSet] = {}
-    for id_ in network.trees[root]:
-        node = network.nodes[id_]
-        tested[id_] = TRUE
-        if isinstance(node, Selection):
-            tested[id_] = normalized(conjunction(tested[node.parent], node.predicates))
-    if not of_family:
-        return tested
-    own = or_pred([Literal(Column(MEMBER, INTEGER), Operator.EQ, Constant(member(root), INTEGER))])
-    return {id_: PredSet((own, *test)) for id_, test in tested.items()}
-
-
-def _readings(network: Network) -> Mapping[NodeId, set[tuple[NodeId, ...]]]:
-    """For every tree which of its nodes are read: each by an operator of another tree, or some together by a query."""
-    read: dict[NodeId, set[tuple[NodeId, ...]]] = {root: set() for root in network.trees}
-    for plan in network.queries.values():
-        read[plan.read.root].add(plan.nodes)
-    for node in network.nodes.values():
-        if not isinstance(node, Selection):
-            for parent in node.parents:
-                read[network.roots[parent]].add((parent,))
-    return read
 
 
 def _assign_bits(nodes: tuple[NodeId, ...], old: Mapping[NodeId, int]) -> dict[NodeId, int]:

@@ -18,8 +18,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from workbench.engine.event_time import Clock
 from workbench.engine.physical.join_keys import join_keys, key_column
+from workbench.engine.physical.plans import TreePlan
 from workbench.engine.storage.retention import RetentionBound
-from workbench.engine.tree import TreePlan
 from workbench.network.network import Network, QueryPlan
 from workbench.network.nodes import Aggregate, Join, Node, NodeId, SetOperation, Window
 from workbench.sql.algebra.expressions import Call, Column, Expression, column_name

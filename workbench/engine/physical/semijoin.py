@@ -1,9 +1,9 @@
-"""Readers of a join for whom one pair of a row is as good as all of them: DISTINCT rows of one side (a semijoin), and
-UNION, INTERSECT and EXCEPT of such.
+"""Semijoins: readers of a join for which one pair of a row is as good as all of them.
 
-Who asks for the stays that follow another one of the same disease wants each of them once, however many it follows, and
-in a stream that is never taken back one pair says so for good. Where all pairs that are looked up together would do,
-the first of them does: what a new row finds does not grow with the stream.
+These are DISTINCT rows of one side, and UNION, INTERSECT and EXCEPT of such. Who asks for the stays that follow another
+one of the same disease gets each stay once, however many it follows; and where rows are never retracted, one pair
+proves it for good. So if all pairs of a row that an access path finds would do, the first one does, and what a new row
+finds does not grow with the stream.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from workbench.engine.physical.access_paths import MOST, Way, of_reader, ways_of
-from workbench.engine.physical.band import says
+from workbench.engine.physical.access_paths import MOST_PATHS, AccessPath, access_paths, paths_of_reader
+from workbench.engine.physical.band import implied_by
 from workbench.engine.physical.join_keys import ends_of
 from workbench.network.network import Network
 from workbench.network.nodes import SIDES, Aggregate, Join, NodeId, Selection, SetOperation, SetOperator
@@ -22,121 +22,129 @@ from workbench.sql.predicates.cnf import ORPred, PredSet, conjunction, predicate
 from workbench.sql.windows.stream_time import is_session
 
 DISTINCT = (SetOperator.UNION, SetOperator.INTERSECT, SetOperator.EXCEPT)
-"""Set operators to which it does not matter how often a row is there."""
+"""Set operators whose result does not depend on how often a row is in an input."""
 
 
 @dataclass(frozen=True)
-class Enough:
+class Semijoin:
     """One pair is enough for each row of a side.
 
     Attributes:
-        way: how its pairs are looked up.
-        side: whose rows are wanted once.
+        path: how a pair is looked up.
+        side: whose rows are required once.
     """
 
-    way: Way
+    path: AccessPath
     side: int
 
 
-def look_ups(
-    network: Network, root: NodeId, wants: Mapping[tuple[NodeId, ...], PredSet], made: Mapping[NodeId, Columns] | None
-) -> tuple[tuple[Way, ...], Mapping[NodeId, frozenset[Enough]]]:
-    """How the pairs of a join are looked up: the ways for who wants all of them, and nodes for whose readers some do.
+def plan_lookups(
+    network: Network,
+    root: NodeId,
+    required: Mapping[tuple[NodeId, ...], PredSet],
+    produced: Mapping[NodeId, Columns] | None,
+) -> tuple[tuple[AccessPath, ...], Mapping[NodeId, frozenset[Semijoin]]]:
+    """How the pairs of a join are looked up.
 
     Args:
         network: what runs.
         root: the join.
-        wants: what is read of its tree, the rows that have all of some nodes, and what is wanted of them.
-        made: the columns of all roots that somebody reads; ``None`` where rows of the join may be taken back.
+        required: for each set of nodes of the join's tree that is read, what a pair must satisfy to belong to them all.
+        produced: the columns of all roots that somebody reads; ``None`` where rows of the join may be retracted.
+
+    Returns:
+        The access paths for readers that need all pairs, and for each node whose readers need some, the semijoins.
     """
     join = network.nodes[root]
     assert isinstance(join, Join)
-    enough = dict(_enough(network, join, wants, made)) if made is not None else {}
-    rest = [want for nodes, want in wants.items() if len(nodes) > 1 or nodes[0] not in enough]
-    ways = ways_of(join, rest) if rest else ()
-    # What is found for others anyway is there as a whole.
-    enough = {node: left for node, some in enough.items() if (left := _beyond(some, ways))}
-    if (rest and not ways) or len(ways) + len(all_of(enough)) > MOST:
-        return ways_of(join, wants.values()), {}
-    return ways, enough
+    semijoins = dict(_semijoins(network, join, required, produced)) if produced is not None else {}
+    full = [predicates for nodes, predicates in required.items() if len(nodes) > 1 or nodes[0] not in semijoins]
+    paths = access_paths(join, full) if full else ()
+    # What a path finds for other readers anyway is stored as a whole.
+    semijoins = {node: left for node, some in semijoins.items() if (left := _not_found_by(paths, some))}
+    if (full and not paths) or len(paths) + len(all_of(semijoins)) > MOST_PATHS:
+        return access_paths(join, required.values()), {}
+    return paths, semijoins
 
 
-def all_of(enough: Mapping[NodeId, frozenset[Enough]]) -> tuple[Enough, ...]:
-    """What is enough for any of some nodes, in an order that depends on nothing else."""
-    return tuple(sorted(frozenset[Enough]().union(*enough.values()), key=str))
+def all_of(semijoins: Mapping[NodeId, frozenset[Semijoin]]) -> tuple[Semijoin, ...]:
+    """The semijoins of all nodes, in an order that depends on nothing else."""
+    return tuple(sorted(frozenset[Semijoin]().union(*semijoins.values()), key=str))
 
 
-def _beyond(some: frozenset[Enough], ways: Collection[Way]) -> frozenset[Enough]:
-    """What is not found in some ways anyway."""
-    return frozenset(one for one in some if not any(way.finds(one.way) for way in ways))
+def _not_found_by(paths: Collection[AccessPath], semijoins: frozenset[Semijoin]) -> frozenset[Semijoin]:
+    return frozenset(s for s in semijoins if not any(path.finds(s.path) for path in paths))
 
 
-def _enough(
-    network: Network, join: Join, wants: Mapping[tuple[NodeId, ...], PredSet], made: Mapping[NodeId, Columns]
-) -> Iterator[tuple[NodeId, frozenset[Enough]]]:
-    """The nodes whose readers need one pair of each row, and how these are found."""
-    asked = {plan.nodes for plan in network.queries.values()}
-    for nodes, want in wants.items():
-        if len(nodes) > 1 or nodes in asked:
+def _semijoins(
+    network: Network, join: Join, required: Mapping[tuple[NodeId, ...], PredSet], produced: Mapping[NodeId, Columns]
+) -> Iterator[tuple[NodeId, frozenset[Semijoin]]]:
+    """The nodes whose readers all need one pair of each row, and how these pairs are found."""
+    read_by_query = {plan.nodes for plan in network.queries.values()}
+    for nodes, predicates in required.items():
+        if len(nodes) > 1 or nodes in read_by_query:
             continue
         of_readers = [
-            None if groups is None else enough_for(join, want, groups) for groups in _groups(network, nodes[0], made)
+            None if groups is None else semijoin_for(join, predicates, groups)
+            for groups in _groups_of_readers(network, nodes[0], produced)
         ]
         if None not in of_readers:
-            yield nodes[0], frozenset(one for one in of_readers if one is not None)
+            yield nodes[0], frozenset(semijoin for semijoin in of_readers if semijoin is not None)
 
 
-def enough_for(join: Join, want: PredSet, groups: Iterable[Column]) -> Enough | None:
-    """How one pair of each row is found, if that is enough.
+def semijoin_for(join: Join, required: PredSet, groups: Iterable[Column]) -> Semijoin | None:
+    """The semijoin that is enough for a reader; ``None`` where it needs all pairs.
 
-    It is when the pairs of a row that are looked up together differ in nothing that is tested or grouped by.
+    One pair is enough when the pairs of a row that a path finds differ in nothing that is tested or grouped by.
 
     Args:
         join: the join.
-        want: what a reader wants of it, over its columns.
+        required: what the reader requires of a pair, over the join's columns.
         groups: the columns of the join that the reader groups by.
     """
-    holds = conjunction(join.tested, rename_predicates(want, join.names.input))
-    ways = of_reader(join.tested, join.names, want)
-    asked = {join.names.input(column) for column in groups}
-    for side in SIDES if len(ways) == 1 else ():
-        own = _Own(ways[0], side)
-        if own.has(asked) and all(_says(ways[0], p) or own.has(predicate_columns(p)) for p in holds):
-            return Enough(ways[0], side)
+    holds = conjunction(join.tested, rename_predicates(required, join.names.input))
+    paths = paths_of_reader(join.tested, join.names, required)
+    grouped = {join.names.input(column) for column in groups}
+    for side in SIDES if len(paths) == 1 else ():
+        known = _KnownColumns(paths[0], side)
+        if known.has(grouped) and all(_implies(paths[0], p) or known.has(predicate_columns(p)) for p in holds):
+            return Semijoin(paths[0], side)
     return None
 
 
 @dataclass(frozen=True)
-class _Own:
-    """What a row of a side knows of all of its pairs: its own columns, and what must be equal to one of them."""
+class _KnownColumns:
+    """What a row of a side determines of all of its pairs: its own columns, and those that must be equal to one."""
 
-    way: Way
+    path: AccessPath
     side: int
 
-    def has(self, asked: Collection[Column]) -> bool:
-        """Whether these columns are all known."""
+    def has(self, required: Collection[Column]) -> bool:
+        """Whether the row determines all of these columns."""
         equal = {end.name for end in self._equal()}
-        return all(column.source == self.side or column.name in equal for column in asked)
+        return all(column.source == self.side or column.name in equal for column in required)
 
     def _equal(self) -> Iterator[Column]:
-        for ends in self.way.keys:
+        for ends in self.path.keys:
             own, other = ends[self.side], ends[1 - self.side]
             if isinstance(own, Column) and isinstance(other, Column):
                 yield other
 
 
-def _says(way: Way, predicate: ORPred) -> bool:
-    """Whether all pairs that are looked up in a way satisfy a predicate."""
-    return ends_of(predicate) in way.keys or (way.band is not None and says(way.band, predicate))
+def _implies(path: AccessPath, predicate: ORPred) -> bool:
+    """Whether all pairs that a path finds satisfy a predicate."""
+    return ends_of(predicate) in path.keys or (path.band is not None and implied_by(path.band, predicate))
 
 
-def _groups(network: Network, node: NodeId, made: Mapping[NodeId, Columns]) -> Iterator[list[Column] | None]:
-    """What each reader of a node groups by; ``None`` where it wants more than groups."""
+def _groups_of_readers(
+    network: Network, node: NodeId, produced: Mapping[NodeId, Columns]
+) -> Iterator[list[Column] | None]:
+    """What each reader of a node groups by; ``None`` for a reader that needs more than groups."""
     for id_ in network.children[node]:
         match network.nodes[id_]:
             case Selection():
                 pass
-            case Aggregate() as reader if reader.groups and not _counts(reader, made[id_]):
+            case Aggregate() as reader if reader.groups and not _counts_rows(reader, produced[id_]):
                 yield [column for group in reader.groups for column in columns(reader.direct_group(group))]
             case SetOperation() as reader if reader.operator in DISTINCT:
                 yield from (list(columns_of(values)) for parent, values in reader.direct if parent == node)
@@ -144,6 +152,6 @@ def _groups(network: Network, node: NodeId, made: Mapping[NodeId, Columns]) -> I
                 yield None
 
 
-def _counts(reader: Aggregate, made: Columns) -> bool:
-    """Whether it makes any difference to an aggregate how often a row is there."""
-    return any(column_name(s) in made for s in reader.statistics) or any(map(is_session, reader.groups))
+def _counts_rows(reader: Aggregate, produced: Columns) -> bool:
+    """Whether an aggregate's rows depend on how often a row is in its input."""
+    return any(column_name(s) in produced for s in reader.statistics) or any(map(is_session, reader.groups))

@@ -68,7 +68,7 @@ class Long:
     Attributes:
         seconds: of every batch.
         kept, memory, arrived: by batch, when they were looked at: rows of all trees, bytes, rows that had arrived.
-        late: rows that came too late.
+        late: late rows, which are in no window.
         checked: answers that were compared with DuckDB's.
     """
 
@@ -105,7 +105,7 @@ def report(chosen: argparse.Namespace, progress: Progress) -> Report:
     ]
     text = [
         f"{len(MIX) + 2} queries over {len(long.seconds)} batches of {chosen.batch:,} rows, medians;"
-        f" {long.late:,} rows came too late",
+        f" {long.late:,} late rows",
         table(columns, rows),
         "\nmilliseconds of a batch, for aggregates over windows of as many lengths",
         table(["queries", *CONFIGURATIONS, "separate / shared"], ratios),

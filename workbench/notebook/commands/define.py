@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import nearest
-from workbench.explain.counted import counted
 from workbench.explain.describe import NetworkView
+from workbench.explain.text import counted
 from workbench.notebook.arguments import Command, MagicError, argument
 from workbench.notebook.desk import Desk
 from workbench.notebook.display import counts, explained, plain, rows_table, show, together

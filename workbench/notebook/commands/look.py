@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from workbench.explain.captions import caption, short
 from workbench.explain.describe import NetworkView
+from workbench.explain.text import short
 from workbench.notebook.arguments import Command, argument
 from workbench.notebook.commands.define import show_result
 from workbench.notebook.desk import Desk
@@ -183,7 +183,7 @@ def _by_node(report: BatchReport, network: NetworkView) -> Shown:
 def _called(node: str, network: NetworkView) -> str:
     """What a node does, or the operator of which it is the root: its caption, or its id when it is gone."""
     known = {each.id: each for each in network.nodes}
-    return short(" ".join(caption(known[node])), 60) if node in known else node
+    return short(" ".join(known[node].caption), 60) if node in known else node
 
 
 def _bar(part: float, whole: float) -> str:

@@ -11,7 +11,7 @@ from threading import Event, current_thread, main_thread
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from workbench.explain.counted import counted
+from workbench.explain.text import counted
 from workbench.notebook.arguments import Command, MagicError, argument
 from workbench.notebook.commands.look import timings
 from workbench.notebook.desk import Desk

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.explain.captions import SYMBOLS
-from workbench.explain.describe import NetworkView, NodeView
+from workbench.explain.describe import NetworkView
 from workbench.explain.dot import to_live_dot
+from workbench.explain.node_view import SYMBOLS, NodeView
 from workbench.explain.visible import visible
 from workbench.network.network import Network
 from workbench.notebook.display import Shown

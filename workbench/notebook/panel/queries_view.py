@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import ipywidgets
 
 from workbench.errors import WorkbenchError
-from workbench.explain.monospace import monospace
+from workbench.explain.text import monospace
 from workbench.notebook.commands.define import describe_change
 from workbench.notebook.display import Shown, table
 from workbench.notebook.panel.markup import sparkline, tag

@@ -11,8 +11,7 @@ import ipywidgets
 import pandas as pd
 
 from workbench.errors import WorkbenchError
-from workbench.explain.counted import counted
-from workbench.explain.monospace import monospace
+from workbench.explain.text import counted, monospace
 from workbench.notebook.display import Shown, frame_table, rows_table
 from workbench.notebook.panel.chooser import QueryChooser
 from workbench.notebook.panel.view import View

@@ -6,16 +6,15 @@ from html import escape
 
 import ipywidgets
 
-from workbench.explain.counted import counted
-from workbench.explain.explanation_text import headline, names, sign
+from workbench.explain.explanation import headline, rule_text, sign
+from workbench.explain.text import counted, listed
 from workbench.notebook.display import Shown, explained, milliseconds
 from workbench.notebook.panel.chooser import QueryChooser
 from workbench.notebook.panel.markup import grid, side_by_side, tag
 from workbench.notebook.panel.view import View
 from workbench.notebook.panel.widgets import ListWidget
 from workbench.session.query import Query
-from workbench.sharing.decisions import Decision
-from workbench.sharing.rules import IN_WORDS, NEAR_MISS
+from workbench.sharing.decisions import NEAR_MISS, Decision
 
 
 class SharingView(View):
@@ -64,7 +63,7 @@ class SharingView(View):
                     str(i),
                     f"<code>{escape(decision.node)}</code>",
                     tag("new") if decision.created else tag("shared", "good"),
-                    escape(names(decision.shared_with)) if not decision.created else "",
+                    escape(listed(decision.shared_with)) if not decision.created else "",
                 ],
             }
             for i, decision in enumerate(decisions, start=1)
@@ -84,7 +83,7 @@ class SharingView(View):
         self._step.value = f'<div class="fixed">{self._told(query, found[0])}</div>' if query and found else ""
 
     def _told(self, query: Query, decision: Decision) -> str:
-        why = IN_WORDS.get(decision.rule, decision.rule)
+        why = rule_text(decision.rule)
         head = f"<h3>{sign(decision.node, decision.operator)} <code>{decision.node}</code> {escape(why)}</h3>"
         reason = f"<p>{escape(decision.reason)}</p>" if decision.reason else ""
         return head + reason + self._texts(query, decision) + _candidates(decision) + self._measured(decision)
@@ -137,7 +136,7 @@ def _candidates(decision: Decision) -> str:
         [
             tag("chosen", "good") if c.chosen else tag("near miss" if c.rule == NEAR_MISS else "lost"),
             f"<code>{escape(c.node)}</code>",
-            escape(IN_WORDS.get(c.rule, c.rule)),
+            escape(rule_text(c.rule)),
             "" if c.cost is None else f"{c.cost:,.0f}",
             f'<span style="white-space:normal">{escape(c.reason)}</span>',
         ]

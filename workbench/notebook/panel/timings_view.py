@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import ipywidgets
 
-from workbench.explain.captions import caption, short
 from workbench.explain.describe import NetworkView
+from workbench.explain.text import short
 from workbench.notebook.display import Shown, milliseconds, table
 from workbench.notebook.panel.markup import grid, sparkline
 from workbench.notebook.panel.view import View
@@ -153,4 +153,4 @@ def _colour(operators: Sequence[str], name: str | None) -> str:
 
 def _names(network: NetworkView) -> dict[str, str]:
     """What operators are called: the captions of their trees' roots."""
-    return {node.id: short(" ".join(caption(node)), 70) for node in network.nodes if node.id == node.root}
+    return {node.id: short(" ".join(node.caption), 70) for node in network.nodes if node.id == node.root}

@@ -13,7 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from workbench.explain.counted import counted
+from workbench.explain.text import counted
 from workbench.session.directory.files_check import Expected, FilesCheck
 from workbench.session.directory.store import Store
 

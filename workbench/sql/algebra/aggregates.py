@@ -12,7 +12,7 @@ interpolate linearly between the two nearest values. MODE of several equally fre
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from workbench.sql.algebra import functions
@@ -55,6 +55,31 @@ def category(statistic: AggregateCall) -> Category:
     """How a basic statistic can be maintained: anything over DISTINCT values needs the values."""
     holistic = statistic.distinct or statistic.function not in ("count", "sum", "min", "max")
     return "holistic" if holistic else "distributive"
+
+
+def follows_from_parts(statistic: AggregateCall) -> bool:
+    """Whether a statistic of groups follows, to the last digit, from the same statistic of finer groups (T7.1.1).
+
+    A sum of DOUBLE would have another last digit. A sum that overflows is NULL, which a sum of sums would pass over: an
+    exact sum must have room for ten thousand million of the largest values.
+    """
+    if category(statistic) == "holistic":
+        return False
+    if statistic.function != "sum":
+        return True
+    (summed,) = (argument.type for argument in statistic.arguments)
+    return summed.kind is Kind.INTEGER or (summed.kind is Kind.DECIMAL and summed.precision + 10 <= MAX_PRECISION)
+
+
+def of_parts(statistic: AggregateCall, part: Column) -> AggregateCall:
+    """A statistic from a column with the same statistic of finer groups: a count is the total of counts (T7.1.1).
+
+    Example:
+        >>> of_parts(AggregateCall("count", (), INTEGER), Column("n", INTEGER)).function
+        'total'
+    """
+    function = "total" if statistic.function == "count" else statistic.function
+    return replace(statistic, function=function, arguments=(part,))
 
 
 def expand(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from workbench.sql.algebra.aggregates import follows_from_parts, of_parts
 from workbench.sql.algebra.expressions import (
     AggregateCall,
     Call,
@@ -21,7 +22,7 @@ from workbench.sql.algebra.expressions import (
     reading_order,
 )
 from workbench.sql.algebra.functions import call
-from workbench.sql.algebra.types import INTEGER, Kind
+from workbench.sql.algebra.types import INTEGER
 from workbench.sql.binder.window_functions import slice_of, window_start
 from workbench.sql.logical import Block, Grouping, Input, Output, SetOperation
 from workbench.sql.predicates.cnf import TRUE, conjunction, map_predicates
@@ -37,7 +38,7 @@ def without_overlap(block: Block) -> Block:
     if start is None:
         return block
     others = [g for g in groups if g != start]
-    if all(map(_follows, statistics)):
+    if all(map(follows_from_parts, statistics)):
         return _of_slices(block, start, others, statistics)
     return _of_rows(block, start, others, statistics)
 
@@ -55,7 +56,7 @@ def _of_slices(block: Block, start: Call, others: list[Expression], statistics: 
     time = Column("slice", slice_.type)
     kept = [Column(name, e.type) for name, e in zip([*names[0], *names[1]], [*others, *statistics], strict=True)]
     union = _windows(Block((slices,), TRUE, ()), start, time, kept, [c.name for c in kept])
-    parts = {s: _part(s, name) for s, name in zip(statistics, names[1], strict=True)}
+    parts = {s: of_parts(s, Column(name, s.type)) for s, name in zip(statistics, names[1], strict=True)}
     return _grouped(block, union, start, dict(zip(others, names[0], strict=True)), parts)
 
 
@@ -105,15 +106,3 @@ def _grouped(
 
 def _names(groups: Iterable[object], values: Iterable[object]) -> tuple[list[str], list[str]]:
     return [f"g{i}" for i, _ in enumerate(groups, 1)], [f"v{i}" for i, _ in enumerate(values, 1)]
-
-
-def _follows(statistic: AggregateCall) -> bool:
-    """Whether a statistic of groups follows from that of finer groups, to the last digit."""
-    exact = statistic.function != "sum" or statistic.type.kind is not Kind.DOUBLE
-    return exact and not statistic.distinct and statistic.function in ("count", "sum", "min", "max")
-
-
-def _part(statistic: AggregateCall, name: str) -> AggregateCall:
-    """A statistic of a window from that of its slices; the total of no counts is 0."""
-    function = "total" if statistic.function == "count" else statistic.function
-    return replace(statistic, function=function, arguments=(Column(name, statistic.type),))

@@ -1,9 +1,9 @@
-"""The border between an analyst's code and ours: what comes in is checked, and what goes out is an error of ours.
+"""Validation of the arguments of public methods, and translation of the exceptions that leave them.
 
-``@border`` on a public class does both for all of its public methods and properties, also those it inherits. Arguments
-are checked by what the signatures say they are, so a new function is covered when it is written. What no part of the
-workbench foresaw leaves as an ``UnexpectedError`` with its cause. Only Python's own ``TypeError`` for a wrong number of
-arguments leaves as it is, and what is no ``Exception``, such as an interrupt.
+``@public_api`` on a class wraps all of its public methods and properties, inherited ones too. Arguments are validated
+against the annotations of the signature, so a new method needs nothing more. An exception that is no ``WorkbenchError``
+leaves as an ``UnexpectedError`` with its cause. Only Python's own ``TypeError`` for a wrong number of arguments leaves
+as it is, and what is no ``Exception``, such as an interrupt.
 """
 
 from __future__ import annotations
@@ -37,51 +37,51 @@ _WORDS: Mapping[object, str] = {
 }  # fmt: skip
 
 
-def border(kind: C) -> C:
-    """The class with all that is public in it guarded."""
+def public_api(cls: C) -> C:
+    """The class, with its public methods and properties wrapped."""
     members: dict[str, object] = {}
-    for owner in reversed(kind.__mro__[:-1]):
+    for owner in reversed(cls.__mro__[:-1]):
         members.update(vars(owner))
     for name, member in members.items():
         if name == "__init__" or not name.startswith("_"):
-            setattr(kind, name, _guarded_member(member))
-    return kind
+            setattr(cls, name, _wrapped_member(member))
+    return cls
 
 
-def _guarded_member(member: Any) -> Any:
+def _wrapped_member(member: Any) -> Any:
     match member:
         case classmethod():
-            return classmethod(_guarded(member.__func__))
+            return classmethod(_wrapped(member.__func__))
         case staticmethod():
-            return staticmethod(_guarded(member.__func__))
+            return staticmethod(_wrapped(member.__func__))
         case property():
-            get, put = (None if a is None else _guarded(a) for a in (member.fget, member.fset))
-            return property(get, put, doc=member.__doc__)
+            getter, setter = (None if f is None else _wrapped(f) for f in (member.fget, member.fset))
+            return property(getter, setter, doc=member.__doc__)
         case types.FunctionType():
-            return _guarded(member)
+            return _wrapped(member)
     return member
 
 
-def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
+def _wrapped(function: Callable[..., Any]) -> Callable[..., Any]:
     signature = inspect.signature(function)
 
     @wraps(function)
-    def guarded(*args: Any, **kwargs: Any) -> Any:
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
         try:
-            given = signature.bind(*args, **kwargs)
+            bound = signature.bind(*args, **kwargs)
         except TypeError:
-            return function(*args, **kwargs)  # which says what is missing, or one too many
-        with errors_of_ours():
-            for parameter, value in given.arguments.items():
-                check(parameter, value, _kind_of(function, parameter))
+            return function(*args, **kwargs)  # Python's own error says which argument is missing, or one too many
+        with translate_unexpected_errors():
+            for parameter, value in bound.arguments.items():
+                check_argument(parameter, value, _annotation(function, parameter))
             return function(*args, **kwargs)
 
-    return guarded
+    return wrapper
 
 
 @contextmanager
-def errors_of_ours() -> Iterator[None]:
-    """Turn an exception that nobody foresaw into an error of ours, which has it as its cause.
+def translate_unexpected_errors() -> Iterator[None]:
+    """Turn an exception that is no ``WorkbenchError`` into an ``UnexpectedError`` with that exception as its cause.
 
     Raises:
         UnexpectedError: there was one.
@@ -94,43 +94,39 @@ def errors_of_ours() -> Iterator[None]:
         raise UnexpectedError.of(problem) from problem
 
 
-def called_back(parameter: str, function: Callable[[T], object] | None) -> Callable[[T], None] | None:
-    """A function of the analyst's that we call; what it raises leaves as an error that says whose it is."""
+def translate_callback_errors(parameter: str, callback: Callable[[T], object] | None) -> Callable[[T], None] | None:
+    """A callback of the analyst's whose exceptions leave as an ``InputError`` that names the parameter it came by."""
+    if callback is None:
+        return None
 
-    def guarded(told: T) -> None:
-        assert function is not None
+    def wrapper(argument: T) -> None:
         try:
-            function(told)
+            callback(argument)
         except WorkbenchError:
             raise
         except Exception as problem:
             hint = "it is a function of yours; %argus last-error shows where"
             raise InputError(f"{parameter} raised {UnexpectedError.of(problem).message}", hint=hint) from problem
 
-    return None if function is None else guarded
+    return wrapper
 
 
-def check(parameter: str, value: object, kind: object = object) -> None:
-    """Refuse what a parameter cannot be.
-
-    Args:
-        parameter: its name.
-        value: what it was given.
-        kind: what it is annotated with.
+def check_argument(parameter: str, value: object, annotation: object = object) -> None:
+    """Refuse a value that a parameter cannot take.
 
     Raises:
-        InputError: the value is of another kind, a number beyond 64 bits, or text that no file can hold.
+        InputError: the value is not of the annotated type, a number beyond 64 bits, or text that no file can hold.
 
     Example:
-        >>> check("batches", 3, int)
-        >>> check("batches", "three", int)
+        >>> check_argument("batches", 3, int)
+        >>> check_argument("batches", "three", int)
         Traceback (most recent call last):
         ...
         workbench.errors.InputError: batches is 'three'
         hint: give a whole number
     """
-    if not _accepted(value, kind):
-        raise InputError(f"{parameter} is {shown(value)}", hint=f"give {_wanted(kind)}")
+    if not _is_instance(value, annotation):
+        raise InputError(f"{parameter} is {shown(value)}", hint=f"give {_in_words(annotation)}")
     if isinstance(value, Integral) and not -_LARGEST <= int(value) <= _LARGEST:
         raise InputError(f"{parameter} is {shown(value)}", hint="give a number of at most 64 bits")
     if isinstance(value, float) and value != value:
@@ -138,10 +134,9 @@ def check(parameter: str, value: object, kind: object = object) -> None:
     if isinstance(value, str | os.PathLike):
         _check_text(parameter, os.fspath(value))
     if isinstance(value, Mapping | tuple | list):
-        for text in (part for part in value if isinstance(part, str)):
-            _check_text(parameter, text)
-        for text in (part for part in getattr(value, "values", tuple)() if isinstance(part, str)):
-            _check_text(parameter, text)
+        for text in (*value, *(value.values() if isinstance(value, Mapping) else ())):
+            if isinstance(text, str):
+                _check_text(parameter, text)
     if isinstance(value, str) and parameter in _NAMES:
         _check_name(parameter, value)
     if isinstance(value, str | os.PathLike) and parameter == "path":
@@ -171,12 +166,11 @@ def _check_path(parameter: str, path: str) -> None:
         raise InputError(f"{parameter} is {shown(path)}", hint=f"a name in a path has at most {MOST_BYTES} bytes")
 
 
-def _accepted(value: object, kind: Any) -> bool:
-    origin = typing.get_origin(kind)
-    arguments = typing.get_args(kind)
-    if origin in (typing.Union, types.UnionType):
-        return any(_accepted(value, part) for part in arguments)
-    kind = origin or kind
+def _is_instance(value: object, annotation: Any) -> bool:
+    arguments = typing.get_args(annotation)
+    if _is_union(annotation):
+        return any(_is_instance(value, part) for part in arguments)
+    kind = typing.get_origin(annotation) or annotation
     if kind is None:
         return value is None
     if kind in (int, float):
@@ -187,27 +181,33 @@ def _accepted(value: object, kind: Any) -> bool:
         return callable(value)
     if kind is Mapping:
         key, item = arguments
-        return isinstance(value, Mapping) and all(_accepted(k, key) and _accepted(v, item) for k, v in value.items())
+        return isinstance(value, Mapping) and all(
+            _is_instance(k, key) and _is_instance(v, item) for k, v in value.items()
+        )
     if kind is tuple:
-        return isinstance(value, tuple | list) and all(_accepted(v, arguments[0]) for v in value)
+        return isinstance(value, tuple | list) and all(_is_instance(v, arguments[0]) for v in value)
     is_class = isinstance(kind, type) and not getattr(kind, "_is_protocol", False)
     return isinstance(value, kind) if is_class else True
 
 
-def _wanted(kind: Any) -> str:
-    parts = typing.get_args(kind) if typing.get_origin(kind) in (typing.Union, types.UnionType) else (kind,)
+def _in_words(annotation: Any) -> str:
+    parts = typing.get_args(annotation) if _is_union(annotation) else (annotation,)
     words = (_WORDS.get(typing.get_origin(part) or part, getattr(part, "__name__", str(part))) for part in parts)
     return " or ".join(dict.fromkeys(words))
 
 
+def _is_union(annotation: object) -> bool:
+    return typing.get_origin(annotation) in (typing.Union, types.UnionType)
+
+
 @cache
-def _kind_of(function: Callable[..., Any], parameter: str) -> Any:
-    """What a parameter is annotated with; what is only known to type checkers is not checked."""
+def _annotation(function: Callable[..., Any], parameter: str) -> Any:
+    """The annotation of a parameter; ``object`` for a name that only type checkers know."""
     inner = inspect.unwrap(function)
-    written = inner.__annotations__.get(parameter, object)
-    if not isinstance(written, str):
-        return written
+    annotation = inner.__annotations__.get(parameter, object)
+    if not isinstance(annotation, str):
+        return annotation
     try:
-        return eval(written, vars(sys.modules[inner.__module__]))
+        return eval(annotation, vars(sys.modules[inner.__module__]))
     except NameError:
         return object

@@ -7,12 +7,11 @@ from html import unescape
 
 import pytest
 
-from workbench.explain.explanation_text import IN_WORDS, sign
+from workbench.explain.explanation import RULE_TEXTS, ExplanationView, sign
 from workbench.network.network import Network
 from workbench.network.sql_text import node_sql
-from workbench.sharing.decisions import Candidate, Decision, Explanation
+from workbench.sharing.decisions import Candidate, Decision, Explanation, Rule
 from workbench.sharing.planner import Planner
-from workbench.sharing.rules import Rule
 from workbench.sql.algebra.types import DATE, INTEGER, STRING, decimal
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.schema import Schema
@@ -33,7 +32,7 @@ def new(node: str = "S2") -> Decision:
 
 
 def text_of(*decisions: Decision, notes: tuple[str, ...] = ()) -> str:
-    return str(Explanation("mine", decisions, notes))
+    return str(ExplanationView("mine", decisions, notes))
 
 
 @pytest.mark.parametrize(
@@ -56,9 +55,9 @@ def test_the_first_line_says_what_is_shared(decisions: tuple[Decision, ...], exp
 
 @pytest.mark.parametrize("rule", Rule)
 def test_every_rule_has_words(rule: Rule) -> None:
-    assert IN_WORDS[rule] != rule
+    assert RULE_TEXTS[rule] != rule
     if rule is not Rule.NEW:
-        assert IN_WORDS[rule] in text_of(decision(rule=rule))
+        assert RULE_TEXTS[rule] in text_of(decision(rule=rule))
 
 
 def test_a_node_is_one_line() -> None:
@@ -93,7 +92,7 @@ def test_what_remains_what_lost_and_near_misses() -> None:
 
 def test_html_has_the_same_content() -> None:
     told = decision("J1", rule=Rule.SUBSUMES, reason="still to be tested: r.d <= 10", candidates=CANDIDATES)
-    explanation = Explanation("mine", (told, new()), ("near miss: x < y",))
+    explanation = ExplanationView("mine", (told, new()), ("near miss: x < y",))
     html = explanation._repr_html_()
     assert html.count("<tr") == 3
     shown = unescape(re.sub("<[^>]*>", " ", html))
@@ -105,7 +104,7 @@ def test_html_is_escaped_wherever_text_comes_from() -> None:
     evil = "<script>x</script>"
     candidates = (Candidate(evil, evil, 5.0, False, evil), Candidate(evil, "near miss", None, False, evil))
     made = Decision(evil, evil, False, evil, (evil,), evil, candidates)
-    html = Explanation(evil, (made,), (evil,))._repr_html_()
+    html = ExplanationView(evil, (made,), (evil,))._repr_html_()
     assert "<script" not in html
     assert html.count("&lt;script&gt;") == 13
 

@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 
 from workbench.errors import MOST_HINT, MOST_LINE, MOST_MESSAGE, InputError, UnexpectedError, WorkbenchError, shown
-from workbench.errors.border import border, check
+from workbench.errors.public_api import check_argument, public_api
 from workbench.options import Options
 
 
@@ -113,7 +113,7 @@ def session(spark, tmp_path_factory) -> Iterator[Any]:
     from workbench.session.session import Session
 
     with pytest.MonkeyPatch.context() as patch, Session(spark=spark) as made:
-        patch.chdir(tmp_path_factory.mktemp("border"))
+        patch.chdir(tmp_path_factory.mktemp("public_api"))
         made.add_stream("s", pd.DataFrame({"a": [1, 2, 3], "t": [1, 2, 3]}), history=2, batch=1, time="t")
         made.register("SELECT a FROM s WHERE a > 1", name="q")
         yield made
@@ -259,7 +259,7 @@ def test_a_refusal_has_three_short_lines() -> None:
 
 
 def test_what_nobody_foresaw_keeps_its_cause() -> None:
-    @border
+    @public_api
     class Public:
         def work(self, how: Callable[[], object]) -> object:
             return how()
@@ -284,8 +284,8 @@ def test_what_nobody_foresaw_keeps_its_cause() -> None:
 
 
 def test_kinds_are_checked_by_annotations() -> None:
-    check("batches", None, int | None)
-    check("rows", 5, float)
+    check_argument("batches", None, int | None)
+    check_argument("rows", 5, float)
     for value, kind in ((True, int), ("5", int), (5, str), ({1: "a"}, Mapping[str, str]), (float("nan"), float)):
         with pytest.raises(InputError):
-            check("given", value, kind)
+            check_argument("given", value, kind)

@@ -1,0 +1,88 @@
+"""Facts about a network that the planner needs: they are computed without changing it.
+
+What is *mergeable*, read, tested and looked up of each local tree (a root and the selections on its rows).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from workbench.engine.physical.access_paths import AccessPath
+from workbench.engine.physical.aggregate_plan import has_mergeable_state
+from workbench.engine.physical.fusion import member
+from workbench.engine.physical.join_keys import key_column
+from workbench.engine.storage.layout import MEMBER
+from workbench.network.network import Network
+from workbench.network.nodes import Aggregate, NodeId, Selection, Window
+from workbench.sql.algebra.expressions import Column, Constant, Expression
+from workbench.sql.algebra.types import INTEGER
+from workbench.sql.predicates.cnf import TRUE, Literal, Operator, PredSet, conjunction, or_pred
+from workbench.sql.predicates.implication import normalized
+from workbench.sql.windows.bounds import times
+
+
+def mergeable_aggregates(network: Network) -> frozenset[NodeId]:
+    """The aggregates that have groups, and only statistics that are merged from stored parts."""
+    aggregates = ((id_, node) for id_, node in network.nodes.items() if isinstance(node, Aggregate))
+    monotone = network.monotone
+    return frozenset(id_ for id_, node in aggregates if has_mergeable_state(node, monotone[network.roots[node.parent]]))
+
+
+def tree_tests(network: Network, root: NodeId, fused: bool) -> dict[NodeId, PredSet]:
+    """What is tested on a root's rows for each node of its tree, parents before children.
+
+    Args:
+        network: what runs.
+        root: of the tree.
+        fused: whether the operator has rows of several roots, which are tested for the root they belong to as well.
+    """
+    tests: dict[NodeId, PredSet] = {}
+    for id_ in network.trees[root]:
+        node = network.nodes[id_]
+        tests[id_] = TRUE
+        if isinstance(node, Selection):
+            tests[id_] = normalized(conjunction(tests[node.parent], node.predicates))
+    if not fused:
+        return tests
+    own = or_pred([Literal(Column(MEMBER, INTEGER), Operator.EQ, Constant(member(root), INTEGER))])
+    return {id_: PredSet((own, *test)) for id_, test in tests.items()}
+
+
+def read_sets(network: Network) -> Mapping[NodeId, set[tuple[NodeId, ...]]]:
+    """For every tree, by root, the sets of nodes that are read: one by another operator, or some together by a query.
+
+    The rows that a reader gets belong to all nodes of its set.
+    """
+    read: dict[NodeId, set[tuple[NodeId, ...]]] = {root: set() for root in network.trees}
+    for plan in network.queries.values():
+        read[plan.read.root].add(plan.nodes)
+    for node in network.nodes.values():
+        if not isinstance(node, Selection):
+            for parent in node.parents:
+                read[network.roots[parent]].add((parent,))
+    return read
+
+
+def lookup_keys(
+    network: Network, paths: Mapping[NodeId, Sequence[AccessPath]], row_keys: Mapping[NodeId, Sequence[Expression]]
+) -> Mapping[NodeId, Mapping[str, Expression]]:
+    """For every tree, by root, the computed expressions its rows are looked up by, and the columns they are stored in.
+
+    Args:
+        network: what runs.
+        paths: for each join the access paths by which its sides are looked up.
+        row_keys: for each aggregate the groups by which its parent's rows are looked up.
+    """
+    required: list[tuple[NodeId, Expression]] = []
+    for root, some in paths.items():
+        parents = network.nodes[root].parents
+        required += [by for path in some for ends in path.keys for by in zip(parents, ends, strict=True)]
+    windows = [(node.parent, node.within) for node in network.nodes.values() if isinstance(node, Window)]
+    windows += [(plan.read.root, plan.window) for plan in network.queries.values()]
+    required += [(read, time) for read, window in windows for time in times(window)]
+    required += [(network.nodes[root].parents[0], key) for root, some in row_keys.items() for key in some]
+    keys: dict[NodeId, dict[str, Expression]] = {root: {} for root in network.trees}
+    for parent, key in required:
+        if not isinstance(key, Column):
+            keys[network.roots[parent]][key_column(key)] = key
+    return keys

@@ -1,0 +1,197 @@
+"""Physical plans: what each operator of the running network does, without rows and without Spark.
+
+The planner (``planner``) makes one plan for each operator: a source, join, window or UNION ALL with the selections on
+its rows (one *local tree*, T9.3), or several local trees of aggregates or set operators that are fused (``fusion``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from workbench.engine.physical.access_paths import AccessPath
+from workbench.engine.physical.aggregate_plan import GroupedPlan
+from workbench.engine.physical.filter_plan import CompiledFilter
+from workbench.engine.physical.fusion import member
+from workbench.engine.physical.semijoin import Semijoin
+from workbench.engine.storage.layout import Layout
+from workbench.engine.storage.lineage import WORD_BITS
+from workbench.network.nodes import Join, NodeId, Read, SetOperation, Window
+from workbench.network.projection import Columns
+from workbench.sql.algebra.expressions import Expression
+
+Bits = frozenset[int]
+"""Positions in the lineage of a row. A row belongs to a node where it has the node's bit."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BasePlan:
+    """What the plans of all operators have in common.
+
+    Attributes:
+        name: of the operator and of its folder. It stays while any root of the operator runs.
+        trees: the nodes of each local tree that the operator computes, by root; roots come before their selections.
+        inputs: for each input the name of the operator that is read, and the node that each root reads of it, in the
+            order of the roots.
+        definitions: for each root the part of its definition that may change while its id stays.
+        bits: the bit of each node.
+        kept_for: a row is stored if it has all the bits of one of these sets.
+        kept: the value columns of the stored rows.
+        produced: the columns of a root's rows before the filter: those kept, and those that selections test.
+        monotone: whether rows are never retracted.
+        filter: the selections of all trees as one grouped filter.
+        keys: expressions that are stored with the rows to look them up by, by the name of their column.
+        query_reads: what queries read of the operator, and the bits of the nodes that have those rows.
+    """
+
+    name: str
+    trees: Mapping[NodeId, tuple[NodeId, ...]]
+    inputs: tuple[tuple[str, tuple[NodeId, ...]], ...]
+    definitions: Mapping[NodeId, str]
+    bits: Mapping[NodeId, int]
+    kept_for: frozenset[Bits]
+    kept: Columns
+    produced: Columns
+    monotone: bool
+    filter: CompiledFilter
+    keys: Mapping[str, Expression]
+    query_reads: Mapping[Read, Bits]
+
+    @property
+    def has_changelog(self) -> bool:
+        """Whether changes are stored batch by batch; where rows are never retracted, the rows themselves tell them."""
+        return bool(self.query_reads) and not self.monotone
+
+    @property
+    def layout(self) -> Layout:
+        """How the rows are stored."""
+        return Layout(self.stored, words=len(self.filter.filter.always))
+
+    @property
+    def stored(self) -> Columns:
+        """The columns of a stored row: values and keys."""
+        return {**self.kept, **{name: key.type for name, key in self.keys.items()}}
+
+    @property
+    def roots(self) -> tuple[NodeId, ...]:
+        """The roots of the local trees."""
+        return tuple(self.trees)
+
+    @cached_property
+    def nodes(self) -> tuple[NodeId, ...]:
+        """All nodes whose rows the operator has, roots before their selections."""
+        return tuple(node for nodes in self.trees.values() for node in nodes)
+
+    @property
+    def semijoined(self) -> Mapping[Bits, frozenset[Semijoin]]:
+        """The sets of ``kept_for`` of whose rows only some are stored, and by which semijoins these are found."""
+        return {}
+
+    def count_position(self, nodes: tuple[NodeId, ...]) -> int:
+        """Where ``Delta.counts`` has the number of rows that belong to all of these nodes."""
+        bits = frozenset(self.bits[node] for node in nodes)
+        if len(bits) == 1:
+            return next(iter(bits))
+        combinations = [some for some in sorted(self.kept_for, key=sorted) if len(some) > 1]
+        return WORD_BITS * self.layout.words + combinations.index(bits)
+
+    def covers(self, other: TreePlan) -> bool:
+        """Whether a tree that runs by this plan has all rows and columns that another plan asks for."""
+        return other.bits.items() <= self.bits.items() and self._provides(other, other.kept_for)
+
+    def _provides(self, other: TreePlan, kept_for: Iterable[Bits]) -> bool:
+        """Whether rows are computed like the other's, are stored for these sets of bits, and have all columns."""
+        return (
+            all(other.definitions.get(root, own) == own for root, own in self.definitions.items())
+            and set(other.stored) <= set(self.stored)
+            and all(self._keeps(bits, other.semijoined.get(bits)) for bits in kept_for)
+        )
+
+    def _keeps(self, required: Bits, semijoins: frozenset[Semijoin] | None) -> bool:
+        """Whether all rows that have these bits are stored, or those that the semijoins find."""
+        if any(bits <= required for bits in self.kept_for if bits not in self.semijoined):
+            return True
+        return semijoins is not None and semijoins <= self.semijoined.get(required, frozenset())
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SourcePlan(BasePlan):
+    """The rows of a stream that pass any of the selections on it."""
+
+    stream: str
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class JoinPlan(BasePlan):
+    """The pairs of a join.
+
+    Attributes:
+        join: what is joined, and on which predicates.
+        access_paths: how pairs are looked up; none where Spark compares all rows.
+        semijoins: the nodes of which one pair a row is enough for all readers, and how that pair is found.
+    """
+
+    join: Join
+    access_paths: tuple[AccessPath, ...]
+    semijoins: Mapping[NodeId, frozenset[Semijoin]]
+
+    @cached_property
+    def semijoined(self) -> Mapping[Bits, frozenset[Semijoin]]:
+        """The sets of ``kept_for`` of whose rows only some are stored, and by which semijoins these are found."""
+        return {frozenset([self.bits[node]]): semijoins for node, semijoins in self.semijoins.items()}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AggregatePlan(BasePlan):
+    """Aggregates, DISTINCT, and set operators except UNION ALL: whatever has a state for each group of rows.
+
+    Attributes:
+        grouped: what is stored for a group, and how its row follows.
+        over_semijoin: roots that read a node of which only some pairs are stored. Nobody reads statistics of theirs,
+            which may be computed for fused operators and mean nothing here.
+    """
+
+    grouped: GroupedPlan
+    over_semijoin: frozenset[NodeId]
+
+    def missing_roots(self, other: AggregatePlan) -> tuple[NodeId, ...]:
+        """The roots to add to a tree that runs by this plan, where nothing else is missing of what the other asks for.
+
+        Returns:
+            No roots where more is missing: then the tree must be computed anew.
+        """
+        new = tuple(root for root in other.roots if root not in self.trees)
+        known = {node: other.bits[node] for root in other.roots if root in self.trees for node in other.trees[root]}
+        kept_for = [bits for bits in other.kept_for if bits <= set(known.values())]
+        return new if known == self.bits and self._provides(other, kept_for) else ()
+
+    def only(self, roots: Collection[NodeId]) -> AggregatePlan:
+        """The plan that computes the rows of some of the fused roots."""
+        return replace(self, grouped=self.grouped.only({member(root) for root in roots}))
+
+    def _provides(self, other: TreePlan, kept_for: Iterable[Bits]) -> bool:
+        return (
+            isinstance(other, AggregatePlan)
+            and super()._provides(other, kept_for)
+            and self.over_semijoin.intersection(other.roots) <= other.over_semijoin
+            and set(other.grouped.state_columns) <= set(self.grouped.state_columns)
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class WindowPlan(BasePlan):
+    """The rows of another tree that are in a window on event time."""
+
+    window: Window
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class UnionPlan(BasePlan):
+    """The rows of all branches of a UNION ALL."""
+
+    union: SetOperation
+
+
+TreePlan = SourcePlan | JoinPlan | AggregatePlan | WindowPlan | UnionPlan
+"""The plan of one operator. Plans are compared by identity: a prepared Spark plan depends on the object."""

@@ -1,0 +1,129 @@
+"""How the sharing decisions of a query read: the same content as text, for a terminal or a diff, and as HTML."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from html import escape
+
+from workbench.explain.node_view import SYMBOLS
+from workbench.explain.text import counted, listed, monospace
+from workbench.sharing.decisions import NEAR_MISS, Candidate, Decision, Explanation, Rule
+
+RULE_TEXTS: Mapping[str, str] = {
+    Rule.EQUAL: "the same computation",
+    Rule.SUBSUMES: "all rows wanted are among its rows",
+    Rule.WEAKER: "it now tests less, as this query does; its other readers test the rest below it",
+    Rule.COVER: "it now tests only what all its readers have in common; each tests the rest below it",
+    Rule.DIMENSIONS: "its groups are unions of finer groups",
+    Rule.STATISTICS: "the same groups; it now computes more statistics",
+    Rule.BRANCHES: "some of its branches are already put together",
+    Rule.NEW: "",
+}
+"""Rules as an analyst reads them; that a node is new is said already."""
+
+_KINDS = {"F": "source", "S": "selection", "J": "join", "G": "aggregate", "W": "window"}
+"""The kind of a node by the first letter of its id."""
+_SET_OPERATOR = re.compile(r" FROM \w+ (UNION|INTERSECT|EXCEPT)\b")
+
+
+class ExplanationView(Explanation):
+    """An ``Explanation`` that an analyst can print, and a notebook displays as a table."""
+
+    @staticmethod
+    def of(explanation: Explanation) -> ExplanationView:
+        """The same decisions, to be shown."""
+        return ExplanationView(explanation.query, explanation.decisions, explanation.notes)
+
+    def __str__(self) -> str:
+        """First what is shared, then every node with what was considered for it, then the notes."""
+        width = max((len(decision.node) for decision in self.decisions), default=0)
+        lines = [headline(self)]
+        for decision in self.decisions:
+            shared = f"with {listed(decision.shared_with)}" if not decision.created and decision.shared_with else ""
+            reasons = "; ".join(filter(None, [rule_text(decision.rule), shared]))
+            lines.append(
+                f"  {_sign(decision)} {decision.node:{width}}  {_status(decision):6}  {decision.operator}"
+                + (f"  ({reasons})" if reasons else "")
+            )
+            lines += [f"      {detail}" for detail in _details(decision)]
+        return "\n".join([*lines, *(f"  · {note}" for note in self.notes)])
+
+    def _repr_html_(self) -> str:
+        titles = ("", "node", "", "computes", "why", "shared with")
+        head = "".join(f'<th style="text-align:left">{title}</th>' for title in titles)
+        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
+        return (
+            f'{monospace(headline(self))}<div style="overflow-x:auto"><table class="dataframe"><tr>{head}</tr>'
+            f"{''.join(map(_html_row, self.decisions))}</table></div>" + (f"<ul>{notes}</ul>" if notes else "")
+        )
+
+
+def rule_text(rule: str) -> str:
+    """A rule in words; one that is not known, as of an older version, as it is."""
+    return RULE_TEXTS.get(rule, rule)
+
+
+def headline(explanation: Explanation) -> str:
+    """What a query shares, in one line."""
+    decisions = explanation.decisions
+    owners = dict.fromkeys(name for decision in decisions for name in decision.shared_with)
+    shared, new = (sum(decision.created is created for decision in decisions) for created in (False, True))
+    if not shared:
+        return f"{explanation.query}: nothing shared, {counted(new, 'node')} new"
+    how_many = f"{shared} of {counted(shared + new, 'node')}" if new else f"all {counted(shared, 'node')}"
+    others = f" with {listed(tuple(owners))}" if owners else ""
+    return f"{explanation.query}: {how_many} shared{others}" + (f", {new} new" if new else "")
+
+
+def sign(node: str, sql: str) -> str:
+    """The sign of relational algebra for a node, by its id and its SQL; ``?`` for an unknown kind.
+
+    Example:
+        >>> sign("S13d0943d", "SELECT * FROM F8a9fe7da WHERE amount > 500"), sign("G1", "SELECT DISTINCT city FROM F1")
+        ('σ', 'δ')
+    """
+    kind = _KINDS.get(node[:1])
+    if kind == "aggregate" and sql.startswith("SELECT DISTINCT "):
+        kind = "distinct"
+    if kind is None and (operator := _SET_OPERATOR.search(sql)):
+        kind = operator[1].lower()
+    return SYMBOLS.get(kind or "", "?")
+
+
+def _sign(decision: Decision) -> str:
+    return sign(decision.node, decision.operator)
+
+
+def _status(decision: Decision) -> str:
+    return "new" if decision.created else "shared"
+
+
+def _details(decision: Decision) -> Iterable[str]:
+    """What remains to be tested, which candidates lost and why, and near misses; each once."""
+
+    def details() -> Iterator[str]:
+        if decision.reason:
+            yield decision.reason + _rows_to_test(c for c in decision.candidates if c.chosen)
+        for candidate in decision.candidates:
+            if candidate.rule == NEAR_MISS:
+                yield f"{NEAR_MISS} {candidate.node}: {candidate.reason}"
+            elif not candidate.chosen:
+                considered = rule_text(candidate.rule) + _rows_to_test([candidate])
+                yield f"not {candidate.node} ({considered}): {candidate.reason}"
+
+    return dict.fromkeys(details())
+
+
+def _rows_to_test(candidates: Iterable[Candidate]) -> str:
+    """How many rows have to be tested, where some have."""
+    rows = sum(candidate.cost or 0 for candidate in candidates)
+    return f", on about {rows:,.0f} rows" if rows >= 1 else ""
+
+
+def _html_row(decision: Decision) -> str:
+    why = "".join(f"<div>{escape(part)}</div>" for part in (rule_text(decision.rule), *_details(decision)) if part)
+    shared_with = "" if decision.created else listed(decision.shared_with)
+    plain = (_sign(decision), decision.node, _status(decision), decision.operator)
+    cells = (*map(escape, plain), why, escape(shared_with))
+    return '<tr style="vertical-align:top">' + "".join(f'<td style="text-align:left">{c}</td>' for c in cells) + "</tr>"

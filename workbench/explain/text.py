@@ -1,0 +1,55 @@
+"""Small pieces of text: numbers with what they count, lists of names, one line of a label, preformatted HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+_FONT = "white-space:pre-wrap; font-family:var(--jp-code-font-family, monospace)"
+
+
+def counted(number: int, what: str, plural: str | None = None) -> str:
+    """A number and its noun.
+
+    Args:
+        number: how many.
+        what: the noun in the singular.
+        plural: its plural, where that is not ``what`` with an s.
+
+    Example:
+        >>> counted(1, "row"), counted(2000, "row"), counted(0, "query", "queries")
+        ('1 row', '2,000 rows', '0 queries')
+    """
+    return f"{number:,} {what if number == 1 else plural or what + 's'}"
+
+
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """Names, separated by commas; after ``most`` of them only the number of the others.
+
+    Example:
+        >>> listed(["a", "b", "c", "d", "e", "f", "g"])
+        'a, b, c, d, e and 2 more'
+    """
+    others = len(names) - most
+    return ", ".join(names[:most]) + (f" and {others} more" if others > 0 else "")
+
+
+def short(text: str, limit: int = 36) -> str:
+    """The text on one line, cut with an ellipsis after ``limit`` characters.
+
+    Example:
+        >>> short("a very long predicate", 9)
+        'a very l…'
+    """
+    line = " ".join(text.split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def monospace(text: str) -> str:
+    """Text as HTML in the font of code that keeps spaces and line ends; a bare ``<pre>`` has the font of the page.
+
+    Example:
+        >>> monospace("a < b").endswith('monospace)">a &lt; b</div>')
+        True
+    """
+    return f'<div style="{_FONT}">{escape(text)}</div>'
