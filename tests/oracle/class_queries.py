@@ -227,6 +227,7 @@ SETS = {
     "union_all": Case(
         "SELECT k, g FROM t WHERE k < 5 UNION ALL SELECT k, g FROM t WHERE g = 'a' UNION ALL SELECT k, s FROM u"
     ),
+    "union_column_unread": Case("SELECT k FROM (SELECT k, y FROM t UNION ALL SELECT k, 0.75 FROM t) b WHERE k > 3"),
     "union_types": Case("SELECT k FROM t UNION ALL SELECT amount FROM u WHERE amount < 100"),
     "intersect": Case("SELECT k, g FROM t INTERSECT SELECT k, g FROM u"),
     "intersect_all": Case("SELECT g, flag FROM t INTERSECT ALL SELECT g, flag FROM u WHERE k > 4"),

@@ -37,6 +37,13 @@ def test_all_of_a_class_together(spark: SparkSession, kind: str) -> None:
         oracle.check_changes(since=kind == "aggregate")
 
 
+def test_alone_a_union_reads_no_column_that_nobody_keeps(spark: SparkSession) -> None:
+    """Beside other queries the column would be there for them."""
+    with Oracle(spark, feeds(seed=3)) as oracle:
+        oracle.register({"set_union_column_unread": ALL["set_union_column_unread"]})
+        oracle.run(2)
+
+
 @pytest.mark.parametrize("seed", range(1, 1 + int(os.environ.get("ARGUS_SEEDS", "1"))))
 def test_random_orders_with_late_comers_and_drops(spark: SparkSession, seed: int) -> None:
     """A mix of all classes; a third is registered after batch 2, some one by one, and a fifth is dropped before."""

@@ -54,7 +54,7 @@ def carried_columns(network: Network) -> Mapping[NodeId, Columns]:
             case SetOperation():
                 made = made_columns(network, id_, carried[id_])
                 for parent, values in node.direct:
-                    demand(parent, columns_of(v for c, v in zip(node.columns, values, strict=True) if c.name in made))
+                    demand(parent, read_by_branch(node, values, made))
     return {root: dict(sorted(wanted.items())) for root, wanted in carried.items()}
 
 
@@ -86,6 +86,11 @@ def read_by_aggregate(node: Aggregate, made: Columns) -> Iterable[Column]:
     for statistic in node.statistics:
         if column_name(statistic) in made:
             yield from columns_of(node.direct_statistic(statistic).arguments)
+
+
+def read_by_branch(node: SetOperation, values: Iterable[Expression], made: Columns) -> Iterable[Column]:
+    """The columns of its parent that a branch, which computes ``values``, reads to make those columns."""
+    return columns_of(value for column, value in zip(node.columns, values, strict=True) if column.name in made)
 
 
 def columns_of(expressions: Iterable[Expression]) -> Iterable[Column]:

@@ -21,7 +21,7 @@ from workbench.engine.storage.layout import BATCH, WEIGHT
 from workbench.engine.storage.relation import NO_CHANGE, Delta, tasks_for
 from workbench.engine.storage.scan import Scan
 from workbench.network.nodes import SetOperation
-from workbench.network.projection import Columns, columns_of
+from workbench.network.projection import Columns
 
 
 def union_delta(runner: Runner, operator: OperatorInput, plan: UnionPlan) -> Delta:
@@ -31,14 +31,16 @@ def union_delta(runner: Runner, operator: OperatorInput, plan: UnionPlan) -> Del
     union, tasks = plan.union, tasks_for(operator.changed_rows, runner.spark)
     job_input = runner.write_input(plan, operator.batch, operator.segments)
     scans = [
-        Scan.of(rows.relation.layout, sorted({c.name for c in columns_of(values)}), (), rows.bit)
+        Scan.of(
+            rows.relation.layout, sorted({c.name for c in read_by_branch(union, values, plan.produced)}), (), rows.bit
+        )
         for (_, values), rows in zip(union.direct, operator.parents, strict=True)
     ]
 
     def make() -> DataFrame:
         frames = [change_frame(runner.spark, job_input, at, scan, tasks) for at, scan in enumerate(scans)]
         changes = [runner.bind(plan, f"change{at}", frame) for at, frame in enumerate(frames)]
-        return runner.plan(union_change(union, changes, plan.produced), plan)
+        return runner.plan(union_change(union, changes, plan.produced), plan, tasks)
 
     return runner.run(runner.cached(plan, "rows", (plan, scans, tasks), make))
 

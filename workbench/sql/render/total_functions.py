@@ -199,8 +199,21 @@ def variance(samples: bool, root: bool) -> Render:
 
 
 def average(expression: Call, arguments: Sequence[str]) -> str:
-    """A sum divided by a count."""
+    """A sum divided by a count, rounded once, half up.
+
+    Spark keeps six digits behind the point of such a quotient, or as many as the sum has: what is left after a whole
+    number for each row is divided by itself, which leaves room for 25.
+    """
     total, count = arguments
     if expression.type == DOUBLE:
         return f"try_divide(cast({total} as double), cast({count} as double))"
-    return f"try_cast(try_divide({total}, cast({count} as decimal(20,0))) as {expression.type})"
+    quotient = f"try_cast(try_divide({total}, cast({count} as decimal(20,0))) as {expression.type})"
+    scale, kept = expression.arguments[0].type.scale, expression.type.scale
+    if kept in (6, 38):
+        return quotient
+    # A count of more than 13 digits, and a whole number that needs all 38 places, are left to the plain quotient.
+    number, wide = f"try_cast({count} as decimal(13,0))", min(13 + scale, 38)
+    rest = f"try_cast(try_mod({total}, {number}) as decimal({wide},{scale}))"
+    whole = f"try_cast(try_divide(try_subtract({total}, {rest}), {number}) as decimal(37,{kept}))"
+    part = f"try_cast(try_divide({rest}, {number}) as decimal({kept + 1},{kept}))"
+    return f"coalesce(try_cast(try_add({whole}, {part}) as {expression.type}), {quotient})"

@@ -1,0 +1,155 @@
+"""Pages of the documentation agree with each other and with the code; no page is built."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import sqlite3
+from pathlib import Path
+
+import pytest
+import yaml
+from doc_pages import DOCS, ROOT, anchors, pages, samples, site_pages, without_code
+
+from workbench import Options
+from workbench.catalog import schema
+from workbench.notebook.commands.registry import COMMANDS, find
+
+MOST_LINES = 200
+"""Lines of a page of the design."""
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+CODE = re.compile(r"`([^`\n]+)`")
+FILE = re.compile(r"(?:\.?\w[\w.-]*/)+[\w.-]*|\w+\.(?:py|md|toml|lock)")
+NOT_IN_THE_REPOSITORY = {"session.json", "manifest.json", "set_aside/", "writer.lock", "readers.lock"}
+"""Files of a session's directory."""
+ROOT_FILES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "sample_data/README.md")
+MAGIC = re.compile(r"(?<!%)%argus ((?:[a-z][a-z-]*)(?: [^`\n]*)?)")
+
+
+def texts() -> dict[str, str]:
+    """All pages, and the files of the root folder that are read without the site."""
+    return pages() | {f"../{name}": (ROOT / name).read_text(encoding="utf-8") for name in ROOT_FILES}
+
+
+def nav_pages(nav: object) -> list[str]:
+    match nav:
+        case str():
+            return [nav]
+        case dict():
+            return [page for below in nav.values() for page in nav_pages(below)]
+        case list():
+            return [page for below in nav for page in nav_pages(below)]
+    raise AssertionError(nav)
+
+
+@pytest.mark.parametrize("page", sorted(texts()))
+def test_links_lead_to_pages_and_anchors(page: str) -> None:
+    known = pages()
+    for link in LINK.findall(without_code(texts()[page])):
+        if re.match(r"https?:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (DOCS / page).parent / path if path else DOCS / page
+        name = target.resolve().relative_to(ROOT).as_posix().removeprefix("docs/")
+        assert name in known or target.exists(), link
+        if anchor:
+            assert anchor in anchors(known.get(name) or target.read_text(encoding="utf-8")), link
+
+
+def test_the_table_of_contents_has_every_page_once() -> None:
+    settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    assert sorted(nav_pages(settings["nav"])) == sorted(pages())
+
+
+@pytest.mark.parametrize("page", sorted(page for page in texts() if page != "reference/modules.md"))
+def test_files_that_are_named_exist(page: str) -> None:
+    named = set(CODE.findall(re.sub(r"```.*?```", "", texts()[page], flags=re.DOTALL)))
+    files = {word for word in named if FILE.fullmatch(word)} - NOT_IN_THE_REPOSITORY
+    places = (ROOT, ROOT / "workbench", ROOT / "workbench" / "engine", DOCS)
+    missing = {
+        file for file in files if not file.startswith("build/") and not any((place / file).exists() for place in places)
+    }
+    assert not missing
+
+
+def test_pages_of_the_design_are_short() -> None:
+    assert {path.name for path in (DOCS / "design").glob("*.md") if lines(path) > MOST_LINES} == set()
+
+
+def lines(path: Path) -> int:
+    return len(path.read_text(encoding="utf-8").splitlines())
+
+
+def test_the_reference_has_every_command_and_option_of_the_magics() -> None:
+    sections = pages()["reference/magics.md"].split("\n## ")[1:]
+    described = {section.split("\n", 1)[0].removeprefix("%argus "): section for section in sections}
+    assert set(described) == {"%%argus", *COMMANDS}
+    for name, section in described.items():
+        for option in find(name).options:
+            assert option in section, (name, option)
+
+
+@pytest.mark.parametrize("page", sorted(texts()))
+def test_magics_that_are_named_exist_with_their_options(page: str) -> None:
+    for line in MAGIC.findall(texts()[page]):
+        name, *words = line.split()
+        if name not in ("experiment", "without"):  # an experiment has options of its own
+            command = find(name)
+            assert {word for word in words if word.startswith("--")} <= set(command.options), line
+
+
+def test_cells_of_the_pages_are_understood_by_the_magics() -> None:
+    cells = [s.code for page, text in texts().items() for s in samples(page, text) if s.language.startswith("argus")]
+    assert cells
+    for cell in cells:
+        first = cell.splitlines()[0]
+        if first.startswith("%%argus"):
+            find("%%argus").parse(first.removeprefix("%%argus"))
+        elif first.startswith("%argus "):
+            name, _, rest = first.removeprefix("%argus ").partition(" ")
+            find(name).parse(rest)
+
+
+def test_the_reference_has_every_option_with_its_default_and_meaning() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| [\w ]+ \| `([^`]+)` \| (.+) \|$", pages()["reference/options.md"], re.MULTILINE)
+    assert [(name, default) for name, default, _ in rows] == [
+        (field.name, repr(field.default)) for field in dataclasses.fields(Options)
+    ]
+    assert all(len(meaning) > 10 for _, _, meaning in rows)
+
+
+def test_the_reference_has_every_relation_and_the_design_names_only_such() -> None:
+    database = sqlite3.connect(":memory:")
+    database.executescript(schema.DDL)
+    relations = {name for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    database.close()
+    assert set(re.findall(r"^## (\w+)$", pages()["reference/catalog.md"], re.MULTILINE)) == relations
+    table = re.search(r"\| relations \|.*?\n\n", pages()["design/commit.md"], re.DOTALL)
+    assert table is not None
+    named = {name for row in table[0].strip().splitlines()[2:] for name in CODE.findall(row.split("|")[1])}
+    assert named <= relations
+
+
+def test_methods_that_are_named_exist() -> None:
+    from workbench import Session
+    from workbench.session.query import Query
+
+    for page, text in texts().items():
+        for receiver, name in re.findall(r"\b(session|q)\.([a-z]\w*)\(", text):
+            assert hasattr(Session if receiver == "session" else Query, name), (page, f"{receiver}.{name}")
+
+
+def test_every_layer_and_module_says_what_it_is_for() -> None:
+    rows = re.findall(r"^\| `([\w.]+)` \| (.*) \|$", pages()["reference/modules.md"], re.MULTILINE)
+    assert len(rows) > 100
+    assert [name for name, purpose in rows if not purpose and name != "__main__.py"] == []
+    assert all(f"| `{layer}` |" in site_pages().layers() for layer in site_pages().layer_names())
+
+
+def test_pictures_can_be_drawn() -> None:
+    drawn = 0
+    for text in pages().values():
+        for block in site_pages().DOT_BLOCK.finditer(text):
+            assert "<svg" in site_pages().figure(block["dot"], block["caption"])
+            drawn += 1
+    assert drawn == sum(text.count("```dot") for text in pages().values()) > 10
