@@ -21,7 +21,7 @@ from workbench.engine.storage.layout import BATCH, WEIGHT
 from workbench.engine.storage.relation import NO_CHANGE, Delta, tasks_for
 from workbench.engine.storage.scan import Scan
 from workbench.network.nodes import SetOperation
-from workbench.network.projection import Columns
+from workbench.network.projection import Columns, read_by_branch
 
 
 def union_delta(runner: Runner, operator: OperatorInput, plan: UnionPlan) -> Delta:
