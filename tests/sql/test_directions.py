@@ -21,7 +21,7 @@ MOMENT = {"f": dt.date(2002, 1, 20), "g": dt.datetime(2002, 1, 20, 12), "p": 50,
 SCHEMA = Schema(
     streams={"F": (("d", DATE),), "G": (("ts", TIMESTAMP),), "P": (("t", INTEGER),)},
     times={"F": "d", "G": "ts", "P": "t"},
-    moment=MOMENT,
+    event_times=MOMENT,
 )
 WAYS = {
     "F where d > now() - 3": FORWARD,

@@ -8,6 +8,7 @@ from sql.bind_schema import SCHEMA
 from workbench.errors import SqlError
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.syntax.parse import parse
+from workbench.sql.syntax.source_text import SourceText
 
 
 @pytest.mark.parametrize(
@@ -42,9 +43,9 @@ def test_what_is_wrong_where_and_what_was_meant(sql: str, message: str, marked: 
 
 
 def test_a_comma_may_end_a_list_where_the_dialect_says_so() -> None:
-    assert len(parse("select a, from T", "duckdb")) == 1
+    assert len(parse(SourceText("select a, from T", "duckdb"))) == 1
 
 
 @pytest.mark.parametrize("sql", ["select 'a, from' from T", "select a /* , */ from T", "select a from T -- on"])
 def test_commas_in_texts_and_comments_are_none(sql: str) -> None:
-    assert len(parse(sql, "spark")) == 1
+    assert len(parse(SourceText(sql, "spark"))) == 1

@@ -26,7 +26,7 @@ SCHEMA = Schema(
     },
     times={"T": "d", "U": "ts", "P": "day"},
     tables=frozenset(["K"]),
-    moment={"p": 120, "z rows": 50, "t": dt.date(2002, 1, 5)},
+    event_times={"p": 120, "z rows": 50, "t": dt.date(2002, 1, 5)},
 )
 
 

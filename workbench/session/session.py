@@ -23,7 +23,7 @@ from workbench.session.reading import SessionReading
 from workbench.session.transitions import Written, with_views
 from workbench.session.views import SessionViews
 from workbench.sql.binder.pipeline import bind
-from workbench.sql.syntax.parse import known_dialect
+from workbench.sql.syntax.dialects import known_dialect
 
 
 @public_api

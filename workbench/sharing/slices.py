@@ -21,9 +21,9 @@ from workbench.sharing.draft import Draft
 from workbench.sharing.roll_ups import follows
 from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Expression
 from workbench.sql.algebra.types import Kind
-from workbench.sql.binder.window_functions import window_start
 from workbench.sql.predicates.cnf import Literal, Operator, PredSet, or_pred, pred_set
 from workbench.sql.windows.bounds import time_and_end, times
+from workbench.sql.windows.overlapping import window_start
 from workbench.sql.windows.stream_time import ROW, as_number, is_session
 
 ROWS_A_SLICE = 4.0

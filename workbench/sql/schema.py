@@ -80,7 +80,7 @@ class Schema:
         aggregates: user-defined aggregates.
         times: for a stream that has event times the name of their column, in lower case.
         tables: which of the streams are tables, which do not grow.
-        moment: what time it is.
+        event_times: what time it is on each stream.
 
     Example:
         >>> from workbench.sql.algebra.types import INTEGER
@@ -95,7 +95,7 @@ class Schema:
     aggregates: Mapping[str, UserAggregate] = field(default_factory=dict)
     times: Mapping[str, str] = field(default_factory=dict)
     tables: frozenset[str] = frozenset()
-    moment: EventTimeVector = field(default_factory=dict)
+    event_times: EventTimeVector = field(default_factory=dict)
 
     def stream(self, name: str) -> tuple[str, tuple[tuple[str, DataType], ...]] | None:
         """The stream's own spelling of its name, and its columns."""

@@ -17,10 +17,10 @@ from workbench.sharing.planner import Planner
 from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING, TIMESTAMP
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.schema import Schema
-from workbench.sql.syntax.extent import MOST_NESTED
+from workbench.sql.syntax.limits import MAX_NESTED
 
 SCHEMA = Schema({"r": (("a", INTEGER), ("s", STRING), ("p", BOOLEAN), ("t", TIMESTAMP))})
-DEEP = MOST_NESTED - 5
+DEEP = MAX_NESTED - 5
 
 
 def chain(word: str, part: str, count: int) -> str:
@@ -116,9 +116,9 @@ def test_what_is_too_large_is_refused_by_name(what: str) -> None:
 def test_what_is_refused_is_pointed_at() -> None:
     with pytest.raises(SqlError) as caught:
         bind("SELECT " + nested("(", "a", ")", 300) + " FROM r", "spark", SCHEMA)
-    assert caught.value.position == len("SELECT ") + MOST_NESTED
+    assert caught.value.position == len("SELECT ") + MAX_NESTED
     message, line, caret, hint = str(caught.value).splitlines()
-    assert f"{MOST_NESTED} parentheses" in message and line[caret.index("^")] == "(" and hint.startswith("hint: ")
+    assert f"{MAX_NESTED} parentheses" in message and line[caret.index("^")] == "(" and hint.startswith("hint: ")
 
 
 @pytest.mark.parametrize("said", ["java.lang.StackOverflowError", "[FAILED_TO_PARSE_TOO_COMPLEX] too complex"])
@@ -139,7 +139,7 @@ def test_windows_say_how_many_there_would_be() -> None:
 
 
 def test_loops_with_millions_of_instants_are_refused() -> None:
-    schema = Schema({"r": (("a", INTEGER),)}, moment={"r rows": 10**12})
+    schema = Schema({"r": (("a", INTEGER),)}, event_times={"r rows": 10**12})
     with pytest.raises(SqlError, match="more than 1,000,000 instants"):
         bind("SELECT a FROM r for (t = 0; true; t++) { WindowIs(r, t - 4, t); }", "spark", schema)
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from workbench.engine.storage.layout import WEIGHT
 from workbench.sql.algebra.expressions import AggregateCall, Column, Expression
 from workbench.sql.algebra.types import INTEGER, MAX_PRECISION, DataType, Kind, decimal
+from workbench.sql.render.spark_functions import negated
 from workbench.sql.render.spark_sql import to_spark
-from workbench.sql.render.total_functions import minus
 
 _KEPT_SCALE = 6
 """The digits after the point that Spark keeps in any product of decimals."""
@@ -112,7 +112,7 @@ def _sum(name: str, argument: Expression) -> Part:
         return Part(name, argument.type, f"sum({value} * {WEIGHT})", f"sum(`{name}`)")
     wide = decimal(38, argument.type.scale)
     exact = f"cast({value} AS {wide.spark})"
-    negative = minus(exact, wide, argument.type.precision)
+    negative = negated(exact, wide, argument.type.precision)
     # Weights other than 1 and -1 are rare. Their product has a type of its own, which must not be that of all cases.
     product = f"{exact} * {WEIGHT}"
     if argument.type.scale > _KEPT_SCALE:

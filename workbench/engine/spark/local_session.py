@@ -61,7 +61,7 @@ JVM_OPTIONS = (
     # Without C2 the JVM keeps less room for code, 48 MB; when that is full, it stops compiling.
     "-XX:ReservedCodeCacheSize=256m",
     # Spark follows an expression by calls inside one another, twenty and more for each operator: the highest that is
-    # not refused (sql/syntax/extent.py) takes more stack than the 1 MB there would be. What is not used is free.
+    # not refused (sql/syntax/limits.py) takes more stack than the 1 MB there would be. What is not used is free.
     "-Xss64m",
 )
 """What the JVM is told, besides where its log settings are."""

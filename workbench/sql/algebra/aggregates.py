@@ -173,7 +173,7 @@ def _algebraic(
     parts = [statistic(made[s]()) for s in rule.statistics]
     combined = functions.call(rule.function, *parts)
     if name == "avg" and type_.kind is Kind.DECIMAL:
-        return functions.retyped(combined, bounded(type_.precision + 4, type_.scale + 4))  # type: ignore[arg-type]
+        return replace(combined, type=bounded(type_.precision + 4, type_.scale + 4))
     return combined
 
 

@@ -1,19 +1,15 @@
-"""Types and constant folding of arithmetic.
-
-Result types are Spark's (precision lost last, at least six fractional digits kept), so that a column has the type its
-expression says. Folding is done only where it is exact.
-"""
+"""Exact numbers as constants, and the result types of arithmetic, which are Spark's."""
 
 from __future__ import annotations
 
-import datetime as dt
 import decimal as dec
 from decimal import Decimal
 
-from workbench.sql.algebra.expressions import Constant, Expression, Value
-from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, MAX_PRECISION, DataType, Kind, decimal
+from workbench.sql.algebra.expressions import Constant, Expression
+from workbench.sql.algebra.types import DOUBLE, INTEGER, MAX_PRECISION, DataType, Kind, decimal
 
-_EXACT = dec.Context(prec=80, rounding=dec.ROUND_HALF_UP)
+EXACT = dec.Context(prec=80, rounding=dec.ROUND_HALF_UP)
+"""Holds every sum, difference and product of two decimals."""
 BIGINT_MIN, BIGINT_MAX = -(2**63), 2**63 - 1
 
 
@@ -26,7 +22,7 @@ def number(value: int | Decimal) -> Constant:
     """
     if value == int(value) and BIGINT_MIN <= value <= BIGINT_MAX:
         return Constant(int(value), INTEGER)
-    plain = _EXACT.normalize(Decimal(value))
+    plain = EXACT.normalize(Decimal(value))
     sign, digits, exponent = plain.as_tuple()
     assert isinstance(exponent, int)
     if exponent > 0:
@@ -39,7 +35,7 @@ def fits(value: int | Decimal, type_: DataType) -> bool:
     """Whether an exact number can be held by an INTEGER or DECIMAL type without rounding."""
     if type_.kind is Kind.INTEGER:
         return value == int(value) and BIGINT_MIN <= value <= BIGINT_MAX
-    scaled = _EXACT.scaleb(Decimal(value), type_.scale)
+    scaled = EXACT.scaleb(Decimal(value), type_.scale)
     return scaled == scaled.to_integral_value() and abs(scaled) < Decimal(10) ** type_.precision
 
 
@@ -47,7 +43,7 @@ def exact_constant(value: int | Decimal, type_: DataType) -> Constant:
     """An exact number that fits a type, as a constant of just that type (with its number of digits)."""
     if type_.kind is Kind.INTEGER:
         return Constant(int(value), INTEGER)
-    return Constant(_EXACT.quantize(Decimal(value), Decimal(1).scaleb(-type_.scale)), type_)
+    return Constant(EXACT.quantize(Decimal(value), Decimal(1).scaleb(-type_.scale)), type_)
 
 
 def decimal_of(expression: Expression) -> DataType:
@@ -93,19 +89,3 @@ def result_type(operator: str, left: Expression, right: Expression) -> DataType:
         case _:
             scale = max(a.scale, b.scale)
             return bounded(max(a.precision - a.scale, b.precision - b.scale) + scale + 1, scale)
-
-
-def fold(operator: str, left: Value, right: Value, type_: DataType) -> Constant | None:
-    """The constant an operator on two constants gives, or ``None`` where it would not be exact."""
-    if operator not in ("+", "-", "*") or isinstance(left, bool) or isinstance(right, bool):
-        return None
-    if isinstance(left, dt.date) and type_ == DATE and isinstance(right, int):
-        try:
-            return Constant(left + dt.timedelta(days=right if operator == "+" else -right), DATE)
-        except OverflowError:
-            return None
-    if not (isinstance(left, (int, Decimal)) and isinstance(right, (int, Decimal))) or not type_.exact:
-        return None
-    a, b = Decimal(left), Decimal(right)
-    value = {"+": _EXACT.add, "-": _EXACT.subtract, "*": _EXACT.multiply}[operator](a, b)
-    return exact_constant(value, type_) if fits(value, type_) else None

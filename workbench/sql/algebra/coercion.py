@@ -1,4 +1,4 @@
-"""Which types go together: conversions of arguments, sides of comparisons, and folding of constants.
+"""Which types go together: conversions of arguments, sides of comparisons, common types.
 
 A string is never silently a number: ``type_code = '1000'`` is refused, because what Spark, Oracle and DuckDB make of
 it differs. A constant string beside a date must be a date.
@@ -6,20 +6,16 @@ it differs. A constant string beside a date must be a date.
 
 from __future__ import annotations
 
-import datetime as dt
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 
-from workbench.sql.algebra import formats
-from workbench.sql.algebra.arithmetic import exact_constant, fits, number
+from workbench.sql.algebra.arithmetic import number
 from workbench.sql.algebra.expressions import Call, Constant, Expression
+from workbench.sql.algebra.folding import constant_as, fold, parse_date
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, STRING, TIMESTAMP, DataType, Kind, common_type
 
 _TIME = (Kind.DATE, Kind.TIMESTAMP)
-_PLAIN_NUMBER = re.compile(r"[+-]?[0-9]{1,60}(\.[0-9]{1,60})?")
-"""Text that every database reads as the same number; Python alone also reads 1_000, and digits of other scripts."""
 
 
 class TypeClash(Exception):
@@ -51,37 +47,12 @@ def coerce(expression: Expression, type_: DataType) -> Expression:
     if have == type_:
         return expression
     if isinstance(expression, Constant):
-        converted = _constant_as(expression, type_)
+        converted = constant_as(expression, type_)
         if converted is not None:
             return converted
     elif (have.numeric and type_ == DOUBLE) or have.kind is type_.kind or {have.kind, type_.kind} == set(_TIME):
         return Call("cast", (expression,), type_)
     raise TypeClash(f"type clash: {type_.kind} is needed, not {have}", expression, hint=_hint(expression, type_))
-
-
-def _constant_as(constant: Constant, type_: DataType) -> Constant | None:
-    """The constant in another type where nothing is lost or the text is of that type."""
-    value = constant.value
-    match value, type_.kind:
-        case None, _:
-            return Constant(None, type_)
-        case bool(), _:
-            return None
-        case ((int() | Decimal()), Kind.DOUBLE):
-            return Constant(float(value), DOUBLE)
-        case ((int() | Decimal()), (Kind.INTEGER | Kind.DECIMAL)) if fits(value, type_):
-            return exact_constant(value, type_)
-        case str(), Kind.DATE:
-            date = formats.parse_date(value.strip())
-            return Constant(date, DATE) if date else None
-        case str(), Kind.TIMESTAMP:
-            moment = formats.parse_timestamp(value)
-            return Constant(moment, TIMESTAMP) if moment else None
-        case dt.datetime(), Kind.DATE if value.time() == dt.time():
-            return Constant(value.date(), DATE)
-        case dt.date(), Kind.TIMESTAMP if not isinstance(value, dt.datetime):
-            return Constant(dt.datetime.combine(value, dt.time()), TIMESTAMP)
-    return None
 
 
 def comparable(*sides: Expression) -> tuple[Expression, ...]:
@@ -148,7 +119,7 @@ def _hint(expression: Expression, type_: DataType) -> str:
         if type_.numeric:
             return "write the number without quotes"
     if isinstance(expression, Constant) and isinstance(expression.value, int) and type_.kind in _TIME:
-        date = formats.parse_date(str(expression.value), "yyyyMMdd")
+        date = parse_date(str(expression.value), "yyyyMMdd")
         return f"write DATE '{date or '2002-11-20'}'"
     if type_.kind is Kind.STRING and isinstance(expression, Constant):
         return f"write '{expression.value}' in quotes"
@@ -170,7 +141,7 @@ def unify(arguments: Sequence[Expression]) -> tuple[tuple[Expression, ...], Data
     target = lead.type
     for argument in typed:
         common = common_type(target, argument.type)
-        if common is None and isinstance(argument, Constant) and _constant_as(argument, target) is not None:
+        if common is None and isinstance(argument, Constant) and constant_as(argument, target) is not None:
             continue
         if common is None:
             raise TypeClash(f"type clash: {target} and {argument.type} have no common type", argument,
@@ -183,13 +154,13 @@ def _widened(argument: Expression, type_: DataType) -> Expression:
     if argument.type == type_:
         return argument
     if isinstance(argument, Constant):
-        converted = _constant_as(argument, type_)
+        converted = constant_as(argument, type_)
         if converted is not None:
             return converted
     return Call("cast", (argument,), type_)
 
 
-def moment(expression: Expression) -> Expression:
+def as_time(expression: Expression) -> Expression:
     """A date or timestamp as it is, a constant string as a date or timestamp.
 
     Raises:
@@ -198,7 +169,7 @@ def moment(expression: Expression) -> Expression:
     if expression.type.kind in _TIME:
         return expression
     if isinstance(expression, Constant):
-        converted = _constant_as(expression, DATE) or _constant_as(expression, TIMESTAMP)
+        converted = constant_as(expression, DATE) or constant_as(expression, TIMESTAMP)
         if converted is not None:
             return converted
     raise TypeClash(f"a date or timestamp is needed, not {expression.type}", expression, hint=_hint(expression, DATE))
@@ -210,8 +181,8 @@ def as_string(expression: Expression) -> Expression:
         return expression
     if is_null(expression):
         return Constant(None, STRING)
-    made = Call("cast", (expression,), STRING)
-    return fold(made) or made
+    cast = Call("cast", (expression,), STRING)
+    return fold(cast) or cast
 
 
 _CASTS = {
@@ -229,64 +200,3 @@ def check_cast(expression: Expression, type_: DataType) -> None:
     """Raises TypeClash when no value of the expression's type converts."""
     if not is_null(expression) and type_.kind not in _CASTS[expression.type.kind]:
         raise TypeClash(f"{expression.type} cannot be cast to {type_}", expression)
-
-
-def fold(expression: Call) -> Constant | None:
-    """The value of a call on constants, where it is simple and certain to be what Spark computes; else ``None``.
-
-    What a value is as text is Spark's to say, but for integers and truth values.
-    """
-    values = [a.value for a in expression.arguments if isinstance(a, Constant)]
-    match expression.function, values:
-        case "neg", [int() | Decimal() as value] if fits(_negated(value), expression.type):
-            return exact_constant(_negated(value), expression.type)
-        case "neg", [float() as value]:
-            return Constant(-value, DOUBLE)
-        case "cast", [value]:
-            return _folded_cast(value, expression.type)
-        case "to_date", [str() as text, str() as pattern]:
-            date = formats.parse_date(text, pattern)
-            return Constant(date, DATE) if date else None
-        case "to_timestamp", [str() as text, str() as pattern]:
-            moment_ = formats.parse_timestamp(text, pattern)
-            return Constant(moment_, TIMESTAMP) if moment_ else None
-        case ("=" | "<>" | "<" | "<=" | ">" | ">=") as operator, [left, right]:
-            return _folded_comparison(operator, left, right)
-    return None
-
-
-def _negated(value: int | Decimal) -> int | Decimal:
-    """A number with its sign changed; a plain minus sign would round a Decimal to 28 digits."""
-    return value.copy_negate() if isinstance(value, Decimal) and value else -value
-
-
-def _folded_cast(value: object, type_: DataType) -> Constant | None:
-    match value, type_.kind:
-        case str(), (Kind.DATE | Kind.TIMESTAMP):
-            return _constant_as(Constant(value, STRING), type_)
-        case str(), (Kind.INTEGER | Kind.DECIMAL) if _PLAIN_NUMBER.fullmatch(value):
-            parsed = Decimal(value)
-            return exact_constant(parsed, type_) if fits(parsed, type_) else None
-        case bool(), Kind.STRING:
-            return Constant("true" if value else "false", STRING)
-        case bool(), _:
-            return None
-        case ((int() | Decimal()), (Kind.INTEGER | Kind.DECIMAL)) if fits(value, type_):
-            return exact_constant(value, type_)
-        case ((int() | Decimal()), Kind.DOUBLE):
-            return Constant(float(value), DOUBLE)
-        case int(), Kind.STRING:
-            return Constant(str(value), STRING)
-    return None
-
-
-def _folded_comparison(operator: str, left: object, right: object) -> Constant | None:
-    if isinstance(left, str) and isinstance(right, str):
-        # Spark orders strings by their bytes, and UTF-8 bytes order as code points do.
-        left, right = left.encode(), right.encode()
-    comparable_ = type(left) is type(right) or {type(left), type(right)} == {int, Decimal}
-    if not comparable_ or isinstance(left, float):
-        return None
-    sign = (left > right) - (left < right)  # type: ignore[operator]
-    truth = {"=": sign == 0, "<>": sign != 0, "<": sign < 0, "<=": sign <= 0, ">": sign > 0, ">=": sign >= 0}
-    return Constant(truth[operator], BOOLEAN)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
 from decimal import Decimal
 from functools import reduce
-from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
@@ -16,24 +14,23 @@ from workbench.sql.algebra.arithmetic import BIGINT_MAX
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, Kind, decimal
-from workbench.sql.syntax.caret import SourceText
-
-if TYPE_CHECKING:
-    from workbench.sql.binder.scalar import ScalarBinder
+from workbench.sql.binder.protocols import ExpressionBinder
+from workbench.sql.syntax.source_text import SourceText
 
 _BACKSLASH_ESCAPES = {"spark", "spark2", "hive", "databricks", "postgres", "bigquery"}
-_UNITS = {"DAY": ("days", 1), "WEEK": ("days", 7), "HOUR": ("seconds", 3600), "MINUTE": ("seconds", 60),
-          "SECOND": ("seconds", 1), "MONTH": ("months", 1), "QUARTER": ("months", 3),
-          "YEAR": ("months", 12)}  # fmt: skip
+_INTERVAL_UNITS = {
+    "DAY": ("days", 1), "WEEK": ("days", 7), "HOUR": ("seconds", 3600), "MINUTE": ("seconds", 60),
+    "SECOND": ("seconds", 1), "MONTH": ("months", 1), "QUARTER": ("months", 3), "YEAR": ("months", 12),
+}  # fmt: skip
 
 
-def plus_minus(b: ScalarBinder, node: exp.Add | exp.Sub) -> Expression:
+def plus_minus(b: ExpressionBinder, node: exp.Add | exp.Sub) -> Expression:
     """Sums and differences of numbers, dates, timestamps and intervals."""
     sign = 1 if isinstance(node, exp.Add) else -1
     if isinstance(node.expression, exp.Interval):
-        return shift(b, b.bind(node.this), node.expression, sign)
+        return add_interval(b, b.bind(node.this), node.expression, sign)
     if isinstance(node.this, exp.Interval) and sign == 1:
-        return shift(b, b.bind(node.expression), node.this, sign)
+        return add_interval(b, b.bind(node.expression), node.this, sign)
     left, right = b.bind(node.this), b.bind(node.expression)
     if left.type == TIMESTAMP and right.type == INTEGER:
         return call("add_seconds", left, call("*", right, Constant(sign * 86400, INTEGER)))
@@ -43,42 +40,42 @@ def plus_minus(b: ScalarBinder, node: exp.Add | exp.Sub) -> Expression:
     return call("+" if sign == 1 else "-", left, right)
 
 
-def shift(b: ScalarBinder, moment: Expression, interval: exp.Interval, sign: int) -> Expression:
-    """A date or timestamp moved by a constant interval."""
+def add_interval(b: ExpressionBinder, time: Expression, interval: exp.Interval, sign: int) -> Expression:
+    """A date or timestamp plus (``sign`` 1) or minus (-1) a constant interval."""
     b.source.refuse_others(interval, {"this", "unit"}, "INTERVAL")
     unit = interval.args["unit"].name.upper().removesuffix("S") if interval.args.get("unit") else ""
     amount = interval.this
     negative = isinstance(amount, exp.Neg)
-    text = amount.this.name if negative else amount.name if amount is not None else ""
-    if unit not in _UNITS or not re.fullmatch(r"[+-]?[0-9]{1,10}", text.strip()):
+    digits = amount.this.name if negative else amount.name if amount is not None else ""
+    if unit not in _INTERVAL_UNITS or not re.fullmatch(r"[+-]?[0-9]{1,10}", digits.strip()):
         b.source.refuse("this interval", interval, "write INTERVAL '3' DAY, with a whole number of one unit")
-    kind, factor = _UNITS[unit]
-    count = Constant(int(text) * factor * sign * (-1 if negative else 1), INTEGER)
-    moment = coercion.moment(moment)
-    if moment.type == DATE and kind == "days":
-        return call("+", moment, count)
+    kind, factor = _INTERVAL_UNITS[unit]
+    number = int(digits) * factor * sign * (-1 if negative else 1)
+    time = coercion.as_time(time)
+    if time.type == DATE and kind == "days":
+        return call("+", time, Constant(number, INTEGER))
     if kind == "months":
-        return call("add_months" if moment.type == DATE else "add_months_to_timestamp", moment, count)
-    seconds = Constant(int(str(count.value)) * (86400 if kind == "days" else 1), INTEGER)
-    return call("add_seconds", coercion.coerce(moment, TIMESTAMP), seconds)
+        function = "add_months" if time.type == DATE else "add_months_to_timestamp"
+        return call(function, time, Constant(number, INTEGER))
+    seconds = number * (86400 if kind == "days" else 1)
+    return call("add_seconds", coercion.coerce(time, TIMESTAMP), Constant(seconds, INTEGER))
 
 
-def divide(b: ScalarBinder, node: exp.Div) -> Expression:
-    """Division, which is of integers a DOUBLE except in dialects where it is an integer."""
+def divide(b: ExpressionBinder, node: exp.Div) -> Expression:
+    """Division, which is of integers a DOUBLE except in dialects where it is an integer (not Oracle, not Spark)."""
     left, right = b.bind(node.this), b.bind(node.expression)
-    # In some dialects (not Oracle, not Spark) the division of integers is an integer.
     whole = node.args.get("typed") and left.type == INTEGER and right.type == INTEGER
     return call("div" if whole else "/", left, right)
 
 
-def negated(b: ScalarBinder, node: exp.Neg) -> Expression:
+def minus_sign(b: ExpressionBinder, node: exp.Neg) -> Expression:
     """A minus sign, part of the number before a constant."""
     if isinstance(node.this, exp.Literal) and not node.this.is_string:
         return number_literal("-" + node.this.this, b.source, node)
     return call("neg", b.bind(node.this))
 
 
-def connected(b: ScalarBinder, name: str, node: exp.Expr) -> Expression:
+def connective(b: ExpressionBinder, node: exp.And | exp.Or) -> Expression:
     """AND and OR of any number of parts, without recursion down a long chain."""
     parts, rest, kind = [], [node], type(node)
     while rest:
@@ -89,10 +86,10 @@ def connected(b: ScalarBinder, name: str, node: exp.Expr) -> Expression:
             rest += [part.expression, part.this]
         else:
             parts.append(b.condition(part))
-    return call(name, *parts)
+    return call("and" if kind is exp.And else "or", *parts)
 
 
-def is_test(b: ScalarBinder, node: exp.Is) -> Expression:
+def is_test(b: ExpressionBinder, node: exp.Is) -> Expression:
     """IS [NOT] NULL, IS TRUE, IS FALSE; in other tests, and in other dialects, NOT is a node around this one."""
     value = b.bind(node.this)
     if isinstance(node.expression, exp.Null):
@@ -103,23 +100,22 @@ def is_test(b: ScalarBinder, node: exp.Is) -> Expression:
     b.source.refuse("this IS test", node)
 
 
-def in_list(b: ScalarBinder, node: exp.In) -> Expression:
+def in_list(b: ExpressionBinder, node: exp.In) -> Expression:
     """IN with a list."""
     if not node.expressions and not any(node.args.get(key) for key in ("query", "unnest", "field")):
         raise b.source.error("IN needs a list", node, "write values in the parentheses")
     if not node.expressions:
         b.source.refuse("IN with a subquery", node, "write it as a join, with DISTINCT in a subquery")
-    return call("in", b.bind(node.this), *(b.bind(e) for e in node.expressions))
+    return call("in", *b.parts(node, "this", "expressions"))
 
 
-def between(b: ScalarBinder, node: exp.Between) -> Expression:
+def between(b: ExpressionBinder, node: exp.Between) -> Expression:
     """BETWEEN as two comparisons."""
-    value = b.bind(node.this)
-    low, high = b.bind(node.args["low"]), b.bind(node.args["high"])
+    value, low, high = b.parts(node, "this", "low", "high")
     return call("and", call(">=", value, low), call("<=", value, high))
 
 
-def like(b: ScalarBinder, node: exp.Like | exp.ILike | exp.RegexpLike, escape: str | None = None) -> Expression:
+def like(b: ExpressionBinder, node: exp.Like | exp.ILike | exp.RegexpLike, escape: str | None = None) -> Expression:
     """LIKE, ILIKE and RLIKE with a constant pattern."""
     pattern = b.bind(node.expression)
     if not (isinstance(pattern, Constant) and isinstance(pattern.value, str)):
@@ -139,7 +135,7 @@ def like(b: ScalarBinder, node: exp.Like | exp.ILike | exp.RegexpLike, escape: s
     return call("not", test) if node.args.get("negate") else test
 
 
-def _like_pattern(b: ScalarBinder, pattern: str, escape: str | None, node: exp.Expr) -> str:
+def _like_pattern(b: ExpressionBinder, pattern: str, escape: str | None, node: exp.Expr) -> str:
     """A LIKE pattern with backslash as its escape character."""
     result, rest = [], iter(pattern)
     for char in rest:
@@ -153,7 +149,7 @@ def _like_pattern(b: ScalarBinder, pattern: str, escape: str | None, node: exp.E
     return "".join(result)
 
 
-def escaped_like(b: ScalarBinder, node: exp.Escape) -> Expression:
+def escaped_like(b: ExpressionBinder, node: exp.Escape) -> Expression:
     """LIKE ... ESCAPE."""
     inner, escape = node.this, node.expression
     if not isinstance(inner, (exp.Like, exp.ILike)) or not isinstance(escape, exp.Literal) or len(escape.this) != 1:
@@ -161,16 +157,17 @@ def escaped_like(b: ScalarBinder, node: exp.Escape) -> Expression:
     return like(b, inner, escape.this)
 
 
-def concatenated(b: ScalarBinder, node: exp.Expr) -> Expression:
+def concatenation(b: ExpressionBinder, node: exp.DPipe | exp.Concat) -> Expression:
     """|| and CONCAT of any number of parts, without recursion down a long chain."""
-    nodes, rest = [], [node]
+    nodes: list[exp.Expr] = []
+    rest: list[exp.Expr] = [node]
     while rest:
         part = rest.pop()
         if isinstance(part, exp.DPipe | exp.Concat):
             rest += reversed(part.expressions or [part.this, part.expression])
         else:
             nodes.append(part)
-    parts = [b.written(b.bind(e), e) for e in nodes]
+    parts = [as_text(b, b.bind(n), n) for n in nodes]
     if b.dialect != "oracle":
         return reduce(lambda left, right: call("||", left, right), parts)
     # Oracle takes NULL for the empty string here, unless all parts are NULL.
@@ -181,38 +178,41 @@ def concatenated(b: ScalarBinder, node: exp.Expr) -> Expression:
     return call("case", call("and", *(call("is_null", part) for part in parts)), Constant(None, STRING), joined)
 
 
-def number_literal(text: str, source: SourceText, node: exp.Expr) -> Constant:
+def as_text(b: ExpressionBinder, value: Expression, node: exp.Expr) -> Expression:
+    """A value as text.
+
+    Raises:
+        UnsupportedError: Oracle writes fractions its own way, and dates by a setting of the session.
+    """
+    if b.dialect == "oracle" and not coercion.is_null(value):
+        if value.type.kind in (Kind.DATE, Kind.TIMESTAMP):
+            b.source.refuse(f"a {value.type.kind.upper()} as text without a format", node, "TO_CHAR(x, 'YYYY-MM-DD')")
+        if value.type.kind in (Kind.DECIMAL, Kind.DOUBLE):
+            b.source.refuse("a number with a fraction as text", node, "Oracle writes .5 for 0.5; keep it a number")
+    return coercion.as_string(value)
+
+
+def literal(b: ExpressionBinder, node: exp.Literal) -> Expression:
+    """A number or a string."""
+    return string_literal(b, node) if node.is_string else number_literal(node.this, b.source, node)
+
+
+def string_literal(b: ExpressionBinder, node: exp.Expr) -> Constant:
+    """A string; the empty one is NULL in Oracle."""
+    return Constant(None if b.dialect == "oracle" and not node.this else node.this, STRING)
+
+
+def number_literal(digits: str, source: SourceText, node: exp.Expr) -> Constant:
     """INTEGER for whole numbers, DECIMAL with a point, DOUBLE with an exponent, as in Spark."""
-    if "e" in text.lower():
-        if math.isinf(float(text)):
+    if "e" in digits.lower():
+        if math.isinf(float(digits)):
             raise source.error("the number is beyond those of DOUBLE", node)
-        return Constant(float(text), DOUBLE)
-    value = Decimal(text)
-    if "." not in text and -BIGINT_MAX - 1 <= value <= BIGINT_MAX:
+        return Constant(float(digits), DOUBLE)
+    value = Decimal(digits)
+    if "." not in digits and -BIGINT_MAX - 1 <= value <= BIGINT_MAX:
         return Constant(int(value), INTEGER)
-    _, digits, exponent = value.as_tuple()
+    _, significant, exponent = value.as_tuple()
     scale = max(0, -int(exponent))
-    if len(digits) > 38 or scale > 38:
+    if len(significant) > 38 or scale > 38:
         raise source.error("a number has at most 38 digits", node)
-    return Constant(value, decimal(max(len(digits), scale), scale))
-
-
-HANDLERS: dict[str, tuple[str, Callable[[ScalarBinder, Any], Expression]]] = {
-    "Add": ("this expression", plus_minus),
-    "Sub": ("this expression", plus_minus),
-    "Div": ("this expression", divide),
-    "Neg": ("this", negated),
-    "And": ("this expression", lambda b, n: connected(b, "and", n)),
-    "Or": ("this expression", lambda b, n: connected(b, "or", n)),
-    "Not": ("this", lambda b, n: call("not", b.condition(n.this))),
-    "Is": ("this expression negate", is_test),
-    "NullSafeNEQ": ("this expression", lambda b, n: call("not", call("<=>", b.bind(n.this), b.bind(n.expression)))),
-    "In": ("this expressions query unnest field is_global", in_list),
-    "Between": ("this low high", between),
-    "Like": ("this expression negate", like),
-    "ILike": ("this expression negate", like),
-    "RegexpLike": ("this expression", like),
-    "Escape": ("this expression", escaped_like),
-    "DPipe": ("this expression", concatenated),
-    "Concat": ("expressions", concatenated),
-}
+    return Constant(value, decimal(max(len(significant), scale), scale))

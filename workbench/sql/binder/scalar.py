@@ -1,89 +1,91 @@
 """Scalar expressions of SQL text to typed expressions.
 
-Every kind of syntax node has a handler; a node or a part of one without a handler is refused by name.
+Every kind of syntax node has a handler (``handlers``); a node or a part of one without a handler is refused by name.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
 
+import sqlglot
 from sqlglot import exp
 
-from workbench.errors import UnsupportedError, nearest
+from workbench.errors import SqlError, UnsupportedError, nearest
 from workbench.sql.algebra import coercion, functions
 from workbench.sql.algebra.coercion import TypeClash
-from workbench.sql.algebra.expressions import Call, Constant, Expression
-from workbench.sql.algebra.functions import call
-from workbench.sql.algebra.types import BOOLEAN, DATE, STRING, TIMESTAMP
-from workbench.sql.binder import calls, operators, temporal
-from workbench.sql.binder.aggregation import is_aggregate
-from workbench.sql.binder.scope import Scope
-from workbench.sql.binder.window_functions import SESSIONS, bind_window, is_window, part_of_window
+from workbench.sql.algebra.expressions import AggregateCall, Call, Constant, Expression
+from workbench.sql.algebra.types import BOOLEAN, DATE, TIMESTAMP
+from workbench.sql.binder.aggregation import Aggregation, is_aggregate
+from workbench.sql.binder.differences import refuse_different
+from workbench.sql.binder.handlers import HANDLERS, IGNORED_PARTS, NAMED
+from workbench.sql.binder.scope import Item, Scope
+from workbench.sql.binder.window_functions import bind_window, is_window
 from workbench.sql.schema import Schema
-from workbench.sql.syntax.caret import SourceText
-from workbench.sql.syntax.dialects import refuse_different
-from workbench.sql.syntax.extent import Extent, refuse_extent
-
-if TYPE_CHECKING:
-    from workbench.sql.binder.aggregation import Aggregation
+from workbench.sql.syntax.limits import Extent, refuse_extent, refuse_height, refuse_nesting
+from workbench.sql.syntax.source_text import SourceText
 
 _SUBQUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Exists, exp.Any, exp.All)
-_NOW = {"CurrentTimestamp", "CurrentDate"}
+_NOW = (exp.CurrentTimestamp, exp.CurrentDate)
 _NOW_NAMES = {"now", "sysdate", "current_timestamp", "current_date"}
-_UNSTEADY = {"CurrentTime", "CurrentDatetime", "Rand", "Randn", "Uuid",
-             "CurrentUser", "Localtimestamp", "Localtime", "UnixSeconds", "SessionUser"}  # fmt: skip
+_UNSTEADY = (exp.CurrentTime, exp.CurrentDatetime, exp.Rand, exp.Randn, exp.Uuid, exp.CurrentUser, exp.Localtimestamp,
+             exp.Localtime, exp.UnixSeconds, exp.SessionUser)  # fmt: skip
 _UNSTEADY_NAMES = {"systimestamp", "rand", "random", "uuid", "curdate", "localtimestamp", "rownum", "sys_guid",
                    "monotonically_increasing_id"}  # fmt: skip
-# Flags sqlglot sets on every parse of a dialect; they describe the dialect and are dealt with where they matter.
-_FLAGS = {"safe", "typed", "coalesce", "is_nvl", "fractions_supported", "big_int", "ignore_nulls", "zone", "nested",
-          "preserve_end_of_month", "charset", "sysdate", "is_left", "quoted", "date_part_boundary"}  # fmt: skip
 
-_WORDS = {"BitwiseAnd": "&", "BitwiseOr": "|", "BitwiseXor": "^", "BitwiseNot": "~", "BitwiseLeftShift": "<<",
-          "BitwiseRightShift": ">>", "Bracket": "a part of an array, [...]", "Dot": "a part of a value, by a dot",
-          "Tuple": "a list in parentheses", "Star": "* there", "Distinct": "DISTINCT there",
-          "Aliases": "a list of aliases", "Interval": "an interval there"}  # fmt: skip
-_HINTS = {
-    "Tuple": "write the values one by one; comparisons of them with AND",
-    "Interval": "add it to a date or a timestamp, or subtract it",
-    "IgnoreNulls": "every aggregate skips NULLs; leave it out",
-    "RespectNulls": "every aggregate skips NULLs; leave it out",
-    "WithinGroup": "PERCENTILE_CONT is, and MODE(x) and MEDIAN(x) are written without WITHIN GROUP",
-    "Right": "write SUBSTR(x, -n)",
-    "Collate": "texts compare by their bytes; compare UPPER(x)",
-    "MonthsBetween": "subtract dates, or count with YEAR and MONTH",
-    "RegexpReplace": "use REPLACE, or add a function of your own with add_function",
-    "ConcatWs": "write || between the texts",
+_LABELS = {
+    exp.BitwiseAnd: "&", exp.BitwiseOr: "|", exp.BitwiseXor: "^", exp.BitwiseNot: "~", exp.BitwiseLeftShift: "<<",
+    exp.BitwiseRightShift: ">>", exp.Bracket: "a part of an array, [...]", exp.Dot: "a part of a value, by a dot",
+    exp.Tuple: "a list in parentheses", exp.Star: "* there", exp.Distinct: "DISTINCT there",
+    exp.Aliases: "a list of aliases", exp.Interval: "an interval there",
+}  # fmt: skip
+_HINTS: dict[type[exp.Expr], str] = {
+    exp.Tuple: "write the values one by one; comparisons of them with AND",
+    exp.Interval: "add it to a date or a timestamp, or subtract it",
+    exp.IgnoreNulls: "every aggregate skips NULLs; leave it out",
+    exp.RespectNulls: "every aggregate skips NULLs; leave it out",
+    exp.WithinGroup: "PERCENTILE_CONT is, and MODE(x) and MEDIAN(x) are written without WITHIN GROUP",
+    exp.Right: "write SUBSTR(x, -n)",
+    exp.Collate: "texts compare by their bytes; compare UPPER(x)",
+    exp.MonthsBetween: "subtract dates, or count with YEAR and MONTH",
+    exp.RegexpReplace: "use REPLACE, or add a function of your own with add_function",
+    exp.ConcatWs: "write || between the texts",
 }
 
 
 class ScalarBinder:
-    """Binds the expressions of one SELECT.
+    """Binds the expressions of one clause of a SELECT.
 
     Args:
         scope: what columns mean.
         schema: the analyst's functions and aggregates.
-        dialect: decides what || does with NULL, what TRUNC and formats mean.
         aggregation: takes aggregates where they are allowed, ``None`` where they are not.
-        now: gives what now means to the node that asks, where it may be asked.
-        grouped: whether ``window(…)`` may stand here, which is a group.
+        now_at: gives what now means to the node that asks, where it may be asked.
+        grouped: whether ``window(...)`` may stand here, which is a group.
+
+    Attributes:
+        columns: the column names bound so far, each with its meaning, for errors that name one later.
     """
 
     def __init__(
         self,
         scope: Scope,
         schema: Schema,
-        dialect: str,
         aggregation: Aggregation | None = None,
-        now: Callable[[exp.Expr], Expression] | None = None,
+        now_at: Callable[[exp.Expr], Expression] | None = None,
         grouped: bool = False,
     ) -> None:
-        self.scope, self.schema, self.dialect, self.aggregation = scope, schema, dialect, aggregation
-        self._now, self._grouped = now, grouped or aggregation is not None
+        self.scope, self.schema, self.aggregation = scope, schema, aggregation
         self.source: SourceText = scope.source
+        self.dialect = self.source.dialect
         self.columns: list[tuple[exp.Column, Expression]] = []
+        self._now_at, self._grouped = now_at, grouped or aggregation is not None
         self._extents: dict[int, Extent] = {}
+
+    @property
+    def keep(self) -> Callable[[AggregateCall], None] | None:
+        """Takes a statistic that the block needs; ``None`` where aggregates may not stand."""
+        return None if self.aggregation is None else self.aggregation.statistics.add
 
     def bind(self, node: exp.Expr) -> Expression:
         """The typed expression of a syntax node.
@@ -98,7 +100,7 @@ class ScalarBinder:
         except TypeClash as clash:
             raise self.source.error(clash.message, node, clash.hint) from None
         refuse_extent(bound, self.source, node, self._extents)
-        refuse_different(self.source, self.dialect, node, bound)
+        refuse_different(self.source, node, bound)
         return bound
 
     def condition(self, node: exp.Expr) -> Expression:
@@ -110,25 +112,55 @@ class ScalarBinder:
             raise self.source.error(f"type clash: a condition is needed, not {bound.type}", node)
         return bound
 
+    def parts(self, node: exp.Expr, *keys: str) -> list[Expression]:
+        """The arguments of a node under ``keys`` that are there, lists flattened."""
+        values = [node.args.get(key) for key in keys]
+        listed = [value if isinstance(value, list) else [value] for value in values if value is not None]
+        return [self.bind(part) for parts in listed for part in parts]
+
+    def column(self, node: exp.Column) -> Expression:
+        """What a column name means."""
+        meaning = self.scope.resolve(node)
+        in_having = self.aggregation is not None and not self.aggregation.inside and not node.table
+        ambiguous = in_having and self.scope.aliases.get(node.name.lower(), meaning) != meaning
+        if ambiguous and self.dialect not in ("oracle", "postgres"):  # in which it is the column
+            hint = "give the alias another name"
+            raise self.source.error(f"{node.name} is a column and an alias here", node, hint)
+        self.columns.append((node, meaning))
+        return meaning
+
+    def bind_text(self, sql: str, names: Mapping[str, Expression], aggregates: bool) -> Expression:
+        """The expression of another text, in Spark's dialect, over ``names`` alone.
+
+        Raises:
+            SqlError: the text is no expression, or not one over these names.
+        """
+        source = SourceText(sql, "spark")
+        refuse_nesting(source)
+        try:
+            node = sqlglot.parse_one(sql, dialect="spark")
+        except sqlglot.ParseError:
+            raise SqlError(f"cannot read {sql}") from None
+        refuse_height(node, source)
+        aggregation = self.aggregation if aggregates else None
+        return ScalarBinder(Scope(source, [Item("", names)]), self.schema, aggregation).bind(node)
+
+    # ---- nodes -------------------------------------------------------------------------------------------------------
+
     def _bind(self, node: exp.Expr) -> Expression:
         if is_now(node) and not self._is_column(node):
-            return self.now(node)
+            return self._now(node)
         self._refuse_unsupported(node)
-        kind = type(node).__name__
-        if kind in _SIMPLE:
-            function, *keys = _SIMPLE[kind]
-            self.source.refuse_others(node, {*keys, *_FLAGS}, kind.upper())
-            return call(function, *self.parts(node, keys))
         if isinstance(node, exp.Anonymous):
-            return self._anonymous(node)
-        if kind in _HANDLERS:
-            handled, bind = _HANDLERS[kind]
-            self.source.refuse_others(node, {*handled.split(), *_FLAGS}, kind.upper())
-            return bind(self, node)
+            return self._named_function(node)
+        handler = HANDLERS.get(type(node))
+        if handler is not None:
+            self.source.refuse_others(node, {*handler.parts, *IGNORED_PARTS}, type(node).__name__.upper())
+            return handler.bind(self, node)
         if is_aggregate(node, self.schema):
             raise self.source.error(f"{self._called(node)} is an aggregate, which cannot stand here", node,
                                     "a condition on an aggregate goes into HAVING")  # fmt: skip
-        hint = _HINTS.get(kind)
+        hint = _HINTS.get(type(node))
         if hint is None and isinstance(node, exp.AggFunc):
             hint = "add_aggregate adds an aggregate made of COUNT, SUM, MIN and MAX"
         elif hint is None and isinstance(node, exp.Func):
@@ -141,8 +173,7 @@ class ScalarBinder:
             return "SYSDATE"
         if isinstance(node, exp.Func) and not isinstance(node, exp.Connector):
             return (self.source.called(node) or node.sql_name()).upper()
-        kind = type(node).__name__
-        return _WORDS.get(kind) or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", kind).upper()
+        return _LABELS.get(type(node)) or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(node).__name__).upper()
 
     def _refuse_unsupported(self, node: exp.Expr) -> None:
         """Refuse subqueries, window functions, and what would differ from one evaluation to the next."""
@@ -153,143 +184,53 @@ class ScalarBinder:
         if isinstance(node, exp.Window):
             self.source.refuse("a window function (OVER)", node, "group in a subquery and join it")
         named = isinstance(node, (exp.Anonymous, exp.Column)) and node.name.lower() in _UNSTEADY_NAMES
-        if type(node).__name__ in _UNSTEADY or (named and not self._is_column(node)):
+        if type(node) in _UNSTEADY or (named and not self._is_column(node)):
             name = node.name.upper() if named else self._called(node)
             self.source.refuse(name, node, "answers must be the same on every replay; use a constant or a column")
 
-    def now(self, node: exp.Expr) -> Expression:
-        """The query's time; CURRENT_DATE is its day.
-
-        Raises:
-            UnsupportedError: it stands where a row cannot enter or leave by the passing of time.
-            SqlError: the query reads no stream with event times.
-        """
+    def _now(self, node: exp.Expr) -> Expression:
+        """The query's time; CURRENT_DATE is its day."""
         name = node.name.upper() if node.name else self._called(node)
-        if self._now is None or (self.aggregation is not None and self.aggregation.inside):
+        if self._now_at is None or (self.aggregation is not None and self.aggregation.inside):
             place = self.source.of(node)
-            place = place if place["position"] is not None else self.source.word(name)
+            place = place if place["position"] is not None else self.source.keyword(name)
             hint = "it stands in WHERE, ON and HAVING: t > now() - INTERVAL '5' DAY"
             raise UnsupportedError(f"{name} outside of a condition is not supported", **place, hint=hint)
-        found = self._now(node)
-        day = name == "CURRENT_DATE" and found.type == TIMESTAMP
-        return functions.cast(found, DATE) if day else found
+        now = self._now_at(node)
+        return functions.cast(now, DATE) if name == "CURRENT_DATE" and now.type == TIMESTAMP else now
 
     def _is_column(self, node: exp.Expr) -> bool:
         return isinstance(node, exp.Column) and any(node.name.lower() in item.columns for item in self.scope.items)
 
-    def parts(self, node: exp.Expr, keys: list[str]) -> list[Expression]:
-        """The arguments under ``keys`` that are there, lists flattened."""
-        found = [part for key in keys for part in _listed(node.args.get(key))]
-        return [self.bind(part) for part in found]
-
-    def part(self, node: exp.Dot) -> Expression:
-        """``window(…).start`` and ``.end``."""
-        if is_window(node.this):
-            found = part_of_window(self.bind(node.this), node.expression.name, self.aggregation)
-            if found is not None:
-                return found
-        self.source.refuse("a part of a value, by a dot", node)
-
-    def column(self, node: exp.Column) -> Expression:
-        """What a column name means, remembered for errors that name it later."""
-        resolved = self.scope.resolve(node)
-        self._refuse_hidden_alias(node, resolved)
-        self.columns.append((node, resolved))
-        return resolved
-
-    def _refuse_hidden_alias(self, node: exp.Column, resolved: Expression) -> None:
-        """Refuse a name in HAVING that is a column and an alias of something else: databases differ in which it is."""
-        if self.aggregation is None or self.aggregation.inside or node.table or self.dialect in ("oracle", "postgres"):
-            return
-        if self.scope.aliases.get(node.name.lower(), resolved) != resolved:
-            raise self.source.error(f"{node.name} is a column and an alias here", node, "give the alias another name")
-
-    def literal(self, node: exp.Literal) -> Expression:
-        """A number or a string."""
-        if node.is_string:
-            return self.text(node.this)
-        return operators.number_literal(node.this, self.source, node)
-
-    def text(self, value: str) -> Constant:
-        """A string; written empty it is NULL in Oracle."""
-        return Constant(None if self.dialect == "oracle" and not value else value, STRING)
-
-    def written(self, value: Expression, node: exp.Expr) -> Expression:
-        """A value as text, where every database of the dialect writes the same."""
-        return temporal.written(self, value, node)
-
-    def _anonymous(self, node: exp.Anonymous) -> Expression:
-        name, arguments = node.name.lower(), node.expressions
+    def _named_function(self, node: exp.Anonymous) -> Expression:
+        """A function that the parser leaves as a plain name."""
+        name = node.name.lower()
         if is_window(node):
             if not self._grouped:
-                called = SESSIONS if name == SESSIONS else "window"
-                what = f"{called}(...) outside of GROUP BY"
-                self.source.refuse(what, node, f"group by it, and select {called}.start")
+                self.source.refuse(f"{name}(...) outside of GROUP BY", node, f"group by it, and select {name}.start")
             return bind_window(self, node)
-        self.source.refuse_others(node, {"this", "expressions", *_FLAGS}, name)
+        self.source.refuse_others(node, {"this", "expressions", *IGNORED_PARTS}, name)
         user = self.schema.function(name)
         if user is not None:
             least, most = user.takes
-            if not least <= len(arguments) <= (len(arguments) if most is None else most):
-                what = f"function {user.name} takes {_number(least, most)}, and is given {len(arguments)}"
+            count = len(node.expressions)
+            if count < least or (most is not None and count > most):
+                needed = f"at least {least}" if most is None else f"{least}{f' to {most}' * (least != most)}"
+                plural = "s" * ((least if most is None else most) != 1)
+                what = f"function {user.name} takes {needed} argument{plural}, and is given {count}"
                 raise self.source.error(what, node)
-            return Call(user.id, tuple(self.bind(a) for a in arguments), user.returns)
-        if name in _NAMED:
-            return _NAMED[name](self, [self.bind(a) for a in arguments])
+            return Call(user.id, tuple(self.parts(node, "expressions")), user.returns)
+        if name in NAMED:
+            return NAMED[name](self, self.parts(node, "expressions"))
         if is_aggregate(node, self.schema):
             raise self.source.error(f"{node.name} is an aggregate, which cannot stand here", node)
-        known = [*self.schema.functions, *self.schema.aggregates, *functions.FUNCTIONS, *_NAMED]
+        known = [*self.schema.functions, *self.schema.aggregates, *functions.FUNCTIONS, *NAMED]
         hint = nearest(name, [k for k in known if k[0].isalpha()])
         raise self.source.error(f"unknown function {node.name}", node, hint)
-
-
-def _number(least: int, most: int | None) -> str:
-    """How many arguments, in words."""
-    if most is None:
-        return f"at least {least} argument{'s' * (least != 1)}"
-    return f"{least}{f' to {most}' * (least != most)} argument{'s' * (most != 1)}"
 
 
 def is_now(node: exp.Expr) -> bool:
     """Whether a syntax node asks what time it is; a name may be that of a column."""
     if isinstance(node, exp.Column):
         return not node.table and node.name.lower() in _NOW_NAMES
-    return type(node).__name__ in _NOW or (isinstance(node, exp.Anonymous) and node.name.lower() in _NOW_NAMES)
-
-
-def _listed(value: object) -> list[exp.Expr]:
-    return [] if value is None else value if isinstance(value, list) else [value]  # type: ignore[list-item]
-
-
-_SIMPLE: dict[str, tuple[str, ...]] = {
-    **{kind: (symbol, "this", "expression") for kind, symbol in {
-        "EQ": "=", "NEQ": "<>", "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">=", "NullSafeEQ": "<=>", "Mul": "*",
-        "IntDiv": "div", "Pow": "power", "Nullif": "nullif", "SafeAdd": "+", "SafeSubtract": "-",
-        "SafeMultiply": "*", "SafeDivide": "/"}.items()},
-    **{kind: (kind.lower(), "this") for kind in (
-        "Abs", "Floor", "Ceil", "Sign", "Sqrt", "Exp", "Ln", "Upper", "Lower", "Length")},
-    "Coalesce": ("coalesce", "this", "expressions"),
-}  # fmt: skip
-"""Syntax node -> function and the node's arguments in order."""
-
-_HANDLERS: dict[str, tuple[str, Callable[[ScalarBinder, Any], Expression]]] = {
-    "Paren": ("this", lambda b, n: b.bind(n.this)),
-    "Column": ("this table join_mark db catalog", lambda b, n: b.column(n)),
-    "Dot": ("this expression", lambda b, n: b.part(n)),
-    "Literal": ("this is_string", lambda b, n: b.literal(n)),
-    "RawString": ("this", lambda b, n: b.text(n.this)),
-    "National": ("this", lambda b, n: b.text(n.this)),
-    "Null": ("", lambda b, n: Constant(None, STRING)),
-    "Boolean": ("this", lambda b, n: Constant(bool(n.this), BOOLEAN)),
-    **operators.HANDLERS,
-    **calls.HANDLERS,
-    **temporal.HANDLERS,
-}
-"""Syntax node -> the parts of it that are dealt with, and what binds it."""
-
-_NAMED: dict[str, Callable[[ScalarBinder, list[Expression]], Expression]] = {
-    "isnull": lambda b, a: call("is_null", *a),
-    "isnotnull": lambda b, a: call("not", call("is_null", *a)),
-    **temporal.NAMED,
-}
-"""Functions that the parser leaves as plain names."""
+    return type(node) in _NOW or (isinstance(node, exp.Anonymous) and node.name.lower() in _NOW_NAMES)

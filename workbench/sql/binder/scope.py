@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from workbench.errors import nearest
 from workbench.sql.algebra.expressions import Expression
-from workbench.sql.syntax.caret import SourceText
+from workbench.sql.syntax.source_text import SourceText
 
 
 @dataclass

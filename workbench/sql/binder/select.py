@@ -1,10 +1,10 @@
-"""One SELECT to a Block: WHERE, GROUP BY and HAVING, the select list, DISTINCT; FROM is bound in ``from_clause``."""
+"""The clauses of one SELECT; ``pipeline`` says in which order they are bound."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import cached_property
 
 from sqlglot import exp
 
@@ -14,214 +14,202 @@ from workbench.sql.algebra.expressions import Call, Column, Expression, columns,
 from workbench.sql.algebra.functions import call
 from workbench.sql.binder.aggregation import Aggregation, is_aggregate, over_groups
 from workbench.sql.binder.from_clause import bind_from
+from workbench.sql.binder.protocols import QueryContext
 from workbench.sql.binder.scalar import ScalarBinder, is_now
 from workbench.sql.binder.scope import Item, Scope
-from workbench.sql.binder.window_functions import SESSIONS, part_of_window
+from workbench.sql.binder.stream_windows import StreamWindows
+from workbench.sql.binder.window_functions import SESSION_WINDOW, TIME_WINDOW, part_of_window
 from workbench.sql.logical import Block, Grouping, Output, StreamInput
-from workbench.sql.predicates.cnf import PredSet, conjunction
+from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction
 from workbench.sql.predicates.normal_form import normal_form
-from workbench.sql.windows.bounds import NoWindow, split, without_now
-from workbench.sql.windows.overlapping import without_overlap
-from workbench.sql.windows.stream_time import ROW, SESSION, SLIDING, TUMBLING, is_session, rows_of
-
-if TYPE_CHECKING:
-    from workbench.sql.binder.pipeline import QueryBinder
+from workbench.sql.windows.bounds import NoWindow, split, without_trivial_bounds
+from workbench.sql.windows.stream_time import ROW, SESSION, SLIDING, TUMBLING, rows_of
 
 _HANDLED = {"expressions", "from_", "joins", "where", "group", "having", "distinct", "with_"}
 Named = tuple[str, Expression]
 
 
-def bind_block(select: exp.Select, binder: QueryBinder) -> Block:
-    """Bind one SELECT.
+@dataclass
+class _SelectItem:
+    """A column of the select list, with the binder that bound it (it knows the columns that the item names)."""
+
+    name: str
+    expression: Expression
+    scalar: ScalarBinder
+
+
+class SelectBinder:
+    """Binds the clauses of one SELECT; each method is a step, and leaves its result for those after it.
 
     Raises:
-        SqlError: names or types are wrong, or a selected column is neither grouped nor aggregated.
         UnsupportedError: the SELECT has a part that is not evaluated.
+        SqlError: nothing is selected.
     """
-    return _SelectBinder(select, binder).block()
 
+    def __init__(self, select: exp.Select, context: QueryContext) -> None:
+        self._select, self._context, self._source = select, context, context.source
+        self._source.refuse_others(select, _HANDLED, "SELECT")
+        distinct = select.args.get("distinct")
+        if distinct is not None and distinct.args.get("on") is not None:
+            self._source.refuse("DISTINCT ON", distinct.args["on"], "use GROUP BY with MIN or MAX")
+        if not select.expressions:
+            raise self._source.error("nothing is selected", select, "name columns after SELECT, or write *")
+        self._where = self._window = TRUE
+        self._groups: tuple[Expression, ...] = ()
+        self._aggregation = Aggregation()
+        self._items: list[_SelectItem] = []
 
-@dataclass
-class _SelectBinder:
-    select: exp.Select
-    binder: QueryBinder
+    @cached_property
+    def is_grouped(self) -> bool:
+        """Whether rows are grouped: by GROUP BY, or into one group by an aggregate in the select list or HAVING."""
+        # Aggregates of subqueries in these clauses are found too; such subqueries are refused later.
+        having = self._select.args.get("having")
+        roots = [*self._select.expressions, *([having] if having is not None else [])]
+        return self._select.args.get("group") is not None or any(
+            is_aggregate(node, self._context.schema) for root in roots for node in root.walk()
+        )
 
-    def __post_init__(self) -> None:
-        self.source = self.binder.source
-        self.source.refuse_others(self.select, _HANDLED, "SELECT")
-        self._distinct_on()
-        if not self.select.expressions:
-            raise self.source.error("nothing is selected", self.select, "name columns after SELECT, or write *")
-        self.from_ = bind_from(self.select, self.binder)
-        self.scope = self.from_.scope
-        self.where, self.window = self._where()
+    def bind_from(self) -> None:
+        """FROM: the inputs, the scope of all other clauses, and the conditions of joins and merged subqueries."""
+        self._from = bind_from(self._select, self._context)
+        self._scope = self._from.scope
 
-    def block(self) -> Block:
-        grouped = self.select.args.get("group") is not None or self._has_aggregates()
-        return self._grouped() if grouped else self._plain()
+    def bind_where(self, windows: StreamWindows | None) -> None:
+        """WHERE with the conditions of FROM and the window clause, in normal form, its window split off."""
+        where = self._select.args.get("where")
+        conditions = list(self._from.conditions)
+        if where is not None:
+            scalar = ScalarBinder(self._scope, self._context.schema, now_at=self._context.now_at)
+            conditions.append(normal_form(scalar.condition(where.this)))
+        if windows is not None:
+            conditions.append(windows.on(self._from))
+        self._where, window = self._split(conjunction(*conditions))
+        owners: dict[Expression, frozenset[str]] = {}
+        for i, relation in enumerate(self._from.inputs):
+            if isinstance(relation, StreamInput):
+                owners[replace(ROW, source=i)] = frozenset([rows_of(relation.stream)])
+                if (time := self._context.schema.time(relation.stream)) is not None:
+                    owners[replace(time, source=i)] = frozenset([relation.stream.lower()])
+        self._window = without_trivial_bounds(conjunction(window, *self._from.windows), owners, self._where)
 
-    def _scalar(
-        self, aggregation: Aggregation | None = None, scope: Scope | None = None, timed: bool = False
-    ) -> ScalarBinder:
-        """Binds expressions; ``timed``: of a condition, where now may stand."""
-        now = self.binder.current if timed else None
-        return ScalarBinder(scope or self.scope, self.binder.schema, self.binder.dialect, aggregation, now)
+    def bind_groups(self) -> None:
+        """GROUP BY: its expressions, each once, in reading order; and the parts of a window that is a group."""
+        group = self._select.args.get("group")
+        if group is None:
+            return
+        self._source.refuse_others(group, {"expressions"}, "GROUP BY")
+        aliases = {n.alias.lower(): n.this for n in self._select.expressions if isinstance(n, exp.Alias)}
+        plain = ScalarBinder(self._scope, self._context.schema)
+        scope = Scope(self._source, self._scope.items, _Aliases(plain, aliases), self._scope.using)
+        scalar = ScalarBinder(scope, self._context.schema, grouped=True)
+        bound: set[Expression] = set()
+        for node in group.expressions:
+            if isinstance(node, (exp.Rollup, exp.Cube, exp.GroupingSets)):
+                name = {"Rollup": "ROLLUP", "Cube": "CUBE"}.get(type(node).__name__, "GROUPING SETS")
+                self._source.refuse(name, node, "UNION ALL one GROUP BY for each grouping")
+            if not (isinstance(node, exp.Tuple) and not node.expressions):
+                bound.add(scalar.bind(self._by_position(node)))
+        self._groups = tuple(sorted(bound, key=reading_order))
+        self._name_window()
 
-    def _where(self) -> tuple[PredSet, PredSet]:
-        """The conditions of FROM and WHERE, and the window they make."""
-        where = self.select.args.get("where")
-        own = [normal_form(self._scalar(timed=True).condition(where.this))] if where is not None else []
-        if self.binder.windows is not None:
-            own.append(self.binder.windows.on(self.from_))
-        plain, window = self._split(conjunction(*self.from_.conditions, *own))
-        owned: dict[Expression, frozenset[str]] = {}
-        for i, item in enumerate(self.from_.inputs):
-            if isinstance(item, StreamInput):
-                owned[replace(ROW, source=i)] = frozenset([rows_of(item.stream)])
-                if (time := self.binder.schema.time(item.stream)) is not None:
-                    owned[replace(time, source=i)] = frozenset([item.stream.lower()])
-        return plain, without_now(conjunction(window, *self.from_.windows), owned, plain)
+    def bind_select_list(self) -> None:
+        """The select list, with ``*`` and ``t.*`` written out."""
+        for node in self._select.expressions:
+            scalar = ScalarBinder(self._scope, self._context.schema, self._aggregation if self.is_grouped else None)
+            star = node.this if isinstance(node, exp.Column) and isinstance(node.this, exp.Star) else node
+            if not isinstance(star, exp.Star):
+                self._items.append(_SelectItem(self._name(node), scalar.bind(_unaliased(node)), scalar))
+                continue
+            self._source.refuse_others(star, set(), "*")
+            named = self._scope.star() if star is node else self._scope.item(node.table, node).columns.items()
+            self._items += [_SelectItem(name, expression, scalar) for name, expression in named]
+
+    def plain_block(self) -> Block:
+        """The block of a SELECT that is not grouped."""
+        having = self._select.args.get("having")
+        if having is not None:
+            raise self._source.error("HAVING without GROUP BY or an aggregate", having.this, "use WHERE")
+        return self._block([(item.name, item.expression) for item in self._items], None, TRUE)
+
+    def grouped_block(self) -> Block:
+        """The block of a grouped SELECT: HAVING is bound, and the select list and HAVING are rewritten over groups."""
+        condition = self._having()
+        outputs = [(i.name, over_groups(i.expression, self._groups, self._not_grouped(i.scalar))) for i in self._items]
+        having = TRUE
+        if condition is not None:
+            expression, scalar = condition
+            having = normal_form(over_groups(expression, self._groups, self._not_grouped(scalar)))
+        statistics = tuple(sorted(self._aggregation.statistics, key=reading_order))
+        return self._block(outputs, Grouping(self._groups, statistics), having)
+
+    # ---- parts of the steps ------------------------------------------------------------------------------------------
 
     def _split(self, predicates: PredSet) -> tuple[PredSet, PredSet]:
+        """The predicates that do not read now, and the window."""
         try:
             return split(predicates)
         except NoWindow as why:
-            self.source.refuse(why.what, next(filter(is_now, self.select.walk())), why.hint)
+            self._source.refuse(why.what, next(filter(is_now, self._select.walk())), why.hint)
 
-    def _distinct_on(self) -> None:
-        distinct = self.select.args.get("distinct")
-        if distinct is not None and distinct.args.get("on") is not None:
-            self.source.refuse("DISTINCT ON", distinct.args["on"], "use GROUP BY with MIN or MAX")
-
-    # ---- select list -------------------------------------------------------------------------------------------------
-
-    def _stars(self) -> list[tuple[exp.Expr | None, Named | None]]:
-        """The select list with ``*`` and ``t.*`` written out."""
-        result: list[tuple[exp.Expr | None, Named | None]] = []
-        for node in self.select.expressions:
-            star = node.this if isinstance(node, exp.Column) and isinstance(node.this, exp.Star) else node
-            if not isinstance(star, exp.Star):
-                result.append((node, None))
-                continue
-            self.source.refuse_others(star, set(), "*")
-            named = self.scope.star() if star is node else list(self.scope.item(node.table, node).columns.items())
-            result += [(None, pair) for pair in named]
-        return result
-
-    def _plain(self) -> Block:
-        having = self.select.args.get("having")
-        if having is not None:
-            raise self.source.error("HAVING without GROUP BY or an aggregate", having.this, "use WHERE")
-        scalar = self._scalar()
-        outputs = [
-            pair or (self._name(node), scalar.bind(_unaliased(node))) for node, pair in self._stars() if pair or node
-        ]
-        return self._made(outputs, None, PredSet())
-
-    def _made(self, outputs: list[Named], grouping: Grouping | None, condition: PredSet) -> Block:
-        named = tuple(
-            Output(n, e) for n, e in zip(unique_names([n for n, _ in outputs]), (e for _, e in outputs), strict=True)
-        )
-        distinct = self.select.args.get("distinct") is not None
-        having, having_window = self._split(condition)
-        inputs = tuple(self.from_.inputs)
-        return Block(inputs, self.where, named, grouping, having, distinct, self.window, having_window)
-
-    def _name(self, node: exp.Expr | None) -> str:
-        assert node is not None
+    def _name(self, node: exp.Expr) -> str:
         if isinstance(node, exp.Alias):
             return node.alias
         inner = node.unnest()
         if isinstance(inner, exp.Column):
             return inner.name
-        dialect = self.binder.dialect
-        return self.source.item(node, dialect) or node.sql(dialect=dialect)
+        return self._source.select_item(node) or node.sql(dialect=self._source.dialect)
 
-    # ---- grouping ----------------------------------------------------------------------------------------------------
+    def _having(self) -> tuple[Expression, ScalarBinder] | None:
+        having = self._select.args.get("having")
+        if having is None:
+            return None
+        aliased = {item.name.lower(): item.expression for item in self._items}
+        scope = Scope(self._source, self._scope.items, aliased, self._scope.using)
+        scalar = ScalarBinder(scope, self._context.schema, self._aggregation, self._context.now_at)
+        return scalar.condition(having.this), scalar
 
-    def _has_aggregates(self) -> bool:
-        """Whether an aggregate stands in the select list or HAVING; those of subqueries there are refused later."""
-        having = self.select.args.get("having")
-        roots = [*self.select.expressions, *([having] if having is not None else [])]
-        return any(is_aggregate(node, self.binder.schema) for root in roots for node in root.walk())
+    def _block(self, outputs: list[Named], grouping: Grouping | None, condition: PredSet) -> Block:
+        names = unique_names([name for name, _ in outputs])
+        named = tuple(Output(name, e) for name, (_, e) in zip(names, outputs, strict=True))
+        having, having_window = self._split(condition)
+        distinct = self._select.args.get("distinct") is not None
+        inputs = tuple(self._from.inputs)
+        return Block(inputs, self._where, named, grouping, having, distinct, self._window, having_window)
 
-    def _grouped_parts(
-        self, aggregation: Aggregation
-    ) -> tuple[list[tuple[Named, ScalarBinder]], Expression | None, ScalarBinder]:
-        parts: list[tuple[Named, ScalarBinder]] = []
-        for node, pair in self._stars():
-            scalar = self._scalar(aggregation)
-            parts.append((pair or (self._name(node), scalar.bind(_unaliased(node))), scalar))
-        aliased = {name.lower(): expression for (name, expression), _ in parts}
-        scope = Scope(self.source, self.scope.items, aliased, self.scope.using)
-        scalar = self._scalar(aggregation, scope, timed=True)
-        having = self.select.args.get("having")
-        return parts, scalar.condition(having.this) if having is not None else None, scalar
-
-    def _grouped(self) -> Block:
-        groups, aggregation = self._groups(), Aggregation()
-        self._name_window(groups, aggregation)
-        parts, condition, having_scalar = self._grouped_parts(aggregation)
-        outputs = [(name, over_groups(e, groups, self._not_grouped(scalar))) for (name, e), scalar in parts]
-        having = PredSet()
-        if condition is not None:
-            having = normal_form(over_groups(condition, groups, self._not_grouped(having_scalar)))
-        statistics = tuple(sorted(aggregation.statistics, key=reading_order))
-        return without_overlap(self._made(outputs, Grouping(groups, statistics), having))
-
-    def _name_window(self, groups: tuple[Expression, ...], aggregation: Aggregation) -> None:
-        """What ``window.start`` and ``window.end`` mean where a window is a group; rows without a time are in none."""
-        starts = [g for g in groups if isinstance(g, Call) and g.function in (TUMBLING, SLIDING, SESSION)]
+    def _name_window(self) -> None:
+        """Name the parts of a window that is a group, and leave out rows without a time, which are in no window."""
+        starts = [g for g in self._groups if isinstance(g, Call) and g.function in (TUMBLING, SLIDING, SESSION)]
         if len(starts) > 1:
-            self.source.refuse("GROUP BY two windows", self.select.args["group"], "write a query for each of them")
+            self._source.refuse("GROUP BY two windows", self._select.args["group"], "write a query for each of them")
         for start in starts:
-            found = {name: part_of_window(start, name, aggregation) for name in ("start", "end")}
+            keep = self._aggregation.statistics.add
+            found = {name: part_of_window(start, name, keep) for name in ("start", "end")}
             parts = {name: part for name, part in found.items() if part is not None}
-            called = SESSIONS if is_session(start) else "window"
-            if not any(item.alias.lower() == called for item in self.scope.items):
-                self.scope.items.append(Item(called, parts, set(parts)))
+            called = SESSION_WINDOW if start.function == SESSION else TIME_WINDOW
+            if not any(item.alias.lower() == called for item in self._scope.items):
+                self._scope.items.append(Item(called, parts, set(parts)))
             timed = normal_form(call("not", call("is_null", start.arguments[0])))
-            self.where = conjunction(self.where, timed)
+            self._where = conjunction(self._where, timed)
 
-    def _groups(self) -> tuple[Expression, ...]:
-        """The GROUP BY expressions, each once, in reading order, which means the same groups."""
-        group = self.select.args.get("group")
-        if group is None:
-            return ()
-        self.source.refuse_others(group, {"expressions"}, "GROUP BY")
-        aliases = {n.alias.lower(): n.this for n in self.select.expressions if isinstance(n, exp.Alias)}
-        scope = Scope(self.source, self.scope.items, _Aliases(self._scalar(), aliases), self.scope.using)
-        scalar = ScalarBinder(scope, self.binder.schema, self.binder.dialect, grouped=True)
-        bound: set[Expression] = set()
-        for node in group.expressions:
-            if isinstance(node, (exp.Rollup, exp.Cube, exp.GroupingSets)):
-                name = {"Rollup": "ROLLUP", "Cube": "CUBE"}.get(type(node).__name__, "GROUPING SETS")
-                self.source.refuse(name, node, "UNION ALL one GROUP BY for each grouping")
-            if isinstance(node, exp.Tuple) and not node.expressions:
-                continue
-            expression = scalar.bind(self._ordinal(node))
-            bound.add(expression)
-        return tuple(sorted(bound, key=reading_order))
-
-    def _ordinal(self, node: exp.Expr) -> exp.Expr:
+    def _by_position(self, node: exp.Expr) -> exp.Expr:
         """GROUP BY 1 means the first select item (in Oracle it would be a constant, which is never meant)."""
         if not isinstance(node, exp.Literal) or node.is_string:
             return node
-        if self.binder.dialect == "oracle":
-            self.source.refuse("GROUP BY a position", node, "repeat the expression")
-        items = self.select.expressions
+        if self._source.dialect == "oracle":
+            self._source.refuse("GROUP BY a position", node, "repeat the expression")
+        items = self._select.expressions
         position = int(node.name) if node.name.isdigit() and len(node.name) < 10 else 0
         if not 1 <= position <= len(items) or any(i.is_star for i in items):
-            raise self.source.error(f"GROUP BY {node.name} is not a position in the select list", node)
+            raise self._source.error(f"GROUP BY {node.name} is not a position in the select list", node)
         return _unaliased(items[position - 1])
 
     def _not_grouped(self, scalar: ScalarBinder) -> Callable[[Column], SqlError]:
         def missing(column: Column) -> SqlError:
             node = next((n for n, e in scalar.columns if column in columns(e)), None)
             name = node.sql() if node is not None else column.name
-            place = node if node is not None else self.select.args.get("group") or self.select
-            return self.source.error(f"column {name} is neither in GROUP BY nor in an aggregate", place,
-                                     f"add {name} to GROUP BY, or take MIN({name})")  # fmt: skip
+            place = node if node is not None else self._select.args.get("group") or self._select
+            return self._source.error(f"column {name} is neither in GROUP BY nor in an aggregate", place,
+                                      f"add {name} to GROUP BY, or take MIN({name})")  # fmt: skip
 
         return missing
 
@@ -242,6 +230,5 @@ class _Aliases(Mapping[str, Expression]):
         return len(self._nodes)
 
 
-def _unaliased(node: exp.Expr | None) -> exp.Expr:
-    assert node is not None
+def _unaliased(node: exp.Expr) -> exp.Expr:
     return node.this if isinstance(node, exp.Alias) else node

@@ -7,27 +7,25 @@ of a stream is its event time (physical), or for a stream that has none the numb
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import cached_property
+
+from sqlglot import exp
 
 from workbench.errors import SqlError, nearest
-from workbench.sql.algebra.coercion import TypeClash
+from workbench.sql.algebra.coercion import TypeClash, is_null
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import BOOLEAN, INTEGER
+from workbench.sql.binder.from_clause import FromClause
+from workbench.sql.binder.protocols import QueryContext
 from workbench.sql.binder.scalar import ScalarBinder
 from workbench.sql.binder.scope import Item, Scope
 from workbench.sql.logical import StreamInput, StreamWindow
 from workbench.sql.predicates.cnf import PredSet, conjunction
 from workbench.sql.predicates.normal_form import normal_form
-from workbench.sql.syntax.window_clause import BeginEnd, Clause, ForLoop, Piece, WindowIs, parsed
-from workbench.sql.windows.evaluation import MOST_DUE, Endless, computable, sequence, value_at
+from workbench.sql.syntax.window_clause import BeginEnd, Clause, ForLoop, Part, WindowIs
+from workbench.sql.windows.evaluation import MAX_DUE, Endless, computable, sequence, value_at
 from workbench.sql.windows.stream_time import ROW, at_instant, instant, is_time, now_of, rows_of, variable
-
-if TYPE_CHECKING:
-    from sqlglot import exp
-
-    from workbench.sql.binder.from_clause import FromClause
-    from workbench.sql.binder.pipeline import QueryBinder
 
 
 @dataclass
@@ -35,147 +33,141 @@ class StreamWindows:
     """The window clause of a statement.
 
     Attributes:
-        clause: as it was found.
-        binder: of the statement.
-        declared: the windows that were put on streams.
+        clause: the parsed clause.
+        context: the statement.
+        declared: the windows put on streams so far.
     """
 
     clause: Clause
-    binder: QueryBinder
+    context: QueryContext
     declared: list[StreamWindow] = field(default_factory=list)
 
     def on(self, from_: FromClause) -> PredSet:
         """The windows on the streams of a FROM clause, as conditions."""
-        found = [self._on_input(from_, item, i) for item in from_.scope.items for i in item.inputs]
-        return conjunction(*(window for window in found if window is not None))
+        windows = [self._on_input(from_, item, i) for item in from_.scope.items for i in item.inputs]
+        return conjunction(*(window for window in windows if window is not None))
 
     def check(self) -> None:
-        """Raises SqlError when a window is on what is not in FROM."""
+        """Raises SqlError when a window is on what is not in FROM; call it when the whole statement is bound."""
         if not self.declared and isinstance(self.clause, BeginEnd):
-            raise self._error("there is no stream to put the window on", Piece("BEGIN", self.clause.at))
+            raise SqlError("there is no stream to put the window on", **self.clause.place)
         known = {window.stream.lower() for window in self.declared}
         for window in self.clause.windows if isinstance(self.clause, ForLoop) else ():
-            name = window.stream.text.strip()
-            if name.lower() not in known:
-                raise self._error(f"{name} is not in FROM", window.stream, nearest(name, sorted(known)))
+            if window.stream.lower() not in known:
+                hint = nearest(window.stream, sorted(known))
+                raise SqlError(f"{window.stream} is not in FROM", **window.place, hint=hint)
 
     def _on_input(self, from_: FromClause, item: Item, position: int) -> PredSet | None:
-        found = from_.inputs[position]
-        named = self._window_is(item.alias, found.stream if isinstance(found, StreamInput) else "")
-        if isinstance(self.clause, ForLoop) and named is None:
+        """The window on one input of a FROM item; ``None`` when it has none."""
+        relation = from_.inputs[position]
+        window = self._window_is(item.alias, relation.stream if isinstance(relation, StreamInput) else "")
+        if isinstance(self.clause, ForLoop) and window is None:
             return None
-        if not isinstance(found, StreamInput):
-            if named is None and not item.named:
+        if not isinstance(relation, StreamInput):
+            if window is None and not item.named:
                 return None  # a subquery of the text has the window inside
-            place = named.stream if named is not None else Piece("BEGIN", self.clause.at)
-            hint = "put the window on the streams it is made of, in its own text"
-            raise self._error(f"{item.alias} has groups, and no rows of a stream to put a window on", place, hint)
-        if found.stream in self.binder.schema.tables:
-            if named is None:
+            place = window.place if window is not None else self.clause.place
+            raise SqlError(f"{item.alias} has groups, and no rows of a stream to put a window on", **place,
+                           hint="put the window on the streams it is made of, in its own text")  # fmt: skip
+        if relation.stream in self.context.schema.tables:
+            if window is None:
                 return None
-            raise self._error(f"{found.stream} is a table, and has no windows", named.stream, "leave its window out")
-        return self._between(item, found, position, named)
+            message = f"{relation.stream} is a table, and has no windows"
+            raise SqlError(message, **window.place, hint="leave its window out")
+        return self._between(item, relation.stream, position, window)
 
     def _window_is(self, alias: str, stream: str) -> WindowIs | None:
-        """What the loop says of a FROM item, by its alias or by the name of its stream."""
+        """The loop's window on a FROM item, by its alias or by the name of its stream."""
         if isinstance(self.clause, BeginEnd):
             return None
-        wanted = {alias.lower(), stream.lower()} - {""}
-        return next((w for w in self.clause.windows if w.stream.text.strip().lower() in wanted), None)
+        names = {alias.lower(), stream.lower()} - {""}
+        return next((w for w in self.clause.windows if w.stream.lower() in names), None)
 
-    def _between(self, item: Item, found: StreamInput, position: int, named: WindowIs | None) -> PredSet:
-        time = self.binder.schema.time(found.stream)
-        column = Column(*((time or ROW).name, (time or ROW).type), position)
+    def _between(self, item: Item, stream: str, position: int, window: WindowIs | None) -> PredSet:
+        """The comparisons of a stream's time with both ends of its window."""
+        event_time = self.context.schema.time(stream)
+        time = event_time or ROW
+        column = Column(time.name, time.type, position)
+        loop = None
         if isinstance(self.clause, BeginEnd):
-            pieces, loop = (self.clause.begin, self.clause.end), None
-            name, now = item.alias, self._now_of(found.stream)
-            ends = [self._bound(piece, {}, now) for piece in pieces]
+            parts, name = (self.clause.begin, self.clause.end), item.alias
+            rows = now_of([rows_of(stream)], INTEGER)
+            now = self.context.now if self.context.now is not None and event_time is not None else rows
+            ends = [self._bind(part, {}, now) for part in parts]
         else:
-            assert named is not None
-            pieces, name, loop = (named.left, named.right), named.stream.text.strip(), self._loop
-            inner = {self.clause.variable.lower(): variable(loop.type), "st": self._started}
-            ends = [at_instant(self._bound(piece, inner, loop.arguments[3]), loop) for piece in pieces]
+            assert window is not None
+            parts, name, loop = (window.left, window.right), window.stream, self._loop
+            names = {self.clause.variable.lower(): variable(loop.type), "st": self._registered_at}
+            ends = [at_instant(self._bind(part, names, loop.arguments[3]), loop) for part in parts]
         tests: list[Expression] = []
-        for operator, end, piece in zip((">=", "<="), ends, pieces, strict=True):
+        for operator, end, part in zip((">=", "<="), ends, parts, strict=True):
             try:
                 tests.append(call(operator, column, end))
             except TypeClash as clash:
-                raise self._error(clash.message, piece, clash.hint) from None
+                raise SqlError(clash.message, **part.place, hint=clash.hint) from None
         left, right = (t.arguments[1] if isinstance(t, Call) else e for t, e in zip(tests, ends, strict=True))
         self.declared.append(StreamWindow(name, left, right, loop))
         return normal_form(call("and", *tests))
 
-    @property
+    @cached_property
     def _loop(self) -> Call:
         """The loop as an expression, checked."""
         clause = self.clause
         assert isinstance(clause, ForLoop)
-        now, started = self._clock, self._started
-        start = self._bound(clause.start, {"st": started}, now)
+        now, names = self._clock, {"st": self._registered_at}
+        start = self._bind(clause.start, names, now)
         if not is_time(start.type):
-            raise self._error(
-                f"a loop counts times, not {start.type}", clause.start, "begin with ST, a number or a date"
-            )
-        inner = {clause.variable.lower(): variable(start.type), "st": started}
-        always = Constant(True, BOOLEAN)
-        condition = always if clause.condition.blank else self._bound(clause.condition, inner, now)
-        if condition.type != BOOLEAN:
-            raise self._error(f"a condition is needed, not {condition.type}", clause.condition)
-        change = self._bound(clause.change, inner, now)
+            message = f"a loop counts times, not {start.type}"
+            raise SqlError(message, **clause.start.place, hint="begin with ST, a number or a date")
+        names = {**names, clause.variable.lower(): variable(start.type)}
+        condition: Expression = Constant(True, BOOLEAN)
+        if clause.condition is not None:
+            condition = self._bind(clause.condition, names, now)
+            if condition.type != BOOLEAN:
+                raise SqlError(f"a condition is needed, not {condition.type}", **clause.condition.place)
+        change = self._bind(clause.change, names, now)
         if change.type.kind is not start.type.kind:
-            raise self._error(f"the loop begins with {start.type} and goes on with {change.type}", clause.change)
+            message = f"the loop begins with {start.type} and goes on with {change.type}"
+            raise SqlError(message, **clause.change.place)
         loop = instant(start, condition, change, now)
         try:
-            sequence(loop).due(self.binder.schema.moment, MOST_DUE)
+            sequence(loop).due(self.context.schema.event_times, MAX_DUE)
         except Endless:
-            if len(sequence(loop)) >= MOST_DUE:
-                what = f"the loop has more than {MOST_DUE:,} instants so far"
-                raise self._error(what, clause.start, "begin it at ST, or let it go on in longer steps") from None
-            hint = (
-                f"give it a condition that ends it, as in for ({clause.variable} = ST; {clause.variable} > ST - 50; …)"
-            )
-            raise self._error("the loop does not end", clause.condition, hint) from None
+            if len(sequence(loop)) >= MAX_DUE:
+                hint = "begin it at ST, or let it go on in longer steps"
+                message = f"the loop has more than {MAX_DUE:,} instants so far"
+                raise SqlError(message, **clause.start.place, hint=hint) from None
+            name = clause.variable
+            hint = f"give it a condition that ends it, as in for ({name} = ST; {name} > ST - 50; …)"
+            place = clause.condition.place if clause.condition is not None else clause.place
+            raise SqlError("the loop does not end", **place, hint=hint) from None
         return loop
 
     @property
     def _clock(self) -> Call:
         """What the loop follows: the time of its streams, or else the number of their rows."""
-        if self.binder.times:
-            message = f"now is no one time here: {self.binder.times}"
-            raise self._error(message, Piece("for", self.clause.at), "use streams whose times compare")
-        if self.binder.now is not None:
-            return self.binder.now
-        return now_of(map(rows_of, self.binder.streams), INTEGER)
+        if self.context.clashing_times:
+            message = f"now is no one time here: {self.context.clashing_times}"
+            raise SqlError(message, **self.clause.place, hint="use streams whose times compare")
+        return self.context.now or now_of(map(rows_of, self.context.streams), INTEGER)
 
     @property
-    def _started(self) -> Expression:
+    def _registered_at(self) -> Expression:
         """ST, the time at which the query was registered."""
-        return Constant(value_at(self._clock, self.binder.schema.moment), self._clock.type)
+        return Constant(value_at(self._clock, self.context.schema.event_times), self._clock.type)
 
-    def _now_of(self, stream: str) -> Call:
-        if self.binder.now is not None and self.binder.schema.time(stream) is not None:
-            return self.binder.now
-        return now_of([rows_of(stream)], INTEGER)
+    def _bind(self, part: Part, names: dict[str, Expression], now: Expression) -> Expression:
+        """An expression of the clause, over ``names`` and now."""
 
-    def _bound(self, piece: Piece, names: dict[str, Expression], now: Expression) -> Expression:
-        """An expression of the clause."""
-        binder, source = self.binder, self.binder.source
-
-        def current(node: exp.Expr) -> Expression:
+        def now_at(node: exp.Expr) -> Expression:
             return now
 
-        scope = Scope(source, [Item("", names)])
-        scalar = ScalarBinder(scope, binder.schema, binder.dialect, now=current)
-        found = scalar.bind(parsed(source.sql, piece, binder.dialect))
-        if isinstance(found, Constant) and found.value is None:
-            raise self._error("this is not known: nothing has arrived yet", piece, "write a constant in its place")
-        if not computable(found):
-            raise self._error(
-                "this function is not known in a window", piece, "add, subtract, truncate and compare times"
-            )
-        return found
-
-    def _error(self, message: str, piece: Piece, hint: str | None = None) -> SqlError:
-        place = piece.at + len(piece.text) - len(piece.text.lstrip())
-        length = max(1, len(piece.text.strip()))
-        return SqlError(message, sql=self.binder.source.sql, position=place, length=length, hint=hint)
+        scope = Scope(self.context.source, [Item("", names)])
+        bound = ScalarBinder(scope, self.context.schema, now_at=now_at).bind(part.tree)
+        if is_null(bound):
+            hint = "write a constant in its place"
+            raise SqlError("this is not known: nothing has arrived yet", **part.place, hint=hint)
+        if not computable(bound):
+            hint = "add, subtract, truncate and compare times"
+            raise SqlError("this function is not known in a window", **part.place, hint=hint)
+        return bound

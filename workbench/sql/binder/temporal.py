@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from workbench.sql.algebra import coercion, formats
+from workbench.sql.algebra import coercion
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Constant, Expression
+from workbench.sql.algebra.folding import parse_timestamp
 from workbench.sql.algebra.functions import call, cast
 from workbench.sql.algebra.types import DATE, STRING, TIMESTAMP, DataType, Kind, decimal
-from workbench.sql.binder.operators import shift
+from workbench.sql.binder.operators import add_interval, as_text
+from workbench.sql.binder.protocols import ExpressionBinder
+from workbench.sql.syntax import date_formats
 from workbench.sql.syntax.dialects import SPARK_FAMILY
-
-if TYPE_CHECKING:
-    from workbench.sql.binder.scalar import ScalarBinder
 
 _UNITS = {"YEAR": "YEAR", "YYYY": "YEAR", "SYYYY": "YEAR", "YY": "YEAR", "QUARTER": "QUARTER", "Q": "QUARTER",
           "MONTH": "MONTH", "MON": "MONTH", "MM": "MONTH", "WEEK": "WEEK", "IW": "WEEK", "DD": "DAY", "DDD": "DAY",
@@ -26,60 +25,91 @@ _UNITS = {"YEAR": "YEAR", "YYYY": "YEAR", "SYYYY": "YEAR", "YY": "YEAR", "QUARTE
 _PARTS = {"YEAR": "year", "MONTH": "month", "DAY": "day", "QUARTER": "quarter", "WEEK": "week", "DOW": "dayofweek",
           "DAYOFWEEK": "dayofweek", "DOY": "dayofyear", "DAYOFYEAR": "dayofyear", "HOUR": "hour", "MINUTE": "minute",
           "SECOND": "second"}  # fmt: skip
+_TIMES = (Kind.DATE, Kind.TIMESTAMP)
 
 
-def _pattern(binder: ScalarBinder, node: exp.Expr, convert: Callable[[str], str]) -> Constant:
+# ---- formats ---------------------------------------------------------------------------------------------------------
+
+
+def _pattern(b: ExpressionBinder, node: exp.Expr, convert: Callable[[str], str]) -> Constant:
     """A constant format as a Java pattern."""
     # Formats that the parser translated have lost their place, so the call is pointed at.
     place = node if "start" in node.meta or node.parent is None else node.parent
     if not (isinstance(node, exp.Literal) and node.is_string):
-        binder.source.refuse("a format that is not a constant string", place)
-    if binder.dialect not in SPARK_FAMILY and re.search("%-?[aAbB]", node.this):
-        binder.source.refuse(
-            "a date format with names of months or days", place, "formats of digits are, such as YYYY-MM-DD"
-        )
+        b.source.refuse("a format that is not a constant string", place)
+    hint = "formats of digits are, such as YYYY-MM-DD"
+    if b.dialect not in SPARK_FAMILY and re.search("%-?[aAbB]", node.this):
+        b.source.refuse("a date format with names of months or days", place, hint)
     try:
         return Constant(convert(node.this), STRING)
     except ValueError as error:
-        binder.source.refuse(str(error), place, "formats of digits are, such as YYYY-MM-DD")
+        b.source.refuse(str(error), place, hint)
 
 
 def _unwrapped(node: exp.Expr) -> exp.Expr:
-    """sqlglot wraps arguments of Spark's date functions in conversions that our types make needless."""
+    """Without the conversions that sqlglot wraps around arguments of Spark's date functions."""
     wrappers = (exp.TsOrDsToDate, exp.TimeStrToTime, exp.TsOrDsToTimestamp)
     while isinstance(node, wrappers) and not node.args.get("format"):
         node = node.this
     return node
 
 
-def _to_char(b: ScalarBinder, node: exp.ToChar) -> Expression:
+def to_char(b: ExpressionBinder, node: exp.ToChar) -> Expression:
+    """TO_CHAR of a date or timestamp under a format, or of an integer."""
     value = b.bind(node.this)
     format_ = node.args.get("format")
-    if value.type.kind in (Kind.DATE, Kind.TIMESTAMP):
+    if value.type.kind in _TIMES:
         if format_ is None:
             b.source.refuse("TO_CHAR of a date without a format", node, "TO_CHAR(d, 'YYYYMMDD')")
-        return call("date_format", value, _pattern(b, format_, formats.from_oracle))
+        return call("date_format", value, _pattern(b, format_, date_formats.from_oracle))
     if format_ is not None:
         b.source.refuse("TO_CHAR of a number with a format", node, "without a format an integer is written as it is")
-    return written(b, value, node)
+    return as_text(b, value, node)
 
 
-def _time_to_str(b: ScalarBinder, node: exp.TimeToStr) -> Expression:
-    return call("date_format", b.bind(_unwrapped(node.this)), _pattern(b, node.args["format"], formats.from_strftime))
+def date_format(b: ExpressionBinder, node: exp.TimeToStr) -> Expression:
+    """DATE_FORMAT and its like."""
+    pattern = _pattern(b, node.args["format"], date_formats.from_strftime)
+    return call("date_format", b.bind(_unwrapped(node.this)), pattern)
 
 
-def _to_date(b: ScalarBinder, node: exp.Expr) -> Expression:
+def to_date(b: ExpressionBinder, node: exp.Expr) -> Expression:
     """TO_DATE of text under a format; without one a cast."""
     value = b.bind(_unwrapped(node.this))
     format_ = node.args.get("format")
-    if format_ is None or value.type.kind in (Kind.DATE, Kind.TIMESTAMP):
-        return converted(b, value, DATE, node)
+    if format_ is None or value.type.kind in _TIMES:
+        return cast_to_time(b, value, DATE, node)
     # A DATE of Oracle has a time of day, which is a TIMESTAMP here.
     timed = b.dialect == "oracle" and re.search("%-?[HIMSp]", format_.name)
-    return _parsed(b, node, "to_timestamp" if timed else "to_date", value, format_)
+    return _parse(b, node, "to_timestamp" if timed else "to_date", value, format_)
 
 
-def converted(b: ScalarBinder, value: Expression, type_: DataType, node: exp.Expr) -> Expression:
+def to_timestamp(b: ExpressionBinder, node: exp.StrToTime) -> Expression:
+    """TO_TIMESTAMP of text under a format; without one a cast."""
+    value, format_ = b.bind(node.this), node.args.get("format")
+    if isinstance(value, Constant) and isinstance(value.value, str):
+        # A TIMESTAMP literal arrives here too, with a format that has a fraction.
+        constant = parse_timestamp(value.value)
+        if constant is not None and (format_ is None or "%f" in format_.name):
+            return Constant(constant, TIMESTAMP)
+    if format_ is None:
+        return cast_to_time(b, value, TIMESTAMP, node)
+    return _parse(b, node, "to_timestamp", value, format_)
+
+
+def _parse(b: ExpressionBinder, node: exp.Expr, function: str, value: Expression, format_: exp.Expr) -> Expression:
+    result = call(function, value, _pattern(b, format_, date_formats.from_strftime))
+    if isinstance(value, Constant) and not isinstance(result, Constant):
+        raise b.source.error(f"'{value.value}' is not of the format", node)
+    return result
+
+
+def date_literal(b: ExpressionBinder, node: exp.DateStrToDate) -> Expression:
+    """DATE '2002-11-20'."""
+    return cast_to_time(b, b.bind(node.this), DATE, node.this)
+
+
+def cast_to_time(b: ExpressionBinder, value: Expression, type_: DataType, node: exp.Expr) -> Expression:
     """A cast to DATE or TIMESTAMP; a constant must be one.
 
     Raises:
@@ -95,53 +125,21 @@ def converted(b: ScalarBinder, value: Expression, type_: DataType, node: exp.Exp
             form = "year-month-day, as in 2002-11-20" if type_ == DATE else "written as 2002-11-20 10:00:00"
             what = f"'{value.value}' is not a {type_}"
             raise b.source.error(what, node, f"{type_}s are {form}") from None
-    if b.dialect == "oracle" and value.type == STRING and type_.kind in (Kind.DATE, Kind.TIMESTAMP):
+    if b.dialect == "oracle" and value.type == STRING:
         b.source.refuse(f"text as a {type_.kind.upper()} without a format", node, f"TO_{type_.kind.upper()}(x, format)")
     return cast(value, type_)
 
 
-def written(b: ScalarBinder, value: Expression, node: exp.Expr) -> Expression:
-    """A value as text.
-
-    Raises:
-        UnsupportedError: Oracle writes fractions its own way, and dates by a setting of the session.
-    """
-    if b.dialect == "oracle" and not coercion.is_null(value):
-        if value.type.kind in (Kind.DATE, Kind.TIMESTAMP):
-            b.source.refuse(f"a {value.type.kind.upper()} as text without a format", node, "TO_CHAR(x, 'YYYY-MM-DD')")
-        if value.type.kind in (Kind.DECIMAL, Kind.DOUBLE):
-            b.source.refuse("a number with a fraction as text", node, "Oracle writes .5 for 0.5; keep it a number")
-    return coercion.as_string(value)
+# ---- parts and truncation --------------------------------------------------------------------------------------------
 
 
-def _parsed(b: ScalarBinder, node: exp.Expr, name: str, value: Expression, format_: exp.Expr) -> Expression:
-    made = call(name, value, _pattern(b, format_, formats.from_strftime))
-    if isinstance(value, Constant) and not isinstance(made, Constant):
-        raise b.source.error(f"'{value.value}' is not of the format", node)
-    return made
-
-
-def _str_to_time(b: ScalarBinder, node: exp.StrToTime) -> Expression:
-    value, format_ = b.bind(node.this), node.args.get("format")
-    if isinstance(value, Constant) and isinstance(value.value, str):
-        # A TIMESTAMP literal arrives here too, with a format that has a fraction.
-        literal = formats.parse_timestamp(value.value)
-        if literal is not None and (format_ is None or "%f" in format_.name):
-            return Constant(literal, TIMESTAMP)
-    if format_ is None:
-        return converted(b, value, TIMESTAMP, node)
-    return _parsed(b, node, "to_timestamp", value, format_)
-
-
-def _date_literal(b: ScalarBinder, node: exp.DateStrToDate) -> Expression:
-    return converted(b, b.bind(node.this), DATE, node.this)
-
-
-def _part(name: str) -> Callable[[ScalarBinder, Any], Expression]:
+def part(name: str) -> Callable[[ExpressionBinder, exp.Expr], Expression]:
+    """YEAR(x), MONTH(x) and their like."""
     return lambda b, node: call(name, b.bind(_unwrapped(node.this)))
 
 
-def _extract(b: ScalarBinder, node: exp.Extract) -> Expression:
+def extract(b: ExpressionBinder, node: exp.Extract) -> Expression:
+    """EXTRACT(part FROM x)."""
     unit = node.name.upper()
     if unit not in _PARTS:
         b.source.refuse(f"EXTRACT of {unit}", node, f"there are {', '.join(_PARTS)}")
@@ -151,17 +149,26 @@ def _extract(b: ScalarBinder, node: exp.Extract) -> Expression:
     return call(_PARTS[unit], b.bind(node.expression))
 
 
-def _truncated(b: ScalarBinder, value: Expression, unit: str, node: exp.Expr, date: bool) -> Expression:
+def truncate_time(b: ExpressionBinder, node: exp.DateTrunc | exp.TimestampTrunc) -> Expression:
+    """TRUNC(d, unit), whose result is a DATE, and DATE_TRUNC(unit, x), whose result is a TIMESTAMP."""
+    unit = node.args["unit"].name
+    value = b.bind(_unwrapped(node.this))
+    to_date = isinstance(node, exp.DateTrunc)
+    # Hive's DATE_TRUNC is parsed as the truncation of a date, and Spark 2's TRUNC as that of a timestamp.
+    called = (b.source.called(node) or "").upper() if b.dialect in SPARK_FAMILY else ""
+    if called in ("TRUNC", "DATE_TRUNC"):
+        to_date = called == "TRUNC"
     if b.dialect == "oracle" and unit.upper() in ("DAY", "D", "DY", "WW", "W"):
         hint = "where a week begins depends on the database; IW is the week from Monday, DD the day"
         b.source.refuse(f"truncation to {unit}", node, hint)
-    if unit.upper() not in _UNITS:
+    name = _UNITS.get(unit.upper())
+    if name is None:
         b.source.refuse(f"truncation to {unit}", node, "year, quarter, month and week are")
-    if date and b.dialect in SPARK_FAMILY and _UNITS[unit.upper()] == "DAY":
+    if to_date and b.dialect in SPARK_FAMILY and name == "DAY":
         hint = "Spark gives NULL; CAST(x AS DATE) is the day, and DATE_TRUNC('DAY', x) a timestamp"
         b.source.refuse(f"truncation to {unit}", node, hint)
-    name, value = _UNITS[unit.upper()], coercion.moment(value)
-    if not date:
+    value = coercion.as_time(value)
+    if not to_date:
         return call("trunc_timestamp", coercion.coerce(value, TIMESTAMP), Constant(name, STRING))
     if name in ("HOUR", "MINUTE", "SECOND"):
         hint = "a result of it is a DATE, a day" + ("" if b.dialect == "oracle" else "; DATE_TRUNC gives a TIMESTAMP")
@@ -170,106 +177,66 @@ def _truncated(b: ScalarBinder, value: Expression, unit: str, node: exp.Expr, da
     return value if name == "DAY" else call("trunc_date", value, Constant(name, STRING))
 
 
-def _date_trunc(b: ScalarBinder, node: exp.DateTrunc | exp.TimestampTrunc) -> Expression:
-    unit = node.args["unit"].name
-    value = b.bind(_unwrapped(node.this))
-    date = isinstance(node, exp.DateTrunc)
-    # Hive's DATE_TRUNC is parsed as the truncation of a date, and Spark 2's TRUNC as that of a timestamp.
-    called = (b.source.called(node) or "").upper() if b.dialect in SPARK_FAMILY else ""
-    if called in ("TRUNC", "DATE_TRUNC"):
-        date = called == "TRUNC"
-    return _truncated(b, value, unit, node, date=date)
-
-
-def _trunc(b: ScalarBinder, arguments: list[Expression]) -> Expression:
-    """Oracle's TRUNC, of a date to its day or of a number to its digits: the type decides."""
-    if arguments[0].type.kind in (Kind.DATE, Kind.TIMESTAMP) and len(arguments) == 1:
-        return cast(arguments[0], DATE)
-    return _trunc_number(*arguments)
-
-
-def _trunc_number(value: Expression, digits: Expression | None = None) -> Expression:
+def trunc(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+    """TRUNC without a unit, of a date to its day or of a number to its digits: the type decides."""
+    value = arguments[0]
+    if value.type.kind in _TIMES and len(arguments) == 1:
+        return cast(value, DATE)
     if value.type.kind not in (Kind.INTEGER, Kind.DECIMAL):
         raise TypeClash(f"TRUNC needs a date or an exact number, not {value.type}", value)
-    return call("truncate", value, *([digits] if digits is not None else []))
+    return call("truncate", *arguments)
 
 
-def _numeric_trunc(b: ScalarBinder, node: exp.Trunc) -> Expression:
-    digits = node.args.get("decimals")
-    return _trunc(b, [b.bind(node.this), *([b.bind(digits)] if digits is not None else [])])
+# ---- shifts and differences ------------------------------------------------------------------------------------------
 
 
-def _date_add(b: ScalarBinder, node: exp.Expr) -> Expression:
+def date_add(b: ExpressionBinder, node: exp.Expr) -> Expression:
     """DATE_ADD and DATE_SUB; a date plus days is the same expression however it was written."""
     value, amount = _unwrapped(node.this), node.expression
     sign = -1 if isinstance(node, exp.DateSub) else 1
-    unit = (node.args["unit"].name if node.args.get("unit") else "DAY").upper()
+    unit = _unit(node)
     if isinstance(amount, exp.Interval):
-        return shift(b, b.bind(value), amount, sign)
+        return add_interval(b, b.bind(value), amount, sign)
     if unit not in ("DAY", "DAYS") or (isinstance(amount, exp.Literal) and amount.is_string and node.args.get("unit")):
-        return shift(b, b.bind(value), exp.Interval(this=amount, unit=node.args["unit"]), sign)
+        return add_interval(b, b.bind(value), exp.Interval(this=amount, unit=node.args["unit"]), sign)
     bound = b.bind(value)
     return call("+" if sign == 1 else "-", coercion.coerce(bound, DATE), b.bind(amount))
 
 
-def _date_diff(b: ScalarBinder, node: exp.DateDiff) -> Expression:
-    unit = (node.args["unit"].name if node.args.get("unit") else "DAY").upper()
+def date_diff(b: ExpressionBinder, node: exp.DateDiff) -> Expression:
+    """DATEDIFF in days."""
+    unit = _unit(node)
     if unit not in ("DAY", "DAYS"):
         b.source.refuse(f"a date difference in {unit}", node, "in days it is")
     left, right = (coercion.coerce(b.bind(_unwrapped(n)), DATE) for n in (node.this, node.expression))
     return call("-", left, right)
 
 
-def _add_months(b: ScalarBinder, node: exp.AddMonths) -> Expression:
+def _unit(node: exp.Expr) -> str:
+    return (node.args["unit"].name if node.args.get("unit") else "DAY").upper()
+
+
+def add_months(b: ExpressionBinder, node: exp.AddMonths) -> Expression:
+    """ADD_MONTHS; Oracle moves the last day of a month to the last day of a month."""
     value, months = _day(b, b.bind(node.this), node), b.bind(node.expression)
     moved = call("add_months", value, months)
     if b.dialect != "oracle":
         return moved
-    # Oracle moves the last day of a month to the last day of a month.
     return call("case", call("=", value, call("last_day", value)), call("last_day", moved), moved)
 
 
-def _day(b: ScalarBinder, value: Expression, node: exp.Expr) -> Expression:
+def last_day(b: ExpressionBinder, node: exp.LastDay) -> Expression:
+    """The last day of a date's month."""
+    return call("last_day", _day(b, b.bind(_unwrapped(node.this)), node))
+
+
+def _day(b: ExpressionBinder, value: Expression, node: exp.Expr) -> Expression:
     """A date; Oracle keeps the time of day of a timestamp, which must be cut off first."""
     if b.dialect == "oracle" and value.type == TIMESTAMP:
         b.source.refuse(f"{b.source.called(node)} of a TIMESTAMP", node, "Oracle keeps its time of day; take TRUNC(x)")
     return coercion.coerce(value, DATE)
 
 
-def _to_number(b: ScalarBinder, node: exp.ToNumber) -> Expression:
+def to_number(b: ExpressionBinder, node: exp.ToNumber) -> Expression:
+    """TO_NUMBER of text."""
     return cast(b.bind(node.this), decimal(38, 10))
-
-
-HANDLERS: dict[str, tuple[str, Callable[[ScalarBinder, Any], Expression]]] = {
-    "ToChar": ("this format", _to_char),
-    "TimeToStr": ("this format", _time_to_str),
-    "StrToDate": ("this format", _to_date),
-    "TsOrDsToDate": ("this format", _to_date),
-    "Date": ("this", _to_date),
-    "StrToTime": ("this format", _str_to_time),
-    "DateStrToDate": ("this", _date_literal),
-    "Year": ("this", _part("year")),
-    "Month": ("this", _part("month")),
-    "Day": ("this", _part("day")),
-    "DayOfMonth": ("this", _part("day")),
-    "Quarter": ("this", _part("quarter")),
-    "DayOfWeek": ("this", _part("dayofweek")),
-    "DayOfYear": ("this", _part("dayofyear")),
-    "WeekOfYear": ("this", _part("week")),
-    "Hour": ("this", _part("hour")),
-    "Minute": ("this", _part("minute")),
-    "Second": ("this", _part("second")),
-    "Extract": ("this expression", _extract),
-    "DateTrunc": ("this unit", _date_trunc),
-    "TimestampTrunc": ("this unit", _date_trunc),
-    "Trunc": ("this decimals", _numeric_trunc),
-    "TsOrDsAdd": ("this expression unit", _date_add),
-    "DateAdd": ("this expression unit", _date_add),
-    "DateSub": ("this expression unit", _date_add),
-    "TimestampAdd": ("this expression unit", _date_add),
-    "DateDiff": ("this expression unit", _date_diff),
-    "LastDay": ("this", lambda b, n: call("last_day", _day(b, b.bind(_unwrapped(n.this)), n))),
-    "AddMonths": ("this expression", _add_months),
-    "ToNumber": ("this", _to_number),
-}
-NAMED: dict[str, Callable[[ScalarBinder, list[Expression]], Expression]] = {"trunc": _trunc}

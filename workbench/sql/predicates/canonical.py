@@ -13,9 +13,9 @@ from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
-from workbench.sql.algebra import coercion
 from workbench.sql.algebra.arithmetic import number
 from workbench.sql.algebra.expressions import Call, Constant, Expression, reading_order, sources, text, walk
+from workbench.sql.algebra.folding import compares, fold
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, Kind
@@ -115,7 +115,7 @@ def comparison(form: LinearForm, operator: Operator) -> Literal | None:
         operator: of a comparison.
     """
     if not form.terms:
-        if not _compares(form.constant, operator):
+        if not compares(operator, (form.constant > 0) - (form.constant < 0)):
             return NEVER
         if len(form.cancelled) > 1:
             return None
@@ -125,11 +125,6 @@ def comparison(form: LinearForm, operator: Operator) -> Literal | None:
     factor = _factor(form)
     form = form.times(factor)
     return _solved(form, operator if factor > 0 else FLIPPED[operator])
-
-
-def _compares(value: Fraction, operator: Operator) -> bool:
-    sign = (value > 0) - (value < 0)
-    return {"=": sign == 0, "<>": sign != 0, "<": sign < 0, "<=": sign <= 0, ">": sign > 0, ">=": sign >= 0}[operator]
 
 
 def _factor(form: LinearForm) -> Fraction:
@@ -217,7 +212,7 @@ def _tested(literal: Literal) -> Literal:
 def _folded(literal: Literal) -> Literal:
     """A comparison that has no arithmetic; of two constants it always or never holds."""
     assert literal.right is not None
-    result = coercion.fold(Call(str(literal.operator), literal.expressions, BOOLEAN))
+    result = fold(Call(str(literal.operator), literal.expressions, BOOLEAN))
     both = isinstance(literal.left, Constant) and isinstance(literal.right, Constant)
     return (ALWAYS if result.value else NEVER) if both and result is not None else literal
 

@@ -1,6 +1,6 @@
 """Expressions and predicates as Spark SQL text that never raises (design 3.4).
 
-The text of every function is in ``sql/algebra/functions.py``; here are columns, constants, literals and predicates.
+The text of every function is in ``spark_functions``; here are columns, constants, literals and predicates.
 With ANSI mode on or off an overflow, a division by zero or a bad conversion gives NULL for that expression.
 """
 
@@ -14,12 +14,11 @@ from decimal import Decimal
 
 from workbench.errors import SqlError, UnsupportedError
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
-from workbench.sql.algebra.functions import FUNCTIONS
 from workbench.sql.algebra.types import DOUBLE, DataType, Kind
 from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet
-from workbench.sql.render.total_functions import comparison_sides
+from workbench.sql.render.spark_functions import SPARK_FUNCTIONS, comparison_sides
 
-MOST_TEXT = 4_000_000
+MAX_CHARACTERS = 4_000_000
 """Characters of an expression in Spark's SQL."""
 
 Naming = Callable[[Column], str]
@@ -50,15 +49,13 @@ def to_spark(expression: Expression, column: Naming) -> str:
             return _constant(value, type_)
         case Call(name, arguments):
             rendered = [to_spark(a, column) for a in arguments]
-            if sum(map(len, rendered)) > MOST_TEXT:
+            if sum(map(len, rendered)) > MAX_CHARACTERS:
                 what = "an expression that is too long when it is written for Spark is not supported"
                 raise UnsupportedError(what, hint="compute a part of it in a view with GROUP BY")
-            function = FUNCTIONS.get(name)
-            if function is None:  # one of the analyst's
+            spark = SPARK_FUNCTIONS.get(name)
+            if spark is None:  # one of the analyst's
                 return f"{user_function(name)}({', '.join(rendered) or NO_ARGUMENTS})"
-            if isinstance(function.spark, str):
-                return function.spark.format(*rendered)
-            return function.spark(expression, rendered)
+            return spark.format(*rendered) if isinstance(spark, str) else spark(expression, rendered)
 
 
 def user_function(name: str) -> str:

@@ -1,222 +1,253 @@
-"""The window clauses that SQL does not have: PSoup's ``BEGIN … END …``, and TelegraphCQ's loops of ``WindowIs``.
+"""The window clauses that SQL does not have: PSoup's ``BEGIN ... END ...``, and TelegraphCQ's loops of ``WindowIs``.
 
-They stand at the end of a statement. Here they are found and cut out, and blanks are left in their place, so that what
-the SQL parser says of the rest points at the right column. What is between their words is SQL again.
+They stand at the end of a statement. ``split_statements`` takes their tokens out of the statement and parses them; what
+stands between their key words is parsed as SQL.
 """
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import sqlglot
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
+from sqlglot.tokenizer_core import Token, TokenType
 
 from workbench.errors import SqlError
-from workbench.sql.syntax.caret import SourceText
-from workbench.sql.syntax.extent import refuse_height
+from workbench.sql.syntax.dialects import is_loop
+from workbench.sql.syntax.limits import refuse_height
+from workbench.sql.syntax.source_text import Place, SourceText
 
-_QUIET = re.compile(r"'(?:[^'\\]|\\.|'')*'|\"[^\"]*\"|`[^`]*`|--[^\n]*|/\*.*?\*/", re.S)
-_FOR = re.compile(r"\bfor\s*\(", re.I)
-_BEGIN = re.compile(r"\bbegin\b", re.I)
-_CASE_OR_END = re.compile(r"\b(case|end)\b", re.I)
-_WINDOW_IS = re.compile(r"\s*(WindowIs|Windows)\s*\(", re.I)
-_CHANGE = re.compile(r"\s*(\w+)\s*(\+\+|--|\+=|-=|\*=|=)(.*)", re.S)
-_START = re.compile(r"\s*(\w+)\s*=(?!=)(.*)", re.S)
+_CHANGES: dict[str, type[exp.Binary] | None] = {
+    "++": exp.Add, "--": exp.Sub, "+=": exp.Add, "-=": exp.Sub, "*=": exp.Mul, "=": None,
+}  # fmt: skip
+"""How a loop changes its variable -> the operator between the variable and what follows; ``None``: what follows."""
 
 
 @dataclass(frozen=True)
-class Piece:
-    """A part of a text and where it begins."""
+class Part:
+    """An expression of a clause, and its place."""
 
-    text: str
-    at: int
-
-    @property
-    def blank(self) -> bool:
-        """Whether nothing stands there."""
-        return not self.text.strip()
+    tree: exp.Expr
+    place: Place
 
 
 @dataclass(frozen=True)
 class BeginEnd:
     """``BEGIN begin END end``: every stream of the statement from one time to another, both included (PSoup 3.1)."""
 
-    at: int
-    begin: Piece
-    end: Piece
+    place: Place
+    begin: Part
+    end: Part
 
 
 @dataclass(frozen=True)
 class WindowIs:
     """``WindowIs(stream, left, right)``: a stream or its alias, and the ends of its window, both included."""
 
-    stream: Piece
-    left: Piece
-    right: Piece
+    stream: str
+    place: Place
+    left: Part
+    right: Part
 
 
 @dataclass(frozen=True)
 class ForLoop:
-    """``for (variable = start; condition; change) { WindowIs(…); … }`` (TelegraphCQ 4.1.1).
+    """``for (variable = start; condition; change) { WindowIs(...); ... }`` (TelegraphCQ 4.1.1).
 
-    ``change`` is an expression over the variable: ``t++`` is ``t + (1)``. It is put together here, so its place is that
-    of what is added.
+    ``condition`` is ``None`` for a loop without one; ``change`` gives the variable's next value: that of ``t++`` is
+    ``t + 1``.
     """
 
-    at: int
+    place: Place
     variable: str
-    start: Piece
-    condition: Piece
-    change: Piece
+    start: Part
+    condition: Part | None
+    change: Part
     windows: tuple[WindowIs, ...]
 
 
 Clause = BeginEnd | ForLoop
 
 
-def cut(sql: str) -> tuple[str, tuple[Clause, ...]]:
-    """A text without its window clauses, blanks in their place, and the clauses.
+def split_statements(source: SourceText) -> list[tuple[list[Token], Clause | None]]:
+    """The statements of a text, which semicolons separate: of each the tokens of its SQL, and its window clause.
 
     Raises:
-        SqlError: a clause is not complete.
+        SqlError: a clause is not complete, or a statement has two.
 
     Example:
-        >>> rest, (clause,) = cut("SELECT a FROM s BEGIN NOW - 5 END NOW")
-        >>> rest.rstrip(), clause.begin.text, clause.end.text
-        ('SELECT a FROM s', ' NOW - 5 ', ' NOW')
+        >>> ((tokens, clause),) = split_statements(SourceText("SELECT a FROM s BEGIN NOW - 5 END NOW"))
+        >>> [token.text for token in tokens], clause.begin.tree.sql()
+        (['SELECT', 'a', 'FROM', 's'], 'NOW - 5')
     """
-    clauses: list[Clause] = []
-    clause: Clause
-    while True:
-        quiet = _quiet(sql)
-        loop, begin = _FOR.search(quiet), _BEGIN.search(quiet)
-        if loop is not None and (begin is None or loop.start() < begin.start()):
-            clause, end = _loop(sql, quiet, loop)
-        elif begin is not None:
-            clause, end = _begin_end(sql, quiet, begin)
+    tokens, statements = source.tokens, []
+    statement: list[Token] = []
+    clause: Clause | None = None
+    at = depth = 0
+    while at < len(tokens):
+        token = tokens[at]
+        depth += (token.token_type is TokenType.L_PAREN) - (token.token_type is TokenType.R_PAREN)
+        loop = is_loop(token, tokens[at + 1] if at + 1 < len(tokens) else None)
+        if token.token_type is TokenType.SEMICOLON:
+            statements.append((statement, clause))
+            statement, clause, depth = [], None, 0
+        elif depth == 0 and (loop or _is_word(token, "BEGIN")):
+            if clause is not None:
+                raise SqlError("a statement has one window clause", **source.span(token.start),
+                               hint="leave one of them out")  # fmt: skip
+            parser = _ClauseParser(source, at)
+            clause = parser.for_loop() if loop else parser.begin_end()
+            at = parser.at
+            continue
         else:
-            return sql, tuple(clauses)
-        clauses.append(clause)
-        sql = sql[: clause.at] + re.sub(r"[^\n]", " ", sql[clause.at : end]) + sql[end:]
+            statement.append(token)
+        at += 1
+    statements.append((statement, clause))
+    return [(sql, window) for sql, window in statements if sql]
 
 
-def parsed(sql: str, piece: Piece, dialect: str) -> exp.Expr:
-    """The expression of a piece, whose tokens stand where they stand in the text.
+def _is_word(token: Token, word: str) -> bool:
+    return token.text.upper() == word and token.token_type not in (TokenType.STRING, TokenType.IDENTIFIER)
 
-    Raises:
-        SqlError: it is none.
-    """
-    if piece.blank:
-        raise SqlError("syntax error: an expression is missing in the window", sql=sql, position=piece.at)
+
+class _ClauseParser:
+    """Parses one clause of a text from the token at ``at``, and moves ``at`` behind it."""
+
+    def __init__(self, source: SourceText, at: int) -> None:
+        self.source, self.at = source, at
+        self._first = source.tokens[at]
+
+    def begin_end(self) -> BeginEnd:
+        tokens, start = self.source.tokens, self.at + 1
+        stop = next((i for i in range(start, len(tokens)) if tokens[i].token_type is TokenType.SEMICOLON), len(tokens))
+        depth = 0
+        for i in range(start, stop):
+            if _is_word(tokens[i], "CASE"):
+                depth += 1
+            elif _is_word(tokens[i], "END"):
+                if depth == 0:
+                    self.at = stop
+                    place = self.source.span(self._first.start, self._first.end + 1)
+                    return BeginEnd(place, self._part(start, i), self._part(i + 1, stop))
+                depth -= 1
+        raise self._error("BEGIN without END", self._first, "write BEGIN NOW - 5 END NOW")
+
+    def for_loop(self) -> ForLoop:
+        opening = self.at + 1
+        closing = self._closing(opening)
+        head = self._separated(opening + 1, closing, TokenType.SEMICOLON)
+        if len(head) != 3:
+            raise self._incomplete("a loop has a start, a condition and a change")
+        if self._kind(closing + 1) is not TokenType.L_BRACE:
+            raise self._incomplete("a loop has its windows in braces")
+        end = self._closing(closing + 1)
+        body = [p for p in self._separated(closing + 2, end, TokenType.SEMICOLON) if p[0] < p[1]]
+        windows = tuple(self._window_is(*part) for part in body)
+        if not windows:
+            raise self._incomplete("a loop has at least one WindowIs(stream, left, right)")
+        (start, start_end), condition, (changed, change_end) = head
+        variable, operator, operand = self._assignment(changed, change_end)
+        if start == start_end:
+            first = Part(exp.Literal.number(0), self._place(start, start_end))
+        else:
+            _, sign, value = self._assignment(start, start_end)
+            if sign != "=":
+                raise self._incomplete("write for (t = ST; t < ST + 50; t += 5)")
+            first = self._part(value, start_end)
+        self.at = end + 1
+        place = self.source.span(self._first.start, self._first.end + 1)
+        test = self._part(*condition) if condition[0] < condition[1] else None
+        return ForLoop(place, variable, first, test, self._change(variable, operator, operand, change_end), windows)
+
+    def _assignment(self, start: int, stop: int) -> tuple[str, str, int]:
+        """The variable, how it changes, and the index of what follows."""
+        tokens = self.source.tokens
+        for length in (2, 1):
+            operator = "".join(token.text for token in tokens[start + 1 : min(stop, start + 1 + length)])
+            if operator in _CHANGES and tokens[start].text.isidentifier():
+                return tokens[start].text, operator, start + 1 + len(operator)
+        raise self._incomplete("write for (t = ST; t < ST + 50; t += 5)")
+
+    def _change(self, variable: str, operator: str, start: int, stop: int) -> Part:
+        binary = _CHANGES[operator]
+        one = operator in ("++", "--")
+        added = Part(exp.Literal.number(1), self._place(start - 2, stop)) if one else self._part(start, stop)
+        if binary is None:
+            return added
+        return Part(binary(this=exp.column(variable), expression=added.tree), added.place)
+
+    def _window_is(self, start: int, stop: int) -> WindowIs:
+        word = self.source.tokens[start]
+        if word.text.lower() not in ("windowis", "windows") or self._kind(start + 1) is not TokenType.L_PAREN:
+            raise self._error("only windows stand in a loop", word, "write WindowIs(stream, left, right)")
+        parts = self._separated(start + 2, self._closing(start + 1), TokenType.COMMA)
+        place = self.source.span(word.start, word.end + 1)
+        if len(parts) != 3:
+            message = f"{word.text} takes a stream and two ends, not {len(parts)} arguments"
+            raise SqlError(message, **place)
+        named = self._place(*parts[0])
+        name = self.source.sql[named["position"] or 0 :][: named["length"]]
+        return WindowIs(name, named, self._part(*parts[1]), self._part(*parts[2]))
+
+    # ---- tokens ------------------------------------------------------------------------------------------------------
+
+    def _kind(self, at: int) -> TokenType | None:
+        return self.source.tokens[at].token_type if at < len(self.source.tokens) else None
+
+    def _closing(self, opening: int) -> int:
+        """The index of the token that closes the parenthesis or brace at an index."""
+        pairs = {TokenType.L_PAREN: TokenType.R_PAREN, TokenType.L_BRACE: TokenType.R_BRACE}
+        tokens, opens = self.source.tokens, self.source.tokens[opening].token_type
+        depth = 0
+        for at in range(opening, len(tokens)):
+            depth += (tokens[at].token_type is opens) - (tokens[at].token_type is pairs[opens])
+            if depth == 0:
+                return at
+        what = "parenthesis" if opens is TokenType.L_PAREN else "brace"
+        raise self._error(f"a {what} is not closed", tokens[opening])
+
+    def _separated(self, start: int, stop: int, separator: TokenType) -> list[tuple[int, int]]:
+        """The ranges of tokens that separators outside of parentheses separate."""
+        parts, depth, first = [], 0, start
+        for at in range(start, stop):
+            kind = self._kind(at)
+            depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
+            if kind is separator and depth == 0:
+                parts.append((first, at))
+                first = at + 1
+        return [*parts, (first, stop)]
+
+    def _place(self, start: int, stop: int) -> Place:
+        """Where a range of tokens stands; where it would stand, if it is empty."""
+        tokens = self.source.tokens
+        if start < stop:
+            return self.source.span(tokens[start].start, tokens[stop - 1].end + 1)
+        return self.source.span(tokens[start - 1].end + 1)
+
+    def _part(self, start: int, stop: int) -> Part:
+        place = self._place(start, stop)
+        if start == stop:
+            raise SqlError("syntax error: an expression is missing in the window", **place)
+        tree = parse_tokens(self.source, self.source.tokens[start:stop])
+        if tree is None:
+            raise SqlError("syntax error: this is no expression", **place)
+        return Part(tree, place)
+
+    def _error(self, message: str, token: Token, hint: str | None = None) -> SqlError:
+        return SqlError(f"syntax error: {message}", **self.source.span(token.start, token.end + 1), hint=hint)
+
+    def _incomplete(self, hint: str) -> SqlError:
+        return self._error("the loop is not complete", self._first, hint)
+
+
+def parse_tokens(source: SourceText, tokens: Sequence[Token]) -> exp.Expr | None:
+    """The expression of some tokens; ``None`` when they are none."""
+    parser = sqlglot.Dialect.get_or_raise(source.dialect).parser()
     try:
-        tree = sqlglot.parse_one(" " * piece.at + piece.text, dialect=dialect)
-    except SqlglotError:
-        place = piece.at + len(piece.text) - len(piece.text.lstrip())
-        raise SqlError(
-            "syntax error: this is no expression", sql=sql, position=place, length=len(piece.text.strip())
-        ) from None
-    refuse_height(tree, SourceText(sql))
+        (tree,) = parser.parse(list(tokens), source.sql)
+    except (sqlglot.ParseError, ValueError):
+        return None
+    if tree is not None:
+        refuse_height(tree, source)
     return tree
-
-
-def _quiet(sql: str) -> str:
-    """The text with what is quoted or commented out blanked."""
-    return _QUIET.sub(lambda m: " " * len(m[0]), sql)
-
-
-def _begin_end(sql: str, quiet: str, begin: re.Match[str]) -> tuple[BeginEnd, int]:
-    stop = quiet.find(";", begin.end())
-    stop = len(sql) if stop < 0 else stop
-    depth = 0
-    for word in _CASE_OR_END.finditer(quiet, begin.end(), stop):
-        if word[0].lower() == "case":
-            depth += 1
-        elif depth:
-            depth -= 1
-        else:
-            first, last = Piece(sql[begin.end() : word.start()], begin.end()), Piece(sql[word.end() : stop], word.end())
-            return BeginEnd(begin.start(), first, last), stop
-    hint = "write BEGIN NOW - 5 END NOW"
-    raise SqlError("syntax error: BEGIN without END", sql=sql, position=begin.start(), length=5, hint=hint)
-
-
-def _loop(sql: str, quiet: str, found: re.Match[str]) -> tuple[ForLoop, int]:
-    # In the head of a loop two hyphens count down; elsewhere they begin a comment.
-    code = quiet[: found.end()] + re.sub(r"'[^']*'", lambda m: " " * len(m[0]), sql[found.end() :])
-    closing = _closing(sql, code, found.end() - 1, "()")
-    head = _parts(sql, code, found.end(), closing, ";")
-    if len(head) != 3:
-        raise _incomplete(sql, found, "a loop has a start, a condition and a change")
-    opening = re.compile(r"\s*\{").match(code, closing + 1)
-    if opening is None:
-        raise _incomplete(sql, found, "a loop has its windows in braces")
-    quiet_body = code[: opening.end()] + _quiet(sql[opening.end() :])
-    end = _closing(sql, quiet_body, opening.end() - 1, "{}")
-    statements = [p for p in _parts(quiet_body, quiet_body, opening.end(), end, ";") if not p.blank]
-    windows = tuple(_window_is(sql, quiet_body, statement) for statement in statements)
-    if not windows:
-        raise _incomplete(sql, found, "a loop has at least one WindowIs(stream, left, right)")
-    change = _CHANGE.fullmatch(head[2].text)
-    start = _START.fullmatch(head[0].text)
-    if change is None or (start is None and not head[0].blank):
-        raise _incomplete(sql, found, "write for (t = ST; t < ST + 50; t += 5)")
-    variable = change[1]
-    begin = Piece("0", head[0].at) if start is None else Piece(start[2], head[0].at + start.start(2))
-    clause = ForLoop(found.start(), variable, begin, head[1], _changed(change, head[2].at), windows)
-    return clause, end + 1
-
-
-def _changed(change: re.Match[str], at: int) -> Piece:
-    variable, operator, rest = change.groups()
-    place = at + change.start(3)
-    if operator == "=":
-        return Piece(rest, place)
-    added = "1" if operator in ("++", "--") else rest
-    # INTERVAL stands beside its operator.
-    left, right = ("", "") if added.strip().lower().startswith("interval") else ("(", ")")
-    before = f"{variable} {operator[0]} {left}"
-    return Piece(f"{before}{added}{right}", max(0, place - len(before)))
-
-
-def _window_is(sql: str, quiet: str, statement: Piece) -> WindowIs:
-    found = _WINDOW_IS.match(statement.text)
-    place = statement.at + len(statement.text) - len(statement.text.lstrip())
-    if found is None:
-        hint = "write WindowIs(stream, left, right)"
-        word = statement.text.split()[0]
-        raise SqlError(
-            "syntax error: only windows stand in a loop", sql=sql, position=place, length=len(word), hint=hint
-        )
-    opening = statement.at + found.end() - 1
-    parts = _parts(sql, quiet, opening + 1, _closing(sql, quiet, opening, "()"), ",")
-    if len(parts) != 3:
-        message = f"{found[1]} takes a stream and two ends, not {len(parts)} arguments"
-        raise SqlError(message, sql=sql, position=place, length=len(found[1]))
-    return WindowIs(*parts)
-
-
-def _closing(sql: str, quiet: str, opening: int, pair: str) -> int:
-    depth = 0
-    for at in range(opening, len(quiet)):
-        depth += (quiet[at] == pair[0]) - (quiet[at] == pair[1])
-        if depth == 0:
-            return at
-    what = "parenthesis" if pair == "()" else "brace"
-    raise SqlError(f"syntax error: a {what} is not closed", sql=sql, position=opening)
-
-
-def _parts(sql: str, quiet: str, start: int, stop: int, separator: str) -> list[Piece]:
-    """What separators outside of parentheses separate; ``quiet`` is the text without what is quoted."""
-    parts, depth, first = [], 0, start
-    for at in range(start, stop):
-        depth += (quiet[at] == "(") - (quiet[at] == ")")
-        if quiet[at] == separator and depth == 0:
-            parts.append(Piece(sql[first:at], first))
-            first = at + 1
-    return [*parts, Piece(sql[first:stop], first)]
-
-
-def _incomplete(sql: str, found: re.Match[str], hint: str) -> SqlError:
-    return SqlError("syntax error: the loop is not complete", sql=sql, position=found.start(), length=3, hint=hint)

@@ -112,7 +112,7 @@ def intervals(window: PredSet, moment: EventTimeVector) -> Mapping[Expression, I
     return found
 
 
-def without_now(window: PredSet, owned: Mapping[Expression, frozenset[str]], plain: PredSet) -> PredSet:
+def without_trivial_bounds(window: PredSet, owned: Mapping[Expression, frozenset[str]], plain: PredSet) -> PredSet:
     """A window without an end that says only that an event is not later than the latest event.
 
     Args:

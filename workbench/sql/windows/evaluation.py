@@ -22,9 +22,9 @@ from workbench.sql.windows.stream_time import INSTANT, NOW, VARIABLE, EventTimeV
 
 MIDNIGHT = dt.time()
 
-MOST_INSTANTS = 100_000
+MAX_INSTANTS = 100_000
 """A loop that runs ahead of the clock must end before so many instants."""
-MOST_DUE = 1_000_000
+MAX_DUE = 1_000_000
 """So many instants of a loop may be due when it is registered."""
 
 
@@ -193,7 +193,7 @@ class Sequence:
                 self._ended = True
                 return
             number = as_number(value) if self._numbered else now
-            if len(self._values) >= MOST_INSTANTS and self._reached[-1] == self._reached[0]:
+            if len(self._values) >= MAX_INSTANTS and self._reached[-1] == self._reached[0]:
                 raise Endless
             if most is not None and len(self._values) >= most:
                 raise Endless

@@ -7,6 +7,7 @@ not follow from slices (a median) is computed from the rows themselves.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -22,12 +23,32 @@ from workbench.sql.algebra.expressions import (
     reading_order,
 )
 from workbench.sql.algebra.functions import call
-from workbench.sql.algebra.types import INTEGER
-from workbench.sql.binder.window_functions import slice_of, window_start
+from workbench.sql.algebra.types import INTEGER, TIMESTAMP
 from workbench.sql.logical import Block, Grouping, Input, Output, SetOperation
 from workbench.sql.predicates.cnf import TRUE, conjunction, map_predicates
 from workbench.sql.predicates.normal_form import normal_form
-from workbench.sql.windows.stream_time import SLIDING
+from workbench.sql.windows.stream_time import SLIDING, TUMBLING
+
+
+def window_start(time: Expression, size: int, slide: int) -> Call:
+    """The start of the windows that a time is in; ``size`` and ``slide`` in seconds."""
+    if size == slide:
+        return Call(TUMBLING, (time, Constant(size, INTEGER)), TIMESTAMP)
+    return Call(SLIDING, (time, Constant(size, INTEGER), Constant(slide, INTEGER)), TIMESTAMP)
+
+
+def slice_of(group: Expression) -> Expression:
+    """The slice of time that overlapping windows are made of; any other group as it is.
+
+    Example:
+        >>> from workbench.sql.algebra.expressions import text
+        >>> text(slice_of(window_start(Column("ts", TIMESTAMP), 3_600, 900)))
+        'window_start(ts, 900)'
+    """
+    match group:
+        case Call(function, (time, Constant(int() as size), Constant(int() as slide))) if function == SLIDING:
+            return window_start(time, common := math.gcd(size, slide), common)
+    return group
 
 
 def without_overlap(block: Block) -> Block:

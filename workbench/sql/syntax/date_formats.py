@@ -1,8 +1,7 @@
-"""Date formats: Oracle's and strftime's to the Java pattern that expressions carry, and values of constants by them."""
+"""Date formats: Oracle's and strftime's to the Java patterns that expressions carry."""
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 
 _ORACLE = {"YYYY": "yyyy", "YY": "yy", "MM": "MM", "DDD": "DDD", "DD": "dd", "HH24": "HH", "HH12": "hh", "MI": "mm",
@@ -10,8 +9,6 @@ _ORACLE = {"YYYY": "yyyy", "YY": "yy", "MM": "MM", "DDD": "DDD", "DD": "dd", "HH
 _STRFTIME = {"Y": "yyyy", "y": "yy", "m": "MM", "-m": "M", "d": "dd", "-d": "d", "H": "HH", "-H": "H", "I": "hh",
              "M": "mm", "S": "ss", "f": "SSSSSS", "b": "MMM", "B": "MMMM", "a": "EEE", "A": "EEEE", "p": "a",
              "j": "DDD"}  # fmt: skip
-_SQL_FORMS = ["yyyy-MM-dd HH:mm:ss", "yyyy-MM-dd'T'HH:mm:ss", "yyyy-MM-dd HH:mm", "yyyy-MM-dd"]
-_PYTHON = {"yyyy": "%Y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S"}
 
 
 def from_oracle(format_: str) -> str:
@@ -60,27 +57,3 @@ def from_strftime(format_: str) -> str:
         else:
             raise ValueError(f"the date format element %{directive}")
     return "".join(result)
-
-
-def parse_date(text: str, pattern: str = "yyyy-MM-dd") -> dt.date | None:
-    """The date a constant means under a Java pattern of plain digits; ``None`` when it does not parse."""
-    moment = parse_timestamp(text, pattern)
-    return moment.date() if moment else None
-
-
-def parse_timestamp(text: str, pattern: str | None = None) -> dt.datetime | None:
-    """The moment a constant means; without a pattern the SQL forms, date alone or with time to microseconds."""
-    text = text.strip() if pattern is None else text
-    for candidate in [pattern] if pattern else _SQL_FORMS:
-        python = re.sub("yyyy|MM|dd|HH|mm|ss", lambda m: _PYTHON[m[0]], candidate).replace("'", "")
-        # strptime takes 1-digit months where Java's two letters want two digits, so the shape is checked first.
-        shape = re.escape(candidate.replace("'", ""))
-        shape = re.sub("yyyy|MM|dd|HH|mm|ss", lambda m: rf"\\d{{{len(m[0])}}}".replace("\\\\", "\\"), shape)
-        fraction = r"(\.\d{1,6})?" if pattern is None and candidate.endswith("ss") else ""
-        if not re.fullmatch(shape + fraction, text):
-            continue
-        try:
-            return dt.datetime.strptime(text, python + (".%f" if "." in text and fraction else ""))
-        except ValueError:
-            continue
-    return None

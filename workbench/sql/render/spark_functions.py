@@ -1,7 +1,7 @@
-"""Spark SQL for the functions whose total form is more than a call (design 3.4).
+"""The Spark SQL text of every function.
 
-Every text here gives a value or NULL whatever the row holds, with ANSI mode on or off: ``try_`` forms where Spark has
-them and the result could overflow, a guard or a wider type where it has none.
+The text is *total*: it gives a value or NULL whatever the row holds, with ANSI mode on or off. It uses ``try_`` forms
+where Spark has them and the result could overflow, a guard or a wider type where it has none.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import DOUBLE, INTEGER, DataType, Kind
 
 Render = Callable[[Call, Sequence[str]], str]
+"""Gives the text of a call from the call and the texts of its arguments."""
 
 _NEGATED_EXACTLY = 34
 """Digits of Java's DECIMAL128, in which Spark negates."""
 
 
-def computed(symbol: str, total: str) -> Render:
+def arithmetic_operator(symbol: str, total: str) -> Render:
     """Sums, differences, products, quotients and remainders, of dates too."""
 
     def render(expression: Call, arguments: Sequence[str]) -> str:
@@ -43,18 +44,18 @@ def decimal_operand(expression: Expression, rendered: str) -> str:
     return f"cast({rendered} as {arithmetic.decimal_of(expression)})"
 
 
-def int_div(expression: Call, arguments: Sequence[str]) -> str:
+def integer_division(expression: Call, arguments: Sequence[str]) -> str:
     """Integer division, NULL by zero; only the smallest integer by -1 overflows."""
     a, b = arguments
     return f"(case when {b} = 0 then null when {b} = -1 then try_subtract(0L, {a}) else {a} div {b} end)"
 
 
-def negated(expression: Call, arguments: Sequence[str]) -> str:
+def minus_sign(expression: Call, arguments: Sequence[str]) -> str:
     """A minus sign."""
-    return f"try_subtract(0L, {arguments[0]})" if expression.type == INTEGER else minus(arguments[0], expression.type)
+    return f"try_subtract(0L, {arguments[0]})" if expression.type == INTEGER else negated(arguments[0], expression.type)
 
 
-def minus(value: str, type_: DataType, digits: int | None = None) -> str:
+def negated(value: str, type_: DataType, digits: int | None = None) -> str:
     """A DECIMAL or DOUBLE of at most ``digits`` digits with its sign changed.
 
     Spark rounds what it negates to 34 digits, so longer numbers change their sign as text.
@@ -70,7 +71,7 @@ def absolute(expression: Call, arguments: Sequence[str]) -> str:
     (a,) = arguments
     if expression.type == DOUBLE:
         return f"abs({a})"
-    return f"(case when {a} < 0 then {negated(expression, arguments)} else {a} end)"
+    return f"(case when {a} < 0 then {minus_sign(expression, arguments)} else {a} end)"
 
 
 def rounded(name: str) -> Render:
@@ -108,23 +109,23 @@ def whole(name: str) -> Render:
     return render
 
 
-def cases(expression: Call, arguments: Sequence[str]) -> str:
+def case(expression: Call, arguments: Sequence[str]) -> str:
     """CASE."""
     pairs = zip(arguments[0:-1:2], arguments[1:-1:2], strict=True)
     return "(case " + " ".join(f"when {c} then {v}" for c, v in pairs) + f" else {arguments[-1]} end)"
 
 
-def joined(word: str) -> Render:
-    """Operands joined by a word."""
+def connective(word: str) -> Render:
+    """AND and OR."""
     return lambda expression, arguments: "(" + f" {word} ".join(arguments) + ")"
 
 
-def called(name: str) -> Render:
+def plain_call(name: str) -> Render:
     """A plain call."""
     return lambda expression, arguments: f"{name}({', '.join(arguments)})"
 
 
-def ints(name: str) -> Render:
+def with_int_arguments(name: str) -> Render:
     """Functions whose positions and lengths Spark wants as int."""
 
     def render(expression: Call, arguments: Sequence[str]) -> str:
@@ -139,12 +140,12 @@ def trim(side: str) -> Render:
     return lambda expression, arguments: f"trim({' '.join([side, *arguments[1:], 'from', arguments[0]])})"
 
 
-def converted(expression: Call, arguments: Sequence[str]) -> str:
+def cast(expression: Call, arguments: Sequence[str]) -> str:
     """A cast that gives NULL for what does not convert."""
     return f"try_cast({arguments[0]} as {expression.type.spark})"
 
 
-def compare(symbol: str) -> Render:
+def comparison(symbol: str) -> Render:
     """A comparison."""
 
     def render(expression: Call, arguments: Sequence[str]) -> str:
@@ -217,3 +218,71 @@ def average(expression: Call, arguments: Sequence[str]) -> str:
     whole = f"try_cast(try_divide(try_subtract({total}, {rest}), {number}) as decimal(37,{kept}))"
     part = f"try_cast(try_divide({rest}, {number}) as decimal({kept + 1},{kept}))"
     return f"coalesce(try_cast(try_add({whole}, {part}) as {expression.type}), {quotient})"
+
+
+_PARTS = {"week": "weekofyear", **{part: part for part in (
+    "dayofweek", "dayofyear", "quarter", "year", "month", "day", "hour", "minute", "second")}}  # fmt: skip
+_MICROSECONDS = "unix_micros(cast({0} as timestamp))"
+
+SPARK_FUNCTIONS: dict[str, str | Render] = {
+    **{symbol: arithmetic_operator(symbol, f"try_{name}") for symbol, name in {
+        "+": "add", "-": "subtract", "*": "multiply", "/": "divide", "%": "mod"}.items()},
+    "div": integer_division,
+    "neg": minus_sign,
+    "abs": absolute,
+    "round": rounded("round"),
+    "truncate": truncate,
+    "floor": whole("floor"),
+    "ceil": whole("ceil"),
+    "sign": "sign({0})",
+    "sqrt": "(case when {0} >= 0 then sqrt({0}) end)",
+    "power": "power({0}, {1})",
+    "exp": "exp({0})",
+    "ln": "ln({0})",
+    "log10": "log10({0})",
+    **{symbol: comparison(symbol) for symbol in ("=", "<>", "<", "<=", ">", ">=", "<=>")},
+    "and": connective("and"),
+    "or": connective("or"),
+    "not": "(not {0})",
+    "is_null": "({0} is null)",
+    "in": in_list,
+    "like": "({0} like {1})",
+    "ilike": "({0} ilike {1})",
+    "rlike": "({0} rlike {1})",
+    "case": case,
+    **{name: plain_call(name) for name in ("coalesce", "greatest", "least", "nullif")},
+    "cast": cast,
+    "upper": "upper({0})",
+    "lower": "lower({0})",
+    "length": "cast(length({0}) as bigint)",
+    "substr": with_int_arguments("substring"),
+    "||": "concat({0}, {1})",
+    "trim": trim("both"),
+    "ltrim": trim("leading"),
+    "rtrim": trim("trailing"),
+    "replace": "replace({0}, {1}, {2})",
+    "instr": "cast(instr({0}, {1}) as bigint)",
+    "lpad": with_int_arguments("lpad"),
+    "rpad": with_int_arguments("rpad"),
+    "date_format": "date_format({0}, {1})",
+    "to_date": "try_to_date({0}, {1})",
+    "to_timestamp": "cast(try_to_timestamp({0}, {1}) as timestamp_ntz)",
+    **{name: f"cast({spark}({{0}}) as bigint)" for name, spark in _PARTS.items()},
+    "trunc_date": "trunc({0}, {1})",
+    "trunc_timestamp": "cast(date_trunc({1}, {0}) as timestamp_ntz)",
+    "last_day": "last_day({0})",
+    # Ten thousand years each way; Spark raises where a date leaves its range.
+    "add_months": "(case when {1} between -120000 and 120000 then add_months({0}, try_cast({1} as int)) end)",
+    "add_months_to_timestamp":
+        "(case when {1} between -120000 and 120000 then {0} + make_ym_interval(0, try_cast({1} as int)) end)",
+    "add_seconds":
+        f"cast(timestamp_micros(try_add({_MICROSECONDS}, try_multiply({{1}}, 1000000L))) as timestamp_ntz)",
+    "window_start":
+        f"cast(timestamp_micros({_MICROSECONDS} - pmod({_MICROSECONDS}, {{1}} * 1000000L)) as timestamp_ntz)",
+    "average": average,
+    "variance_samp": variance(samples=True, root=False),
+    "variance_pop": variance(samples=False, root=False),
+    "stddev_samp": variance(samples=True, root=True),
+    "stddev_pop": variance(samples=False, root=True),
+}  # fmt: skip
+"""Function -> a format string over the texts of its arguments, or what gives its text."""

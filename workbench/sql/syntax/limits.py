@@ -1,39 +1,37 @@
-"""How large a query may be: how deep its text nests, how high an expression is, and how long when it is written out.
+"""Limits: how deep a text may nest, how high an expression may be, how many parts a query may have.
 
-Parsing, planning and Spark follow an expression from its top to its leaves, one call inside another. So that none of
-them ever runs out of stack or time, what is too deep or too long is refused here, by name, before anything is done with
-it; and the interpreter's limit is set so that what is not refused can be followed.
+Parsing, planning and Spark recurse from the top of an expression to its leaves. So that none of them runs out of stack
+or time, a query beyond these limits is refused by name. The interpreter's recursion limit is set to hold the rest.
 """
 
 from __future__ import annotations
 
 import sys
 
-import sqlglot
 from sqlglot import exp
-from sqlglot.tokenizer_core import Token, TokenType
+from sqlglot.tokenizer_core import TokenType
 
 from workbench.errors import UnsupportedError
 from workbench.sql.algebra.expressions import Call, Expression
 from workbench.sql.logical import Block, Input, LogicalQuery, SetOperation, output_columns
-from workbench.sql.syntax.caret import SourceText
+from workbench.sql.syntax.source_text import SourceText
 
-MOST_CHARACTERS = 500_000
+MAX_CHARACTERS = 500_000
 """Characters of a text."""
-MOST_NESTED = 200
+MAX_NESTED = 200
 """Parentheses, subqueries, CASE and NOT inside one another."""
-MOST_HIGH = 1_200
+MAX_HEIGHT = 1_200
 """Operators on the way from the top of an expression to a leaf: a sum of a thousand terms is a thousand high."""
-MOST_PARTS = 100_000
+MAX_PARTS = 100_000
 """Operators, columns and constants of an expression, with the views it is made of written out."""
 
-MOST_JOINED = 40
+MAX_JOINED = 40
 """Streams, and views that group, in one join, with views written out; their orders are searched."""
-MOST_READ = 1_200
+MAX_READS = 1_200
 """Times that a query reads a stream, with views written out: a UNION of a thousand parts reads a thousand."""
-MOST_COLUMNS = 5_000
+MAX_COLUMNS = 5_000
 """Columns that a query selects."""
-MOST_WINDOWS = 300
+MAX_WINDOWS = 300
 """Windows that one row is in: a day that moves every five minutes has 288."""
 
 _FRAMES = 10_000
@@ -47,31 +45,25 @@ _SPLIT = "compute a part of it in a view: CREATE VIEW name AS SELECT …"
 _TOO_DEEP = "group a part of it in a view of its own, or compute it before it enters the stream"
 
 
-def refuse_nesting(sql: str, dialect: str) -> None:
+def refuse_nesting(source: SourceText) -> None:
     """Refuse a text that is too long, or nests too deep to be parsed.
 
     Raises:
         UnsupportedError: at the first token that is too deep.
     """
-    if len(sql) > MOST_CHARACTERS:
-        raise UnsupportedError(
-            f"a text of {len(sql):,} characters is not supported", hint=f"at most {MOST_CHARACTERS:,}"
-        )
+    if len(source.sql) > MAX_CHARACTERS:
+        what = f"a text of {len(source.sql):,} characters is not supported"
+        raise UnsupportedError(what, hint=f"at most {MAX_CHARACTERS:,}")
     nested = prefixes = 0
-    for token in sqlglot.tokenize(sql, dialect=dialect):
+    for token in source.tokens:
         prefixes = prefixes + 1 if token.token_type in _PREFIXES else 0
         if token.token_type in _OPENING:
             nested += 1
         elif token.token_type in _CLOSING:
             nested = max(0, nested - 1)
-        if nested + prefixes > MOST_NESTED:
-            raise _nested(token, sql)
-
-
-def _nested(token: Token, sql: str) -> UnsupportedError:
-    length = token.end + 1 - token.start
-    what = f"more than {MOST_NESTED} parentheses, CASE or NOT inside one another are not supported"
-    return UnsupportedError(what, sql=sql, position=token.start, length=length, hint=_SPLIT)
+        if nested + prefixes > MAX_NESTED:
+            what = f"more than {MAX_NESTED} parentheses, CASE or NOT inside one another are not supported"
+            raise UnsupportedError(what, **source.span(token.start, token.end + 1), hint=_SPLIT)
 
 
 def refuse_height(tree: exp.Expr, source: SourceText) -> None:
@@ -83,10 +75,10 @@ def refuse_height(tree: exp.Expr, source: SourceText) -> None:
     rest = [(tree, 1)]
     while rest:
         node, height = rest.pop()
-        if height > MOST_HIGH:
+        if height > MAX_HEIGHT:
             place = source.of(node)
             raise UnsupportedError(
-                f"more than {MOST_HIGH:,} operators in a row are not supported", **place, hint=_SPLIT
+                f"more than {MAX_HEIGHT:,} operators in a row are not supported", **place, hint=_SPLIT
             )
         rest += [(child, height + 1) for child in node.iter_expressions()]
 
@@ -101,10 +93,10 @@ def refuse_extent(expression: Expression, source: SourceText, node: exp.Expr, kn
         UnsupportedError: at its node.
     """
     parts, height = _extent(expression, known)
-    if parts > MOST_PARTS:
-        what = f"an expression of more than {MOST_PARTS:,} parts, with views written out, is not supported"
-    elif height > MOST_HIGH:
-        what = f"more than {MOST_HIGH:,} operators inside one another, with views written out, are not supported"
+    if parts > MAX_PARTS:
+        what = f"an expression of more than {MAX_PARTS:,} parts, with views written out, is not supported"
+    elif height > MAX_HEIGHT:
+        what = f"more than {MAX_HEIGHT:,} operators inside one another, with views written out, are not supported"
     else:
         return
     raise UnsupportedError(what, **source.of(node), hint=_TOO_DEEP)
@@ -116,12 +108,12 @@ def refuse_shape(query: LogicalQuery, source: SourceText, node: exp.Expr) -> Non
     Raises:
         UnsupportedError: at its node.
     """
-    if (columns := len(output_columns(query))) > MOST_COLUMNS:
+    if (columns := len(output_columns(query))) > MAX_COLUMNS:
         what = f"a query with {columns:,} columns is not supported"
-        raise UnsupportedError(what, **source.of(node), hint=f"select at most {MOST_COLUMNS:,}")
-    if (read := _read(query)) > MOST_READ:
+        raise UnsupportedError(what, **source.of(node), hint=f"select at most {MAX_COLUMNS:,}")
+    if (read := _read(query)) > MAX_READS:
         what = f"a query that reads streams {read:,} times, with views written out, is not supported"
-        raise UnsupportedError(what, **source.of(node), hint=f"read them at most {MOST_READ:,} times")
+        raise UnsupportedError(what, **source.of(node), hint=f"read them at most {MAX_READS:,} times")
 
 
 def _read(query: Input) -> int:

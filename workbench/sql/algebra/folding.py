@@ -1,0 +1,151 @@
+"""Constants: what texts mean as dates and times, exact conversions, and folding of calls on constants.
+
+A call is folded only where its value is certain to be what Spark computes.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from decimal import Decimal
+
+from workbench.sql.algebra.arithmetic import EXACT, exact_constant, fits
+from workbench.sql.algebra.expressions import Call, Constant, Value
+from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, STRING, TIMESTAMP, DataType, Kind
+
+_SQL_FORMS = ["yyyy-MM-dd HH:mm:ss", "yyyy-MM-dd'T'HH:mm:ss", "yyyy-MM-dd HH:mm", "yyyy-MM-dd"]
+_DIRECTIVES = {"yyyy": "%Y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S"}
+_LETTERS = "|".join(_DIRECTIVES)
+_PLAIN_NUMBER = re.compile(r"[+-]?[0-9]{1,60}(\.[0-9]{1,60})?")
+"""Text that every database reads as the same number; Python alone also reads 1_000, and digits of other scripts."""
+_COMPARISONS = ("=", "<>", "<", "<=", ">", ">=")
+
+
+def parse_date(text: str, pattern: str = "yyyy-MM-dd") -> dt.date | None:
+    """The date that a text means under a Java pattern of plain digits; ``None`` when it does not parse."""
+    time = parse_timestamp(text, pattern)
+    return time.date() if time else None
+
+
+def parse_timestamp(text: str, pattern: str | None = None) -> dt.datetime | None:
+    """The time that a text means; without a pattern in SQL's forms, a date alone or with a time to microseconds."""
+    text = text.strip() if pattern is None else text
+    for form in [pattern] if pattern else _SQL_FORMS:
+        directives = re.sub(_LETTERS, lambda m: _DIRECTIVES[m[0]], form).replace("'", "")
+        # strptime takes 1-digit months where Java's two letters want two digits, so the shape is checked first.
+        shape = re.sub(_LETTERS, lambda m: f"[0-9]{{{len(m[0])}}}", re.escape(form.replace("'", "")))
+        fraction = r"(\.\d{1,6})?" if pattern is None and form.endswith("ss") else ""
+        if not re.fullmatch(shape + fraction, text):
+            continue
+        try:
+            return dt.datetime.strptime(text, directives + (".%f" if "." in text and fraction else ""))
+        except ValueError:
+            continue
+    return None
+
+
+def constant_as(constant: Constant, type_: DataType) -> Constant | None:
+    """The constant in another type; ``None`` where something would be lost, or a text is not of that type."""
+    value = constant.value
+    match value, type_.kind:
+        case None, _:
+            return Constant(None, type_)
+        case bool(), _:
+            return None
+        case ((int() | Decimal()), Kind.DOUBLE):
+            return Constant(float(value), DOUBLE)
+        case ((int() | Decimal()), (Kind.INTEGER | Kind.DECIMAL)) if fits(value, type_):
+            return exact_constant(value, type_)
+        case str(), Kind.DATE:
+            date = parse_date(value.strip())
+            return Constant(date, DATE) if date else None
+        case str(), Kind.TIMESTAMP:
+            time = parse_timestamp(value)
+            return Constant(time, TIMESTAMP) if time else None
+        case dt.datetime(), Kind.DATE if value.time() == dt.time():
+            return Constant(value.date(), DATE)
+        case dt.date(), Kind.TIMESTAMP if not isinstance(value, dt.datetime):
+            return Constant(dt.datetime.combine(value, dt.time()), TIMESTAMP)
+    return None
+
+
+def fold(expression: Call) -> Constant | None:
+    """The value of a call on constants, none of them NULL; ``None`` where it is not certain.
+
+    What a value is as text is Spark's to say, but for integers and truth values.
+    """
+    type_ = expression.type
+    match expression.function, [a.value for a in expression.arguments if isinstance(a, Constant)]:
+        case ("+" | "-" | "*") as operator, [left, right]:
+            return _fold_arithmetic(operator, left, right, type_)
+        case "neg", [int() | Decimal() as value] if fits(_negated(value), type_):
+            return exact_constant(_negated(value), type_)
+        case "neg", [float() as value]:
+            return Constant(-value, DOUBLE)
+        case "cast", [value]:
+            return _fold_cast(value, type_)
+        case "to_date", [str() as text, str() as pattern]:
+            date = parse_date(text, pattern)
+            return Constant(date, DATE) if date else None
+        case "to_timestamp", [str() as text, str() as pattern]:
+            time = parse_timestamp(text, pattern)
+            return Constant(time, TIMESTAMP) if time else None
+        case operator, [left, right] if operator in _COMPARISONS:
+            return _fold_comparison(operator, left, right)
+    return None
+
+
+def _fold_arithmetic(operator: str, left: Value, right: Value, type_: DataType) -> Constant | None:
+    if isinstance(left, bool) or isinstance(right, bool):
+        return None
+    if isinstance(left, dt.date) and type_ == DATE and isinstance(right, int):
+        try:
+            return Constant(left + dt.timedelta(days=right if operator == "+" else -right), DATE)
+        except OverflowError:
+            return None
+    if not (isinstance(left, (int, Decimal)) and isinstance(right, (int, Decimal))) or not type_.exact:
+        return None
+    operation = {"+": EXACT.add, "-": EXACT.subtract, "*": EXACT.multiply}[operator]
+    value = operation(Decimal(left), Decimal(right))
+    return exact_constant(value, type_) if fits(value, type_) else None
+
+
+def _negated(value: int | Decimal) -> int | Decimal:
+    """A number with its sign changed; a plain minus sign would round a Decimal to 28 digits."""
+    return value.copy_negate() if isinstance(value, Decimal) and value else -value
+
+
+def _fold_cast(value: Value, type_: DataType) -> Constant | None:
+    match value, type_.kind:
+        case str(), (Kind.DATE | Kind.TIMESTAMP):
+            return constant_as(Constant(value, STRING), type_)
+        case str(), (Kind.INTEGER | Kind.DECIMAL) if _PLAIN_NUMBER.fullmatch(value):
+            parsed = Decimal(value)
+            return exact_constant(parsed, type_) if fits(parsed, type_) else None
+        case bool(), Kind.STRING:
+            return Constant("true" if value else "false", STRING)
+        case bool(), _:
+            return None
+        case ((int() | Decimal()), (Kind.INTEGER | Kind.DECIMAL)) if fits(value, type_):
+            return exact_constant(value, type_)
+        case ((int() | Decimal()), Kind.DOUBLE):
+            return Constant(float(value), DOUBLE)
+        case int(), Kind.STRING:
+            return Constant(str(value), STRING)
+    return None
+
+
+def _fold_comparison(operator: str, left: object, right: object) -> Constant | None:
+    if isinstance(left, str) and isinstance(right, str):
+        # Spark orders strings by their bytes, and UTF-8 bytes order as code points do.
+        left, right = left.encode(), right.encode()
+    comparable = type(left) is type(right) or {type(left), type(right)} == {int, Decimal}
+    if not comparable or isinstance(left, float):
+        return None
+    sign = (left > right) - (left < right)  # type: ignore[operator]
+    return Constant(compares(operator, sign), BOOLEAN)
+
+
+def compares(operator: str, sign: int) -> bool:
+    """Whether a comparison is true of two values, of which the first is less (-1), equal (0) or greater (1)."""
+    return {"=": sign == 0, "<>": sign != 0, "<": sign < 0, "<=": sign <= 0, ">": sign > 0, ">=": sign >= 0}[operator]

@@ -1,0 +1,139 @@
+"""Constructs that mean something else in the text's dialect than what is evaluated, which are refused by name.
+
+What is evaluated has the meaning of Spark, or of Oracle in ``oracle``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from workbench.sql.algebra.expressions import Call, Constant, Expression, walk
+from workbench.sql.algebra.types import DOUBLE, INTEGER, STRING, Kind
+from workbench.sql.syntax.dialects import SPARK_FAMILY
+from workbench.sql.syntax.source_text import SourceText
+
+
+@dataclass(frozen=True)
+class _Difference:
+    """A construct that means something else outside of Spark and Oracle.
+
+    Attributes:
+        what: how messages call it.
+        hint: what to write instead.
+        same: whether the bound expression means the same after all.
+        only: the one dialect in which it differs, if it is one.
+    """
+
+    what: str
+    hint: str
+    same: Callable[[Expression], bool] = lambda bound: False
+    only: str | None = None
+
+
+def _arguments(bound: Expression) -> tuple[Expression, ...]:
+    return bound.arguments if isinstance(bound, Call) else ()
+
+
+def _has_plain_range(bound: Expression) -> bool:
+    """A part of a text from a position and of a length that every database takes for the same."""
+    least = (1, 0)
+    return all(
+        isinstance(a, Constant) and isinstance(a.value, int) and a.value >= m
+        for a, m in zip(_arguments(bound)[1:], least, strict=False)
+    )
+
+
+def _is_plain_cast(bound: Expression) -> bool:
+    """A cast that neither rounds nor writes a number or a moment as text."""
+    if not isinstance(bound, Call):
+        return True
+    if bound.function != "cast":
+        return False
+    have, target = bound.arguments[0].type, bound.type
+    if target == STRING:
+        return have.kind in (Kind.INTEGER, Kind.DATE)
+    return not (target == INTEGER and have != INTEGER) and not (have == STRING and target.numeric)
+
+
+def _has_same_text(bound: Expression) -> bool:
+    """A concatenation of texts, integers and dates."""
+    kinds = (p.arguments[0].type.kind for p in walk(bound) if isinstance(p, Call) and p.function == "cast")
+    return all(kind in (Kind.STRING, Kind.INTEGER, Kind.DATE) for kind in kinds)
+
+
+def _compares_no_texts(bound: Expression) -> bool:
+    if not isinstance(bound, Call):
+        return bound.type != STRING
+    return not any(isinstance(p, Call) and p.function in _ORDERS and p.arguments[0].type == STRING for p in walk(bound))
+
+
+_ORDERS = ("<", "<=", ">", ">=")
+_NULLS = "databases differ where a value is NULL"
+_ROUNDING = "databases round differently here"
+_WEEKDAY = "databases count days of the week from different days"
+_ORDER = _Difference("the order of texts", "it depends on the database's collation", _compares_no_texts, "postgres")
+_CAST = _Difference("this cast", f"{_ROUNDING}, and write values differently: use DECIMAL(p,s)", _is_plain_cast)
+_TEXT = _Difference(
+    "SUBSTR from a position that is not a constant from 1", "write a constant position", _has_plain_range
+)
+_DIFFERENT: dict[type[exp.Expr], _Difference] = {
+    exp.Log: _Difference("LOG", "its base differs between databases: write LN(x), or LN(x) / LN(10)",
+                       lambda bound: isinstance(bound, Call) and bound.function != "ln"),
+    **dict.fromkeys(
+        (exp.Greatest, exp.Least),
+        _Difference("GREATEST or LEAST", f"{_NULLS}: write CASE WHEN a > b THEN a ELSE b END"),
+    ),
+    exp.Concat: _Difference("CONCAT", f"{_NULLS}: write ||"),
+    exp.DPipe: _Difference("|| of such values", "databases write numbers and times differently", _has_same_text),
+    exp.Substring: _TEXT,
+    exp.Left: _TEXT,
+    exp.Div: _Difference("/ of decimals", "databases keep different digits: CAST one side AS DOUBLE",
+                       lambda bound: bound.type.kind is not Kind.DECIMAL),
+    exp.IntDiv: _Difference("integer division", "databases round differently below zero: write FLOOR(a / b)"),
+    exp.Round: _Difference("ROUND of a DOUBLE", f"{_ROUNDING}: CAST it AS DECIMAL(p,s) first",
+                         lambda bound: bound.type != DOUBLE),
+    exp.DayOfWeek: _Difference("the day of the week", _WEEKDAY),
+    exp.WeekOfYear: _Difference("the number of the week", "databases number weeks differently"),
+    exp.RegexpLike: _Difference("a regular expression", "databases differ in them: write LIKE"),
+    exp.Cast: _CAST,
+    exp.TryCast: _CAST,
+    exp.Avg: _Difference("AVG of exact numbers", "databases keep different digits: write AVG(CAST(x AS DOUBLE))",
+                       lambda bound: _arguments(bound)[0].type == DOUBLE),
+    exp.Quantile: _Difference("QUANTILE", "write PERCENTILE_CONT(p) WITHIN GROUP (ORDER BY x)"),
+    exp.ToNumber: _Difference("TO_NUMBER", "CAST it AS DECIMAL(p,s)"),
+    exp.Trim: _Difference("TRIM without characters", "databases trim different blanks: write TRIM(BOTH ' ' FROM x)",
+                        lambda bound: len(_arguments(bound)) != 1),
+    **dict.fromkeys((exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.Min, exp.Max), _ORDER),
+}  # fmt: skip
+"""Syntax node -> what is different about it."""
+_OF_WEEKS = {"DOW", "DAYOFWEEK", "WEEK", "ISOWEEK", "DAYOFWEEKISO"}
+
+
+def refuse_different(source: SourceText, node: exp.Expr, bound: Expression) -> None:
+    """Refuse a construct that means something else in the dialect of the text than ``bound``, which it was taken for.
+
+    Raises:
+        UnsupportedError: by name, with a hint.
+    """
+    dialect = source.dialect
+    if dialect in SPARK_FAMILY:
+        # Hive gives NULL as soon as one argument is.
+        if dialect == "hive" and isinstance(node, (exp.Greatest, exp.Least)):
+            _refuse(source, node, _DIFFERENT[exp.Greatest])
+        return
+    if dialect == "oracle":
+        return
+    difference = _DIFFERENT.get(type(node))
+    if difference is not None and difference.only in (None, dialect) and not difference.same(bound):
+        _refuse(source, node, difference)
+    unit = node.name if isinstance(node, exp.Extract) else node.args["unit"].name if node.args.get("unit") else ""
+    if isinstance(node, (exp.Extract, exp.DateTrunc, exp.TimestampTrunc)) and unit.upper() in _OF_WEEKS:
+        source.refuse(f"{unit.upper()} here", node, "databases begin and number weeks differently")
+
+
+def _refuse(source: SourceText, node: exp.Expr, difference: _Difference) -> None:
+    what = source.called(node) if difference.what == "GREATEST or LEAST" else difference.what
+    source.refuse(what or difference.what, node, difference.hint)

@@ -1,0 +1,187 @@
+"""Functions of SQL text that are not one for one with ours: CASE and its kin, CAST, and text functions."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from workbench.errors import SqlError
+from workbench.sql.algebra.coercion import is_null
+from workbench.sql.algebra.expressions import Constant, Expression
+from workbench.sql.algebra.functions import call, cast
+from workbench.sql.algebra.types import INTEGER, STRING, DataType, Kind, parse_type
+from workbench.sql.binder.operators import as_text
+from workbench.sql.binder.protocols import ExpressionBinder
+from workbench.sql.binder.temporal import cast_to_time
+from workbench.sql.syntax.dialects import SPARK_FAMILY
+
+_SYNONYMS = {"timestamptz": "timestamp", "timestampltz": "timestamp", "timestampntz": "timestamp",
+             "nvarchar": "varchar"}  # fmt: skip
+_NULL, _ONE = Constant(None, STRING), Constant(1, INTEGER)
+
+
+def case(b: ExpressionBinder, node: exp.Case) -> Expression:
+    """CASE of both forms."""
+    subject = b.bind(node.this) if node.this else None
+    parts: list[Expression] = []
+    for branch in node.args["ifs"]:
+        tested = call("=", subject, b.bind(branch.this)) if subject else b.condition(branch.this)
+        parts += [tested, b.bind(branch.args["true"])]
+    default = node.args.get("default")
+    return call("case", *parts, b.bind(default) if default is not None else _NULL)
+
+
+def if_(b: ExpressionBinder, node: exp.If) -> Expression:
+    """IF(condition, then, else)."""
+    condition, (then, *otherwise) = b.condition(node.this), b.parts(node, "true", "false")
+    return call("case", condition, then, *(otherwise or [_NULL]))
+
+
+def decode(b: ExpressionBinder, node: exp.DecodeCase) -> Expression:
+    """DECODE finds NULL by NULL."""
+    subject, *rest = b.parts(node, "expressions")
+    default = rest.pop() if len(rest) % 2 else _NULL
+    pairs = zip(rest[0::2], rest[1::2], strict=True)
+    return call("case", *(e for search, value in pairs for e in (call("<=>", subject, search), value)), default)
+
+
+def nvl2(b: ExpressionBinder, node: exp.Nvl2) -> Expression:
+    """NVL2(x, if not null, if null)."""
+    value, present, absent = b.parts(node, "this", "true", "false")
+    return call("case", call("is_null", value), absent, present)
+
+
+def greatest_or_least(b: ExpressionBinder, node: exp.Greatest | exp.Least) -> Expression:
+    """Spark skips NULLs; Oracle gives NULL as soon as one argument is."""
+    parts = b.parts(node, "this", "expressions")
+    result = call("greatest" if isinstance(node, exp.Greatest) else "least", *parts)
+    if b.dialect != "oracle":
+        return result
+    return call("case", call("or", *(call("is_null", p) for p in parts)), _NULL, result)
+
+
+def cast_(b: ExpressionBinder, node: exp.Cast | exp.TryCast) -> Expression:
+    """CAST, which gives NULL for a value that does not convert."""
+    to = node.args["to"]
+    if isinstance(node.this, exp.Literal) and to.this == exp.DType.TIMESTAMP:
+        digits = node.this.name.partition(".")[2]
+        if all(len(digits) <= int(parameter.name) for parameter in to.expressions):
+            # Some dialects give a TIMESTAMP constant a number of digits, which it has no use for.
+            to = exp.DataType(this=to.this)
+    type_ = _type(b, to)
+    value = b.bind(node.this)
+    length = node.args["to"].expressions
+    if type_.kind in (Kind.DATE, Kind.TIMESTAMP):
+        return cast_to_time(b, value, type_, node)
+    if type_ == INTEGER and b.dialect == "oracle" and value.type.kind in (Kind.DECIMAL, Kind.DOUBLE):
+        value = call("round", value)  # Oracle's INTEGER is a NUMBER, to which it rounds
+    result = as_text(b, value, node) if type_ == STRING else cast(value, type_)
+    if type_ == STRING and length:
+        return call("substr", result, _ONE, Constant(int(length[0].name), INTEGER))
+    return result
+
+
+def _type(b: ExpressionBinder, node: exp.DataType) -> DataType:
+    name = str(node.this.value if hasattr(node.this, "value") else node.this).lower()
+    name = _SYNONYMS.get(name, name)
+    if name in ("decimal", "numeric"):
+        digits = [p.name for p in node.expressions]
+        # Oracle's NUMBER without digits holds any number; Spark's decimal is decimal(10,0).
+        if not digits and b.dialect not in (*SPARK_FAMILY, "oracle"):
+            hint = "databases differ in how many it keeps: DECIMAL(p,s)"
+            b.source.refuse(f"{name.upper()} without digits", node.parent or node, hint)
+        default = "(38,10)" if b.dialect == "oracle" else "(10,0)"
+        name += f"({','.join(digits)})" if digits else default
+    elif name == "char" or (node.expressions and name != "varchar"):  # CHAR pads with blanks
+        b.source.refuse(f"the type {node.sql()}", node.parent or node)
+    try:
+        return parse_type(name)
+    except SqlError:
+        b.source.refuse(f"the type {node.sql()}", node.parent or node)
+
+
+def substring(b: ExpressionBinder, node: exp.Substring) -> Expression:
+    """SUBSTR, where position 0 means 1."""
+    parts = b.parts(node, "this", "start", "length")
+    if len(parts) > 1 and parts[1] == Constant(0, INTEGER) and b.dialect in (*SPARK_FAMILY, "oracle"):
+        parts[1] = _ONE
+    result = call("substr", *parts)
+    if b.dialect != "oracle":
+        return result
+    start, *length = parts[1:]
+    if start == _ONE and all(_is_positive(n) for n in length):
+        return result
+    if not _is_positive(start):
+        # Before the first character there is nothing in Oracle, where Spark begins with what is there.
+        outside = call("<", call("length", parts[0]), call("neg", start))
+        result = call("case", outside, _NULL, result)
+    return _null_if_empty(b, result)
+
+
+def _is_positive(expression: Expression) -> bool:
+    return isinstance(expression, Constant) and isinstance(expression.value, int) and expression.value > 0
+
+
+def _null_if_empty(b: ExpressionBinder, result: Expression) -> Expression:
+    """The text that a function computes; an empty one is NULL in Oracle."""
+    return call("nullif", result, Constant("", STRING)) if b.dialect == "oracle" else result
+
+
+def left(b: ExpressionBinder, node: exp.Left) -> Expression:
+    """LEFT(text, n)."""
+    return call("substr", b.bind(node.this), _ONE, b.bind(node.expression))
+
+
+def position(b: ExpressionBinder, node: exp.StrPosition) -> Expression:
+    """INSTR, POSITION and their like: the first occurrence, counted from 1."""
+    for key in ("position", "occurrence"):
+        if node.args.get(key) is not None and b.bind(node.args[key]) != _ONE:
+            b.source.refuse(f"{b.source.called(node)} of another place than the first", node, "it finds the first")
+    return call("instr", *b.parts(node, "this", "substr"))
+
+
+def trim(b: ExpressionBinder, node: exp.Trim) -> Expression:
+    """TRIM, LTRIM and RTRIM, of blanks or of a set of characters."""
+    name = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(str(node.args.get("position") or ""), "trim")
+    return _null_if_empty(b, call(name, *b.parts(node, "this", "expression")))
+
+
+def pad(b: ExpressionBinder, node: exp.Pad) -> Expression:
+    """LPAD and RPAD to a constant length."""
+    length = b.bind(node.expression)
+    if not (isinstance(length, Constant) and isinstance(length.value, int) and length.value <= 65_535):
+        b.source.refuse("padding to a length that is not a constant below 65536", node.expression)
+    fill = b.bind(node.args["fill_pattern"]) if node.args.get("fill_pattern") else Constant(" ", STRING)
+    return call("lpad" if node.args.get("is_left") else "rpad", b.bind(node.this), length, fill)
+
+
+def replace(b: ExpressionBinder, node: exp.Replace) -> Expression:
+    """REPLACE, with nothing when no replacement is given."""
+    subject, searched, *by = b.parts(node, "this", "expression", "replacement")
+    if b.dialect == "oracle" and is_null(searched):
+        return subject
+    # In Oracle '' is NULL, and stands for nothing here.
+    empty = Constant("", STRING)
+    replacement = by[0] if by and not (b.dialect == "oracle" and is_null(by[0])) else empty
+    result = call("replace", subject, searched, replacement)
+    return _null_if_empty(b, result) if replacement == empty else result
+
+
+def remainder(b: ExpressionBinder, node: exp.Mod) -> Expression:
+    """MOD and %; Oracle's MOD by zero is its first argument."""
+    value, divisor = b.parts(node, "this", "expression")
+    result = call("%", value, divisor)
+    if b.dialect != "oracle" or (isinstance(divisor, Constant) and divisor.value):
+        return result
+    return call("case", call("=", divisor, Constant(0, INTEGER)), value, result)
+
+
+def log(b: ExpressionBinder, node: exp.Log) -> Expression:
+    """LOG(x) and LOG(base, x)."""
+    if node.expression is None:
+        if b.dialect == "oracle":
+            b.source.refuse("LOG without a base", node, "write LN(x), or LOG(10, x)")
+        return call("ln", b.bind(node.this))
+    base, value = b.bind(node.this), b.bind(node.expression)
+    if base == Constant(10, INTEGER):
+        return call("log10", value)
+    return call("/", call("ln", value), call("ln", base))

@@ -1,0 +1,135 @@
+"""Which syntax nodes are bound, and by what: the one place where handlers are registered.
+
+To add a SQL function: its types in ``algebra/functions.py``, its Spark text in ``render/spark_functions.py``, and here
+the syntax node that sqlglot makes of its call. A node that is not listed is refused by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from workbench.sql.algebra.expressions import Constant, Expression
+from workbench.sql.algebra.functions import call
+from workbench.sql.algebra.types import BOOLEAN, STRING
+from workbench.sql.binder import functions, operators, temporal
+from workbench.sql.binder.protocols import ExpressionBinder
+from workbench.sql.binder.window_functions import bind_part
+
+Bind = Callable[[ExpressionBinder, Any], Expression]
+
+
+@dataclass(frozen=True)
+class Handler:
+    """What binds a syntax node, and the parts of the node that it deals with; other parts are refused."""
+
+    parts: tuple[str, ...]
+    bind: Bind
+
+
+def _handler(parts: str, bind: Bind) -> Handler:
+    return Handler(tuple(parts.split()), bind)
+
+
+def _call(function: str, *parts: str) -> Handler:
+    """A function of ours on the node's parts, in order."""
+    return Handler(parts, lambda b, node: call(function, *b.parts(node, *parts)))
+
+
+HANDLERS: dict[type[exp.Expr], Handler] = {
+    # Columns and constants.
+    exp.Paren: _handler("this", lambda b, n: b.bind(n.this)),
+    exp.Column: _handler("this table join_mark db catalog", lambda b, n: b.column(n)),
+    exp.Dot: _handler("this expression", bind_part),
+    exp.Literal: _handler("this is_string", operators.literal),
+    exp.RawString: _handler("this", operators.string_literal),
+    exp.National: _handler("this", operators.string_literal),
+    exp.Null: _handler("", lambda b, n: Constant(None, STRING)),
+    exp.Boolean: _handler("this", lambda b, n: Constant(bool(n.this), BOOLEAN)),
+    # Operators.
+    **{node: _call(symbol, "this", "expression") for node, symbol in {
+        exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">=", exp.NullSafeEQ: "<=>",
+        exp.Mul: "*", exp.IntDiv: "div", exp.SafeAdd: "+", exp.SafeSubtract: "-", exp.SafeMultiply: "*",
+        exp.SafeDivide: "/", exp.Pow: "power", exp.Nullif: "nullif"}.items()},
+    exp.NullSafeNEQ: _handler(
+        "this expression", lambda b, n: call("not", call("<=>", *b.parts(n, "this", "expression")))),
+    exp.Add: _handler("this expression", operators.plus_minus),
+    exp.Sub: _handler("this expression", operators.plus_minus),
+    exp.Div: _handler("this expression", operators.divide),
+    exp.Mod: _handler("this expression", functions.remainder),
+    exp.Neg: _handler("this", operators.minus_sign),
+    exp.And: _handler("this expression", operators.connective),
+    exp.Or: _handler("this expression", operators.connective),
+    exp.Not: _handler("this", lambda b, n: call("not", b.condition(n.this))),
+    exp.Is: _handler("this expression negate", operators.is_test),
+    exp.In: _handler("this expressions query unnest field is_global", operators.in_list),
+    exp.Between: _handler("this low high", operators.between),
+    exp.Like: _handler("this expression negate", operators.like),
+    exp.ILike: _handler("this expression negate", operators.like),
+    exp.RegexpLike: _handler("this expression", operators.like),
+    exp.Escape: _handler("this expression", operators.escaped_like),
+    exp.DPipe: _handler("this expression", operators.concatenation),
+    exp.Concat: _handler("expressions", operators.concatenation),
+    # Conditional functions and conversions.
+    exp.Case: _handler("this ifs default", functions.case),
+    exp.If: _handler("this true false", functions.if_),
+    exp.DecodeCase: _handler("expressions", functions.decode),
+    exp.Nvl2: _handler("this true false", functions.nvl2),
+    exp.Coalesce: _call("coalesce", "this", "expressions"),
+    exp.Greatest: _handler("this expressions", functions.greatest_or_least),
+    exp.Least: _handler("this expressions", functions.greatest_or_least),
+    exp.Cast: _handler("this to", functions.cast_),
+    exp.TryCast: _handler("this to", functions.cast_),
+    exp.ToNumber: _handler("this", temporal.to_number),
+    # Functions of numbers.
+    **{node: _call(node.__name__.lower(), "this") for node in (
+        exp.Abs, exp.Floor, exp.Ceil, exp.Sign, exp.Sqrt, exp.Exp, exp.Ln)},
+    exp.Log: _handler("this expression", functions.log),
+    exp.Round: _call("round", "this", "decimals"),
+    exp.Trunc: _handler("this decimals", lambda b, n: temporal.trunc(b, b.parts(n, "this", "decimals"))),
+    # Functions of texts.
+    **{node: _call(node.__name__.lower(), "this") for node in (exp.Upper, exp.Lower, exp.Length)},
+    exp.Substring: _handler("this start length", functions.substring),
+    exp.Left: _handler("this expression", functions.left),
+    exp.StrPosition: _handler("this substr position occurrence", functions.position),
+    exp.Trim: _handler("this expression position", functions.trim),
+    exp.Pad: _handler("this expression fill_pattern", functions.pad),
+    exp.Replace: _handler("this expression replacement", functions.replace),
+    # Functions of dates and times.
+    exp.ToChar: _handler("this format", temporal.to_char),
+    exp.TimeToStr: _handler("this format", temporal.date_format),
+    exp.StrToDate: _handler("this format", temporal.to_date),
+    exp.TsOrDsToDate: _handler("this format", temporal.to_date),
+    exp.Date: _handler("this", temporal.to_date),
+    exp.StrToTime: _handler("this format", temporal.to_timestamp),
+    exp.DateStrToDate: _handler("this", temporal.date_literal),
+    **{node: _handler("this", temporal.part(part)) for node, part in {
+        exp.Year: "year", exp.Quarter: "quarter", exp.Month: "month", exp.WeekOfYear: "week", exp.Day: "day",
+        exp.DayOfMonth: "day", exp.DayOfWeek: "dayofweek", exp.DayOfYear: "dayofyear", exp.Hour: "hour",
+        exp.Minute: "minute", exp.Second: "second"}.items()},
+    exp.Extract: _handler("this expression", temporal.extract),
+    exp.DateTrunc: _handler("this unit", temporal.truncate_time),
+    exp.TimestampTrunc: _handler("this unit", temporal.truncate_time),
+    **dict.fromkeys((exp.TsOrDsAdd, exp.DateAdd, exp.DateSub, exp.TimestampAdd),
+                    _handler("this expression unit", temporal.date_add)),
+    exp.DateDiff: _handler("this expression unit", temporal.date_diff),
+    exp.LastDay: _handler("this", temporal.last_day),
+    exp.AddMonths: _handler("this expression", temporal.add_months),
+}  # fmt: skip
+"""Syntax node -> what binds it."""
+
+NAMED: dict[str, Callable[[ExpressionBinder, list[Expression]], Expression]] = {
+    "isnull": lambda b, arguments: call("is_null", *arguments),
+    "isnotnull": lambda b, arguments: call("not", call("is_null", *arguments)),
+    "trunc": temporal.trunc,
+}
+"""Functions that the parser leaves as plain names, in lower case -> what binds a call on bound arguments."""
+
+IGNORED_PARTS = frozenset({
+    "safe", "typed", "coalesce", "is_nvl", "fractions_supported", "big_int", "ignore_nulls", "zone", "nested",
+    "preserve_end_of_month", "charset", "sysdate", "is_left", "quoted", "date_part_boundary",
+})  # fmt: skip
+"""Flags that sqlglot sets on every parse of a dialect: they describe the dialect, and handlers deal with them."""

@@ -1,0 +1,84 @@
+"""UNION, INTERSECT and EXCEPT: branches flattened, column types made common; and renaming of a query's columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from workbench.sql.algebra.coercion import TypeClash, is_null, unify
+from workbench.sql.algebra.expressions import Column, Constant
+from workbench.sql.algebra.types import DataType
+from workbench.sql.binder.protocols import QueryContext
+from workbench.sql.logical import Block, LogicalQuery, Output, SetOperation, output_columns
+from workbench.sql.syntax.source_text import SourceText
+
+
+def bind_set_operation(node: exp.SetOperation, context: QueryContext) -> SetOperation:
+    """Bind a set operation; a chain of UNIONs of one kind becomes one operation with many branches.
+
+    Raises:
+        SqlError: the queries have different numbers of columns, or types that do not go together.
+    """
+    operator, source = type(node).__name__.lower(), context.source
+    source.refuse_others(node, {"this", "expression", "distinct", "with_"}, operator.upper())
+    all_ = not node.args.get("distinct")
+    branches: list[LogicalQuery] = []
+    for side in (node.this, node.expression):
+        branch = context.query(side)
+        same = isinstance(branch, SetOperation) and (operator, all_) == (branch.operator, branch.all)
+        if isinstance(branch, SetOperation) and operator == "union" and same:
+            branches += branch.branches
+        else:
+            branches.append(branch)
+    shapes = [output_columns(branch) for branch in branches]
+    if len({len(shape) for shape in shapes}) > 1:
+        counts = " and ".join(str(len(shape)) for shape in shapes)
+        message = f"{operator.upper()} of queries with {counts} columns"
+        raise source.error(message, node, "select as many columns in each")
+    names = tuple(name for name, _ in shapes[0])
+    types = tuple(_common_type(operator, i, branches, node, source) for i in range(len(names)))
+    return SetOperation(operator, all_, tuple(_with_typed_nulls(b, types) for b in branches), names, types)
+
+
+def _common_type(
+    operator: str, index: int, branches: Sequence[LogicalQuery], node: exp.Expr, source: SourceText
+) -> DataType:
+    """The type of a column, to which constant NULLs of a branch say nothing."""
+    values = [
+        b.outputs[index].expression if isinstance(b, Block) and is_null(b.outputs[index].expression)
+        else Column("value", output_columns(b)[index][1]) for b in branches
+    ]  # fmt: skip
+    try:
+        return unify(values)[1]
+    except TypeClash as clash:
+        name = output_columns(branches[0])[index][0]
+        raise source.error(f"{operator.upper()}, column {name}: {clash.message}", node, clash.hint) from None
+
+
+def _with_typed_nulls(query: LogicalQuery, types: tuple[DataType, ...]) -> LogicalQuery:
+    """A branch whose constant NULLs have the type of the column."""
+    if not isinstance(query, Block) or not any(is_null(o.expression) for o in query.outputs):
+        return query
+    outputs = tuple(
+        Output(o.name, Constant(None, type_)) if is_null(o.expression) else o
+        for o, type_ in zip(query.outputs, types, strict=True)
+    )
+    return replace(query, outputs=outputs)
+
+
+def with_column_names(query: LogicalQuery, names: Sequence[str], source: SourceText, node: exp.Expr) -> LogicalQuery:
+    """The query with other column names; with no names it keeps its own.
+
+    Raises:
+        SqlError: there are more or fewer names than columns, or two are the same.
+    """
+    if not names:
+        return query
+    count = len(output_columns(query))
+    if len(names) != count or len({n.lower() for n in names}) != len(names):
+        raise source.error(f"{len(names)} different column names are needed for {count} columns", node)
+    if isinstance(query, SetOperation):
+        return replace(query, names=tuple(names))
+    return replace(query, outputs=tuple(Output(n, o.expression) for n, o in zip(names, query.outputs, strict=True)))

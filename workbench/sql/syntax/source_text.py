@@ -1,0 +1,218 @@
+"""The text of a statement: its tokens, where in it a syntax node stands, and refusals that point there."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Collection
+from functools import cached_property
+from typing import NoReturn, TypedDict
+
+from sqlglot import exp
+from sqlglot.tokenizer_core import Token, TokenType
+
+from workbench.errors import SqlError, UnsupportedError
+from workbench.sql.syntax.dialects import tokenize
+
+_LABELS = {
+    "order": "ORDER BY", "limit": "LIMIT", "offset": "OFFSET", "windows": "WINDOW", "qualify": "QUALIFY",
+    "laterals": "LATERAL VIEW", "locks": "FOR UPDATE", "hint": "a hint", "connect": "CONNECT BY", "pivots": "PIVOT",
+    "sample": "TABLESAMPLE", "cluster": "CLUSTER BY", "distribute": "DISTRIBUTE BY", "sort": "SORT BY", "into": "INTO",
+    "all": "ALL", "rollup": "ROLLUP", "cube": "CUBE", "grouping_sets": "GROUPING SETS", "totals": "WITH TOTALS",
+    "version": "time travel", "when": "time travel", "join_mark": "an outer join by (+)", "by_name": "BY NAME",
+    "except_": "EXCEPT in *", "replace": "REPLACE", "rename": "RENAME", "recursive": "a recursive CTE",
+    "partition": "PARTITION", "hints": "a hint", "joins": "a join there", "properties": "a view property",
+    "match": "MATCH_RECOGNIZE", "prewhere": "PREWHERE", "settings": "SETTINGS",
+    "with_": "WITH there", "operation_modifiers": "a SELECT modifier", "symmetric": "SYMMETRIC",
+    "exists": "IF NOT EXISTS", "db": "a column name of three parts",
+    "format": "a format here", "flag": "a flag of a regular expression",
+}  # fmt: skip
+_HINTS = {
+    "order": "results have no order: %%argus NAME -o rows, then rows.sort_values(…)",
+    "sort": "results have no order: %%argus NAME -o rows, then rows.sort_values(…)",
+    "limit": "%%argus NAME --limit N, or result().head(n), shows so many rows",
+    "offset": "use result() and take the rows you want",
+    "qualify": "group in a subquery and join it",
+    "windows": "group in a subquery and join it",
+    "laterals": "one row gives one row here; prepare such rows before they enter the stream",
+    "locks": "a query only reads; leave it out",
+    "hint": "leave it out; the plan is chosen from all queries together",
+    "hints": "leave it out; the plan is chosen from all queries together",
+    "connect": "a hierarchy of unknown depth is not followed; join once for each level",
+    "recursive": "a hierarchy of unknown depth is not followed; join once for each level",
+    "join_mark": "rows that match nothing are not kept; leave out (+)",
+    "rollup": "UNION ALL one GROUP BY for each grouping",
+    "cube": "UNION ALL one GROUP BY for each grouping",
+    "grouping_sets": "UNION ALL one GROUP BY for each grouping",
+    "totals": "UNION ALL one GROUP BY for each grouping",
+    "all": "name the columns",
+    "except_": "name the columns",
+    "replace": "name the columns",
+    "rename": "name the columns",
+    "sample": "write a condition on a column",
+    "pivots": "write SUM(CASE WHEN ... THEN ... END) for each column",
+    "by_name": "put the columns of both sides in one order",
+    "version": "a query sees the whole of a stream",
+    "when": "a query sees the whole of a stream",
+    "cluster": "rows have no places here; leave it out",
+    "distribute": "rows have no places here; leave it out",
+    "db": "streams have names of one part: write stream.column",
+    "exists": "write CREATE OR REPLACE VIEW, or another name",
+    "properties": "write CREATE VIEW or CREATE OR REPLACE VIEW",
+    "symmetric": "write the smaller bound first",
+    "into": "a result is read by result(); leave it out",
+    "ignore_nulls": "every aggregate skips NULLs; leave it out",
+    "match": "join the stream with itself, once for each event of the pattern",
+}
+_KEY_WORDS = {"hint": ("/*+",), "join_mark": ("(+)",), "limit": ("LIMIT", "FETCH", "TOP"),
+              "sample": ("TABLESAMPLE", "SAMPLE")}  # fmt: skip
+"""Parts of a syntax node that stand in the text under other words than their label."""
+_ENDS_ITEM = (TokenType.COMMA, TokenType.FROM, TokenType.R_PAREN, TokenType.SEMICOLON)
+
+
+class Place(TypedDict):
+    """The fields of an error that say where it is; ``position`` counts from 0 and is ``None`` when unknown."""
+
+    sql: str
+    position: int | None
+    length: int
+
+
+class SourceText:
+    """A text in a dialect, tokenized once.
+
+    Example:
+        >>> import sqlglot
+        >>> source = SourceText("SELECT amout FROM f")
+        >>> source.of(sqlglot.parse_one(source.sql).expressions[0])["position"]
+        7
+    """
+
+    def __init__(self, sql: str, dialect: str = "spark") -> None:
+        self.sql, self.dialect = sql, dialect
+
+    @cached_property
+    def tokens(self) -> list[Token]:
+        """The tokens; see ``dialects.tokenize``, which may raise SqlError."""
+        return tokenize(self.sql, self.dialect)
+
+    @cached_property
+    def _words(self) -> list[tuple[str, int, int]]:
+        """The words and signs outside of strings and comments, in upper case, each with the span of its token."""
+        words: list[tuple[str, int, int]] = []
+        for token in self.tokens:
+            if token.token_type is TokenType.HINT:
+                words.append(("/*+", token.start, token.start + 3))
+            elif token.token_type is not TokenType.STRING:
+                words += [(word, token.start, token.end + 1) for word in token.text.upper().split()]
+        return words
+
+    # ---- places ------------------------------------------------------------------------------------------------------
+
+    def span(self, start: int | None, stop: int = 0) -> Place:
+        """The place from ``start`` up to ``stop``; an unknown one without a start."""
+        return Place(sql=self.sql, position=start, length=1 if start is None else max(1, stop - start))
+
+    def of(self, node: exp.Expr) -> Place:
+        """The place of a node: from its first to its last token that the parser noted, else of its key word."""
+        spans = [(n.meta["start"], n.meta["end"]) for n in node.walk() if "start" in n.meta]
+        if not spans:
+            return self.keyword(node.key)
+        start, stop = min(s for s, _ in spans), max(e for _, e in spans) + 1
+        # The last token noted is often inside parentheses that close after it.
+        depth = 0
+        for token in self.tokens[self._index(start) :]:
+            if token.start >= stop and depth <= 0:
+                break
+            depth += (token.token_type is TokenType.L_PAREN) - (token.token_type is TokenType.R_PAREN)
+            if token.start >= stop and token.token_type is TokenType.R_PAREN:
+                stop = token.end + 1
+        return self.span(start, stop)
+
+    def keyword(self, *phrases: str) -> Place:
+        """The place where one of some phrases first stands outside of strings and comments."""
+        wanted = [words for phrase in phrases if (words := phrase.upper().split())]
+        for i in range(len(self._words)):
+            for words in wanted:
+                candidates = self._words[i : i + len(words)]
+                if [word for word, _, _ in candidates] == words:
+                    return self.span(candidates[0][1], candidates[-1][2])
+        return self.span(None)
+
+    def _index(self, position: int) -> int:
+        """The index of the first token at or after a position."""
+        return bisect_left(self.tokens, position, key=lambda token: token.start)
+
+    # ---- texts -------------------------------------------------------------------------------------------------------
+
+    def select_item(self, node: exp.Expr) -> str | None:
+        """The text of the select item that ``node`` is, as the analyst wrote it; ``None`` when it cannot be told."""
+        position = self.of(node)["position"]
+        if position is None:
+            return None
+        at = self._index(position)
+        # For each open parenthesis where the current item of a select list inside it starts, if one does.
+        starts: list[int | None] = [None]
+        for token in self.tokens[:at]:
+            if token.token_type is TokenType.L_PAREN:
+                starts.append(None)
+            elif token.token_type is TokenType.R_PAREN:
+                starts.pop()
+            elif token.text.upper() in ("SELECT", "DISTINCT", "ALL") or (token.text == "," and starts[-1] is not None):
+                starts[-1] = token.end + 1
+        start = next((start for start in reversed(starts) if start is not None), None)
+        if start is None:
+            return None
+        depth = 0
+        for token in self.tokens[self._index(start) :]:
+            if token.token_type in _ENDS_ITEM and depth == 0 and token.start > position:
+                return " ".join(self.sql[start : token.start].split())
+            depth += (token.token_type is TokenType.L_PAREN) - (token.token_type is TokenType.R_PAREN)
+        return None
+
+    def called(self, node: exp.Expr) -> str | None:
+        """The word by which the text calls a function; ``None`` when it cannot be told."""
+        position = self.of(node)["position"]
+        if position is None:
+            return None
+        at = self._index(position)
+        if "start" not in node.meta:
+            # The parser notes no place of some functions: the word before the parenthesis their argument stands in.
+            depth = 0
+            while at > 0 and depth <= 0:
+                at -= 1
+                kind = self.tokens[at].token_type
+                depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
+            at -= 1
+        word = self.tokens[at].text if 0 <= at < len(self.tokens) else ""
+        return word if word.replace("_", "a").isalnum() else None
+
+    # ---- errors ------------------------------------------------------------------------------------------------------
+
+    def error(self, message: str, node: exp.Expr | None, hint: str | None = None) -> SqlError:
+        """An error that points at a node."""
+        place = self.of(node) if node is not None else self.span(None)
+        return SqlError(message, **place, hint=hint)
+
+    def refuse(self, what: str, node: exp.Expr, hint: str | None = None) -> NoReturn:
+        """Raise that the construct ``what`` is not supported."""
+        place = self.of(node)
+        if place["position"] is None:
+            place = self.keyword(what)
+        raise UnsupportedError(f"{what} is not supported", **place, hint=hint)
+
+    def refuse_others(self, node: exp.Expr, handled: Collection[str], where: str) -> None:
+        """Raise when the node carries anything but ``handled``, so that no part of a query is ever ignored.
+
+        Raises:
+            UnsupportedError: by name of the first such part.
+        """
+        for key, value in node.args.items():
+            if not value or key in handled:
+                continue
+            name = key.strip("_")
+            place = self.keyword(*_KEY_WORDS.get(key, (_LABELS.get(key, name),)))
+            if place["position"] is None:
+                parts = value if isinstance(value, list) else [value]
+                place = self.of(next((part for part in parts if isinstance(part, exp.Expr)), node))
+            label = _LABELS.get(key, f"{name.replace('_', ' ').upper()} in {where}")
+            raise UnsupportedError(f"{label} is not supported", **place, hint=_HINTS.get(key))
