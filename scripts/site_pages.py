@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from mkdocs.structure.files import Files
     from mkdocs.structure.pages import Page
 
-    from workbench.notebook.arguments import Argument, Command
+    from workbench.notebook.command_line import Argument, Command
 
 ROOT_PAGES = {"contributing.md": "CONTRIBUTING.md", "changelog.md": "CHANGELOG.md", "security.md": "SECURITY.md"}
 """Pages of the site that are files of the root folder."""

@@ -11,7 +11,7 @@ from fake_session import FakeSession
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
-from workbench.notebook.desk import Desk
+from workbench.notebook.context import NotebookContext
 from workbench.notebook.extension import install
 
 
@@ -41,7 +41,7 @@ def shell(session: FakeSession) -> Iterator[InteractiveShell]:
     InteractiveShell.clear_instance()
     shell = InteractiveShell.instance(history_length=0)
     shell.history_manager.enabled = False
-    install(shell, Desk(shell.user_ns, lambda: session))
+    install(shell, NotebookContext(shell.user_ns, lambda: session))
     yield shell
     shell.history_manager.end_session()
     InteractiveShell.clear_instance()

@@ -13,7 +13,7 @@ from IPython.core.completer import provisionalcompleter
 from workbench.catalog.catalog import Catalog
 from workbench.catalog.database import CatalogError
 from workbench.explain.explanation import ExplanationView
-from workbench.notebook.arguments import MagicError
+from workbench.notebook.command_line import MagicError
 
 
 @dataclass

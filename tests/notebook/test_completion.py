@@ -71,13 +71,13 @@ def test_python_is_completed_as_before(complete):
 
 
 def test_nothing_is_made_to_complete(shell):
-    from workbench.notebook.desk import Desk
+    from workbench.notebook.context import NotebookContext
     from workbench.notebook.extension import install
 
     def never():
         raise AssertionError("completion made a session")
 
-    install(shell, Desk(shell.user_ns, never))
+    install(shell, NotebookContext(shell.user_ns, never))
     with provisionalcompleter():
         list(shell.Completer.completions("%argus results b", 16))
         list(shell.Completer.completions("%%argus q\nSELECT a", 18))

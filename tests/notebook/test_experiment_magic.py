@@ -10,7 +10,7 @@ from workbench.errors import WorkbenchError
 from workbench.experiments import registry
 from workbench.experiments.registry import Experiment
 from workbench.experiments.report import Chart, Report
-from workbench.notebook.arguments import MagicError
+from workbench.notebook.command_line import MagicError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 
 import pytest
 from fake_session import FakeSession
 
 from workbench.errors import EnvironmentProblem
 from workbench.notebook import extension
-from workbench.notebook.desk import Desk, SparkStart
+from workbench.notebook.context import NotebookContext, SparkStart
 
 
 class Line:
@@ -64,9 +65,9 @@ def loaded(shell, monkeypatch):
         made.append(FakeSession())
         return made[-1]
 
-    monkeypatch.setattr(extension, "_desk", None)
-    monkeypatch.setattr(extension, "_start_spark", lambda: None)
-    monkeypatch.setattr(extension, "_make_session", make)
+    monkeypatch.setattr(extension, "current_context", None)
+    monkeypatch.setattr(extension, "start_spark", lambda: None)
+    monkeypatch.setattr(extension, "make_session", make)
     shell.run_cell("%load_ext workbench.notebook.extension")
     return made
 
@@ -93,24 +94,34 @@ def test_a_session_made_by_hand_is_used(loaded, run):
     assert list(mine.queries) == ["q1"] and loaded == []
 
 
+def test_a_folder_is_opened_with_or_without_the_functions_of_others(monkeypatch):
+    trusted: list[bool | None] = []
+    monkeypatch.setattr("workbench.session.session.Session.open", lambda path, trust=None: trusted.append(trust))
+    spark = started(lambda: None)[0]
+    context = NotebookContext({}, FakeSession, partial(extension.open_session, spark))
+    context.open("folder")
+    context.open("folder", trust=True)
+    assert trusted == [None, True]
+
+
 def test_without_the_extension_there_is_no_session(monkeypatch):
-    monkeypatch.setattr(extension, "_desk", None)
+    monkeypatch.setattr(extension, "current_context", None)
     for ask in (extension.get_session, lambda: extension.use(FakeSession())):
         with pytest.raises(EnvironmentProblem) as caught:
             ask()
         assert caught.value.hint == "%load_ext workbench"
 
 
-def test_closing_a_desk_closes_its_session_once():
+def test_closing_a_context_closes_its_session_once():
     closed: list[int] = []
 
     class Closing(FakeSession):
         def close(self) -> None:
             closed.append(1)
 
-    desk = Desk({}, Closing)
-    desk.close()
-    assert desk.session is desk.session
-    desk.close()
-    desk.close()
-    assert closed == [1] and desk.current is None
+    context = NotebookContext({}, Closing)
+    context.close()
+    assert context.session is context.session
+    context.close()
+    context.close()
+    assert closed == [1] and context.current is None

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from workbench.errors import SqlError, UnexpectedError, WorkbenchError
-from workbench.notebook.arguments import MagicError
-from workbench.notebook.commands.look import latest_changes
+from workbench.notebook.command_line import MagicError
 from workbench.notebook.commands.registry import COMMANDS
+from workbench.notebook.commands.show import latest_changes
 
 
 def test_a_cell_registers_its_sql_and_shows_the_first_rows(run, session):

@@ -25,8 +25,8 @@ SECONDS = 300
 AFRESH = """
 %reset -f
 import workbench.notebook.extension as extension
-if extension._desk is not None:
-    extension._desk.close()
+if extension.current_context is not None:
+    extension.current_context.close()
 """
 
 

@@ -117,36 +117,36 @@ def test_a_thousand_nodes_are_drawn_by_their_trees_at_first(session):
 def test_queries_show_what_is_new_until_it_was_looked_at(session):
     view = QueriesView(session, session.player)
     view.refresh()
-    assert [row["key"] for row in view._list.rows] == ["q1", "q2"]
-    assert view._list.rows[1]["cells"][2] == "<b>6</b>"
+    assert [row["key"] for row in view.query_list.rows] == ["q1", "q2"]
+    assert view.query_list.rows[1]["cells"][2] == "<b>6</b>"
     view.choice.seen["q2"] = 2
     view.refresh()
-    assert view._list.rows[1]["cells"][2] == ""
+    assert view.query_list.rows[1]["cells"][2] == ""
     for batches, new in ((2, "<b>6</b>"), (1, "<b>9</b>")):
         session.run(batches)
         view.refresh()
-        assert view._list.rows[1]["cells"][2] == new
+        assert view.query_list.rows[1]["cells"][2] == new
     session.seek(3, lambda report: None)
     view.refresh()
-    assert view._list.rows[1]["cells"][2] == "<b>3</b>"
+    assert view.query_list.rows[1]["cells"][2] == "<b>3</b>"
 
 
 def test_a_query_is_previewed_registered_replaced_and_dropped_by_hand(session):
     view = QueriesView(session, session.player)
     view.refresh()
-    view._list.selected = "q1"
-    assert view._sql.value.startswith("SELECT tranid") and view.choice.query == "q1"
-    view._name.value, view._sql.value = "q3", "SELECT pairs"
+    view.query_list.selected = "q1"
+    assert view.sql_field.value.startswith("SELECT tranid") and view.choice.query == "q1"
+    view.name_field.value, view.sql_field.value = "q3", "SELECT pairs"
     button(view, "Preview").click()
     assert "nothing was changed: 1 node new, 3 shared" in text_of(view) and list(session.queries) == ["q1", "q2"]
     button(view, "Register").click()
     assert "q3 registered: 1 node new" in text_of(view) and list(session.queries) == ["q1", "q2", "q3"]
-    view._sql.value = "SELECT huge"
+    view.sql_field.value = "SELECT huge"
     button(view, "Register").click()
     assert "q3 replaced: 3 shared, 1 removed" in text_of(view)
     button(view, "Drop").click()
     assert "q3 dropped" in text_of(view) and list(session.queries) == ["q1", "q2"]
-    view._sql.value = "SELECT amout FROM fed"
+    view.sql_field.value = "SELECT amout FROM fed"
     button(view, "Register").click()
     assert "there is no column amout" in text_of(view) and "^^^^^" in text_of(view)
 
@@ -154,9 +154,9 @@ def test_a_query_is_previewed_registered_replaced_and_dropped_by_hand(session):
 def test_a_decision_shows_both_texts_with_what_they_have_in_common(session):
     view = SharingView(session, session.player)
     view.refresh()
-    view._chooser.widget.value = "q2"
-    assert [row["cells"][3].count("shared") for row in view._list.rows].count(1) == 2
-    view._list.selected = example_network.BIG.id
+    view.chooser.widget.value = "q2"
+    assert [row["cells"][3].count("shared") for row in view.step_list.rows].count(1) == 2
+    view.step_list.selected = example_network.BIG.id
     shown = text_of(view)
     assert "<mark>SELECT tranid FROM fed WHERE amount &gt; 5</mark>" in shown
     assert "q2: 2 of 3 nodes shared with q1, 1 new" in shown
@@ -166,24 +166,24 @@ def test_a_decision_shows_both_texts_with_what_they_have_in_common(session):
 def test_results_come_page_by_page_and_can_be_copied(session, tmp_path):
     view = ResultsView(session, session.player)
     view.refresh()
-    assert view._chooser.widget.value == "q2"
-    view._chooser.widget.value = "q1"
+    assert view.chooser.widget.value == "q2"
+    view.chooser.widget.value = "q1"
     waited(view)
     assert "1 to 10 of 25 rows after batch 2" in text_of(view)
     button(view, "Next").click()
     waited(view)
     assert "11 to 20 of 25" in text_of(view) and view.choice.seen["q1"] == 2
     assert view.twin().text.startswith("q1, whole answer: 10 of 25 rows")
-    view._what.value = CHANGES
+    view.what_field.value = CHANGES
     waited(view)
     assert "weight" in text_of(view)
-    view._kind.value, view._target.value = "CSV file", str(tmp_path / "rows.csv")
+    view.copy_kind.value, view.copy_target.value = "CSV file", str(tmp_path / "rows.csv")
     button(view, "Copy").click()
     assert "rows.csv: 25 rows" in text_of(view) and (tmp_path / "rows.csv").exists()
 
 
 def waited(view: ResultsView) -> None:
-    view._fetching.submit(lambda: None).result(20)
+    view.fetching.submit(lambda: None).result(20)
 
 
 def test_timings_show_where_the_time_went(session):
@@ -234,33 +234,33 @@ def test_a_newer_panel_takes_the_place_of_the_older(session):
     first, second = Panel(session, session.player), Panel(session, session.player)
     first._ipython_display_()
     second._ipython_display_()
-    drawn = first._tabbed[0].widget.numbers
+    drawn = first.tab_views[0].widget.numbers
     session.player.play(1)
     assert session.player.wait(20)
-    assert second._tabbed[0].widget.numbers["batch"] == 3 and first._tabbed[0].widget.numbers == drawn
+    assert second.tab_views[0].widget.numbers["batch"] == 3 and first.tab_views[0].widget.numbers == drawn
 
 
 def test_only_the_open_tab_is_kept_up_to_date(session):
     panel = Panel(session, session.player)
     panel.refresh()
-    queries = panel._tabbed[1]
-    assert queries._list.rows == []
-    panel._tabs.selected_index = 1
-    assert len(queries._list.rows) == 2
+    queries = panel.tab_views[1]
+    assert queries.query_list.rows == []
+    panel.tabs.selected_index = 1
+    assert len(queries.query_list.rows) == 2
 
 
 def test_the_players_buttons(session):
     panel = Panel(session, session.player)
     panel.refresh()
-    button(panel._replay, "Step").click()
+    button(panel.replay, "Step").click()
     assert session.player.wait(20) and session.batch == 3
-    panel._replay._back.value = 1
-    button(panel._replay, "Go back").click()
+    panel.replay.back_field.value = 1
+    button(panel.replay, "Go back").click()
     assert session.player.wait(20) and session.batch == 1
-    panel._replay._batch.value = 77
+    panel.replay.batch_field.value = 77
     assert session.streams["fed"].batch == 77
-    panel._replay._speed.value = "1h"
-    assert "no stream has a time to keep" in text_of(panel._replay)
+    panel.replay.speed_field.value = "1h"
+    assert "no stream has a time to keep" in text_of(panel.replay)
 
 
 def test_looking_at_the_rows_of_a_batch_sets_them_for_no_stream(session):
@@ -269,8 +269,8 @@ def test_looking_at_the_rows_of_a_batch_sets_them_for_no_stream(session):
     panel.refresh()
     session.set_batch("fed", 30)
     panel.refresh()
-    assert panel._replay._batch.value == 30 and session.streams["slow"].batch == 1
-    panel._replay._batch.value = 77
+    assert panel.replay.batch_field.value == 30 and session.streams["slow"].batch == 1
+    panel.replay.batch_field.value = 77
     assert {stream.batch for stream in session.streams.values()} == {77}
 
 

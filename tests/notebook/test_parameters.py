@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import sqlglot
 
-from workbench.notebook.arguments import MagicError
+from workbench.notebook.command_line import MagicError
 from workbench.notebook.parameters import expand, literal
 
 

@@ -6,41 +6,41 @@ import pytest
 from fake_session import FakeSession
 
 from workbench.errors import QueryError
-from workbench.notebook.arguments import MagicError
+from workbench.notebook.command_line import MagicError
 
 
 @pytest.fixture
-def desk(shell, session):
+def context(shell, session):
     session.add_stream("fed", None, 10, 10, None)
-    made = shell.magics_manager.registry["ArgusMagics"].desk
+    made = shell.magics_manager.registry["ArgusMagics"].context
     yield made
     made.close()
 
 
-def test_play_returns_at_once_and_pause_ends_it(run, desk, session):
+def test_play_returns_at_once_and_pause_ends_it(run, context, session):
     cell = run("%argus play")
     assert cell.error is None
     assert "playing · batch " in cell.texts[0] and "of 5,000 rows" in cell.texts[0]
     assert "paus" in run("%argus pause").text
-    assert desk.session.player.wait(20)
+    assert context.session.player.wait(20)
     played = session.batch
     assert run("%argus step").text.startswith(f"paused · batch {played + 1} ")
 
 
-def test_play_takes_a_number_a_batch_size_and_stops_at_the_end(run, desk, session):
+def test_play_takes_a_number_a_batch_size_and_stops_at_the_end(run, context, session):
     session.ends_after = 4
     run("%argus play 3 --batch 25")
-    assert desk.session.player.wait(20)
+    assert context.session.player.wait(20)
     assert (session.batch, session.streams["fed"].batch) == (3, 25)
     assert run("%argus step").text.startswith("paused · batch 4")
     assert run("%argus step").text.startswith("at the end · batch 4")
 
 
-def test_back_goes_back(run, desk, session):
+def test_back_goes_back(run, context, session):
     run("%argus play 3")
-    desk.session.player.wait(20)
+    context.session.player.wait(20)
     assert run("%argus back 1").error is None
-    assert desk.session.player.wait(20)
+    assert context.session.player.wait(20)
     assert session.batch == 1
 
 
@@ -55,14 +55,14 @@ def test_back_goes_back(run, desk, session):
         ("%argus paus", MagicError, "did you mean pause?"),
     ],
 )
-def test_what_cannot_be_played_is_an_error(run, desk, line, error, message):
+def test_what_cannot_be_played_is_an_error(run, context, line, error, message):
     cell = run(line)
     assert isinstance(cell.error, error)
     assert message in str(cell.error)
 
 
-def test_a_session_made_by_hand_is_played_instead(run, desk, session):
+def test_a_session_made_by_hand_is_played_instead(run, context, session):
     run("%argus play")
-    desk.use(FakeSession())
-    assert session.player.wait(20) and desk.session.player is not session.player
+    context.use(FakeSession())
+    assert session.player.wait(20) and context.session.player is not session.player
     session.close()

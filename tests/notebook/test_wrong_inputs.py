@@ -18,7 +18,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
-from workbench.notebook.desk import Desk
+from workbench.notebook.context import NotebookContext
 from workbench.notebook.extension import install
 from workbench.session.session import Session
 
@@ -87,7 +87,7 @@ def notebook(spark, tmp_path_factory) -> Iterator[Notebook]:
     with pytest.MonkeyPatch.context() as patch, Session(spark=spark) as session:
         patch.chdir(folder)
         shell.user_ns["transfers"] = TRANSFERS
-        install(shell, Desk(shell.user_ns, lambda: session))
+        install(shell, NotebookContext(shell.user_ns, lambda: session))
         made = Notebook(shell, session)
         for cell, says in SET_UP.items():
             shown = made.shown(cell)

@@ -1,7 +1,4 @@
-"""Completion for ``%argus`` lines and ``%%argus`` cells, asked by the kernel at every press of Tab.
-
-It only looks at what is there: it never makes a session nor waits for Spark.
-"""
+"""Completion for ``%argus`` lines and ``%%argus`` cells; it never makes a session and never waits for Spark."""
 
 from __future__ import annotations
 
@@ -11,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.completer import CompletionContext, SimpleCompletion, SimpleMatcherResult, context_matcher
 
-from workbench.notebook.arguments import Argument, Command
-from workbench.notebook.commands.define import CELL
+from workbench.notebook.command_line import Argument, Command
+from workbench.notebook.commands.define import cell_magic
 from workbench.notebook.commands.registry import COMMANDS
-from workbench.notebook.desk import Desk
-from workbench.notebook.position import FULL_SPEED, SPEEDS
+from workbench.notebook.context import NotebookContext
+from workbench.notebook.replay_status import FULL_SPEED, SPEEDS
 from workbench.sql.algebra.column_names import quoted
 from workbench.sql.syntax.dialects import EXAMINED
 
@@ -26,49 +23,51 @@ if TYPE_CHECKING:
 
 PLACEHOLDER = re.compile(r"(?:(?<![\w:]):|\{\{\s*)(\w*)$")
 WORD = re.compile(r"(?:(\w+)\.)?(\w*)$")
+NO_ALIASES = {"where", "join", "group", "order", "on", "union", "as"}
+"""Words that may follow the name of a stream and are no alias of it."""
 AFTER_FROM = re.compile(r"\b(?:from|join)\s+(?:\w+(?:\s+\w+)?\s*,\s*)*(\w*)$", re.IGNORECASE)
 
 
-def matcher(desk: Desk) -> Callable[[CompletionContext], SimpleMatcherResult]:
-    """A matcher for IPython's completer (API version 2) that knows the desk's streams and queries."""
+def matcher(context: NotebookContext) -> Callable[[CompletionContext], SimpleMatcherResult]:
+    """A matcher for IPython's completer (API version 2) that knows the context's streams and queries."""
 
     @context_matcher(identifier="argus")
-    def argus(context: CompletionContext) -> SimpleMatcherResult:
-        return complete(desk, context)
+    def argus(completion: CompletionContext) -> SimpleMatcherResult:
+        return complete(context, completion)
 
     return argus
 
 
-def complete(desk: Desk, context: CompletionContext) -> SimpleMatcherResult:
+def complete(context: NotebookContext, completion: CompletionContext) -> SimpleMatcherResult:
     """The completions at the cursor; none, and nothing suppressed, outside of our magics."""
-    line = context.text_until_cursor
+    line = completion.text_until_cursor
     if line.lstrip().startswith("%argus "):
-        return _of_line(desk, line.lstrip().removeprefix("%argus "))
-    if not context.full_text.lstrip().startswith("%%argus"):
+        return _of_line(context, line.lstrip().removeprefix("%argus "))
+    if not completion.full_text.lstrip().startswith("%%argus"):
         return {"completions": []}
     if line.lstrip().startswith("%%argus"):
-        return _of_arguments(desk, CELL, line.lstrip().removeprefix("%%argus"))
-    lines = context.full_text.split("\n")
-    return _of_sql(desk, context.full_text, "\n".join([*lines[: context.cursor_line], line]))
+        return _of_arguments(context, cell_magic, line.lstrip().removeprefix("%%argus"))
+    lines = completion.full_text.split("\n")
+    return _of_sql(context, completion.full_text, "\n".join([*lines[: completion.cursor_line], line]))
 
 
-def _of_line(desk: Desk, text: str) -> SimpleMatcherResult:
+def _of_line(context: NotebookContext, text: str) -> SimpleMatcherResult:
     name, space, rest = text.lstrip().partition(" ")
     if not space:
         return _matches(COMMANDS, name)
     if name == "catalog" and (place := AFTER_FROM.search(rest)):
-        relations = session.catalog_tables() if (session := _open_session(desk)) else []
+        relations = session.catalog_tables() if (session := _open_session(context)) else []
         return _matches((relation for relation, _, _ in relations), place[1])
-    return _of_arguments(desk, COMMANDS[name], rest) if name in COMMANDS else _matches((), rest)
+    return _of_arguments(context, COMMANDS[name], rest) if name in COMMANDS else _matches((), rest)
 
 
-def _of_arguments(desk: Desk, command: Command, text: str) -> SimpleMatcherResult:
+def _of_arguments(context: NotebookContext, command: Command, text: str) -> SimpleMatcherResult:
     words = text.split()
     fragment = words.pop() if words and not text[-1].isspace() else ""
     options = {flag: a for a in command.arguments if a.is_option for flag in a.flags}
     previous = options.get(words[-1]) if words else None
     if previous is not None and previous.takes_value:
-        return _of_values(desk, previous, fragment)
+        return _of_values(context, previous, fragment)
     if fragment.startswith("-"):
         return _matches((flag for flag in options if flag not in words), fragment)
     place = sum(
@@ -77,16 +76,16 @@ def _of_arguments(desk: Desk, command: Command, text: str) -> SimpleMatcherResul
     )
     positional = [a for a in command.arguments if not a.is_option]
     if place < len(positional):
-        return _of_values(desk, positional[place], fragment)
+        return _of_values(context, positional[place], fragment)
     return _matches((flag for flag in options if flag not in words), fragment)
 
 
-def _of_values(desk: Desk, argument: Argument, fragment: str) -> SimpleMatcherResult:
+def _of_values(context: NotebookContext, argument: Argument, fragment: str) -> SimpleMatcherResult:
     match argument.completes:
         case "path":
             return {"completions": []}  # IPython completes paths itself
         case "query":
-            return _matches(session.queries if (session := _open_session(desk)) else (), fragment)
+            return _matches(session.queries if (session := _open_session(context)) else (), fragment)
         case "dialect":
             return _matches(sorted(EXAMINED), fragment)
         case "speed":
@@ -97,12 +96,12 @@ def _of_values(desk: Desk, argument: Argument, fragment: str) -> SimpleMatcherRe
             return _matches((), fragment)
 
 
-def _of_sql(desk: Desk, cell: str, before: str) -> SimpleMatcherResult:
+def _of_sql(context: NotebookContext, cell: str, before: str) -> SimpleMatcherResult:
     if placeholder := PLACEHOLDER.search(before):
-        return _matches(desk.named(), placeholder[1])
+        return _matches(context.user_variables, placeholder[1])
     word = WORD.search(before)
     owner, fragment = (word[1], word[2]) if word else (None, "")
-    session = _open_session(desk)
+    session = _open_session(context)
     streams: dict[str, Any] = dict(session.streams) if session else {}
     queries: Iterable[str] = session.queries if session else ()
     aliases = _aliases(cell, streams)
@@ -117,21 +116,13 @@ def _of_sql(desk: Desk, cell: str, before: str) -> SimpleMatcherResult:
 
 def _aliases(cell: str, streams: Iterable[str]) -> dict[str, str]:
     """Names the cell gives to streams, in lower case, and the streams' own where they are used."""
-    found: dict[str, str] = {}
+    aliases: dict[str, str] = {}
     for stream in streams:
         for match in re.finditer(rf"\b{re.escape(stream)}\b(?:\s+(?:as\s+)?(\w+))?", cell, re.IGNORECASE):
             alias = match[1]
-            is_name = alias is not None and alias.lower() not in {
-                "where",
-                "join",
-                "group",
-                "order",
-                "on",
-                "union",
-                "as",
-            }
-            found[alias.lower() if is_name else stream.lower()] = stream
-    return found
+            is_alias = alias is not None and alias.lower() not in NO_ALIASES
+            aliases[alias.lower() if is_alias else stream.lower()] = stream
+    return aliases
 
 
 def _columns(streams: dict[str, Any], names: Iterable[str]) -> list[str]:
@@ -141,11 +132,11 @@ def _columns(streams: dict[str, Any], names: Iterable[str]) -> list[str]:
 def _matches(words: Iterable[str], fragment: str) -> SimpleMatcherResult:
     """The words that start with what is typed; inside our magics Python's names would only be noise."""
     folded = fragment.lower()
-    found = [SimpleCompletion(word) for word in dict.fromkeys(words) if word.lower().startswith(folded)]
-    return {"completions": found, "suppress": True, "matched_fragment": fragment, "ordered": True}
+    completions = [SimpleCompletion(word) for word in dict.fromkeys(words) if word.lower().startswith(folded)]
+    return {"completions": completions, "suppress": True, "matched_fragment": fragment, "ordered": True}
 
 
-def _open_session(desk: Desk) -> Session | None:
-    """The notebook's session; a closed one has nothing to complete."""
-    session = desk.current
+def _open_session(context: NotebookContext) -> Session | None:
+    """The notebook's session; ``None`` when there is none, or it is closed."""
+    session = context.current
     return None if session is None or session.closed else session

@@ -33,7 +33,7 @@ OFFLINE_PAGE = """\
 {% block html_head_js_mermaidjs %}{% endblock %}
 """
 
-# A widget needs its manager too, so it is shown by the static form it carries beside.
+# A widget needs its manager too, so the page shows its static form.
 SHOWN = ["text/html", "text/markdown", "image/svg+xml", "image/png", "image/jpeg", "text/plain"]
 
 
@@ -101,11 +101,11 @@ def main() -> int:
     if error is not None:
         print(f"{error}\nThe notebook stopped after {seconds:.0f} s; what ran before is in {shown}", file=sys.stderr)
         return 1
-    found = summary(notebook)
-    if not found:
+    text = summary(notebook)
+    if not text:
         print("the notebook has no cell tagged 'summary' that printed something", file=sys.stderr)
         return 1
-    print(f"\n{found}\n\nThe notebook ran in {seconds:.0f} s. The page: {shown}   In JupyterLab: make lab")
+    print(f"\n{text}\n\nThe notebook ran in {seconds:.0f} s. The page: {shown}   In JupyterLab: make lab")
     return 0
 
 

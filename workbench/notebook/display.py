@@ -1,12 +1,11 @@
 """What cells show: always plain text, and HTML where there is more to see.
 
-The plain text is not a fallback to be ashamed of: it is what a terminal, a diff of a saved notebook and a screen reader
-get.
+The plain text is complete, as a terminal, a diff of a saved notebook and a screen reader show nothing else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
@@ -106,8 +105,8 @@ def _html_row(tag: str, cells: Sequence[str], right: Sequence[bool]) -> str:
         f"text-align:{'right' if r else 'left'}" + ("; color:#d98b46" if cell.startswith("█") else "")
         for cell, r in zip(cells, right, strict=True)
     )
-    made = (f'<{tag} style="{style}">{escape(cell)}</{tag}>' for style, cell in zip(styles, cells, strict=True))
-    return f"<tr>{''.join(made)}</tr>"
+    html = (f'<{tag} style="{style}">{escape(cell)}</{tag}>' for style, cell in zip(styles, cells, strict=True))
+    return f"<tr>{''.join(html)}</tr>"
 
 
 def _titled(title: str, html_table: str) -> str:
@@ -157,6 +156,16 @@ def counts(numbers: Mapping[str, int]) -> str:
         '2 new, 1 removed'
     """
     return ", ".join(f"{number:,} {what}" for what, number in numbers.items() if number)
+
+
+def streams_table(streams: Iterable[Stream]) -> Shown:
+    """How far each stream has been read, and what of it was quarantined."""
+    rows = [
+        [s.name, f"{s.position:,}", f"{s.rows:,}", f"{s.batch:,}", event_time(s), f"{s.quarantined_rows:,}"]
+        for s in streams
+    ]
+    columns = ["stream", "read", "of rows", "batch", "time", "quarantined"]
+    return table(columns, rows) if rows else Shown("no streams yet")
 
 
 def event_time(stream: Stream) -> str:

@@ -1,4 +1,4 @@
-"""``%load_ext workbench``: magics, completion and drawings for a notebook.
+"""``%load_ext workbench``: the ``%argus`` and ``%%argus`` magics, completion and drawings for a notebook.
 
 Spark starts in the background as soon as the extension is loaded; the first command that needs it waits.
 """
@@ -6,43 +6,81 @@ Spark starts in the background as soon as the extension is loaded; the first com
 from __future__ import annotations
 
 import atexit
+from functools import partial
 from typing import TYPE_CHECKING
 
 from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.magic import Magics, line_cell_magic, magics_class
+from IPython.display import display
 
 from workbench.errors import EnvironmentProblem
+from workbench.errors.public_api import translate_unexpected_errors
 from workbench.explain.describe import NetworkView
+from workbench.notebook.command_line import Command
+from workbench.notebook.commands.define import cell_magic
+from workbench.notebook.commands.registry import find
 from workbench.notebook.completion import matcher
-from workbench.notebook.desk import Desk, SparkStart
+from workbench.notebook.context import NotebookContext, SparkStart
+from workbench.notebook.display import show
 from workbench.notebook.drawing import picture
-from workbench.notebook.magics import ArgusMagics
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from workbench.session.session import Session
 
-_desk: Desk | None = None
-"""The desk of this process: a kernel serves one notebook."""
+current_context: NotebookContext | None = None
+"""The context of this process: a kernel serves one notebook."""
+
+
+@magics_class
+class ArgusMagics(Magics):
+    """The magics of one notebook, working in its context."""
+
+    def __init__(self, shell: InteractiveShell, context: NotebookContext) -> None:
+        super().__init__(shell)
+        self.context = context
+
+    @line_cell_magic
+    def argus(self, line: str, cell: str | None = None) -> None:
+        """Continuous queries on streams; ``%argus help`` lists the commands."""
+        if cell is not None:
+            self._run(cell_magic, line, cell)
+        elif not line.strip():
+            display(self.context.session.panel())
+        else:
+            name, _, rest = line.strip().partition(" ")
+            self._run(find(name), rest)
+
+    def _run(self, command: Command, line: str, cell: str | None = None) -> None:
+        wants_help = {"--help", "-h"} & set(line.split())
+        if wants_help:
+            show(command.help())
+            return
+        arguments = command.parse(line)
+        arguments.cell = cell
+        # An analyst is not helped by a stack of ours or of Java; %argus last-error has both.
+        with translate_unexpected_errors():
+            command.run(self.context, arguments)
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
     """Called by ``%load_ext workbench``. Loading again keeps the session."""
-    global _desk
-    if _desk is None:
-        spark = SparkStart(_start_spark)
-        _desk = Desk(shell.user_ns, lambda: _make_session(spark), lambda path: _open_session(spark, path))
-        atexit.register(_desk.close)  # a session without a folder of its own leaves nothing behind
-    install(shell, _desk)
+    global current_context
+    if current_context is None:
+        spark = SparkStart(start_spark)
+        current_context = NotebookContext(shell.user_ns, partial(make_session, spark), partial(open_session, spark))
+        atexit.register(current_context.close)  # a session without a folder of its own leaves nothing behind
+    install(shell, current_context)
 
 
-def install(shell: InteractiveShell, desk: Desk) -> None:
-    """Give a shell the magics, completion and displays, working on ``desk``."""
-    shell.register_magics(ArgusMagics(shell, desk))
+def install(shell: InteractiveShell, context: NotebookContext) -> None:
+    """Give a shell the magics, completion and displays, working on ``context``."""
+    shell.register_magics(ArgusMagics(shell, context))
     completer = shell.Completer
     others = [m for m in completer.custom_matchers if getattr(m, "matcher_identifier", "") != "argus"]
-    completer.custom_matchers = [*others, matcher(desk)]
-    shell.events.register("post_run_cell", lambda result: _follow(desk))
+    completer.custom_matchers = [*others, matcher(context)]
+    shell.events.register("post_run_cell", lambda result: _follow(context))
     assert shell.display_formatter is not None  # set up with every shell
     formatters = shell.display_formatter.formatters
     formatters["text/html"].for_type(NetworkView, lambda network: picture(network).html)
@@ -70,33 +108,36 @@ def use(session: Session) -> None:
     _loaded().use(session)
 
 
-def _follow(desk: Desk) -> None:
+def _follow(context: NotebookContext) -> None:
     """After a cell, which may have changed anything, what is on the screen follows."""
-    if desk.current is not None and not desk.current.closed:
-        desk.current.player.announce()
+    if context.current is not None and not context.current.closed:
+        context.current.player.announce()
 
 
-def _start_spark() -> SparkSession:
+def start_spark() -> SparkSession:
+    """Start Spark; takes seconds."""
     from workbench.engine.spark.local import local_spark  # pyspark takes a second to import, in the background too
 
     return local_spark()
 
 
-def _make_session(spark: SparkStart) -> Session:
+def make_session(spark: SparkStart) -> Session:
+    """A new session, once Spark is ready."""
     from workbench.session.session import Session
 
     spark.wait()
     return Session()
 
 
-def _open_session(spark: SparkStart, path: str) -> Session:
+def open_session(spark: SparkStart, path: str, trust: bool | None = None) -> Session:
+    """The session of a folder, once Spark is ready; ``trust``: see ``Session.open``."""
     from workbench.session.session import Session
 
     spark.wait()
-    return Session.open(path)
+    return Session.open(path, trust=trust)
 
 
-def _loaded() -> Desk:
-    if _desk is None:
+def _loaded() -> NotebookContext:
+    if current_context is None:
         raise EnvironmentProblem("the workbench is not loaded in this notebook", hint="%load_ext workbench")
-    return _desk
+    return current_context

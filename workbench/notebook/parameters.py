@@ -15,7 +15,7 @@ from typing import Any
 from sqlglot import exp
 
 from workbench.errors import nearest
-from workbench.notebook.arguments import MagicError
+from workbench.notebook.command_line import MagicError
 
 COMMENT = r"--[^\n]*|/\*.*?\*/"
 QUOTED = r"'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`"

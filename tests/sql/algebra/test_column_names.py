@@ -19,7 +19,7 @@ from pyarrow import parquet
 
 from workbench.errors import StreamError
 from workbench.notebook.completion import complete
-from workbench.notebook.desk import Desk
+from workbench.notebook.context import NotebookContext
 from workbench.session.session import Session
 from workbench.sql.algebra.column_names import display_name, quoted, stored_name
 from workbench.streams.ingest import ingest
@@ -165,9 +165,9 @@ def test_completion_offers_names_as_sql_needs_them(session: Session) -> None:
         full_text = "%%argus q\nSELECT  FROM s"
         cursor_line = 1
 
-    desk = Desk({}, lambda: session)
-    desk.use(session)
-    offered = [c.text for c in complete(desk, Context())["completions"]]  # type: ignore[arg-type]
+    context = NotebookContext({}, lambda: session)
+    context.use(session)
+    offered = [c.text for c in complete(context, Context())["completions"]]  # type: ignore[arg-type]
     assert {"`a.b`", "`tick``tock`", "amount", "`two\nlines`"} <= set(offered)
 
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from workbench.errors import nearest
 from workbench.explain.describe import NetworkView
 from workbench.explain.text import counted
-from workbench.notebook.arguments import Command, MagicError, argument
-from workbench.notebook.desk import Desk
+from workbench.notebook.command_line import MagicError, argument, command
+from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import counts, explained, plain, rows_table, show, together
 from workbench.notebook.drawing import picture
 from workbench.notebook.parameters import expand
@@ -22,30 +22,74 @@ from workbench.streams.stream import DEFAULT_BATCH
 
 if TYPE_CHECKING:
     from workbench.session.query import Query
+    from workbench.session.session import Session
     from workbench.streams.stream import Stream
 
 QUARANTINED_SHOWN = 3
 """Quarantined rows that are shown when a stream is added."""
 
 
-def register(desk: Desk, arguments: argparse.Namespace) -> None:
-    """Register the cell's SQL, say what that did to the network, show the first rows."""
-    sql = expand(arguments.cell, desk.variables, arguments.dialect)
+SOURCE = argument("source", metavar="SOURCE", completes="path", help="a Parquet or CSV file, or a DataFrame's name")
+TYPE = argument(
+    "--type",
+    action="append",
+    default=[],
+    metavar="COLUMN=TYPE",
+    help="the SQL type of a column of a CSV file, where the values should not decide; may be given for several",
+)
+LIMIT = argument("--limit", type=int, default=10, metavar="N", help="rows to show (default: 10)")
+OUTPUT = argument("-o", "--output", metavar="VAR", help="variable that gets all rows")
+
+
+@command(
+    "%%argus",
+    argument("name", metavar="NAME", completes="query", help="what the query is called"),
+    argument(
+        "--dialect",
+        default="spark",
+        metavar="D",
+        completes="dialect",
+        help=f"of the SQL: {', '.join(sorted(EXAMINED))} (default: spark)",
+    ),
+    argument(
+        "--results",
+        choices=RESULTS,
+        default=LAZY,
+        help="how the answer is kept: without its last window (lazy), as it is now (eager), or not at all (off)",
+    ),
+    argument("--dry-run", action="store_true", help="show what would be shared, change nothing"),
+    LIMIT,
+    OUTPUT,
+    examples=(
+        "%%argus big_transfers --dialect oracle -o big\n  SELECT tranid FROM FedWireTrans WHERE amount > 1000000",
+    ),
+)
+def cell_magic(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Register the SQL of the cell as a continuous query; the same name again replaces it. {{name}} inserts text from
+    the notebook, :name the value of a variable.
+    """
+    sql = expand(arguments.cell, context.variables, arguments.dialect)
     if not sql.strip():
         raise MagicError("the cell has no SQL", hint="write the query in the lines below %%argus")
-    session = desk.session
+    session = context.session
     if arguments.dry_run:
         preview, explanation = session.preview(sql, name=arguments.name, dialect=arguments.dialect)
         change = describe_change(arguments.name, session.network, preview)
-        told = plain(f"dry run, nothing was changed: {change}")
-        show(together(told, explained(explanation), picture(preview, arguments.name)))
+        headline = plain(f"dry run, nothing was changed: {change}")
+        show(together(headline, explained(explanation), picture(preview, arguments.name)))
         return
-    replaced = arguments.name.lower() in {name.lower() for name in session.queries}
+    query, change = register(session, sql, arguments.name, arguments.dialect, arguments.results)
+    show(change)
+    show_result(context, query, arguments.limit, arguments.output)
+
+
+def register(session: Session, sql: str, name: str | None, dialect: str, results: str = LAZY) -> tuple[Query, str]:
+    """Register or replace a query; gives it with a sentence on what that did to the network."""
+    replaced = name is not None and name.lower() in {other.lower() for other in session.queries}
     before = session.network
-    query = session.register(sql, name=arguments.name, dialect=arguments.dialect, results=arguments.results)
+    query = session.register(sql, name=name, dialect=dialect, results=results)
     change = describe_change(query.name, before, session.network)
-    show(f"{query.name} {'replaced' if replaced else 'registered'}: {change}")
-    show_result(desk, query, arguments.limit, arguments.output)
+    return query, f"{query.name} {'replaced' if replaced else 'registered'}: {change}"
 
 
 def describe_change(name: str, before: NetworkView, after: NetworkView) -> str:
@@ -63,13 +107,13 @@ def describe_change(name: str, before: NetworkView, after: NetworkView) -> str:
     return f"{counts(changes)}; the network has {len(new):,} nodes"
 
 
-def show_result(desk: Desk, query: Query, limit: int, output: str | None) -> None:
+def show_result(context: NotebookContext, query: Query, limit: int, output: str | None) -> None:
     """The first rows of a query's result; all of them into a variable when one is named."""
     if query.status != "active":
         show(f"{query.name} is disabled: {query.status}")
         return
     if output is not None:
-        result = desk.variables[output] = query.result()
+        result = context.variables[output] = query.result()
         first, rows = result.head(max(0, limit)), len(result)
     else:
         first = query.head(max(0, limit))
@@ -77,11 +121,30 @@ def show_result(desk: Desk, query: Query, limit: int, output: str | None) -> Non
     show(rows_table(first, rows, query.name))
 
 
-def add_stream(desk: Desk, arguments: argparse.Namespace) -> None:
-    """Add a stream and say how it will arrive."""
-    stream = desk.session.add_stream(
+@command(
+    "stream",
+    argument("name", metavar="NAME", help="what queries call it"),
+    SOURCE,
+    argument("--history", type=int, metavar="N", help="rows already there (default: none)"),
+    argument("--batch", type=int, metavar="N", help=f"rows that arrive at a time (default: {DEFAULT_BATCH:,})"),
+    argument(
+        "--time",
+        metavar="COLUMN",
+        help="the column that says when a row happened: what now() in queries is, and what play goes by",
+    ),
+    TYPE,
+    argument(
+        "--lateness",
+        metavar="LENGTH",
+        help="how late rows may come, as '2 days'; later ones are quarantined (default: no limit)",
+    ),
+    examples=("%argus stream FedWireTrans ../sample_data/fed.parquet --history 10000 --batch 1000 --time tran_date",),
+)
+def add_stream(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Add a stream: a file or DataFrame that is replayed in batches, in the order of its rows."""
+    stream = context.session.add_stream(
         arguments.name,
-        source(desk, arguments.source),
+        source(context, arguments.source),
         history=arguments.history,
         batch=arguments.batch,
         time=arguments.time,
@@ -96,9 +159,16 @@ def add_stream(desk: Desk, arguments: argparse.Namespace) -> None:
     )
 
 
-def add_table(desk: Desk, arguments: argparse.Namespace) -> None:
+@command(
+    "table",
+    argument("name", metavar="NAME", help="what queries call it"),
+    SOURCE,
+    TYPE,
+    examples=("%argus table zips zips.csv --type zip=string",),
+)
+def add_table(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Add a static table."""
-    table = desk.session.add_table(arguments.name, source(desk, arguments.source), column_types(arguments.type))
+    table = context.session.add_table(arguments.name, source(context, arguments.source), column_types(arguments.type))
     show(f"table {table.name}: {counted(table.rows, 'row')}\n" + describe_rows(table))
 
 
@@ -117,7 +187,7 @@ def describe_rows(stream: Stream) -> str:
     return "\n".join(lines)
 
 
-def source(desk: Desk, word: str) -> Any:
+def source(context: NotebookContext, word: str) -> Any:
     """What a word names: a variable of the notebook that holds data, or else a file.
 
     Raises:
@@ -126,12 +196,12 @@ def source(desk: Desk, word: str) -> Any:
     path = Path(word).expanduser()
     if path.exists():
         return str(path)
-    if word.isidentifier() and word in desk.variables:
-        return desk.variables[word]
+    if word.isidentifier() and word in context.variables:
+        return context.variables[word]
     folder = path.parent
     known = [str(folder / other.name) for other in folder.iterdir()] if folder.is_dir() else []
     what = f"there is no file {word}" + (" and no variable of this name" if word.isidentifier() else "")
-    hint = nearest(str(path), [*known, *(desk.named() if word.isidentifier() else ())])
+    hint = nearest(str(path), [*known, *(context.user_variables if word.isidentifier() else ())])
     raise MagicError(what, hint=hint or f"paths are seen from {Path.cwd()}")
 
 
@@ -154,87 +224,20 @@ def column_types(words: Sequence[str]) -> dict[str, str]:
     return pairs
 
 
-def drop(desk: Desk, arguments: argparse.Namespace) -> None:
-    """Drop a query, and with it the nodes nobody else needs."""
-    session = desk.session
+@command(
+    "drop",
+    argument("query", metavar="QUERY", completes="query", help="its name"),
+    examples=("%argus drop big_transfers",),
+)
+def drop(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Drop a query and the nodes only it needed."""
+    removed, left = drop_query(context.session, arguments.query)
+    show(f"{arguments.query} dropped: {counted(removed, 'node')} removed, {left:,} left")
+
+
+def drop_query(session: Session, name: str) -> tuple[int, int]:
+    """Drop a query; gives how many nodes that removed from the network, and how many are left."""
     before = len(session.network.nodes)
-    session.drop(arguments.query)
+    session.drop(name)
     after = len(session.network.nodes)
-    show(f"{arguments.query} dropped: {counted(before - after, 'node')} removed, {after:,} left")
-
-
-SOURCE = argument("source", metavar="SOURCE", completes="path", help="a Parquet or CSV file, or a DataFrame's name")
-TYPE = argument(
-    "--type",
-    action="append",
-    default=[],
-    metavar="COLUMN=TYPE",
-    help="the SQL type of a column of a CSV file, where the values should not decide; may be given for several",
-)
-
-CELL = Command(
-    "%%argus",
-    "Register the SQL of the cell as a continuous query; the same name again replaces it. "
-    "{{name}} inserts text from the notebook, :name the value of a variable.",
-    register,
-    (
-        argument("name", metavar="NAME", completes="query", help="what the query is called"),
-        argument(
-            "--dialect",
-            default="spark",
-            metavar="D",
-            completes="dialect",
-            help=f"of the SQL: {', '.join(sorted(EXAMINED))} (default: spark)",
-        ),
-        argument(
-            "--results",
-            choices=RESULTS,
-            default=LAZY,
-            help="how the answer is kept: without its last window (lazy), as it is now (eager), or not at all (off)",
-        ),
-        argument("--dry-run", action="store_true", help="show what would be shared, change nothing"),
-        argument("--limit", type=int, default=10, metavar="N", help="rows to show (default: 10)"),
-        argument("-o", "--output", metavar="VAR", help="variable that gets the whole result"),
-    ),
-    ("%%argus big_transfers --dialect oracle -o big\n  SELECT tranid FROM FedWireTrans WHERE amount > 1000000",),
-)
-
-COMMANDS = (
-    Command(
-        "stream",
-        "Add a stream: a file or DataFrame that is replayed in batches, in the order of its rows.",
-        add_stream,
-        (
-            argument("name", metavar="NAME", help="what queries call it"),
-            SOURCE,
-            argument("--history", type=int, metavar="N", help="rows already there (default: none)"),
-            argument("--batch", type=int, metavar="N", help=f"rows that arrive at a time (default: {DEFAULT_BATCH:,})"),
-            argument(
-                "--time",
-                metavar="COLUMN",
-                help="the column that says when a row happened: what now() in queries is, and what play goes by",
-            ),
-            TYPE,
-            argument(
-                "--lateness",
-                metavar="LENGTH",
-                help="how late rows may come, as '2 days'; later ones are quarantined (default: no limit)",
-            ),
-        ),
-        ("%argus stream FedWireTrans ../sample_data/fed.parquet --history 10000 --batch 1000 --time tran_date",),
-    ),
-    Command(
-        "table",
-        "Add a static table.",
-        add_table,
-        (argument("name", metavar="NAME", help="what queries call it"), SOURCE, TYPE),
-        ("%argus table zips zips.csv --type zip=string",),
-    ),
-    Command(
-        "drop",
-        "Drop a query and the nodes only it needed.",
-        drop,
-        (argument("query", metavar="QUERY", completes="query", help="its name"),),
-        ("%argus drop big_transfers",),
-    ),
-)
+    return before - after, after

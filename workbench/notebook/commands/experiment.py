@@ -7,17 +7,29 @@ import io
 import time
 from typing import TYPE_CHECKING
 
-from workbench.errors import EnvironmentProblem, nearest
-from workbench.notebook.arguments import Command, Parser, argument
-from workbench.notebook.desk import Desk
+from workbench.errors import EnvironmentProblem
+from workbench.notebook.command_line import Parser, argument, command
+from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import ProgressLine, Shown, plain, show, table, together
 
 if TYPE_CHECKING:
     from workbench.experiments.registry import Experiment
 
 
-def experiment(desk: Desk, arguments: argparse.Namespace) -> None:
-    """Run an experiment with a line of progress, then show its tables and its drawing; without a name, list them.
+@command(
+    "experiment",
+    argument("-o", "--output", metavar="VAR", help="variable that gets the report; give it before the name"),
+    argument("--options", action="store_true", help="list the options of the experiment; before the name"),
+    argument("name", nargs="?", metavar="NAME", help="which one"),
+    argument("rest", nargs=argparse.REMAINDER, metavar="OPTION", help="its options: sets, sizes"),
+    examples=(
+        "%argus experiment",
+        "%argus experiment --options speed",
+        "%argus experiment speed fed-manual --queries 24 --history 20000 --batches 3",
+    ),
+)
+def experiment(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Measure: speed, sharing, scaling and more, with tables and a drawing; without a name, say what there is.
 
     Experiments make sessions of their own, in the same Spark; the notebook's session is left alone.
     """
@@ -35,9 +47,7 @@ def experiment(desk: Desk, arguments: argparse.Namespace) -> None:
     if arguments.options:
         show(parser.format_help())
         return
-    options, unknown = parser.parse_known_args(arguments.told)
-    if unknown:
-        parser.error(f"{unknown[0]} is not understood", nearest(unknown[0], parser.options))
+    options = parser.parse(arguments.rest)
     started = time.perf_counter()
     line = ProgressLine(f"{chosen.name} …")
     report = chosen.report(
@@ -45,7 +55,7 @@ def experiment(desk: Desk, arguments: argparse.Namespace) -> None:
     )
     line.update(f"{chosen.name} took {time.perf_counter() - started:.0f} s")
     if arguments.output is not None:
-        desk.variables[arguments.output] = report
+        context.variables[arguments.output] = report
     drawing = io.StringIO()
     if report.charts:
         report.figure().savefig(drawing, format="svg")
@@ -61,23 +71,3 @@ def _parser(experiment: Experiment) -> Parser:
 def _inline(svg: str) -> str:
     """A drawing as a part of a page: without the lines that begin a file, and as wide as the cell at most."""
     return f'<div class="argus-figure" style="max-width:100%;overflow-x:auto">{svg[svg.find("<svg") :]}</div>'
-
-
-COMMANDS = (
-    Command(
-        "experiment",
-        "Measure: speed, sharing, scaling and more, with tables and a drawing; without a name, say what there is.",
-        experiment,
-        (
-            argument("-o", "--output", metavar="VAR", help="variable that gets the report; give it before the name"),
-            argument("--options", action="store_true", help="say what the experiment can be told; before the name"),
-            argument("name", nargs="?", metavar="NAME", help="which one"),
-            argument("told", nargs=argparse.REMAINDER, metavar="OPTION", help="what it is told: sets, sizes"),
-        ),
-        (
-            "%argus experiment",
-            "%argus experiment --options speed",
-            "%argus experiment speed fed-manual --queries 24 --history 20000 --batches 3",
-        ),
-    ),
-)

@@ -1,14 +1,14 @@
-"""All commands by name, in the order help lists them, and help itself."""
+"""All commands by name, in the order in which help lists them, and help itself."""
 
 from __future__ import annotations
 
 import argparse
 
 from workbench.errors import nearest
-from workbench.notebook.arguments import Command, MagicError, argument
-from workbench.notebook.commands import catalog, define, experiment, look, play, run, sessions, troubles
-from workbench.notebook.desk import Desk
-from workbench.notebook.display import show
+from workbench.notebook.command_line import Command, MagicError, argument, command
+from workbench.notebook.commands import define, experiment, replay, sessions, show, timings
+from workbench.notebook.context import NotebookContext
+from workbench.notebook.display import show as display
 
 
 def find(name: str) -> Command:
@@ -18,7 +18,7 @@ def find(name: str) -> Command:
         MagicError: there is none.
     """
     if name in ("%%argus", "cell"):
-        return define.CELL
+        return define.cell_magic
     if name not in COMMANDS:
         raise MagicError(f"%argus has no command {name}", hint=nearest(name, COMMANDS) or "%argus help lists them")
     return COMMANDS[name]
@@ -26,39 +26,34 @@ def find(name: str) -> Command:
 
 def overview() -> str:
     """One line for each command."""
-    commands = [define.CELL, *COMMANDS.values()]
-    width = max(len(command.name) for command in commands) + len("%argus ")
-    lines = [
-        f"  {command.name if command is define.CELL else '%argus ' + command.name:{width}}  {command.summary}"
-        for command in commands
-    ]
-    return "\n".join([*lines, "%argus help COMMAND says more."])
+    lines = {
+        define.cell_magic.name: define.cell_magic,
+        **{f"%argus {name}": command for name, command in COMMANDS.items()},
+    }
+    width = max(map(len, lines))
+    texts = [f"  {usage:{width}}  {command.summary}" for usage, command in lines.items()]
+    return "\n".join([*texts, "%argus help COMMAND says more."])
 
 
-def _help(desk: Desk, arguments: argparse.Namespace) -> None:
-    show(overview() if arguments.command is None else find(arguments.command).help())
-
-
-HELP = Command(
+@command(
     "help",
-    "Say what the commands do.",
-    _help,
-    (argument("command", nargs="?", metavar="COMMAND", completes="command", help="the one to explain"),),
-    ("%argus help", "%argus help run", "%argus help %%argus"),
+    argument("command", nargs="?", metavar="COMMAND", completes="command", help="the one to explain"),
+    examples=("%argus help", "%argus help run", "%argus help %%argus"),
 )
+def help_command(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Say what the commands do."""
+    display(overview() if arguments.command is None else find(arguments.command).help())
+
 
 COMMANDS: dict[str, Command] = {
-    command.name: command
-    for command in (
-        *define.COMMANDS,
-        *run.COMMANDS,
-        *play.COMMANDS,
-        *look.COMMANDS,
-        *catalog.COMMANDS,
-        *experiment.COMMANDS,
-        *sessions.COMMANDS,
-        *troubles.COMMANDS,
-        HELP,
+    each.name: each
+    for each in (
+        *(define.add_stream, define.add_table, define.drop),
+        *(replay.run, replay.play, replay.pause, replay.step, replay.back),
+        *(show.results, show.windows, show.queries, show.streams, show.plan, show.explain),
+        *(timings.timings, show.catalog, experiment.experiment),
+        *(sessions.save, sessions.close, sessions.open_session, sessions.check),
+        *(sessions.doctor, sessions.last_error, help_command),
     )
 }
 """The subcommands of ``%argus``."""

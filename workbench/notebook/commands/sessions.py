@@ -1,14 +1,16 @@
-"""Commands that keep the session in a folder, and that go on with one that is there."""
+"""Commands that save, open, check and close a session, and that show what is wrong with it or with the installation."""
 
 from __future__ import annotations
 
 import argparse
+import sys
+import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.explain.text import counted
-from workbench.notebook.arguments import Command, MagicError, argument
-from workbench.notebook.desk import Desk
+from workbench.notebook.command_line import MagicError, argument, command
+from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import show
 from workbench.session.directory.directory import CATALOG
 
@@ -16,14 +18,21 @@ if TYPE_CHECKING:
     from workbench.session.session import Session
 
 
-def save(desk: Desk, arguments: argparse.Namespace) -> None:
-    """Copy the session to a folder; this notebook goes on with the one it has.
+PATH = argument("path", metavar="PATH", completes="path", help="the session's folder")
+LEAVE = argument("--leave", action="store_true", help="also when this notebook's session is not saved")
+TRUST = argument("--trust", action="store_true", help="load functions that others added, which runs their code")
+EMPTY = argument("--empty", action="store_true", help="remove what opening the session has set aside")
+
+
+@command("save", PATH, examples=("%argus save ~/fraud",))
+def save(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Copy the session as it is to a folder, to be opened there later.
 
     Raises:
         MagicError: there is a session in the folder.
         SessionError: it cannot be written to.
     """
-    folder, current = Path(arguments.path).expanduser().resolve(), desk.session
+    folder, current = Path(arguments.path).expanduser().resolve(), context.session
     if current.path == folder:
         show(f"{arguments.path} is the session of this notebook: every batch and query is kept there at once")
         return
@@ -31,23 +40,24 @@ def save(desk: Desk, arguments: argparse.Namespace) -> None:
         hint = f"save to another folder, or remove that one; %argus open {arguments.path} goes on with what is there"
         raise MagicError(f"there is a session in {arguments.path} already, and nothing is written over", hint=hint)
     current.save(arguments.path)
-    desk.saved = contents(desk.session)
-    show(f"saved to {arguments.path}: {described(desk.session)}\n%argus open {arguments.path} goes on from there")
+    context.saved = contents(context.session)
+    show(f"saved to {arguments.path}: {described(context.session)}\n%argus open {arguments.path} goes on from there")
 
 
-def open_session(desk: Desk, arguments: argparse.Namespace) -> None:
-    """Work with the session of a folder from now on, as it was committed last.
+@command("open", PATH, LEAVE, TRUST, examples=("%argus open ~/fraud", "%argus open ~/from_a_colleague --trust"))
+def open_session(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Go on with the session of a folder from its last batch; read-only while it is open elsewhere.
 
     Raises:
         MagicError: the notebook has it open already, or would leave a session that is nowhere saved.
         SessionError: there is no session in the folder.
     """
     here = Path(arguments.path).expanduser().resolve()
-    current = desk.current
+    current = context.current
     if current is not None and current.path == here and not (current.closed or current.read_only):
         raise MagicError(f"this notebook has {arguments.path} open already", hint="%argus queries lists what it has")
-    _check_saved(desk, arguments.leave, f"%argus open {arguments.path} --leave")
-    session = desk.open(arguments.path, arguments.trust)
+    _check_saved(context, arguments.leave, f"%argus open {arguments.path} --leave")
+    session = context.open(arguments.path, arguments.trust)
     lines = [f"{arguments.path}: {described(session)}"]
     lines += [f"{name} does not run: {q.status}" for name, q in session.queries.items() if q.status != "active"]
     if session.read_only:
@@ -55,43 +65,45 @@ def open_session(desk: Desk, arguments: argparse.Namespace) -> None:
     show("\n".join(lines))
 
 
-def check(desk: Desk, arguments: argparse.Namespace) -> None:
-    """Read all files of the session, and say which are not what was written.
+@command("check", EMPTY, examples=("%argus check",))
+def check(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Read all files of the session's folder, and compare each with the checksum it was written with.
 
     Raises:
         SessionError: what was set aside is to be removed, and the session is read-only.
     """
-    show(str(desk.session.check(arguments.empty)))
+    show(str(context.session.check(arguments.empty)))
 
 
-def close(desk: Desk, arguments: argparse.Namespace) -> None:
-    """End the notebook's session, so that another process can go on with its folder.
+@command("close", LEAVE, examples=("%argus close",))
+def close(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """End the session, so that its folder can be used by another process.
 
     Raises:
         MagicError: it is nowhere saved.
     """
-    if desk.current is None or desk.current.closed:
+    if context.current is None or context.current.closed:
         show("there is no session to close")
         return
-    _check_saved(desk, arguments.leave, "%argus close --leave")
-    told = described(desk.current)
-    desk.close()
-    show(f"closed: {told}; the next command begins a new session, and %argus open PATH goes on with a saved one")
+    _check_saved(context, arguments.leave, "%argus close --leave")
+    description = described(context.current)
+    context.close()
+    show(f"closed: {description}; the next command begins a new session, and %argus open PATH goes on with a saved one")
 
 
-def _check_saved(desk: Desk, leave: bool, anyway: str) -> None:
-    if desk.current is not None and not leave and would_lose(desk, desk.current):
+def _check_saved(context: NotebookContext, leave: bool, anyway: str) -> None:
+    if context.current is not None and not leave and would_lose(context, context.current):
         raise MagicError(
-            f"the session of this notebook is not saved as it is: {described(desk.current)}",
+            f"the session of this notebook is not saved as it is: {described(context.current)}",
             hint=f"%argus save FOLDER keeps it; {anyway} goes on without it",
         )
 
 
-def would_lose(desk: Desk, session: Session) -> bool:
+def would_lose(context: NotebookContext, session: Session) -> bool:
     """Whether a session is gone with the notebook, and has something that was not saved."""
     if session.closed or not session.temporary:
         return False
-    return bool(session.streams or session.queries) and contents(session) != desk.saved
+    return bool(session.streams or session.queries) and contents(session) != context.saved
 
 
 def contents(session: Session) -> object:
@@ -109,42 +121,21 @@ def described(session: Session) -> str:
         (tables, "table", "tables"),
         (len(session.queries), "query", "queries"),
     ]
-    told = [counted(*number) for number in numbers if number[0]]
-    return f"{batch}, {', '.join(told) or 'nothing in it yet'}"
+    parts = [counted(*number) for number in numbers if number[0]]
+    return f"{batch}, {', '.join(parts) or 'nothing in it yet'}"
 
 
-LEAVE = argument("--leave", action="store_true", help="also when this notebook's session is not saved")
-TRUST = argument("--trust", action="store_true", help="load functions that others added, which runs their code")
-EMPTY = argument("--empty", action="store_true", help="remove what opening the session has set aside")
-PATH = argument("path", metavar="PATH", completes="path", help="the session's folder")
+@command("doctor", examples=("%argus doctor",))
+def doctor(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Check that everything the workbench needs is there."""
+    from workbench.engine.spark.doctor import report  # looks at programs and folders, which takes a second
 
-COMMANDS = (
-    Command(
-        "save",
-        "Copy the session as it is to a folder, to be opened there later.",
-        save,
-        (PATH,),
-        ("%argus save ~/fraud",),
-    ),
-    Command(
-        "close",
-        "End the session, so that its folder can be used by another process.",
-        close,
-        (LEAVE,),
-        ("%argus close",),
-    ),
-    Command(
-        "open",
-        "Go on with the session of a folder from its last batch; read-only while it is open elsewhere.",
-        open_session,
-        (PATH, LEAVE, TRUST),
-        ("%argus open ~/fraud", "%argus open ~/from_a_colleague --trust"),
-    ),
-    Command(
-        "check",
-        "Read all files of the session's folder, and compare each with the checksum it was written with.",
-        check,
-        (EMPTY,),
-        ("%argus check",),
-    ),
-)
+    show(report())
+
+
+@command("last-error", examples=("%argus last-error",))
+def last_error(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Show the last error with all its details."""
+    # IPython leaves the last exception of a cell where Python's own prompt does.
+    error = getattr(sys, "last_value", None) or getattr(context.current, "last_error", None)
+    show("".join(traceback.format_exception(error)) if error is not None else "no error so far")

@@ -27,10 +27,9 @@ def sparkline(values: Sequence[float], label: str, width: int = 90, height: int 
         for i, value in enumerate(shown)
         if (high := height * value / most) > 0
     )
-    told = escape(f"{label}: {', '.join(f'{value:g}' for value in shown)}", quote=True)
-    return (
-        f'<svg class="spark" width="{width}" height="{height}" role="img" aria-label="{told}"><path d="{bars}"/></svg>'
-    )
+    description = escape(f"{label}: {', '.join(f'{value:g}' for value in shown)}", quote=True)
+    size = f'width="{width}" height="{height}"'
+    return f'<svg class="spark" {size} role="img" aria-label="{description}"><path d="{bars}"/></svg>'
 
 
 def grid(columns: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = ()) -> str:
@@ -56,7 +55,7 @@ def side_by_side(left: str, right: str) -> tuple[str, str]:
         '<mark>select a from t where b &gt;</mark> 9'
     """
     tokens = [list(TOKEN.finditer(text)) for text in (left, right)]
-    words = [[token[0].lower() for token in found] for found in tokens]
+    words = [[token[0].lower() for token in matches] for matches in tokens]
     blocks = difflib.SequenceMatcher(a=words[0], b=words[1], autojunk=False).get_matching_blocks()
     runs = [block for block in blocks if block.size >= SHORTEST_MATCH]
     return (
@@ -66,8 +65,8 @@ def side_by_side(left: str, right: str) -> tuple[str, str]:
 
 
 def _marked(text: str, places: Sequence[tuple[int, int]]) -> str:
-    made, at = [], 0
+    parts, at = [], 0
     for start, end in places:
-        made += [escape(text[at:start], quote=False), f"<mark>{escape(text[start:end], quote=False)}</mark>"]
+        parts += [escape(text[at:start], quote=False), f"<mark>{escape(text[start:end], quote=False)}</mark>"]
         at = end
-    return "".join([*made, escape(text[at:], quote=False)])
+    return "".join([*parts, escape(text[at:], quote=False)])

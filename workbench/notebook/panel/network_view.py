@@ -27,21 +27,21 @@ class PlanView(View):
     def build(self) -> NetworkWidget:
         """The widget, with handlers for what is chosen in it."""
         self._drawn: tuple[Network | None, str, tuple[str, ...]] = (None, "", ())
-        made = NetworkWidget()
-        made.observe(lambda change: self.refresh(), ["focus", "toggled"])
-        made.observe(lambda change: self._series(), ["selected"])
-        return made
+        widget = NetworkWidget()
+        widget.observe(lambda change: self.refresh(), ["focus", "toggled"])
+        widget.observe(lambda change: self._series(), ["selected"])
+        return widget
 
     def refresh(self) -> None:
         """A new drawing when the network or what is to be seen of it has changed; the numbers in any case."""
         network, widget = self.session.network, self.widget
         if widget.focus not in network.results:
             widget.focus = ""
-        wanted = (network.network, widget.focus, tuple(widget.toggled))
+        version = (network.network, widget.focus, tuple(widget.toggled))
         with widget.hold_sync():
-            if wanted != self._drawn:
+            if version != self._drawn:
                 self._draw(network)
-                self._drawn = wanted
+                self._drawn = version
             widget.numbers = numbers(network)
         self._series()
 

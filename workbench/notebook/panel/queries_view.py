@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -10,11 +11,11 @@ import ipywidgets
 
 from workbench.errors import WorkbenchError
 from workbench.explain.text import monospace
-from workbench.notebook.commands.define import describe_change
+from workbench.notebook.commands.define import describe_change, drop_query, register
 from workbench.notebook.display import Shown, table
 from workbench.notebook.panel.markup import sparkline, tag
 from workbench.notebook.panel.view import View
-from workbench.notebook.panel.widgets import ListWidget
+from workbench.notebook.panel.widgets import ListWidget, button, html_box
 from workbench.session.query import ACTIVE, Query
 from workbench.sql.syntax.dialects import EXAMINED
 
@@ -35,34 +36,36 @@ class QueriesView(View):
         self._counted: dict[str, tuple[int, int, int]] = {}
         """For each query: since and until which batch changed rows were counted, and how many there were."""
         columns = ["query", "status", "new", "changed rows by batch"]
-        self._list = ListWidget(columns=columns, label="queries", height="300px", layout={"width": "100%"})
-        self._name = ipywidgets.Text(description="Name", placeholder="a new name, or one to replace")
-        self._dialect = ipywidgets.Dropdown(options=sorted(EXAMINED), value="spark", description="Dialect")
-        self._sql = ipywidgets.Textarea(
+        self.query_list = ListWidget(columns=columns, label="queries", height="300px", layout={"width": "100%"})
+        self.name_field = ipywidgets.Text(description="Name", placeholder="a new name, or one to replace")
+        self.dialect_field = ipywidgets.Dropdown(options=sorted(EXAMINED), value="spark", description="Dialect")
+        self.sql_field = ipywidgets.Textarea(
             placeholder="SELECT …", layout={"width": "auto", "height": "190px"}, continuous_update=False
         )
-        self._sql.add_class("argus-sql")
-        actions: list[tuple[str, str, str, Callable[[], str]]] = [
-            ("Preview", "search", "Show what it would share; nothing changes", self._preview),
-            ("Register", "check", "Register it, or replace the query of this name", self._register),
-            ("Drop", "trash", "Drop the query and the nodes only it needs", self._drop),
+        self.sql_field.add_class("argus-sql")
+        self._message = html_box()
+        actions: list[tuple[str, str, Callable[[], str], str]] = [
+            ("Preview", "search", self._preview, "Show what it would share; nothing changes"),
+            ("Register", "check", self._register, "Register it, or replace the query of this name"),
+            ("Drop", "trash", self._drop, "Drop the query and the nodes only it needs"),
         ]
-        self._told = ipywidgets.HTML()
-        self._told.add_class("argus")
-        buttons = ipywidgets.HBox([self._button(*action) for action in actions])
-        fields = ipywidgets.HBox([self._name, self._dialect], layout={"flex_flow": "row wrap"})
-        text = ipywidgets.VBox([fields, self._sql, buttons], layout={"width": "100%"})
-        self._list.observe(lambda change: self._chosen(change["new"]), "selected")
-        self.choice.observe(lambda change: self._list.set_trait("selected", change["new"]), "query")
-        sides = ipywidgets.GridBox(
-            [self._list, text], layout={"grid_template_columns": "minmax(0, 1fr) minmax(0, 1fr)", "grid_gap": "12px"}
+        buttons = ipywidgets.HBox(
+            [button(label, icon, partial(self._show, action), tooltip) for label, icon, action, tooltip in actions]
         )
-        return ipywidgets.VBox([sides, self._told])
+        fields = ipywidgets.HBox([self.name_field, self.dialect_field], layout={"flex_flow": "row wrap"})
+        text = ipywidgets.VBox([fields, self.sql_field, buttons], layout={"width": "100%"})
+        self.query_list.observe(lambda change: self._chosen(change["new"]), "selected")
+        self.choice.observe(lambda change: self.query_list.set_trait("selected", change["new"]), "query")
+        sides = ipywidgets.GridBox(
+            [self.query_list, text],
+            layout={"grid_template_columns": "minmax(0, 1fr) minmax(0, 1fr)", "grid_gap": "12px"},
+        )
+        return ipywidgets.VBox([sides, self._message])
 
     def refresh(self) -> None:
         """The rows of the list."""
         reports = self.session.reports
-        self._list.rows = [
+        self.query_list.rows = [
             {
                 "key": name,
                 "cells": [
@@ -98,43 +101,34 @@ class QueriesView(View):
     def _chosen(self, name: str) -> None:
         if name in self.session.queries:
             query = self.session.query(name)
-            self._name.value, self._sql.value = name, query.sql.strip()
-            self._dialect.value = query.dialect if query.dialect in EXAMINED else "spark"
+            self.name_field.value, self.sql_field.value = name, query.sql.strip()
+            self.dialect_field.value = query.dialect if query.dialect in EXAMINED else "spark"
             self.choice.query = name
 
     def _preview(self) -> str:
-        name = self._name.value or "new_query"
-        preview, explanation = self.session.preview(self._sql.value, name, self._dialect.value)
+        name = self.name_field.value or "new_query"
+        preview, explanation = self.session.preview(self.sql_field.value, name, self.dialect_field.value)
         change = describe_change(name, self.session.network, preview)
         return monospace(f"nothing was changed: {change}") + explanation._repr_html_()
 
     def _register(self) -> str:
-        before = self.session.network
-        name = self._name.value or None
-        replaced = name is not None and name.lower() in {other.lower() for other in self.session.queries}
-        query = self.session.register(self._sql.value, name, self._dialect.value)
-        change = describe_change(query.name, before, self.session.network)
+        name = self.name_field.value or None
+        query, change = register(self.session, self.sql_field.value, name, self.dialect_field.value)
         self.player.announce()
-        self._list.selected = query.name
-        return monospace(f"{query.name} {'replaced' if replaced else 'registered'}: {change}")
+        self.query_list.selected = query.name
+        return monospace(change)
 
     def _drop(self) -> str:
-        before = len(self.session.network.nodes)
-        self.session.drop(self._name.value)
+        removed, _ = drop_query(self.session, self.name_field.value)
         self.player.announce()
-        return monospace(f"{self._name.value} dropped: {before - len(self.session.network.nodes):,} nodes removed")
+        return monospace(f"{self.name_field.value} dropped: {removed:,} nodes removed")
 
-    def _button(self, word: str, icon: str, title: str, action: Callable[[], str]) -> ipywidgets.Button:
-        made = ipywidgets.Button(description=word, icon=icon, tooltip=title, layout={"width": "auto"})
-
-        def act(button: ipywidgets.Button) -> None:
-            try:
-                self._told.value = action()
-            except WorkbenchError as error:
-                self._told.value = monospace(str(error))
-
-        made.on_click(act)
-        return made
+    def _show(self, action: Callable[[], str]) -> None:
+        """Show the message of an action, or its error."""
+        try:
+            self._message.value = action()
+        except WorkbenchError as error:
+            self._message.value = monospace(str(error))
 
 
 def _changes(name: str, reports: Sequence[BatchReport]) -> list[int]:

@@ -1,4 +1,4 @@
-"""Replay: where the streams are, and the buttons that play them."""
+"""Replay: the streams, how far each has arrived, and the buttons that play them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,19 @@ from typing import Any
 import ipywidgets
 
 from workbench.errors import WorkbenchError
-from workbench.notebook.display import Shown
+from workbench.notebook.display import Shown, event_time, streams_table
+from workbench.notebook.panel.markup import grid
 from workbench.notebook.panel.view import View
-from workbench.notebook.position import FULL_SPEED, SPEEDS, as_speed, as_text, doing, reached, running
+from workbench.notebook.panel.widgets import button, html_box
+from workbench.notebook.replay_status import (
+    FULL_SPEED,
+    SPEEDS,
+    activity,
+    parse_speed,
+    progress_parts,
+    running_batch,
+    status_line,
+)
 from workbench.session.player import Position, State
 
 
@@ -21,13 +31,13 @@ class ReplayView(View):
 
     def build(self) -> ipywidgets.Widget:
         """Buttons in the order of use, the line that tells where the streams are below them."""
-        self._play = _button("Play", "play", "Let batches arrive", self._play_or_pause)
-        self._step = _button("Step", "step-forward", "Play one batch", lambda: self.player.play(1))
-        self._end = _button("To the end", "fast-forward", "Play to the end, as fast as it goes", self._to_end)
+        self._play = button("Play", "play", self._play_or_pause, "Let batches arrive")
+        self._step = button("Step", "step-forward", lambda: self.player.play(1), "Play one batch")
+        self._end = button("To the end", "fast-forward", self._to_end, "Play to the end, as fast as it goes")
         offered = [(f"{speed} in a second", speed) for speed in SPEEDS]
         speeds = [("as fast as it goes", FULL_SPEED), ("as it happened", "1"), *offered[1:]]
-        self._speed = ipywidgets.Dropdown(options=speeds, description="Speed", layout={"width": "260px"})
-        self._batch = ipywidgets.BoundedIntText(
+        self.speed_field = ipywidgets.Dropdown(options=speeds, description="Speed", layout={"width": "260px"})
+        self.batch_field = ipywidgets.BoundedIntText(
             min=1,
             max=10_000_000,
             description="Rows a batch",
@@ -35,14 +45,13 @@ class ReplayView(View):
             layout={"width": "180px"},
             style={"description_width": "initial"},
         )
-        self._back = ipywidgets.BoundedIntText(min=0, max=0, description="Batch", layout={"width": "150px"})
-        go = _button("Go back", "undo", "Run anew from the history to this batch", self._go_back)
-        self._where = ipywidgets.HTML()
-        self._where.add_class("argus")
-        self._speed.observe(lambda change: self._try(self._set_speed), "value")
-        self._shows = self._batch.value
-        self._batch.observe(lambda change: self._try(self._set_batch), "value")
-        controls = [self._play, self._step, self._end, self._speed, self._batch, self._back, go]
+        self.back_field = ipywidgets.BoundedIntText(min=0, max=0, description="Batch", layout={"width": "150px"})
+        go = button("Go back", "undo", self._go_back, "Run anew from the history to this batch")
+        self._where = html_box()
+        self.speed_field.observe(lambda change: self._try(self._set_speed), "value")
+        self._shown_batch = self.batch_field.value
+        self.batch_field.observe(lambda change: self._try(self._set_batch), "value")
+        controls = [self._play, self._step, self._end, self.speed_field, self.batch_field, self.back_field, go]
         bar = ipywidgets.HBox(controls, layout={"flex_flow": "row wrap", "align_items": "center"})
         self._problem = ""
         return ipywidgets.VBox([bar, self._where])
@@ -52,22 +61,22 @@ class ReplayView(View):
         position = self.player.position
         playing = position.state in (State.PLAYING, State.GOING_BACK)
         self._play.description, self._play.icon = ("Pause", "pause") if playing else ("Play", "play")
-        self._back.max = position.batch
+        self.back_field.max = position.batch
         if not playing:
-            self._back.value = position.batch
+            self.back_field.value = position.batch
         streams = [stream for stream in self.session.streams.values() if not stream.table]
-        if streams and self._shows != streams[0].batch:
-            self._shows = streams[0].batch  # looking is no wish: what is shown is set for no stream
-            self._batch.value = self._shows
+        if streams and self._shown_batch != streams[0].batch:
+            self._shown_batch = streams[0].batch  # a number that is shown, not typed, is set for no stream
+            self.batch_field.value = self._shown_batch
         read, rows = sum(s.position for s in streams), sum(s.rows for s in streams)
-        words = " · ".join(map(escape, filter(None, reached(self.session, position))))
-        doing_now = escape(self._problem or doing(position))
+        words = " · ".join(map(escape, filter(None, progress_parts(self.session, position))))
+        now = escape(self._problem or activity(position))
         bar = f'<progress max="{max(1, rows)}" value="{read}" aria-label="rows that have arrived"></progress>'
-        self._where.value = f'<div role="status">{bar} <b>{doing_now}</b> · {words}</div>{_progress(position)}'
+        self._where.value = f'<div role="status">{bar} <b>{now}</b> · {words}</div>{_progress(position)}'
 
     def twin(self) -> Shown:
         """The line."""
-        text = as_text(self.session, self.player.position)
+        text = status_line(self.session, self.player.position)
         return Shown(text, f"<p>{escape(text)}</p>")
 
     def _play_or_pause(self) -> None:
@@ -77,26 +86,26 @@ class ReplayView(View):
             self.player.play()
 
     def _to_end(self) -> None:
-        self._speed.value = FULL_SPEED
+        self.speed_field.value = FULL_SPEED
         self.player.play()
 
     def _go_back(self) -> None:
-        self.player.go_back(self._back.value)
+        self.player.go_back(self.back_field.value)
 
     def _set_speed(self) -> None:
-        self.player.speed = as_speed(self._speed.value)
+        self.player.speed = parse_speed(self.speed_field.value)
 
     def _set_batch(self) -> None:
-        """What an analyst wrote, for every stream."""
-        if self._batch.value == self._shows:
+        """Set the number that the analyst typed, for every stream."""
+        if self.batch_field.value == self._shown_batch:
             return
-        self._shows = self._batch.value
+        self._shown_batch = self.batch_field.value
         for name, stream in self.session.streams.items():
-            if not stream.table and stream.batch != self._batch.value:
-                self.session.set_batch(name, self._batch.value)
+            if not stream.table and stream.batch != self.batch_field.value:
+                self.session.set_batch(name, self.batch_field.value)
 
     def _try(self, action: Any) -> None:
-        """Do what was asked; what went wrong is shown in the line."""
+        """Run an action, and show its error in the line."""
         try:
             action()
             self._problem = ""
@@ -111,10 +120,43 @@ def _progress(position: Position) -> str:
     bar = (
         f'<progress max="{max(1, total)}" value="{done}" aria-label="operators of the batch that are done"></progress>'
     )
-    return f'<div class="argus-faint">{bar} {escape(running(position)) or "no batch is running"}</div>'
+    return f'<div class="argus-faint">{bar} {escape(running_batch(position)) or "no batch is running"}</div>'
 
 
-def _button(word: str, icon: str, title: str, action: Any) -> ipywidgets.Button:
-    made = ipywidgets.Button(description=word, icon=icon, tooltip=title, layout={"width": "auto"})
-    made.on_click(lambda button: action())
-    return made
+class StreamsView(View):
+    """The streams and tables of a session."""
+
+    title = "Streams"
+
+    def build(self) -> ipywidgets.Widget:
+        """One piece of HTML that keeps its height."""
+        return html_box()
+
+    def refresh(self) -> None:
+        """The table anew."""
+        self.widget.value = f'<div class="fixed">{self._html()}</div>'
+
+    def twin(self) -> Shown:
+        """The same without columns, as text."""
+        return Shown(streams_table(self.session.streams.values()).text, self._html())
+
+    def _html(self) -> str:
+        rows = [
+            [
+                f"<b>{escape(s.name)}</b>" + (" (table)" if s.table else ""),
+                f"{s.position:,}",
+                f"{s.rows:,}",
+                f'<progress max="{max(1, s.rows)}" value="{s.position}"></progress>',
+                "" if s.table else f"{s.batch:,}",
+                escape(event_time(s)),
+                f"{s.quarantined_rows:,}",
+                '<span style="white-space:normal">'
+                + escape(", ".join(f"{name} {type_}" for name, type_ in s.columns))
+                + "</span>",
+            ]
+            for s in self.session.streams.values()
+        ]
+        if not rows:
+            return "<p>There are no streams yet: %argus help stream</p>"
+        columns = ["stream", "arrived", "of rows", "", "rows a batch", "time", "quarantined", "columns"]
+        return grid(columns, rows, numbers=(1, 2, 4, 6))

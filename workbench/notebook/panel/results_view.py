@@ -13,8 +13,8 @@ import pandas as pd
 from workbench.errors import WorkbenchError
 from workbench.explain.text import counted, monospace
 from workbench.notebook.display import Shown, frame_table, rows_table
-from workbench.notebook.panel.chooser import QueryChooser
 from workbench.notebook.panel.view import View
+from workbench.notebook.panel.widgets import QueryChooser, button, html_box
 from workbench.session.query import Query
 
 PAGE = 10
@@ -33,38 +33,35 @@ class ResultsView(View):
 
     def build(self) -> ipywidgets.Widget:
         """Which query and which rows, the rows, and where to copy them."""
-        self._fetching = ThreadPoolExecutor(1, thread_name_prefix="argus-results")
+        self.fetching = ThreadPoolExecutor(1, thread_name_prefix="argus-results")
         self._asked: tuple[Any, ...] = ()
         self._requests = 0
         self._page = 0
         self._last: Shown | None = None
-        self._chooser = QueryChooser(self.session, self.choice, lambda: self._turn(0))
-        self._what = ipywidgets.ToggleButtons(options=[ANSWER, CHANGES], style={"button_width": "auto"})
-        before = _button("Previous", "chevron-left", lambda: self._turn(-1))
-        after = _button("Next", "chevron-right", lambda: self._turn(1))
-        self._count = ipywidgets.HTML()
-        self._rows = ipywidgets.HTML()
-        self._rows.add_class("argus")
-        self._count.add_class("argus")
-        self._kind = ipywidgets.Dropdown(options=list(COPIES), description="Copy as", layout={"width": "260px"})
-        self._target = ipywidgets.Text(placeholder="name of a variable", layout={"width": "220px"})
-        copy = _button("Copy", "copy", self._copy)
-        self._told = ipywidgets.HTML()
-        self._told.add_class("argus")
-        self._what.observe(lambda change: self._turn(0), "value")
-        self._kind.observe(lambda change: self._target.set_trait("placeholder", COPIES[change["new"]][0]), "value")
+        self.chooser = QueryChooser(self.session, self.choice, lambda: self._turn(0))
+        self.what_field = ipywidgets.ToggleButtons(options=[ANSWER, CHANGES], style={"button_width": "auto"})
+        before = button("Previous", "chevron-left", lambda: self._turn(-1))
+        after = button("Next", "chevron-right", lambda: self._turn(1))
+        self._count, self._rows, self._message = html_box(), html_box(), html_box()
+        self.copy_kind = ipywidgets.Dropdown(options=list(COPIES), description="Copy as", layout={"width": "260px"})
+        self.copy_target = ipywidgets.Text(placeholder="name of a variable", layout={"width": "220px"})
+        copy = button("Copy", "copy", self._copy)
+        self.what_field.observe(lambda change: self._turn(0), "value")
+        self.copy_kind.observe(
+            lambda change: self.copy_target.set_trait("placeholder", COPIES[change["new"]][0]), "value"
+        )
         layout = {"flex_flow": "row wrap", "align_items": "center"}
         return ipywidgets.VBox(
             [
-                ipywidgets.HBox([self._chooser.widget, self._what, before, after, self._count], layout=layout),
+                ipywidgets.HBox([self.chooser.widget, self.what_field, before, after, self._count], layout=layout),
                 self._rows,
-                ipywidgets.HBox([self._kind, self._target, copy, self._told], layout=layout),
+                ipywidgets.HBox([self.copy_kind, self.copy_target, copy, self._message], layout=layout),
             ]
         )
 
     def refresh(self) -> None:
         """The queries to choose from, and new rows when a batch was run."""
-        self._chooser.refresh()
+        self.chooser.refresh()
         self._fetch()
 
     def twin(self) -> Shown:
@@ -77,15 +74,15 @@ class ResultsView(View):
 
     def _fetch(self) -> None:
         """Ask for what is to be seen, unless it was asked for already."""
-        query = self._chooser.query
+        query = self.chooser.query
         if query is None:
             return
-        which = (self._what.value, self._page, self.session.batch)
+        which = (self.what_field.value, self._page, self.session.batch)
         if self._asked and self._asked[0] is query and self._asked[1:] == which:
             return
         self._asked = (query, *which)
         self._requests += 1
-        self._fetching.submit(self._show, self._requests, query, *which)
+        self.fetching.submit(self._show, self._requests, query, *which)
 
     def _show(self, request: int, query: Query, what: str, page: int, batch: int) -> None:
         if request != self._requests:
@@ -97,8 +94,7 @@ class ResultsView(View):
             return
         first = page * PAGE
         places = f"{first + 1:,} to {first + len(rows):,} of {counted(total, 'row')}" if len(rows) else "no rows"
-        told = f"{places} after batch {batch}"
-        self._count.value = f'<span role="status">{told}</span>'
+        self._count.value = f'<span role="status">{places} after batch {batch}</span>'
         self._rows.value = f'<div class="fixed">{frame_table(rows).html}</div>'
         self._last = rows_table(rows, total, f"{query.name}, {what}")
         self.choice.seen[query.name] = batch
@@ -109,16 +105,19 @@ class ResultsView(View):
         changes = query.changes(since=batch - 1)
         return changes.iloc[page * PAGE : (page + 1) * PAGE], len(changes)
 
+    def _show_wanted_target(self, change: dict[str, Any]) -> None:
+        self.copy_target.placeholder = COPIES[change["new"]][0]
+
     def _copy(self) -> None:
-        query = self._chooser.query
-        target = self._target.value.strip()
+        query = self.chooser.query
+        target = self.copy_target.value.strip()
         if query is None or not target:
-            self._told.value = f"give the {COPIES[self._kind.value][0]}"
+            self._message.value = f"give the {COPIES[self.copy_kind.value][0]}"
             return
         try:
-            self._told.value = escape(COPIES[self._kind.value][1](query, target, self.variables))
+            self._message.value = escape(COPIES[self.copy_kind.value][1](query, target, self.variables))
         except (WorkbenchError, OSError) as error:
-            self._told.value = monospace(str(error))
+            self._message.value = monospace(str(error))
 
 
 def _to_pandas(query: Query, target: str, variables: MutableMapping[str, Any]) -> str:
@@ -141,10 +140,4 @@ COPIES: dict[str, tuple[str, Callable[[Query, str, MutableMapping[str, Any]], st
     "Parquet file": ("path, such as rows.parquet", _to_file),
     "CSV file": ("path, such as rows.csv", _to_file),
 }
-"""Ways to copy an answer: what must be given, and what does it."""
-
-
-def _button(word: str, icon: str, action: Callable[[], None]) -> ipywidgets.Button:
-    made = ipywidgets.Button(description=word, icon=icon, layout={"width": "auto"})
-    made.on_click(lambda button: action())
-    return made
+"""The kinds of copies of an answer: what the analyst gives, and the function that copies."""

@@ -9,10 +9,9 @@ import ipywidgets
 from workbench.explain.explanation import headline, rule_text, sign
 from workbench.explain.text import counted, listed
 from workbench.notebook.display import Shown, explained, milliseconds
-from workbench.notebook.panel.chooser import QueryChooser
 from workbench.notebook.panel.markup import grid, side_by_side, tag
 from workbench.notebook.panel.view import View
-from workbench.notebook.panel.widgets import ListWidget
+from workbench.notebook.panel.widgets import ListWidget, QueryChooser, html_box
 from workbench.session.query import Query
 from workbench.sharing.decisions import NEAR_MISS, Decision
 
@@ -24,38 +23,35 @@ class SharingView(View):
 
     def build(self) -> ipywidgets.Widget:
         """The query, its steps at the left, the step that is looked at at the right."""
-        self._chooser = QueryChooser(self.session, self.choice, self._chosen)
-        self._list = ListWidget(columns=["", "step", "node", "", "with"], label="steps", height="300px")
-        self._head = ipywidgets.HTML()
-        self._step = ipywidgets.HTML()
-        self._step.add_class("argus")
-        self._head.add_class("argus")
-        self._list.observe(lambda change: self._show(), "selected")
+        self.chooser = QueryChooser(self.session, self.choice, self._chosen)
+        self.step_list = ListWidget(columns=["", "step", "node", "", "with"], label="steps", height="300px")
+        self._head, self._step = html_box(), html_box()
+        self.step_list.observe(lambda change: self._show(), "selected")
         layout = {"grid_template_columns": "minmax(0, 2fr) minmax(0, 3fr)", "grid_gap": "12px"}
         return ipywidgets.VBox(
-            [self._chooser.widget, self._head, ipywidgets.GridBox([self._list, self._step], layout=layout)]
+            [self.chooser.widget, self._head, ipywidgets.GridBox([self.step_list, self._step], layout=layout)]
         )
 
     def refresh(self) -> None:
         """The queries to choose from, and what is measured of the step."""
-        self._chooser.refresh()
+        self.chooser.refresh()
         self._steps()
 
     def twin(self) -> Shown:
         """The explanation of the query that is looked at, or else of the last one."""
-        query = self._chooser.query or next(reversed(list(self.session.queries.values())), None)
+        query = self.chooser.query or next(reversed(list(self.session.queries.values())), None)
         return Shown("no queries yet", "<p>no queries yet</p>") if query is None else explained(query.explain())
 
     def _chosen(self) -> None:
-        self._list.selected = ""
+        self.step_list.selected = ""
         self._steps()
 
     def _steps(self) -> None:
-        query = self._chooser.query
+        query = self.chooser.query
         if query is None:
             return
         decisions = query.explain().decisions
-        self._list.rows = [
+        self.step_list.rows = [
             {
                 "key": decision.node,
                 "cells": [
@@ -72,17 +68,18 @@ class SharingView(View):
         self._head.value = f"<p>{escape(headline(query.explain()))}. {self._saved(query)}</p>" + (
             f"<ul>{notes}</ul>" if notes else ""
         )
-        if self._list.selected not in {decision.node for decision in decisions} and decisions:
+        if self.step_list.selected not in {decision.node for decision in decisions} and decisions:
             shared = [decision.node for decision in decisions if not decision.created]
-            self._list.selected = shared[-1] if shared else decisions[0].node
+            self.step_list.selected = shared[-1] if shared else decisions[0].node
         self._show()
 
     def _show(self) -> None:
-        query = self._chooser.query
-        found = [d for d in query.explain().decisions if d.node == self._list.selected] if query is not None else []
-        self._step.value = f'<div class="fixed">{self._told(query, found[0])}</div>' if query and found else ""
+        query = self.chooser.query
+        decisions = query.explain().decisions if query is not None else ()
+        chosen = next((d for d in decisions if d.node == self.step_list.selected), None)
+        self._step.value = f'<div class="fixed">{self._details(query, chosen)}</div>' if query and chosen else ""
 
-    def _told(self, query: Query, decision: Decision) -> str:
+    def _details(self, query: Query, decision: Decision) -> str:
         why = rule_text(decision.rule)
         head = f"<h3>{sign(decision.node, decision.operator)} <code>{decision.node}</code> {escape(why)}</h3>"
         reason = f"<p>{escape(decision.reason)}</p>" if decision.reason else ""
@@ -121,12 +118,12 @@ class SharingView(View):
         known = {node.id: node for node in network.nodes}
         if report is None or decision.node not in known:
             return ""
-        node, found = known[decision.node], report.node(decision.node)
+        node, measured = known[decision.node], report.node(decision.node)
         seconds = sum(o.seconds for o in report.operators if decision.node in o.nodes)
         served = counted(len(node.queries), "query", "queries")
         return (
             f"<h4>Measured in batch {report.batch}</h4>"
-            f"<p>{counted(found.rows_out, 'row')}, {milliseconds(seconds)} for its tree, once for {served}</p>"
+            f"<p>{counted(measured.rows_out, 'row')}, {milliseconds(seconds)} for its tree, once for {served}</p>"
         )
 
 

@@ -13,7 +13,8 @@ from workbench.explain.text import short
 from workbench.notebook.display import Shown, milliseconds, table
 from workbench.notebook.panel.markup import grid, sparkline
 from workbench.notebook.panel.view import View
-from workbench.notebook.position import running
+from workbench.notebook.panel.widgets import html_box
+from workbench.notebook.replay_status import running_batch
 
 if TYPE_CHECKING:
     from workbench.engine.reports import BatchReport
@@ -34,9 +35,7 @@ class TimingsView(View):
 
     def build(self) -> ipywidgets.Widget:
         """One piece of HTML that keeps its height."""
-        made = ipywidgets.HTML()
-        made.add_class("argus")
-        return made
+        return html_box()
 
     def refresh(self) -> None:
         """The charts anew."""
@@ -55,9 +54,8 @@ class TimingsView(View):
         return Shown(table(["operator", "kept", "time", "share"], rows).text, self._html())
 
     def _running(self) -> str:
-        return (
-            f'<p class="argus-faint" role="status">{escape(running(self.player.position)) or "no batch is running"}</p>'
-        )
+        running = escape(running_batch(self.player.position)) or "no batch is running"
+        return f'<p class="argus-faint" role="status">{running}</p>'
 
     def _html(self) -> str:
         reports = self.session.reports[-BATCHES:]
@@ -92,7 +90,7 @@ def _stacked(reports: Sequence[BatchReport], operators: Sequence[str]) -> str:
     sums = [sum(o.seconds for o in report.operators) for report in reports]
     most = max([*sums, *(report.seconds for report in reports)]) or 1
     each = WIDTH / BATCHES
-    made = []
+    marks = []
     for i, report in enumerate(reports):
         at = float(HEIGHT)
         for name in [*operators, None]:
@@ -106,26 +104,26 @@ def _stacked(reports: Sequence[BatchReport], operators: Sequence[str]) -> str:
             if high < 0.5:
                 continue
             title = f"batch {report.batch}: {milliseconds(seconds)}, {_letter(operators, name)}"
-            made.append(
+            marks.append(
                 f'<rect x="{i * each:.1f}" y="{at:.1f}" width="{each - 2:.1f}" height="{high:.1f}" '
                 f'fill="{_colour(operators, name)}"><title>{title}</title></rect>'
             )
             if high > 13 and each > 14:
-                made.append(
+                marks.append(
                     f'<text x="{(i + 0.5) * each - 1:.1f}" y="{at + high / 2 + 4:.1f}" text-anchor="middle">'
                     f"{_letter(operators, name)}</text>"
                 )
         wall = HEIGHT - HEIGHT * report.seconds / most
-        made.append(
+        marks.append(
             f'<path d="M{i * each:.1f} {wall:.1f}h{each - 2:.1f}" stroke="currentColor" stroke-width="2">'
             f"<title>batch {report.batch} took {milliseconds(report.seconds)}</title></path>"
         )
         if i % max(1, len(reports) // 10) == 0:
-            made.append(f'<text x="{i * each:.1f}" y="{HEIGHT + 14}">{report.batch}</text>')
+            marks.append(f'<text x="{i * each:.1f}" y="{HEIGHT + 14}">{report.batch}</text>')
     legend = f"up to {milliseconds(most)}; the line is what the batch took, operators overlap"
     return (
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT + 18}" style="max-width:{WIDTH}px; width:100%" role="img" '
-        f'aria-label="time of each batch, stacked by operator">{"".join(made)}'
+        f'aria-label="time of each batch, stacked by operator">{"".join(marks)}'
         f'<path class="axis" d="M0 {HEIGHT}h{WIDTH}"/></svg><p class="argus-faint">{legend}</p>'
     )
 

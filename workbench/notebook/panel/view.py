@@ -1,4 +1,4 @@
-"""What all views are: a live widget, and a static twin beside it that a saved notebook keeps.
+"""The base of all views: a live widget, and a static twin of it that a saved notebook keeps.
 
 A widget lives as long as its kernel. The twin is an output of its own below the widget, hidden while the widget is
 there (``static/twin.js``) and replaced whenever a session comes to rest. In one mime bundle with the widget it would
@@ -13,7 +13,6 @@ import uuid
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import MutableMapping
-from html import escape
 from typing import Any
 
 import ipywidgets
@@ -21,8 +20,7 @@ from IPython import get_ipython
 from IPython.display import display
 
 from workbench.notebook.display import Shown, together
-from workbench.notebook.panel.choice import Choice
-from workbench.notebook.panel.widgets import STYLE, TwinHider
+from workbench.notebook.panel.widgets import STYLE, Choice, TwinHider
 from workbench.session.player import Player, Position
 from workbench.session.session import Session
 
@@ -34,9 +32,9 @@ class View(ABC):
     """One view of a session.
 
     Args:
-        session: what is shown.
-        player: what plays it.
-        choice: what is chosen in the other views of a panel.
+        session: the session to show.
+        player: the player of that session.
+        choice: the choice that the views of a panel share.
     """
 
     title = ""
@@ -70,8 +68,8 @@ class Live:
     """One or several views on the screen: kept up to date while the session plays and after every cell.
 
     Args:
-        views: what is shown.
-        widget: how; the view's own widget when there is one.
+        views: the views to show.
+        widget: the widget that holds them; that of the first view unless given.
     """
 
     def __init__(self, *views: View, widget: ipywidgets.Widget | None = None) -> None:
@@ -89,18 +87,18 @@ class Live:
         return self.views
 
     def refresh(self, resting: bool = True) -> None:
-        """Bring what can be seen up to date, and when nothing is played the twin too; of a closed session it stays."""
+        """Bring the visible views up to date, and at rest the twin; those of a closed session stay as they are."""
         if self.views[0].session.closed:
             return
         with self._refreshing:
-            begun = time.monotonic()
+            started = time.monotonic()
             for view in self.visible():
                 view.refresh()
             now = time.monotonic()
-            self._due = now + max(OFTEN, (now - begun) / SHARE)
-            if resting and self._handle is not None and self._twin_of != (shown := self._what_is_shown()):
+            self._due = now + max(OFTEN, (now - started) / SHARE)
+            if resting and self._handle is not None and self._twin_of != (version := self._version()):
                 self._handle.update(self._twin())
-                self._twin_of = shown
+                self._twin_of = version
 
     def _hear(self, position: Position) -> None:
         """Refresh, but not more often than one can see."""
@@ -115,15 +113,15 @@ class Live:
     def _ipython_display_(self) -> None:
         self._replace_older()
         self.refresh(resting=False)
-        bundle = {"application/vnd.jupyter.widget-view+json": _view_of(self.widget), "text/plain": ""}
-        display(bundle, raw=True)
+        view = {"version_major": 2, "version_minor": 0, "model_id": self.widget.model_id}
+        display({"application/vnd.jupyter.widget-view+json": view, "text/plain": ""}, raw=True)
         self._handle = display(self._twin(), display_id=True)
-        self._twin_of = self._what_is_shown()
+        self._twin_of = self._version()
 
     def __repr__(self) -> str:
         return self._twin().text
 
-    def _what_is_shown(self) -> tuple[Any, ...]:
+    def _version(self) -> tuple[Any, ...]:
         session = self.views[0].session
         return session.network.network, session.batch, tuple(session.streams)
 
@@ -135,20 +133,12 @@ class Live:
         _open[kind] = self
 
     def _twin(self) -> Shown:
-        shown = [view.twin() for view in self.views]
-        titled = [
-            Shown(f"{view.title}\n{one.text}".strip(), f"<h3>{escape(view.title)}</h3>{one.html}")
-            for view, one in zip(self.views, shown, strict=True)
-        ]
+        twins = [(view.title, view.twin()) for view in self.views]
+        titled = [Shown(f"{title}\n{twin.text}".strip(), f"<h3>{title}</h3>{twin.html}") for title, twin in twins]
         whole = together(*titled)
-        return Shown(
-            whole.text, f'<div class="argus" data-argus-twin="{self.name}"><style>{STYLE}</style>{whole.html}</div>'
-        )
+        html = f'<div class="argus" data-argus-twin="{self.name}"><style>{STYLE}</style>{whole.html}</div>'
+        return Shown(whole.text, html)
 
 
 _open: weakref.WeakValueDictionary[tuple[Any, ...], Live] = weakref.WeakValueDictionary()
-"""What follows a session now, by session and kind."""
-
-
-def _view_of(widget: ipywidgets.Widget) -> dict[str, Any]:
-    return {"version_major": 2, "version_minor": 0, "model_id": widget.model_id}
+"""The views that follow a session now, by session and kind."""

@@ -1,15 +1,20 @@
-"""The widgets with code of their own in the browser; everything else in the panel is of ipywidgets.
+"""The widgets of the panel: those with code of their own in the browser, the chooser of a query, buttons.
 
-Each has one small ES module in ``static``, which is sent to the page by the kernel: nothing is loaded from elsewhere.
+Each ES module in ``static`` is sent to the page by the kernel: nothing is loaded from elsewhere.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import anywidget
+import ipywidgets
 import traitlets
+
+from workbench.session.query import Query
+from workbench.session.session import Session
 
 STATIC = Path(__file__).parents[1] / "static"
 STYLE = (STATIC / "argus.css").read_text(encoding="utf-8")
@@ -68,3 +73,72 @@ class TwinHider(anywidget.AnyWidget):
     _esm = STATIC / "twin.js"
     _css = STYLE
     twin = traitlets.Unicode().tag(sync=True)
+
+
+class Choice(traitlets.HasTraits):
+    """The query that all views of a panel look at, and the batch up to which each query's results were looked at."""
+
+    query = traitlets.Unicode()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: dict[str, int] = {}
+
+
+class QueryChooser:
+    """A field that chooses one query of a session, the last one at first, and follows the choice in other views.
+
+    Args:
+        session: whose queries.
+        choice: the choice that the views of a panel share.
+        on_change: called when another query is chosen.
+    """
+
+    def __init__(self, session: Session, choice: Choice, on_change: Callable[[], None]) -> None:
+        self._session = session
+        self._choice = choice
+        self._on_change = on_change
+        self.widget = ipywidgets.Dropdown(description="Query", layout={"width": "320px"})
+        self.widget.observe(self._changed, "value")
+        choice.observe(lambda change: self._follow(), "query")
+
+    @property
+    def query(self) -> Query | None:
+        """The chosen query; ``None`` when there is none."""
+        return self._session.queries.get(self.widget.value or "")
+
+    def refresh(self) -> None:
+        """Bring the names up to date."""
+        names = tuple(self._session.queries)
+        if tuple(self.widget.options) != names:
+            before = self.widget.value
+            self.widget.unobserve(self._changed, "value")  # new names choose the first, for a moment
+            self.widget.options = names
+            self.widget.value = before if before in names else next(reversed(names), None)
+            self.widget.observe(self._changed, "value")
+            if self.widget.value != before:
+                self._changed()
+        self._follow()
+
+    def _follow(self) -> None:
+        if self._choice.query in self.widget.options and self.widget.value != self._choice.query:
+            self.widget.value = self._choice.query
+
+    def _changed(self, change: object = None) -> None:
+        if self.widget.value:
+            self._choice.query = self.widget.value
+            self._on_change()
+
+
+def button(label: str, icon: str, action: Callable[[], object], tooltip: str | None = None) -> ipywidgets.Button:
+    """A button that calls ``action``."""
+    widget = ipywidgets.Button(description=label, icon=icon, tooltip=tooltip, layout={"width": "auto"})
+    widget.on_click(lambda clicked: action())
+    return widget
+
+
+def html_box() -> ipywidgets.HTML:
+    """An empty piece of HTML in the style of the panel."""
+    widget = ipywidgets.HTML()
+    widget.add_class("argus")
+    return widget

@@ -1,7 +1,7 @@
-"""Commands of the ``%argus`` magic and the line that calls them.
+"""Commands of the ``%argus`` magic, and how the line that calls one is parsed.
 
-A command is data: its name, what it is for, its arguments and the function that does it. Help and completion are read
-from the same data, so they cannot fall behind.
+A command is data: its name, its summary, its arguments and the function that runs it. Help and completion read the same
+data.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from workbench.errors import WorkbenchError, nearest
 
 if TYPE_CHECKING:
-    from workbench.notebook.desk import Desk
+    from workbench.notebook.context import NotebookContext
 
+    CommandFunction = Callable[[NotebookContext, argparse.Namespace], None]
 
-NAMED = "a name of one word, and the SQL in the lines below: %%argus big_transfers; %argus help says more"
-"""What a cell must have."""
+CELL_HINT = "a name of one word, and the SQL in the lines below: %%argus big_transfers; %argus help says more"
 
 
 class MagicError(WorkbenchError):
@@ -32,8 +32,8 @@ class Argument:
 
     Attributes:
         flags: the name of a positional argument, or the spellings of an option.
-        settings: what ``argparse`` is told besides.
-        completes: what its values are, for completion: ``query``, ``stream``, ``dialect``, ``command``, ``path``.
+        settings: further arguments of ``argparse.ArgumentParser.add_argument``.
+        completes: the kind of its values, for completion: ``query``, ``stream``, ``dialect``, ``command``, ``path``.
     """
 
     flags: tuple[str, ...]
@@ -61,16 +61,16 @@ class Command:
     """A subcommand of ``%argus``, or the cell magic itself.
 
     Attributes:
-        name: what is typed after ``%argus``.
-        summary: one line.
-        run: does it; gets the desk and the parsed arguments.
+        name: the word after ``%argus``.
+        summary: one sentence.
+        run: runs it with the notebook's context and the parsed arguments.
         arguments: in the order in which they are given.
         examples: lines as they are typed.
     """
 
     name: str
     summary: str
-    run: Callable[[Desk, argparse.Namespace], None]
+    run: CommandFunction
     arguments: tuple[Argument, ...] = ()
     examples: tuple[str, ...] = ()
 
@@ -85,28 +85,36 @@ class Command:
         Raises:
             MagicError: something is missing, unknown or of the wrong type.
         """
-        parser = Parser(self.name)
-        for each in self.arguments:
-            parser.add_argument(*each.flags, **each.settings)
+        parser = self._parser()
         words = split(line)
-        # Before argparse takes what follows an option it does not know for something else; a command that hands on the
-        # rest of its line does not know what is in it.
-        hands_on = any(each.settings.get("nargs") == argparse.REMAINDER for each in self.arguments)
-        for word in words if not hands_on else ():
+        # argparse would take the word after an unknown option for an argument, so unknown options are refused first;
+        # except where the rest of the line goes to another parser.
+        takes_rest = any(each.settings.get("nargs") == argparse.REMAINDER for each in self.arguments)
+        for word in words if not takes_rest else ():
             if word.startswith("--") and word.partition("=")[0] not in self.options:
-                parser.error(f"{word} is not understood", nearest(word, self.options))
-        arguments, unknown = parser.parse_known_args(words)
-        if unknown:
-            parser.error(f"{unknown[0]} is not understood", nearest(unknown[0], self.options))
-        return arguments
+                parser.refuse(word)
+        return parser.parse(words)
 
     def help(self) -> str:
         """Usage, arguments and examples as text."""
+        examples = "".join(f"\n  {line}" for line in self.examples)
+        return self._parser().format_help().rstrip() + (f"\n\nexamples:{examples}" if examples else "")
+
+    def _parser(self) -> Parser:
         parser = Parser(self.name, self.summary)
         for each in self.arguments:
             parser.add_argument(*each.flags, **each.settings)
-        examples = "".join(f"\n  {line}" for line in self.examples)
-        return parser.format_help().rstrip() + (f"\n\nexamples:{examples}" if examples else "")
+        return parser
+
+
+def command(name: str, *arguments: Argument, examples: tuple[str, ...] = ()) -> Callable[[CommandFunction], Command]:
+    """Make a function a :class:`Command` whose summary is the first paragraph of its docstring."""
+
+    def decorate(function: CommandFunction) -> Command:
+        summary = " ".join((function.__doc__ or "").partition("\n\n")[0].split())
+        return Command(name, summary, function, arguments, examples)
+
+    return decorate
 
 
 class Parser(argparse.ArgumentParser):
@@ -122,15 +130,25 @@ class Parser(argparse.ArgumentParser):
         )
         self._name = name
 
-    @property
-    def options(self) -> list[str]:
-        """Every spelling of every option."""
-        return list(self._option_string_actions)
+    def parse(self, words: list[str]) -> argparse.Namespace:
+        """The words as arguments.
+
+        Raises:
+            MagicError: something is missing, unknown or of the wrong type.
+        """
+        arguments, unknown = self.parse_known_args(words)
+        if unknown:
+            self.refuse(unknown[0])
+        return arguments
+
+    def refuse(self, word: str) -> NoReturn:
+        """Raise for an unknown word, with the option nearest to it."""
+        self.error(f"{word} is not understood", nearest(word, self._option_string_actions))
 
     def error(self, message: str, hint: str | None = None) -> NoReturn:
         """Raise instead of printing the usage and leaving."""
-        usual = NAMED if self._name.startswith("%") else f"%argus help {self._name.split()[0]}"
-        raise MagicError(f"{self.prog}: {message}", hint=hint or usual)
+        default = CELL_HINT if self._name.startswith("%") else f"%argus help {self._name.split()[0]}"
+        raise MagicError(f"{self.prog}: {message}", hint=hint or default)
 
 
 def split(line: str) -> list[str]:

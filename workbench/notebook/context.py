@@ -1,4 +1,4 @@
-"""What a notebook holds between cells: one session, made when it is first needed, on a Spark that starts meanwhile."""
+"""The state of a notebook between cells: one session, made on first use, on a Spark that starts in the background."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class SparkStart:
     """Spark, started in the background so that the first cells need not wait for it.
 
     Args:
-        start: gives the session; takes seconds.
-        line: tells the analyst how far it is; made with the first text.
+        start: makes the Spark session; takes seconds.
+        line: makes the line that shows the state of the start, from its first text.
     """
 
     def __init__(self, start: Callable[[], SparkSession], line: Callable[[str], ProgressLine] = ProgressLine) -> None:
@@ -46,23 +46,23 @@ class SparkStart:
             self._line.update(f"Spark ready ({time.perf_counter() - started:.1f} s)")
 
 
-def _reopened(path: str, trust: bool | None = None) -> Session:
+def _open_folder(path: str, trust: bool | None = None) -> Session:
     from workbench.session.session import Session
 
     return Session.open(path, trust=trust)
 
 
-class Desk:
-    """The session and the variables a notebook's magics work with.
+class NotebookContext:
+    """The session and the variables that a notebook's magics work with.
 
     Args:
         variables: the notebook's namespace.
-        make: gives a new session when the first is needed.
-        reopen: gives the session of a folder; it is told whether to load functions of others.
+        make: makes a session, when the first is needed.
+        reopen: opens the session of a folder; takes ``trust``, whether to load functions that others added.
     """
 
     def __init__(
-        self, variables: dict[str, Any], make: Callable[[], Session], reopen: Callable[..., Session] = _reopened
+        self, variables: dict[str, Any], make: Callable[[], Session], reopen: Callable[..., Session] = _open_folder
     ) -> None:
         self.variables = variables
         self._make = make
@@ -70,7 +70,7 @@ class Desk:
         self._session: Session | None = None
         self._earlier: list[Session] = []
         self.saved: object = None
-        """What the session had when it was saved last."""
+        """The contents of the session when it was saved last."""
 
     @property
     def session(self) -> Session:
@@ -109,6 +109,7 @@ class Desk:
             session.close()
         self._earlier, self._session = [], None
 
-    def named(self) -> Mapping[str, Any]:
-        """The variables an analyst made: without IPython's own."""
+    @property
+    def user_variables(self) -> Mapping[str, Any]:
+        """The variables that the analyst made: without IPython's own."""
         return {name: value for name, value in self.variables.items() if not name.startswith("_")}

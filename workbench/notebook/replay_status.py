@@ -1,4 +1,4 @@
-"""Where a replay stands, in a line of text; and how speeds are written."""
+"""The status of a replay as a line of text, and the speeds of a replay as an analyst writes them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 import time
 from typing import TYPE_CHECKING
 
-from workbench.notebook.arguments import MagicError
+from workbench.notebook.command_line import MagicError
 from workbench.notebook.display import milliseconds
 from workbench.session.player import Position, State
 
@@ -19,29 +19,29 @@ SPEEDS = ("1s", "1m", "1h", "1d", "7d")
 """Speeds that are offered: so much stream time in a second."""
 
 
-def as_speed(text: str) -> float | None:
+def parse_speed(text: str) -> float | None:
     """A speed as the player wants it: stream seconds a second, ``None`` for as fast as it goes.
 
     Raises:
         MagicError: it is neither a number, nor one with a unit, nor ``max``.
 
     Example:
-        >>> as_speed("max"), as_speed("90"), as_speed("1d")
+        >>> parse_speed("max"), parse_speed("90"), parse_speed("1d")
         (None, 90.0, 86400.0)
     """
     if text == FULL_SPEED:
         return None
-    if (found := re.fullmatch(r"(\d+(?:\.\d+)?)x?([smhd]?)", text)) is None:
+    if (match := re.fullmatch(r"(\d+(?:\.\d+)?)x?([smhd]?)", text)) is None:
         raise MagicError(f"{text} is no speed", hint=f"{', '.join(SPEEDS)} of stream time in a second, or {FULL_SPEED}")
-    return float(found[1]) * UNITS[found[2]]
+    return float(match[1]) * UNITS[match[2]]
 
 
-def as_text(session: Session, position: Position) -> str:
+def status_line(session: Session, position: Position) -> str:
     """What the player does, and how far the streams are, in one line."""
-    return " · ".join(filter(None, [doing(position), *reached(session, position), running(position)]))
+    return " · ".join(filter(None, [activity(position), *progress_parts(session, position), running_batch(position)]))
 
 
-def doing(position: Position) -> str:
+def activity(position: Position) -> str:
     """What the player does, in a few words."""
     if position.problem is not None:
         return f"stopped: {str(position.problem).splitlines()[0]}"
@@ -54,7 +54,7 @@ def doing(position: Position) -> str:
     return str(position.state)
 
 
-def reached(session: Session, position: Position) -> list[str]:
+def progress_parts(session: Session, position: Position) -> list[str]:
     """How far the streams are: batch, event time, rows, how long the last batch took."""
     streams = [stream for stream in session.streams.values() if not stream.table]
     read, rows = sum(stream.position for stream in streams), sum(stream.rows for stream in streams)
@@ -67,7 +67,7 @@ def reached(session: Session, position: Position) -> list[str]:
     ]
 
 
-def running(position: Position) -> str:
+def running_batch(position: Position) -> str:
     """How far the batch is that runs now, and for how long it has run; empty when none runs."""
     if position.since is None:
         return ""

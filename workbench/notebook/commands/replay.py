@@ -1,0 +1,189 @@
+"""Commands that let batches arrive: at once, or in the background while cells go on working."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from threading import Event, current_thread, main_thread
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from workbench.errors import QueryError
+from workbench.explain.text import counted
+from workbench.notebook.command_line import MagicError, argument, command
+from workbench.notebook.commands.timings import show_timings
+from workbench.notebook.context import NotebookContext
+from workbench.notebook.display import ProgressLine, Shown, milliseconds, show, table
+from workbench.notebook.replay_status import FULL_SPEED, SPEEDS, parse_speed, status_line
+from workbench.session.player import Position, State
+from workbench.session.session import Session
+
+if TYPE_CHECKING:
+    from workbench.engine.reports import BatchReport
+
+
+@command(
+    "run",
+    argument("batches", nargs="?", type=int, default=1, metavar="N", help="how many (default: 1)"),
+    argument("--profile", action="store_true", help="measure also what each node costs alone; takes its time"),
+    examples=("%argus run", "%argus run 5", "%argus run --profile"),
+)
+def run(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Let the next batches arrive and evaluate every query on them. Interrupting the kernel stops after a batch."""
+    if arguments.batches < 1:
+        raise MagicError(f"cannot run {arguments.batches} batches", hint="%argus run 5")
+    session = context.session
+    batches = min(arguments.batches, max(1, batches_left(session)))
+    line = ProgressLine(f"batch 1 of {batches:,} …")
+    done: list[BatchReport] = []
+
+    def progress(report: BatchReport) -> None:
+        done.append(report)
+        if interrupted.is_set():
+            raise KeyboardInterrupt
+        line.update(
+            f"batch {report.batch} ({len(done)} of {batches:,}): "
+            f"{counted(report.rows, 'row')}, {milliseconds(report.seconds)}"
+        )
+
+    try:
+        with deferred_interrupt() as interrupted:
+            session.run(arguments.batches, progress=progress, profile=arguments.profile)
+        ended = "the streams have ended" if session.streams else "there are no streams yet; %argus help stream"
+        stopped = ended if len(done) < arguments.batches else ""
+    except KeyboardInterrupt:
+        stopped = "interrupted"
+    line.update(summary(done, stopped))
+    show(news(done))
+    if arguments.profile and done:
+        show_timings(session, 1)
+
+
+def batches_left(session: Session) -> int:
+    """Batches until the last of the streams has ended."""
+    return max((-(-(s.rows - s.position) // s.batch) for s in session.streams.values()), default=0)
+
+
+@contextmanager
+def deferred_interrupt() -> Iterator[Event]:
+    """Let the first interrupt wait for the end of the batch, so that a batch is done or not; the second is at once.
+
+    Yields:
+        The event that says whether there was one. Outside of the main thread, where no signal arrives, it stays clear.
+    """
+    interrupted = Event()
+    if current_thread() is not main_thread():
+        yield interrupted
+        return
+
+    def handler(number: int, frame: FrameType | None) -> None:
+        if interrupted.is_set():
+            raise KeyboardInterrupt
+        interrupted.set()
+
+    before = signal.signal(signal.SIGINT, handler)
+    try:
+        yield interrupted
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def summary(reports: Sequence[BatchReport], stopped: str) -> str:
+    """One line on the batches that were completed."""
+    if not reports:
+        return f"no batch was run: {stopped}"
+    first, last = reports[0].batch, reports[-1].batch
+    which = f"batch {first}" if first == last else f"batches {first} to {last}"
+    seconds = sum(report.seconds for report in reports)
+    average = f", {milliseconds(seconds / len(reports))} a batch" if len(reports) > 1 else ""
+    rows = sum(report.rows for report in reports)
+    late = sum(sum(report.late_rows.values()) for report in reports)
+    quarantined = f"; {counted(late, 'late row')} quarantined" if late else ""
+    return f"{which}: {counted(rows, 'row')} in {seconds:.1f} s{average}{quarantined}" + (
+        f"; {stopped}" if stopped else ""
+    )
+
+
+def news(reports: Sequence[BatchReport]) -> Shown:
+    """The queries with changed results, those with most first."""
+    changed: Counter[str] = Counter()
+    for report in reports:
+        changed.update(report.changes)
+    rows = [[name, f"{number:,}"] for name, number in changed.most_common() if number]
+    return table(["query", "changed rows"], rows, "new results") if rows else Shown("no query has new results")
+
+
+@command(
+    "play",
+    argument("batches", nargs="?", type=int, metavar="N", help="how many (default: to the streams' end)"),
+    argument(
+        "--speed",
+        metavar="SPEED",
+        completes="speed",
+        help=f"stream time in a second: {', '.join(SPEEDS)}, 90 (seconds) or {FULL_SPEED} (as fast as it goes)",
+    ),
+    argument("--batch", type=int, metavar="ROWS", help="rows of every stream in each batch from now on"),
+    examples=("%argus play", "%argus play 20 --speed 1d", "%argus play --batch 500 --speed max"),
+)
+def play(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Let batches arrive in the background, while cells go on working."""
+    session, player = context.session, context.session.player
+    if arguments.batch is not None:
+        set_batch_size(session, arguments.batch)
+    if arguments.speed is not None:
+        player.speed = parse_speed(arguments.speed)
+    player.play(arguments.batches)
+    follow(session)
+
+
+def set_batch_size(session: Session, rows: int) -> None:
+    """Let so many rows of every stream arrive with each batch."""
+    for name, stream in session.streams.items():
+        if not stream.table:
+            session.set_batch(name, rows)
+
+
+def follow(session: Session) -> None:
+    """Show a line with the player's status, until it stops."""
+    player = session.player
+    line = ProgressLine(status_line(session, player.position))
+
+    def update(position: Position) -> None:
+        line.update(status_line(session, position))
+        if position.state not in (State.PLAYING, State.GOING_BACK) and position.since is None:
+            unsubscribe()
+
+    unsubscribe = player.subscribe(update)
+    update(player.position)
+
+
+@command("pause", examples=("%argus pause",))
+def pause(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Stop playing, after the batch that is running."""
+    context.session.player.pause()
+    show(status_line(context.session, context.session.player.position))
+
+
+@command("step", examples=("%argus step",))
+def step(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Play one batch."""
+    context.session.player.play(1)
+    context.session.player.wait()
+    show(status_line(context.session, context.session.player.position))
+
+
+@command(
+    "back",
+    argument("batch", type=int, metavar="BATCH", help="its number; 0 is the history alone"),
+    examples=("%argus back 3", "%argus back 0"),
+)
+def back(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Go back to what was after a batch: run anew from the history, with the same rows in the same batches."""
+    try:
+        context.session.player.go_back(arguments.batch)
+    except QueryError as error:
+        raise MagicError(error.message, hint=error.hint) from error
+    follow(context.session)

@@ -1,0 +1,144 @@
+"""Commands that show a session and change nothing: results, windows, queries, streams, the network, the catalog."""
+
+from __future__ import annotations
+
+import argparse
+
+import pandas as pd
+
+from workbench.explain.text import short
+from workbench.notebook.command_line import MagicError, argument, command
+from workbench.notebook.commands.define import LIMIT, OUTPUT, show_result
+from workbench.notebook.context import NotebookContext
+from workbench.notebook.display import Shown, explained, rows_table, show, streams_table, table
+from workbench.notebook.drawing import picture
+
+QUERY = argument("query", metavar="QUERY", completes="query", help="its name")
+
+
+@command(
+    "results",
+    QUERY,
+    argument("--changes", action="store_true", help="what each batch added (weight 1) and took away (-1)"),
+    argument("--since", type=int, metavar="BATCH", help="with --changes: only after this batch"),
+    argument("--at", metavar="INSTANT", help="the set of one instant of a windowed query"),
+    LIMIT,
+    OUTPUT,
+    examples=("%argus results big_transfers --limit 20", "%argus results big_transfers --changes --since 3"),
+)
+def results(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Show a query's answer over all data so far."""
+    query = context.session.query(arguments.query)
+    if arguments.changes:
+        rows = query.changes(since=arguments.since)
+        shown = latest_changes(rows, arguments.limit)
+        from_start = arguments.since is None or arguments.since < query.registered
+        since = f"its answer after batch {query.registered}" if from_start else f"batch {arguments.since}"
+        title = f"latest changes of {query.name} since {since}"
+    elif arguments.at is not None:
+        rows = query.result(at=arguments.at)
+        shown, title = rows.head(max(0, arguments.limit)), f"{query.name} at {arguments.at}"
+    else:
+        show_result(context, query, arguments.limit, arguments.output)
+        return
+    if arguments.output is not None:
+        context.variables[arguments.output] = rows
+    show(rows_table(shown, len(rows), title))
+
+
+def latest_changes(changes: pd.DataFrame, limit: int) -> pd.DataFrame:
+    """The last of a query's changes, with what was taken back beside what took its place.
+
+    Example:
+        >>> changed = pd.DataFrame({"batch": [1, 2, 2, 2], "weight": [1, 1, 1, -1], "bank": ["x", "x", "y", "x"]})
+        >>> latest_changes(changed, 3).to_string(index=False).splitlines()
+        [' batch  weight bank', '     2      -1    x', '     2       1    x', '     2       1    y']
+    """
+    if changes.empty or limit < 1:
+        return changes.head(0)
+    since = changes["batch"].iloc[-min(limit, len(changes))]
+    columns = [name for name in changes.columns if name != "weight"]
+    return changes[changes["batch"] >= since].sort_values([*columns, "weight"], kind="stable").tail(limit)
+
+
+@command("windows", QUERY, LIMIT, examples=("%argus windows last_week",))
+def windows(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """List the instants of a windowed query, and where its windows were."""
+    query = context.session.query(arguments.query)
+    rows = query.windows()
+    show(rows_table(rows.tail(max(0, arguments.limit)), len(rows), f"latest windows of {query.name}"))
+
+
+@command("queries", examples=("%argus queries",))
+def queries(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """List the queries and how much each shares."""
+    session = context.session
+    network = session.network
+    rows = []
+    for name, query in session.queries.items():
+        nodes = [network.node(id_) for id_ in network.ancestors(name)] if name in network.results else []
+        shared = sum(len(node.queries) > 1 for node in nodes)
+        columns = ", ".join(column for column, _ in query.columns)
+        rows.append([name, query.status, str(len(nodes)), str(shared), short(columns, 60)])
+    show(table(["query", "status", "nodes", "shared", "columns"], rows) if rows else Shown("no queries yet"))
+
+
+@command("streams", examples=("%argus streams",))
+def streams(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """List the streams and how far each has been read."""
+    show(streams_table(context.session.streams.values()))
+
+
+@command(
+    "plan",
+    argument("query", nargs="?", metavar="QUERY", completes="query", help="the query to stress"),
+    argument("--full", action="store_true", help="draw every node of a large network"),
+    examples=("%argus plan", "%argus plan big_transfers"),
+)
+def plan(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Draw the query network; with a query, stress what that query is computed by."""
+    session = context.session
+    query = None if arguments.query is None else session.query(arguments.query).name
+    show(picture(session.network, query, arguments.full))
+
+
+@command("explain", QUERY, examples=("%argus explain big_transfers",))
+def explain(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Say what a query shares with which others, what is new, and why."""
+    show(explained(context.session.query(arguments.query).explain()))
+
+
+@command(
+    "catalog",
+    argument("sql", nargs="*", metavar="SQL", help="a SELECT, in double quotes"),
+    argument("--limit", type=int, default=20, metavar="N", help="rows to show (default: 20)"),
+    OUTPUT,
+    examples=(
+        "%argus catalog",
+        "%argus catalog \"SELECT id FROM nodes WHERE kind = 'join'\"",
+        '%argus catalog "SELECT node, count(*) AS queries FROM serves GROUP BY node" -o shared',
+    ),
+)
+def catalog(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Query the system catalog (T3.6), which holds all that is known of the network; without SQL, list its relations.
+
+    Raises:
+        MagicError: the query is not in quotes.
+        CatalogError: it is no SELECT, or names what is not there.
+    """
+    match arguments.sql:
+        case []:
+            show(relations(context))
+        case [sql]:
+            rows = context.session.catalog(sql)
+            if arguments.output is not None:
+                context.variables[arguments.output] = rows
+            show(rows_table(rows.head(max(0, arguments.limit)), len(rows)))
+        case words:
+            raise MagicError("the query must be in quotes", hint=f'%argus catalog "{" ".join(words)}"')
+
+
+def relations(context: NotebookContext) -> Shown:
+    """The relations of the catalog, each with how many rows it has and its columns."""
+    rows = [[name, f"{count:,}", ", ".join(columns)] for name, columns, count in context.session.catalog_tables()]
+    return table(["relation", "rows", "columns"], rows, "system catalog")

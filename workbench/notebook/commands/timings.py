@@ -1,0 +1,118 @@
+"""The command that shows where the time of the last batches went."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from workbench.explain.describe import NetworkView
+from workbench.explain.text import short
+from workbench.notebook.command_line import argument, command
+from workbench.notebook.context import NotebookContext
+from workbench.notebook.display import Shown, milliseconds, show, table, together
+
+if TYPE_CHECKING:
+    from workbench.engine.reports import BatchReport
+    from workbench.session.session import Session
+
+SLOWEST = 10
+"""Operators listed in the timings."""
+BAR = 20
+"""Characters of a bar that stands for all of a batch's time."""
+
+
+@command(
+    "timings",
+    argument("--batches", type=int, default=10, metavar="N", help="how many of the last (default: 10)"),
+    examples=("%argus timings", "%argus timings --batches 1"),
+)
+def timings(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Show where the time of the last batches went."""
+    show_timings(context.session, arguments.batches)
+
+
+def show_timings(session: Session, batches: int) -> None:
+    """Tables of the last batches, of their operators, and of the nodes where a batch was profiled."""
+    reports = session.reports[-max(1, batches) :]
+    if not reports:
+        show("no batch was run yet; %argus run")
+        return
+    tables = [_by_batch(reports, session.network), _by_operator(reports, session)]
+    profile = next((report for report in reversed(reports) if any(o.alone for o in report.operators)), None)
+    show(together(*tables, *([] if profile is None else [nodes_table(profile, session.network)])))
+
+
+def _by_batch(reports: Sequence[BatchReport], network: NetworkView) -> Shown:
+    longest = max(report.seconds for report in reports)
+    rows = [
+        [
+            str(report.batch),
+            f"{report.rows:,}",
+            milliseconds(report.seconds),
+            _bar(report.seconds, longest),
+            _caption(max(report.operators, key=lambda o: o.seconds).name, network) if report.operators else "",
+        ]
+        for report in reports
+    ]
+    return table(["batch", "rows", "time", "", "slowest operator"], rows, "batches")
+
+
+def _by_operator(reports: Sequence[BatchReport], session: Session) -> Shown:
+    network = session.network
+    sums: dict[str, list[Any]] = {}
+    for operator in (o for report in reports for o in report.operators):
+        total = sums.setdefault(operator.name, [0, 0, 0, 0.0])
+        total[0] = len(operator.nodes)
+        total[1] += operator.rows_in
+        total[2] += operator.rows_out
+        total[3] += operator.seconds
+    whole = sum(total[3] for total in sums.values())
+    slowest = sorted(sums.items(), key=lambda item: -item[1][3])[:SLOWEST]
+    rows = [
+        [
+            _caption(name, network),
+            str(nodes),
+            f"{rows_in:,}",
+            f"{rows_out:,}",
+            f"{session.kept(name)[0]:,}",
+            milliseconds(seconds),
+            _bar(seconds, whole),
+        ]
+        for name, (nodes, rows_in, rows_out, seconds) in slowest
+    ]
+    count = f"the {len(slowest)} slowest of {len(sums)} operators" if len(sums) > len(slowest) else "operators"
+    over = f"batch {reports[0].batch}" if len(reports) == 1 else f"batches {reports[0].batch} to {reports[-1].batch}"
+    return table(["operator", "nodes", "rows in", "rows out", "kept", "time", ""], rows, f"{count}, {over}")
+
+
+def nodes_table(report: BatchReport, network: NetworkView) -> Shown:
+    """The nodes of a batch that was profiled, those first that cost most alone."""
+    nodes = [(seconds, id_, operator) for operator in report.operators for id_, seconds in operator.alone.items()]
+    slowest = sorted(nodes, key=lambda node: -node[0])[:SLOWEST]
+    rows = [
+        [
+            _caption(id_, network),
+            f"{operator.node_rows[id_]:,}",
+            milliseconds(seconds),
+            f"{milliseconds(operator.together)} for {len(operator.nodes):,}",
+        ]
+        for seconds, id_, operator in slowest
+    ]
+    alone, shared = sum(seconds for seconds, _, _ in nodes), sum(o.together for o in report.operators)
+    which = f"the {len(rows)} slowest of {len(nodes):,} nodes" if len(nodes) > len(rows) else "nodes"
+    said = (
+        f"{which} in batch {report.batch}, each as if nobody wanted the others: "
+        f"{milliseconds(alone)} one by one, {milliseconds(shared)} in shared operators, once planned"
+    )
+    return table(["node", "rows out", "alone", "its operator"], rows, said)
+
+
+def _caption(node: str, network: NetworkView) -> str:
+    """What a node does, or the operator of which it is the root: its caption, or its id when it is gone."""
+    known = {each.id: each for each in network.nodes}
+    return short(" ".join(known[node].caption), 60) if node in known else node
+
+
+def _bar(part: float, whole: float) -> str:
+    return "█" * round(BAR * part / whole) if whole else ""
