@@ -71,4 +71,4 @@ class Evaluating:
 def report(plan: TreePlan, delta: Delta, seconds: float) -> OperatorReport:
     """What a tree did in a batch."""
     node_rows = Counts(plan.bits, delta.counts)
-    return OperatorReport(plan.roots[0], plan.nodes, delta.rows_in, delta.rows, seconds, node_rows)
+    return OperatorReport(plan.name, plan.nodes, delta.rows_in, delta.rows, seconds, node_rows)

@@ -39,7 +39,7 @@ def profiled(
         folder: where rows are written that nobody keeps; every worker must reach it.
         meter: counts the nodes.
     """
-    trees = [evaluating.held.by_root[report.name] for report in reports]
+    trees = [evaluating.held.trees[report.name] for report in reports]
     runner = Runner(evaluating.runner.spark, folder)
     aside = replace(evaluating, runner=runner)
     try:

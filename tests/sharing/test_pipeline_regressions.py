@@ -9,20 +9,25 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from effort import calls
 from sharing.evaluation import Evaluation
 from sharing.small_streams import Data, statistics
 from sharing.soundness import check
 
-from workbench.catalog.catalog import Catalog
+from workbench.catalog.catalog import Catalog, QueryText
 from workbench.network.network import Network
 from workbench.network.nodes import SetOperation
+from workbench.optimizer.cardinality import Estimates
+from workbench.optimizer.statistics import StreamStatistics
 from workbench.options import Options
-from workbench.sharing.fold import Fold
+from workbench.sharing import translate
+from workbench.sharing.draft import Draft
+from workbench.sharing.pipeline import register_query
 from workbench.sharing.planner import Planner
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.types import BOOLEAN, INTEGER, TIMESTAMP, DataType, decimal
 from workbench.sql.binder.pipeline import bind
-from workbench.sql.logical import LogicalQuery
+from workbench.sql.logical import Block, LogicalQuery
 from workbench.sql.schema import Schema
 
 Streams = dict[str, tuple[tuple[str, DataType], ...]]
@@ -123,10 +128,30 @@ COUNTED = "SELECT a.k, COUNT(*) AS v FROM {0} a JOIN {0} b ON a.k = b.v GROUP BY
 PLAIN = "SELECT a.k, b.v FROM {0} a JOIN {0} b ON a.k = b.v"
 
 
-def test_views_over_views_are_folded_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    folded = []
-    block = Fold._block
-    monkeypatch.setattr(Fold, "_block", lambda fold, query: folded.append(query) or block(fold, query))
+def test_views_over_views_are_translated_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    translated = []
+    place = translate.windows_around_joins
+    monkeypatch.setattr(
+        translate, "windows_around_joins", lambda block, where: translated.append(block) or place(block, where)
+    )
     network = Planner().register(Network(), "q", stacked(COUNTED, 9)).network
-    assert len(folded) == 9
+    assert len(translated) == 9
     assert len(network.nodes) == 19
+
+
+@pytest.mark.parametrize("known", [False, True], ids=["nothing known", "statistics known"])
+def test_planning_stacked_self_joins_takes_calls_in_proportion_to_their_nodes(known: bool) -> None:
+    """Each level reads the one below twice: two to the power of levels paths, and two nodes a level."""
+    bound = stacked(COUNTED, 1)
+    assert isinstance(bound, Block)
+    spent = []
+    for levels in (7, 14):
+        query: LogicalQuery = bound
+        for _ in range(levels - 1):
+            query = replace(bound, inputs=(query, query))
+        streams = {"r": StreamStatistics(1000, {})} if known else {}
+        draft = Draft.of(Network(), Catalog(), Options(), Estimates(streams), "q")
+        _, count = calls(lambda: register_query(draft, "q", query, QueryText("", "", ""), eager=False))  # noqa: B023
+        assert len(draft.nodes) == 2 * levels + 1
+        spent.append(count)
+    assert spent[1] < 4 * spent[0]

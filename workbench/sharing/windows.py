@@ -1,4 +1,8 @@
-"""Aggregates over windows from slices: groups of one time each, whose statistics are put together (T7.1.1).
+"""Where windows stand in the network, and aggregates over windows from slices.
+
+A window on the rows of a root is a node. Windows are applied after joins, so that queries that differ in them share
+their joins. An aggregate groups the rows of its window, or the slices that the window is made of: groups of one time
+each, whose statistics are put together (T7.1.1).
 
 A window of days is a number of whole days. So what is kept for each day and group gives the groups of every such
 window: queries that differ only in their windows share it, and a day that leaves takes one row with it and not all of
@@ -15,13 +19,15 @@ import datetime as dt
 import math
 from collections.abc import Iterable, Mapping
 
-from workbench.network.nodes import Aggregate, Read
+from workbench.network.nodes import Aggregate, Read, Source, Window
 from workbench.network.roll_up import over_groups
+from workbench.optimizer.cardinality import is_key
 from workbench.sharing.draft import Draft
-from workbench.sharing.roll_ups import follows
+from workbench.sql.algebra.aggregates import follows_from_parts
 from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Expression
 from workbench.sql.algebra.types import Kind
-from workbench.sql.predicates.cnf import Literal, Operator, PredSet, or_pred, pred_set
+from workbench.sql.logical import Block
+from workbench.sql.predicates.cnf import TRUE, Literal, Operator, PredSet, or_pred, pred_set, predicate_sources
 from workbench.sql.windows.bounds import time_and_end, times
 from workbench.sql.windows.overlapping import window_start
 from workbench.sql.windows.stream_time import ROW, as_number, is_session
@@ -32,6 +38,32 @@ ROWS_A_SLICE = 4.0
 DAY = 86_400
 _UNITS = {"SECOND": 1, "MINUTE": 60, "HOUR": 3_600}
 _SECOND = 1_000_000
+
+
+def windowed(draft: Draft, read: Read, window: PredSet) -> Read:
+    """The rows read that are in a window, as a node that keeps them; without a window what is read.
+
+    A window on a source takes all of its rows: queries that test different things share it, with the tests below.
+    """
+    if not window:
+        return read
+    below = read.required if isinstance(draft.nodes[read.root], Source) else TRUE
+    on = Read(read.root) if below else read
+    node = Window(on, window, on.root)
+    draft.mark_dirty(node.id, on.root)
+    return Read(draft.find_or_put(node).id, below)
+
+
+def windows_around_joins(block: Block, where: PredSet) -> tuple[PredSet, PredSet]:
+    """The part of a block's window that is applied before inputs are joined, and the rest.
+
+    Where no equality finds an input's pairs, each of its rows meets all others there ever were, unless the windows come
+    first (PSoup 5.2.2).
+    """
+    matched = frozenset[int]().union(*(predicate_sources(p) for p in where if is_key(p)))
+    alone = [frozenset([i]) for i in range(len(block.inputs)) if len(block.inputs) > 1 and i not in matched]
+    below = [p for p in block.window if predicate_sources(p) in alone]
+    return pred_set(below), pred_set(p for p in block.window if p not in below)
 
 
 def slices_of(
@@ -46,16 +78,16 @@ def slices_of(
     ``None`` where they are better computed from the rows in the window.
     """
     groups = list(groups)
-    if not window or not draft.options.vertical_expansion or not all(map(follows, statistics)):
+    if not window or not draft.options.vertical_expansion or not all(map(follows_from_parts, statistics)):
         return None
     if any(map(is_session, groups)):  # a session may go on in the next slice
         return None
     sliced = {time: _slice(time, window) for time in times(window)}
-    found = {time: slice_ for time, slice_ in sliced.items() if slice_ is not None}
-    if len(found) < len(sliced):
+    slices = {time: slice_ for time, slice_ in sliced.items() if slice_ is not None}
+    if len(slices) < len(sliced):
         return None
-    numbers = [time for time in found if time.type.kind is Kind.INTEGER]
-    return found if not numbers or _many_a_slice(draft, read, [*groups, *found.values()]) else None
+    numbers = [time for time in slices if time.type.kind is Kind.INTEGER]
+    return slices if not numbers or _are_few(draft, read, [*groups, *slices.values()]) else None
 
 
 def of_slices(window: PredSet, slices: Aggregate, by: Mapping[Expression, Expression]) -> PredSet:
@@ -105,8 +137,8 @@ def multiple_of(end: Expression) -> int:
     return 0
 
 
-def _many_a_slice(draft: Draft, read: Read, groups: Iterable[Expression]) -> bool:
-    """Whether slices are estimated to be few beside the rows."""
+def _are_few(draft: Draft, read: Read, groups: Iterable[Expression]) -> bool:
+    """Whether slices are estimated to be few in comparison with the rows."""
     if not draft.estimates.known(read.root):
         return False
     slices = Aggregate(read, tuple(groups), frozenset(), read.root)

@@ -1,23 +1,47 @@
-"""The inputs of a block on their way into one: which parts are joined already, and what is still to be tested.
+"""The inputs of a block while they are joined: which parts are joined already, and what is still to be tested.
 
-The query is rewritten as it is folded (T9.2.3): when two parts have been joined, the join stands for both, and what
-its rows have still to satisfy is carried along as part of what is wanted of it.
+The query is rewritten as it is translated (T9.2.3): when two parts have been joined, the join stands for both, and what
+its rows have still to satisfy is carried along as part of what is required of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from workbench.network.nodes import Join, NodeId, Read
-from workbench.sharing.draft import Draft, over_join, renamed
+from workbench.sharing.draft import Draft, on_side, over_join
 from workbench.sql.algebra.expressions import Column, Expression, map_columns
 from workbench.sql.predicates.cnf import ORPred, PredSet, conjunction, map_predicates, pred_set, predicate_sources
 
 
 @dataclass(frozen=True)
+class Input:
+    """One input of a block: what is read.
+
+    ``values``: its columns as expressions over the root that is read; ``None`` where they are the root's own columns.
+    """
+
+    read: Read
+    values: Mapping[str, Expression] | None = None
+
+    def over_root(self, column: Column) -> Expression:
+        """A column of the input as an expression over the root."""
+        return replace(column, source=0) if self.values is None else self.values[column.name]
+
+    def restricted(self, draft: Draft, predicates: Iterable[ORPred]) -> Input:
+        """The input with predicates required that read only it, over its columns."""
+        return replace(self, read=restricted(draft, self.read, map_predicates(pred_set(predicates), self.over_root)))
+
+
+def restricted(draft: Draft, read: Read, predicates: PredSet) -> Read:
+    """What is read, with more predicates required."""
+    return Read(read.root, draft.stored(conjunction(read.required, predicates))) if predicates else read
+
+
+@dataclass(frozen=True)
 class Part:
-    """Inputs that are one by now: what is read, and the positions of the inputs in it."""
+    """Inputs that are joined by now: what is read, and the positions of the inputs in it."""
 
     read: Read
     members: frozenset[int]
@@ -25,9 +49,9 @@ class Part:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two parts that could be joined next, and what is wanted of their join, in one of the ways to orient it.
+    """Two parts that could be joined next, and what is required of their join, in one of the ways to orient it.
 
-    ``left`` and ``right`` are positions in ``Parts.parts``; ``wants`` is over the roots of the two (the JVOA form).
+    ``left`` and ``right`` are positions in ``Parts.parts``; ``required`` is over the roots of the two (the JVOA form).
     """
 
     left: int
@@ -47,24 +71,29 @@ class Parts:
 
     Attributes:
         parts: what is left to be joined.
-        inputs: for each input its columns as expressions over the root it was read from.
+        inputs: each input as it was read from its own root.
         steps: for each input the joins it went through, with its side.
         waiting: predicates that read more than one part.
-        written: for each input an estimate of the rows that satisfy what the query's text says of it alone.
+        stated_rows: for each input an estimate of the rows that satisfy what the query's text says of it alone.
     """
 
     parts: tuple[Part, ...]
-    inputs: tuple[Mapping[str, Expression] | None, ...]
+    inputs: tuple[Input, ...]
     steps: tuple[tuple[tuple[Join, int], ...], ...]
     waiting: tuple[ORPred, ...]
-    written: tuple[float, ...]
-    known: dict[tuple[Part, Part], PredSet] = field(default_factory=dict, compare=False, repr=False)
-    """What is wanted of pairs that were looked at; most of them are there again after a join."""
+    stated_rows: tuple[float, ...]
+    required: dict[tuple[Part, Part], PredSet] = field(default_factory=dict, compare=False, repr=False)
+    """What is required of pairs that were looked at; most of them are there again after a join."""
+
+    @staticmethod
+    def of(inputs: Sequence[Input], waiting: Iterable[ORPred], stated_rows: Iterable[float]) -> Parts:
+        """The parts before anything is joined: every input is one."""
+        parts = tuple(Part(item.read, frozenset([position])) for position, item in enumerate(inputs))
+        return Parts(parts, tuple(inputs), ((),) * len(parts), tuple(waiting), tuple(stated_rows))
 
     def over_root(self, column: Column) -> Expression:
         """A column of an input as an expression over the root of the part it is in."""
-        values = self.inputs[column.source]
-        value = replace(column, source=0) if values is None else values[column.name]
+        value = self.inputs[column.source].over_root(column)
         for join, side in self.steps[column.source]:
             value = map_columns(value, lambda c, j=join, s=side: j.names.output(replace(c, source=s)))  # type: ignore[misc]
         return value
@@ -88,17 +117,17 @@ class Parts:
         roots = self.parts[a].read.root, self.parts[b].read.root
         if roots[0] > roots[1]:
             a, b, roots = b, a, (roots[1], roots[0])
-        pairs = [Pair(a, b, roots, self._wanted(draft, a, b))]
+        pairs = [Pair(a, b, roots, self._required(draft, a, b))]
         if roots[0] == roots[1]:
-            pairs.append(Pair(b, a, roots, self._wanted(draft, b, a)))
+            pairs.append(Pair(b, a, roots, self._required(draft, b, a)))
             pairs.sort(key=lambda pair: str(pair.required))
         return pairs
 
     def joined(self, draft: Draft, pair: Pair, join: Join) -> Parts:
         """The parts after two of them have become one, read from a join."""
         left, right = self.parts[pair.left], self.parts[pair.right]
-        wants = over_join(join, pair.required, draft.options.canonicalize)
-        both = Part(Read(join.id, wants), left.members | right.members)
+        required = over_join(join, pair.required, draft.options.canonicalize)
+        both = Part(Read(join.id, required), left.members | right.members)
         rest = [part for i, part in enumerate(self.parts) if i not in pair.key]
         steps = list(self.steps)
         for side, part in enumerate((left, right)):
@@ -113,34 +142,24 @@ class Parts:
 
         Queries that follow something from the same kind of record begin with that record, whatever follows.
         """
-        return min(self.written[i] for i in self.parts[a].members | self.parts[b].members)
+        return min(self.stated_rows[i] for i in self.parts[a].members | self.parts[b].members)
 
     def _between(self, a: int, b: int) -> list[ORPred]:
         """The predicates that read both parts and no other."""
         members = self.parts[a].members | self.parts[b].members
         return [p for p in self.waiting if predicate_sources(p) <= members]
 
-    def _wanted(self, draft: Draft, left: int, right: int) -> PredSet:
+    def _required(self, draft: Draft, left: int, right: int) -> PredSet:
+        """What is required of the join of two parts, over their roots."""
         pair = self.parts[left], self.parts[right]
-        if pair not in self.known:
-            self.known[pair] = self._worked_out(draft, left, right)
-        return self.known[pair]
+        if pair not in self.required:
+            self.required[pair] = self._over_roots(draft, left, right)
+        return self.required[pair]
 
-    def _worked_out(self, draft: Draft, left: int, right: int) -> PredSet:
+    def _over_roots(self, draft: Draft, left: int, right: int) -> PredSet:
         def over_sides(column: Column) -> Expression:
             return self.over_part(column, 0 if column.source in self.parts[left].members else 1)
 
         between = map_predicates(pred_set(self._between(left, right)), over_sides)
-        own = (renamed(self.parts[position].read.required, side) for side, position in enumerate((left, right)))
-        return draft.form(conjunction(between, *own))
-
-
-def starting(
-    reads: Sequence[Read],
-    inputs: Sequence[Mapping[str, Expression] | None],
-    waiting: Sequence[ORPred],
-    written: Sequence[float],
-) -> Parts:
-    """The parts before anything is joined: every input is one."""
-    parts = tuple(Part(read, frozenset([position])) for position, read in enumerate(reads))
-    return Parts(parts, tuple(inputs), ((),) * len(parts), tuple(waiting), tuple(written))
+        own = (on_side(self.parts[position].read.required, side) for side, position in enumerate((left, right)))
+        return draft.stored(conjunction(between, *own))

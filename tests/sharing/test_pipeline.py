@@ -1,28 +1,22 @@
-"""Folding and arranging, looked at node by node: where tests end up, what nodes carry, what an explanation tells."""
+"""Registering and dropping, node by node: where tests end up, what nodes carry, what an explanation tells."""
 
 from __future__ import annotations
 
 import pytest
+from sharing.reuse import planned, reused
 from sharing.small_streams import data as rows
 from sharing.small_streams import query, statistics
 
+from workbench.explain.explanation import ExplanationView
 from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, Join, Selection, SetOperation, Source
 from workbench.network.projection import carried_columns
 from workbench.options import Options
 from workbench.sharing.decisions import Explanation, Rule
-from workbench.sharing.planner import Planned, Planner
+from workbench.sharing.planner import Planner
 
 PATH = "SELECT a.id, b.id FROM F a, F b WHERE a.dst = b.src AND a.amount > 5"
 BIG = "SELECT id FROM F WHERE amount > 5"
-
-
-def planned(*texts: str, options: Options | None = None) -> Planned:
-    """The network after the last of some queries, and how that one came in."""
-    planner, made = Planner(options or Options()), Planned(Network(), Explanation("", ()))
-    for number, text in enumerate(texts, start=1):
-        made = planner.register(made.network, f"q{number}", query(text))
-    return made
 
 
 def network_of(*texts: str, options: Options | None = None) -> Network:
@@ -149,7 +143,7 @@ def test_a_node_carries_only_what_somebody_reads() -> None:
 def test_an_explanation_tells_what_was_shared_with_whom() -> None:
     told = planned(PATH, "SELECT a.day FROM F a WHERE a.amount > 5").explanation
     assert [(d.created, d.shared_with) for d in told.decisions] == [(False, ("q1",)), (False, ("q1",))]
-    assert "q1" in str(told)
+    assert "q1" in str(ExplanationView.of(told))
 
 
 def test_an_explanation_tells_which_joins_were_considered() -> None:
@@ -188,3 +182,26 @@ def test_nothing_is_shared_where_sharing_is_off() -> None:
 def test_dropping_a_query_of_none_changes_nothing() -> None:
     network = network_of(BIG)
     assert Planner().drop(network, []) is network
+
+
+GROUPS = "SELECT src, COUNT(*) FROM F GROUP BY src"
+
+
+@pytest.mark.parametrize(
+    ("registered", "text", "expected"),
+    [
+        (BIG, BIG, True),
+        (BIG, "SELECT src FROM F WHERE 5 < amount", True),
+        (BIG, "SELECT id FROM F WHERE amount > 5 AND amount > 4", True),
+        (BIG, "SELECT id FROM F WHERE amount > 4", False),
+        ("SELECT id FROM F WHERE amount > 4", BIG, False),
+        (PATH, "SELECT b.id FROM F b, F a WHERE b.src = a.dst AND a.amount > 5", True),
+        (PATH, f"{PATH} AND b.amount > 5", False),
+        (GROUPS, GROUPS.replace("COUNT(*)", "SUM(amount), COUNT(*)"), True),
+        (GROUPS, GROUPS.replace("src", "dst"), False),
+        (["SELECT src FROM F UNION SELECT dst FROM F"], "SELECT dst FROM F UNION SELECT src FROM F", True),
+        (["SELECT src FROM F EXCEPT SELECT dst FROM F"], "SELECT dst FROM F EXCEPT SELECT src FROM F", False),
+    ],
+)
+def test_a_query_reuses_what_is_there_or_does_not(registered: list[str] | str, text: str, expected: bool) -> None:
+    assert reused(registered, text) is expected
