@@ -31,6 +31,6 @@ def test_each_session_remembers_its_own():
         assert implies(narrow, wide)
         with other.active():
             assert not implies(wide, narrow)
-    assert {cache.cache_info().currsize for f, cache in one._caches.items() if f.__name__ == "implies"} == {1}
-    assert one._caches.keys() & other._caches.keys()
-    assert all(one._caches[f] is not other._caches[f] for f in one._caches.keys() & other._caches.keys())
+    assert {cache.cache_info().currsize for f, cache in one.caches.items() if f.__name__ == "implies"} == {1}
+    assert one.caches.keys() & other.caches.keys()
+    assert all(one.caches[f] is not other.caches[f] for f in one.caches.keys() & other.caches.keys())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import pandas as pd
 import pytest
@@ -65,6 +65,13 @@ def working(long: int) -> dict[str, tuple[str, Callable[[int], int | None]]]:
 
 
 WORKING = working(1_000)
+SLOW = {"a sum", "a sum in a condition", "a list", "or", "a set operator", "a long interval", "views on views"}
+"""Texts that take half a second or more."""
+
+
+def with_marks(names: Iterable[str]) -> list[object]:
+    return [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in names]
+
 
 REFUSED = {
     "parentheses": f"SELECT {nested('(', 'a', ')', 5_000)} FROM r",
@@ -97,7 +104,7 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", WORKING)
+@pytest.mark.parametrize("what", with_marks(WORKING))
 def test_what_is_long_or_deep_is_planned_and_shown(what: str) -> None:
     sql = WORKING[what][0]
     logical = bind(sql, "spark", SCHEMA).named("q")["q"]
@@ -106,7 +113,7 @@ def test_what_is_long_or_deep_is_planned_and_shown(what: str) -> None:
     assert view.to_text() and view.to_dot() and str(planned.explanation)
 
 
-@pytest.mark.parametrize("what", REFUSED)
+@pytest.mark.parametrize("what", with_marks(REFUSED))
 def test_what_is_too_large_is_refused_by_name(what: str) -> None:
     with pytest.raises(SqlError) as caught:
         bind(REFUSED[what], "spark", SCHEMA)
@@ -125,10 +132,10 @@ def test_what_is_refused_is_pointed_at() -> None:
 def test_a_spark_without_stack_is_no_riddle(said: str) -> None:
     from py4j.protocol import Py4JError
 
-    from workbench.engine.spark.translated_errors import explained
+    from workbench.engine.spark.failures import translate_errors
     from workbench.errors import EngineError
 
-    with pytest.raises(EngineError, match="too high for the stack of this Spark"), explained("register q"):
+    with pytest.raises(EngineError, match="too high for the stack of this Spark"), translate_errors("register q"):
         raise Py4JError(f"An error occurred while calling o1.sql.\n: {said}")
 
 
@@ -138,6 +145,7 @@ def test_windows_say_how_many_there_would_be() -> None:
     assert "let it slide by '5 hours 36 minutes' or more" in str(caught.value)
 
 
+@pytest.mark.slow
 def test_loops_with_millions_of_instants_are_refused() -> None:
     schema = Schema({"r": (("a", INTEGER),)}, event_times={"r rows": 10**12})
     with pytest.raises(SqlError, match="more than 1,000,000 instants"):

@@ -10,6 +10,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import pytest
+from sql.fixtures import pairs
 
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, text
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, Kind, decimal
@@ -63,101 +64,13 @@ def canon(sql: str) -> str:
     return str(canonical(alone(sql)))
 
 
-WIDE_A, WIDE_B = "cast(a as decimal(19,0))", "cast(b as decimal(19,0))"
-
-TEXTS = [
-    ("2 * a > 10", "a > 5"),
-    ("10 < a + a", "a > 5"),
-    ("-a > 5", "a < -5"),
-    ("5 - 2 * a >= a - 4", "a <= 3"),
-    ("a > 2.5", "a > 2"),
-    ("a < 2.5", "a < 3"),
-    ("3 * a <= 10", "a < 4"),
-    ("2 * a = 5", "false"),
-    ("2 * a <> 5", "a is not null"),
-    ("a + 1 > 9223372036854775807", "a > 9223372036854775806"),
-    ("a - 1 > 9223372036854775807", "a > 9223372036854775808"),
-    ("m * 0.1 > 5", "m > 50"),
-    ("m / 4 = 0.25", "m = 1"),
-    ("3 * m > 1000", "m > 333.33"),
-    ("m + 0.005 <= 1", "m < 1"),
-    ("CAST(a AS DECIMAL(20, 1)) + 0.5 > 3", "a > 2"),
-    ("d + 3 > DATE '2020-01-10'", "d > date '2020-01-07'"),
-    ("DATE '2020-01-10' - d < 3", "d > date '2020-01-07'"),
-    ("d - 1000000 > DATE '9999-12-31'", "(d - date '1970-01-01') > 3932896"),
-    ("d + 5000000000 > DATE '2020-01-10'", "(d - date '1970-01-01') > -4999981729"),
-    ("d + a > e", f"(cast((d - e) as decimal(19,0)) + {WIDE_A}) > 0"),
-    ("a + b > 10", f"({WIDE_A} + {WIDE_B}) > 10"),
-    ("b - a < 0", f"({WIDE_A} - {WIDE_B}) > 0"),
-    ("a * 4 - 2 * b > 6", f"(({WIDE_A} * 2) - {WIDE_B}) > 3"),
-    ("a - b = 0", "a = b"),
-    ("b + 3 = a + 3", "a = b"),
-    ("a - b = 7", f"({WIDE_A} - {WIDE_B}) = 7"),
-    ("m = a", "a = m"),
-    ("a - a = 0", "a is not null"),
-    ("a - a > 0", "false"),
-    ("a * 0 = 0", "a is not null"),
-    ("a > a", "false"),
-    ("s >= s", "s is not null"),
-    ("x <> x", "false"),
-    ("1 + 1 = 2", "true"),
-    ("1 = 2 OR a = 1", "a = 1"),
-    ("'k' < 'l'", "true"),
-    ("a > NULL", "false"),
-    ("w > 5", "w > 5"),
-    ("w + 1 > 5", "(w + 1) > 5"),
-    ("w > -w", "w > 0"),
-    ("w * 10 > 5", "(w * 10) > 5"),
-    ("CAST(m AS DECIMAL(30, 10)) * 0.0000012345 > 1", "(cast(m as decimal(30,10)) * 0.0000012345) > 1"),
-    ("CAST(w AS DECIMAL(31, 0)) / 0.25 > 1", "(cast(w as decimal(31,0)) / 0.25) > 1"),
-    ("CAST(a + b AS DECIMAL(19, 0)) > 5", "cast((a + b) as decimal(19,0)) > 5"),
-    ("CAST(a + b AS DECIMAL(20, 0)) > 5", f"({WIDE_A} + {WIDE_B}) > 5"),
-    ("CAST(m AS DECIMAL(15, 0)) > 5", "cast(m as decimal(15,0)) > 5"),
-    ("CAST(m AS DECIMAL(14, 2)) > 5", "cast(m as decimal(14,2)) > 5"),
-    ("9223372036854775807 + 1 > 5 OR a = 1", "true"),
-    ("9223372036854775807 + 1 < 5 OR a = 1", "a = 1"),
-    ("a = 1 AND 9223372036854775807 + 1 < b - b", "false"),
-    ("a NOT IN (1.5, 2)", "a <> 2"),
-    ("a IS NOT NULL AND a > 1", "a > 1"),
-    ("a IS NOT NULL AND (a > 1 OR b = 1)", "(a > 1 or b = 1) and a is not null"),
-    ("s IS NOT NULL AND s = s AND s < 'k'", "s < 'k'"),
-    ("a * b > 10", "(a * b) > 10"),
-    ("2 * (b * a) > 10", "(a * b) > 5"),
-    ("a div 2 > 10", "div(a, 2) > 10"),
-    ("m / 3 > 1", "(m / 3) > 1"),
-    ("x + 1 > 5", "(x + 1.0d) > 5.0d"),
-    ("'k' < s", "s > 'k'"),
-    ("s || 'x' LIKE 'a%'", "like((s || 'x'), 'a%')"),
-    ("ABS(b + a) > 3", "abs((a + b)) > 3"),
-    ("b + a IS NULL", "(a + b) is null"),
-    ("ts > TIMESTAMP '2020-01-01 10:00:00'", "ts > timestamp '2020-01-01 10:00:00'"),
-    ("a + b - b > 3", f"(({WIDE_A} + {WIDE_B}) - {WIDE_B}) > 3"),
-]
+CASES = pairs("canonical.sql")
 
 
-@pytest.mark.parametrize(("sql", "expected"), TEXTS)
-def test_text(sql: str, expected: str) -> None:
-    assert canon(sql) == expected
-
-
-ACROSS = [
-    ("r.a - F.a = 0", "1:a = a"),
-    ("r.d = F.d + 3", "(d + 3) = 1:d"),
-    ("F.d = r.d - 3", "(d + 3) = 1:d"),
-    ("r.a + F.a = 10", f"(10 - {WIDE_A}) = 1:a"),
-    ("2 * r.m = F.m + 1", "(1:m * 2) = (m + 1)"),
-    ("r.d <= F.d + 20", "(1:d - d) <= 20"),
-    ("F.d + 20 >= r.d", "(1:d - d) <= 20"),
-    ("r.d - 20 <= F.d", "(1:d - d) <= 20"),
-    ("r.m > F.m * 0.5", "((1:m * 2) - m) > 0"),
-    ("r.s = F.s", "1:s = s"),
-    ("r.x > F.x", "1:x > x"),
-]
-
-
-@pytest.mark.parametrize(("sql", "expected"), ACROSS)
-def test_text_of_a_comparison_across_inputs(sql: str, expected: str) -> None:
-    assert str(canonical(where(sql))) == expected
+@pytest.mark.parametrize(("title", "sql", "expected"), CASES)
+def test_text(title: str, sql: str, expected: str) -> None:
+    condition = where(sql) if title == "across inputs" else alone(sql)
+    assert str(canonical(condition)) == expected
 
 
 MEET = [
@@ -196,7 +109,7 @@ def test_different_predicates_do_not_meet(one: str, other: str) -> None:
     assert canonical(where(one)) != canonical(where(other))
 
 
-EVERYWHERE = [sql for sql, _ in (*TEXTS, *ACROSS)] + [sql for pair in (*MEET, *APART) for sql in pair]
+EVERYWHERE = [sql for _, sql, _ in CASES] + [sql for pair in (*MEET, *APART) for sql in pair]
 
 
 @pytest.mark.parametrize("sql", EVERYWHERE)
@@ -245,6 +158,7 @@ def test_a_combination_of_too_many_digits_has_no_expression() -> None:
     assert expression_of(linear_form([(w, Fraction(1))], Fraction(0))) == w
 
 
+@pytest.mark.slow
 def test_the_expression_of_a_combination_is_that_combination() -> None:
     a, m, d, e, f = (Column(n, t) for n, t in zip("amdef", (INTEGER, decimal(15, 2), DATE, DATE, DATE), strict=True))
     for factors in itertools.product((-2, 0, 1, 3), repeat=5):

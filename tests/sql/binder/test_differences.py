@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 from sql.bind_schema import SCHEMA
+from sql.fixtures import pairs
 
 from workbench.errors import UnsupportedError
 from workbench.sql.algebra.expressions import text
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.logical import Block
-from workbench.sql.syntax.dialects import SPARK_FAMILY
 
 
 def bound(expression: str, dialect: str) -> str:
@@ -78,32 +78,7 @@ def test_constructs_that_differ_are_refused_with_a_hint(dialect: str, expression
     assert caught.value.hint and caught.value.position is not None
 
 
-SAME = [
-    ("postgres", "log(10, x)", "log10(x)"),
-    ("postgres", "a / b", "div(a, b)"),
-    ("duckdb", "a / b", "(cast(a as double) / cast(b as double))"),
-    ("duckdb", "s || a", "(s || cast(a as string))"),
-    ("duckdb", "substr(s, 2, 0)", "substr(s, 2, 0)"),
-    ("postgres", "round(m, 1)", "round(m, 1)"),
-    ("trino", "trim(both ' ' from s)", "trim(s, ' ')"),
-    ("duckdb", "s < 'b'", "(s < 'b')"),
-    ("postgres", "a < b", "(a < b)"),
-    ("duckdb", "date_diff('day', d, d + 1)", "((d + 1) - d)"),
-    ("bigquery", "date_add(d, interval 3 day)", "(d + 3)"),
-    ("spark", "greatest(a, b)", "greatest(a, b)"),
-    ("databricks", "log(x)", "ln(x)"),
-    ("hive", "trunc(d, 'MM')", "trunc_date(d, 'MONTH')"),
-    *(
-        (dialect, "date_trunc('month', d)", "trunc_timestamp(cast(d as timestamp), 'MONTH')")
-        for dialect in sorted(SPARK_FAMILY)
-    ),
-    *((dialect, "trunc(cast(d as date), 'MM')", "trunc_date(d, 'MONTH')") for dialect in sorted(SPARK_FAMILY)),
-    ("postgres", "s is not null", "not(is_null(s))"),
-    ("trino", "timestamp '2002-01-01 00:00:00.25'", "timestamp '2002-01-01 00:00:00.250000'"),
-]
-
-
-@pytest.mark.parametrize(("dialect", "expression", "expected"), SAME)
+@pytest.mark.parametrize(("dialect", "expression", "expected"), pairs("dialects.sql"))
 def test_what_is_the_same_is_read(dialect: str, expression: str, expected: str) -> None:
     assert bound(expression, dialect) == expected
 
@@ -111,28 +86,6 @@ def test_what_is_the_same_is_read(dialect: str, expression: str, expected: str) 
 def test_a_timestamp_that_would_be_rounded_is_refused() -> None:
     with pytest.raises(UnsupportedError, match="TIMESTAMP"):
         bound("cast('2002-01-01 00:00:00.25' as timestamp(1))", "trino")
-
-
-ORACLE = [
-    ("nvl(s, '')", "coalesce(s, null::string)"),
-    ("decode(s, '', 1)", "case((s <=> null::string), 1, null::integer)"),
-    ("replace(s, 'x', '')", "nullif(replace(s, 'x', ''), '')"),
-    ("replace(s, '', 'x')", "s"),
-    ("trim(s)", "nullif(trim(s), '')"),
-    ("substr(s, 1, 2)", "substr(s, 1, 2)"),
-    ("substr(s, 3)", "nullif(substr(s, 3), '')"),
-    ("substr(s, -3)", "nullif(case((length(s) < 3), null::string, substr(s, -3)), '')"),
-    ("mod(a, b)", "case((b = 0), a, (a % b))"),
-    ("mod(a, 3)", "(a % 3)"),
-    ("cast(x as integer)", "cast(round(x) as integer)"),
-    ("to_date(s, 'YYYY-MM-DD HH24:MI')", "to_timestamp(s, 'yyyy-MM-dd HH:mm')"),
-    ("to_date(s, 'YYYY-MM-DD')", "to_date(s, 'yyyy-MM-dd')"),
-]
-
-
-@pytest.mark.parametrize(("expression", "expected"), ORACLE)
-def test_meanings_of_oracle(expression: str, expected: str) -> None:
-    assert bound(expression, "oracle") == expected
 
 
 def test_the_empty_text_is_null_in_oracle_alone() -> None:

@@ -210,6 +210,7 @@ def test_what_is_implied_is_true_for_every_row(case: Case) -> None:
     assert found > len(sets) / 4, "the sets have nothing to do with each other"
 
 
+@pytest.mark.slow
 @CASES
 def test_sets_built_from_two(case: Case) -> None:
     grid, sets = case()
