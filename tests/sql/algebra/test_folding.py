@@ -73,7 +73,7 @@ def same(a: Any, b: Any) -> bool:
 
 
 def test_constants_and_columns_give_the_same(spark) -> None:
-    from workbench.engine.spark.local import engine_session
+    from workbench.engine.spark.local_session import engine_session
 
     session = engine_session(spark)
     folded = [(i, pair) for i, pair in enumerate(pairs()) if pair[1] != pair[2]]

@@ -132,10 +132,10 @@ def test_what_is_refused_is_pointed_at() -> None:
 def test_a_spark_without_stack_is_no_riddle(said: str) -> None:
     from py4j.protocol import Py4JError
 
-    from workbench.engine.spark.translated_errors import explained
+    from workbench.engine.spark.failures import translate_errors
     from workbench.errors import EngineError
 
-    with pytest.raises(EngineError, match="too high for the stack of this Spark"), explained("register q"):
+    with pytest.raises(EngineError, match="too high for the stack of this Spark"), translate_errors("register q"):
         raise Py4JError(f"An error occurred while calling o1.sql.\n: {said}")
 
 

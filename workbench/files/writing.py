@@ -1,11 +1,11 @@
-"""The files of a session: for their owner alone or for one group, and with a checksum that is computed while writing.
+"""How the files of a session are written: for whom, with a checksum, and as a whole or not at all.
 
-Whose a file is follows from the folder that it is made in, so a Spark worker that knows a folder needs no more. A
+Who may read a file follows from the folder that it is made in, so a Spark worker that knows a folder needs no more. A
 folder for its owner alone (0700) has files of mode 0600; one for a group (2770, so that all below it belongs to that
 group) has files of 0660. The umask of a process plays no part.
 
-The checksum is CRC-32 of zlib: it finds every change of up to 32 bits in a row, and any other one but for one in four
-thousand million. It guards against broken disks and copies, not against people.
+The checksum is CRC-32 of zlib, computed while writing. It finds every change of up to 32 bits in a row, and any other
+one but for one in four thousand million. It guards against broken disks and copies, not against people.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ import io
 import os
 import shutil
 import stat
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 from zlib import crc32
@@ -38,7 +41,7 @@ class NewFile(io.RawIOBase):
         >>> import tempfile
         >>> path = Path(tempfile.mkdtemp()) / "rows"
         >>> with NewFile(path) as file:
-        ...     written = file.write(b"all of it")
+        ...     size = file.write(b"all of it")
         >>> file.checksum == checksum_of(path), oct(path.stat().st_mode & 0o777)
         (True, '0o600')
     """
@@ -87,11 +90,11 @@ def checksum_of(path: str | Path) -> int:
     Raises:
         OSError: it cannot be read.
     """
-    found, some = 0, memoryview(bytearray(_AT_A_TIME))
+    checksum, buffer = 0, memoryview(bytearray(_AT_A_TIME))
     with open(path, "rb", buffering=0) as file:
-        while size := file.readinto(some):
-            found = crc32(some[:size], found)
-    return found
+        while size := file.readinto(buffer):
+            checksum = crc32(buffer[:size], checksum)
+    return checksum
 
 
 def ensure_file(path: Path) -> None:
@@ -111,6 +114,19 @@ def write_file(path: Path, data: bytes) -> int:
     with NewFile(path) as file:
         file.write(data)
     return file.checksum
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[NewFile]:
+    """A new file that takes the place of ``path`` once it is whole; on an error nothing of it stays."""
+    part = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
+    try:
+        with NewFile(part) as file:
+            yield file
+        os.replace(part, path)
+    except BaseException:
+        part.unlink(missing_ok=True)  # on a full disk every byte counts
+        raise
 
 
 def make_folder(path: Path) -> None:

@@ -1,7 +1,7 @@
 """User functions on Spark: a call that fails gives NULL for its row and is remembered, never a failed batch.
 
 A shared operator calls a function on rows that other queries let in too, so one query's function must not stop the
-others (design 9). It runs in a process of its own (``function_process``). What went wrong with it is gathered in a
+others (design 9). It runs in a process of its own (``process``). What went wrong with it is gathered in a
 Spark accumulator, for the session to disable its queries.
 """
 
@@ -18,7 +18,7 @@ from pyspark.accumulators import AccumulatorParam
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.functions import arrow_udf
 
-from workbench.engine.spark.function_process import FunctionEnded, FunctionProcess, Limits
+from workbench.engine.spark.user_functions.process import FunctionEnded, FunctionProcess, Limits
 from workbench.sql.algebra.types import DataType
 from workbench.streams.arrow_types import to_arrow
 
@@ -54,7 +54,7 @@ class UserFunctions:
             returns: the type of its values; what is not of that type counts as raised.
             limits: what it may take.
         """
-        called = _Called(cloudpickle.dumps(function), returns, limits or Limits())
+        called = _CalledFunction(cloudpickle.dumps(function), returns, limits or Limits())
         problems = self._problems
         self.forget([name])
 
@@ -78,7 +78,7 @@ class UserFunctions:
             self._problems.value.pop(name, None)
 
 
-class _Called:
+class _CalledFunction:
     """A function as a task calls it. A task gets a copy of its own, which remembers that the function has ended.
 
     Args:
@@ -88,7 +88,7 @@ class _Called:
     """
 
     def __init__(self, pickled: bytes, returns: DataType, limits: Limits) -> None:
-        self._made_of = (pickled, returns, limits)
+        self._arguments = (pickled, returns, limits)
         self._id = uuid.uuid4().hex
         self._ended = ""
 
@@ -97,23 +97,23 @@ class _Called:
         if not self._ended:
             rows = pa.RecordBatch.from_arrays(list(columns), [f"_{i}" for i in range(len(columns))])
             try:
-                return self._called(rows)
+                return self._call(rows)
             except FunctionEnded as ended:
                 self._ended = str(ended)
-        return pa.nulls(len(columns[0]), to_arrow(self._made_of[1])), self._ended
+        return pa.nulls(len(columns[0]), to_arrow(self._arguments[1])), self._ended
 
-    def _called(self, rows: pa.RecordBatch) -> tuple[pa.Array, str]:
+    def _call(self, rows: pa.RecordBatch) -> tuple[pa.Array, str]:
         process = _processes.pop(self._id, None)
         if process is not None:
             try:
-                return self._kept(process, rows)
+                return self._call_in(process, rows)
             except FunctionEnded as ended:
                 # What it kept of earlier calls may have filled its memory; without it the calls may go well.
                 if ended.late:
                     raise
-        return self._kept(FunctionProcess(*self._made_of), rows)
+        return self._call_in(FunctionProcess(*self._arguments), rows)
 
-    def _kept(self, process: FunctionProcess, rows: pa.RecordBatch) -> tuple[pa.Array, str]:
+    def _call_in(self, process: FunctionProcess, rows: pa.RecordBatch) -> tuple[pa.Array, str]:
         answer = process.call(rows)
         _processes[self._id] = process
         if len(_processes) > PROCESSES:

@@ -20,8 +20,8 @@ from importlib import resources
 
 from pyspark.sql import SparkSession
 
-from workbench.engine.spark.doctor import use_java
-from workbench.engine.spark.life import forget_dead_spark
+from workbench.engine.spark.failures import forget_dead_spark
+from workbench.engine.spark.java import use_java
 from workbench.errors import EnvironmentProblem
 
 SQL_SETTINGS = {

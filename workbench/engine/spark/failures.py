@@ -1,31 +1,66 @@
-"""Whether the Spark that a session uses still runs, and how this process gets another when it does not.
+"""What is done when Spark fails: its exceptions become errors of the workbench, and a dead JVM is noticed and replaced.
 
-A session keeps nothing in Spark: all its rows are in files that were written before anybody used them. So it outlives
-the JVM, however that ends, and goes on with another one. PySpark does not: it keeps one JVM for a process and goes on
-asking it, so what it keeps of a dead one is forgotten here before a new one is started.
+A session keeps nothing in Spark: all its rows are in files that were complete before anybody read them. So a session
+outlives the JVM, however that ends, and goes on with another one. PySpark does not: it keeps one JVM for a process and
+goes on calling it. ``forget_dead_spark`` therefore clears what PySpark keeps of a dead JVM before a new one is started.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from subprocess import TimeoutExpired
 from typing import Any
 
+import pyarrow as pa
 from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark import SparkContext
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession, SQLContext
 
+from workbench.errors import EngineError
+
 DYING = 2.0
-"""Seconds that a process may take to end after its sockets are closed."""
+"""Seconds that a JVM may take to end after its sockets are closed."""
+
+_NO_SPACE = re.compile(r"No space left on device|Disk quota exceeded")
+_TOO_DEEP = re.compile(r"StackOverflowError|TOO_COMPLEX")
+_MORE_STACK = "write it in parts, or start Spark with -Xss64m in extraJavaOptions, of the driver and of the executors"
+_MAKE_ROOM = "nothing was lost: make room on the disk of the session's folder and try again"
+_SHOW_ALL = "`%argus last-error` shows all of it"
 
 
-class SparkLife:
+@contextmanager
+def translate_errors(doing: str) -> Iterator[None]:
+    """Turn what Spark raises while ``doing`` something into an ``EngineError``; the original stays its cause.
+
+    What fails inside a broadcast comes as a bare exception of the gateway.
+
+    Raises:
+        EngineError: with the first line of Spark's message, or the problem of a file.
+    """
+    try:
+        yield
+    except (OSError, pa.ArrowException) as problem:
+        hint = _MAKE_ROOM if _NO_SPACE.search(str(problem)) else _SHOW_ALL
+        raise EngineError(f"could not {doing}: {problem}", hint=hint) from problem
+    except (PySparkException, Py4JError) as problem:
+        if full := _NO_SPACE.search(str(problem)):
+            raise EngineError(f"could not {doing}: {full[0]}", hint=_MAKE_ROOM) from problem
+        if _TOO_DEEP.search(str(problem)):
+            message = f"could not {doing}: an expression is too high for the stack of this Spark"
+            raise EngineError(message, hint=_MORE_STACK) from problem
+        first = str(problem).strip().splitlines()[0][:300]
+        raise EngineError(f"Spark could not {doing}: {first}", hint=_SHOW_ALL) from problem
+
+
+class SparkMonitor:
     """Tells whether the Spark of one session still runs.
 
     Args:
         spark: the session's.
-        given: whether an analyst gave it to the session; it is hers to start another.
+        given: whether an analyst gave it to the session; only she may start another one then.
     """
 
     def __init__(self, spark: SparkSession, given: bool) -> None:
@@ -37,8 +72,8 @@ class SparkLife:
         """Why Spark does not run any more; ``None`` when it runs.
 
         Args:
-            problem: what was raised while Spark was used. Where that is a broken connection, a JVM that is just dying
-                is waited for.
+            problem: what was raised while Spark was used. After a broken connection the JVM gets ``DYING`` seconds to
+                end, since it may be about to.
         """
         if problem is not None and any(map(_is_broken_connection, _causes(problem))):
             _wait_for(self._gateway)
@@ -77,7 +112,7 @@ def _runs(gateway: Any) -> bool:
 
 
 def _is_broken_connection(problem: BaseException) -> bool:
-    """Whether it may be raised when the JVM dies. Py4J raises its plainest error when no answer comes at all."""
+    """Whether a dying JVM may have caused it. Py4J raises its most general error when no answer comes at all."""
     return type(problem) is Py4JError or isinstance(problem, (Py4JNetworkError, ConnectionError, EOFError))
 
 

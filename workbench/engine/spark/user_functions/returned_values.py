@@ -1,7 +1,7 @@
-"""What an analyst's function may return for each type, and what Spark is given for it.
+"""The values that a user function may return for each SQL type, and their conversion for Spark.
 
-Anything else is refused with the value, and never becomes a silent NULL. What SQL does when a value is stored in a
-column is done here too: 3 becomes 3.0 for a DOUBLE, and a DECIMAL is rounded half up to the digits that its type has.
+Any other value is refused with a message, and never becomes a silent NULL. Values are converted as SQL does when it
+stores them in a column: 3 becomes 3.0 for a DOUBLE, and a DECIMAL is rounded half up to the digits of its type.
 """
 
 from __future__ import annotations
@@ -21,64 +21,64 @@ LENGTH = 200
 """Of what a function raised or returned, at most so many characters are shown."""
 
 
-class Unfit(TypeError):
+class WrongValueError(TypeError):
     """A function returned what is no value of its type."""
 
 
-def fitting(value: Any, returns: DataType) -> Any:
+def convert_returned(value: Any, returns: DataType) -> Any:
     """A value that a function returned, in the Python type that Arrow takes for an SQL type.
 
     Raises:
-        Unfit: it is no value of that type.
+        WrongValueError: it is no value of that type.
 
     Example:
         >>> from workbench.sql.algebra.types import DOUBLE, decimal
-        >>> fitting(3, DOUBLE), fitting(Decimal("0.125"), decimal(5, 2))
+        >>> convert_returned(3, DOUBLE), convert_returned(Decimal("0.125"), decimal(5, 2))
         (3.0, Decimal('0.13'))
-        >>> fitting("3", DOUBLE)
+        >>> convert_returned("3", DOUBLE)
         Traceback (most recent call last):
-        workbench.engine.spark.fitting.Unfit: '3' was returned, which is no double
+        workbench.engine.spark.user_functions.returned_values.WrongValueError: '3' was returned, which is no double
     """
-    return fitting_to(returns)(value)
+    return converter_to(returns)(value)
 
 
-def fitting_to(returns: DataType) -> Callable[[Any], Any]:
-    """``fitting`` for one type; ready to be called for many values."""
-    kind, convert = _EXACT.get(returns.kind, type(None)), _CONVERSIONS[returns.kind]
+def converter_to(returns: DataType) -> Callable[[Any], Any]:
+    """``convert_returned`` for one type, to be called for many values."""
+    kind, convert = _READY.get(returns.kind, type(None)), _CONVERSIONS[returns.kind]
 
-    def fit(value: Any) -> Any:
+    def convert_value(value: Any) -> Any:
         if value is None or type(value) is kind:
             return value
         try:
             return convert(value, returns)
         except (ArithmeticError, ValueError, TypeError) as problem:
-            why = f": {problem}" if isinstance(problem, _Because) else ""
-            raise Unfit(f"{shown(value)} was returned, which is no {returns}{why}") from problem
+            why = f": {problem}" if isinstance(problem, _WithReason) else ""
+            raise WrongValueError(f"{short_repr(value)} was returned, which is no {returns}{why}") from problem
 
-    return fit
+    return convert_value
 
 
-def shown(value: Any) -> str:
+def short_repr(value: Any) -> str:
     """A value in a few characters, whatever its own ``repr`` does.
 
     Example:
-        >>> shown("a" * 1000)
+        >>> short_repr("a" * 1000)
         "'aaaaaaaaaaaa...aaaaaaaaaaaaa'"
     """
     try:
-        return short(reprlib.repr(value))
+        return shortened(reprlib.repr(value))
     except BaseException:  # a value may raise anything when it is shown
         return f"a value of type {type(value).__name__}"
 
 
-def short(text: str) -> str:
+def shortened(text: str) -> str:
     """A text cut to ``LENGTH`` characters, which every file and every notebook can take."""
     safe = text.encode("utf-8", "backslashreplace").decode()
     return safe if len(safe) <= LENGTH else safe[: LENGTH - 1] + "…"
 
 
-class _Because(ValueError):
-    """Why a value does not fit, where that is not plain."""
+class _WithReason(ValueError):
+    """A value that is not of the type, with a reason that the analyst cannot see from the value."""
 
 
 def _boolean(value: Any, _: DataType) -> bool:
@@ -92,7 +92,7 @@ def _integer(value: Any, _: DataType) -> int:
         raise TypeError
     number = int(value)
     if not -(2**63) <= number < 2**63:
-        raise _Because("it does not fit into 64 bits")
+        raise _WithReason("it does not fit into 64 bits")
     return number
 
 
@@ -107,7 +107,7 @@ def _decimal(value: Any, returns: DataType) -> Decimal:
         return number.quantize(Decimal(1).scaleb(-returns.scale), ROUND_HALF_UP, Context(prec=returns.precision))
     except InvalidOperation:
         before = returns.precision - returns.scale
-        raise _Because(f"it has more than {before} digits before the decimal point") from None
+        raise _WithReason(f"it has more than {before} digits before the decimal point") from None
 
 
 def _double(value: Any, _: DataType) -> float:
@@ -124,7 +124,7 @@ def _string(value: Any, _: DataType) -> str:
         try:
             text.encode()
         except UnicodeEncodeError:
-            raise _Because("it has a lone surrogate, which is no character") from None
+            raise _WithReason("it has a lone surrogate, which is no character") from None
     return text
 
 
@@ -132,7 +132,7 @@ def _timestamp(value: Any, _: DataType) -> dt.datetime:
     if not isinstance(value, dt.datetime) or value != value:  # pandas' NaT counts as a time, and equals nothing
         raise TypeError
     if value.tzinfo is not None:
-        raise _Because("it has a time zone, and stream time has none")
+        raise _WithReason("it has a time zone, and stream time has none")
     return dt.datetime.combine(value.date(), value.time())
 
 
@@ -142,8 +142,8 @@ def _date(value: Any, _: DataType) -> dt.date:
     return dt.date(value.year, value.month, value.day)
 
 
-_EXACT = {Kind.BOOLEAN: bool, Kind.DOUBLE: float, Kind.DATE: dt.date}
-"""Types of Python of which every value fits."""
+_READY = {Kind.BOOLEAN: bool, Kind.DOUBLE: float, Kind.DATE: dt.date}
+"""Python types of which no value needs a conversion."""
 
 _CONVERSIONS: dict[Kind, Callable[[Any, DataType], Any]] = {
     Kind.BOOLEAN: _boolean,
@@ -154,4 +154,4 @@ _CONVERSIONS: dict[Kind, Callable[[Any, DataType], Any]] = {
     Kind.DATE: _date,
     Kind.TIMESTAMP: _timestamp,
 }
-"""What makes a value fit, or raises."""
+"""By kind of type the conversion of a value; it raises where the value is not of the type."""
