@@ -25,8 +25,8 @@ ARRANGE: tuple[Pass, ...] = (
     # Rerouting leaves joins without readers. Not before the query is added: it may read one of them. Not later: the
     # other passes would keep selections and guarantees of joins that nobody reads.
     remove_abandoned_joins,
-    # A join guarantees what its roots test. Before selections are placed: they test only what the join does not guarantee,
-    # and would otherwise miss what a weakened root no longer tests.
+    # A join guarantees what its roots test. Before selections are placed: they test only what the join does not
+    # guarantee, and would otherwise miss what a weakened root no longer tests.
     restore_guarantees,
     # An aggregate is computed from finer groups where there are some. Before selections are placed: it then needs no
     # selection of its own input.
