@@ -1,1 +1,1 @@
-"""The system catalog in SQLite: the network and the session as relations, and the index that sharing searches (T3.6)."""
+"""The system catalog in SQLite: the network and the session as relations, and an index for sharing (T3.6)."""
