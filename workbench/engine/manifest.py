@@ -14,13 +14,12 @@ from pyspark.sql import SparkSession
 
 from workbench.catalog.codec import decode, encode
 from workbench.catalog.database import Database
-from workbench.engine.operators.filter_and_write import Delta
 from workbench.engine.physical.plans import TreePlan
 from workbench.engine.state import Held, empty_tree
-from workbench.engine.storage.changelog import LogEntry
+from workbench.engine.storage.changelog import ChangelogEntry
 from workbench.engine.storage.layout import Layout
-from workbench.engine.storage.relation import Relation
-from workbench.engine.storage.retention import Need
+from workbench.engine.storage.relation import Delta, Relation
+from workbench.engine.storage.retention import RetentionBound
 from workbench.engine.storage.segments import Segment
 from workbench.engine.tree import Tree
 from workbench.network.nodes import NodeId
@@ -85,15 +84,15 @@ class Manifest:
         """The trees of some plans, whose rows are below the folder ``state``."""
         runs = self._runs()
         retained = {
-            tree: decode(bounds, tuple[Need, ...])
+            tree: decode(bounds, tuple[RetentionBound, ...])
             for tree, bounds in self._database.rows("SELECT tree, bounds FROM retained")
         }
-        logs: dict[str, list[LogEntry]] = {}
+        logs: dict[str, list[ChangelogEntry]] = {}
         for tree, entry, batch, whole in self._database.rows(
             "SELECT tree, entry, batch, whole FROM log_entries ORDER BY tree, entry"
         ):
             delta = Delta(runs.get((tree, LOG), {}).get(entry, ()))
-            logs.setdefault(tree, []).append(LogEntry(batch, delta, bool(whole)))
+            logs.setdefault(tree, []).append(ChangelogEntry(batch, delta, bool(whole)))
         trees = {}
         for name, plan in plans.items():
             empty = empty_tree(spark, plan, state / name)
@@ -136,7 +135,7 @@ class Manifest:
         if old is None or old.needed != tree.needed:
             self._database.run("DELETE FROM retained WHERE tree = ?", [name])
             if tree.needed is not None:
-                self._database.insert("retained", [(name, encode(tree.needed, tuple[Need, ...]))])
+                self._database.insert("retained", [(name, encode(tree.needed, tuple[RetentionBound, ...]))])
         same = _same_entries(() if old is None else old.log, tree.log)
         if old is None or same < max(len(old.log), len(tree.log)):
             self._database.run("DELETE FROM log_entries WHERE tree = ? AND entry >= ?", (name, same))
@@ -160,7 +159,7 @@ def _filled(empty: Relation, runs: Mapping[int, tuple[Segment, ...]] | None) -> 
     return replace(empty, runs=tuple((runs or {}).values()))
 
 
-def _same_entries(old: tuple[LogEntry, ...], new: tuple[LogEntry, ...]) -> int:
+def _same_entries(old: tuple[ChangelogEntry, ...], new: tuple[ChangelogEntry, ...]) -> int:
     """How many entries from the start are the same."""
     pairs = enumerate(zip(old, new, strict=False))
     return next((i for i, (a, b) in pairs if a is not b), min(len(old), len(new)))

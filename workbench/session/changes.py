@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from workbench.engine.spark.life import SparkLife
-from workbench.engine.spark.translated_errors import explained
+from workbench.engine.spark.failures import SparkMonitor, translate_errors
 from workbench.errors import EnvironmentProblem
 from workbench.files.durable import force_to_disk
 from workbench.session.directory.directory import SessionDirectory
@@ -42,7 +41,7 @@ class StateStore:
         last: the state that was committed last, as far as this process knows; also when the session is closed.
     """
 
-    def __init__(self, directory: SessionDirectory, runtime: Runtime, spark: SparkLife) -> None:
+    def __init__(self, directory: SessionDirectory, runtime: Runtime, spark: SparkMonitor) -> None:
         self.directory = directory
         self.refresh: Callable[[], None] | None = None
         self.last = State()
@@ -81,7 +80,7 @@ class StateStore:
                     # engine writes new files, forces them to the disk, and holds the new rows for what comes next.
                     yield change
                     change.state = replace(change.state, engine=self._runtime.engine.held)
-                    with explained("commit"):
+                    with translate_errors("commit"):
                         # Make durable: before the catalog names them. The engine's own files already are.
                         self._force_new_logs(before, change.state)
                         # Commit: the end of the transaction.
@@ -126,7 +125,7 @@ class StateStore:
         """
         self.directory.check_open()
         try:
-            with self.directory.discarded.kept():
+            with self.directory.collector.reading():
                 yield self.state
         except OSError:
             self.directory.check_open()  # a temporary folder is removed as its session is closed

@@ -127,7 +127,7 @@ class IntegrityChecks:
         verified = 0
         while self._left and verified < BYTES:
             file = self._left.pop()
-            with self._store.directory.discarded.kept():
+            with self._store.directory.collector.reading():
                 problem = file.problem()
                 verified += 0 if problem else os.path.getsize(file.path)
             if problem:

@@ -11,9 +11,9 @@ from pyspark.sql import SparkSession
 from workbench.catalog.catalog import Catalog
 from workbench.engine.engine import Engine
 from workbench.engine.spark.cluster import prepare_workers
-from workbench.engine.spark.functions import UserFunctions
-from workbench.engine.spark.life import SparkLife
-from workbench.engine.spark.local import engine_session, local_spark
+from workbench.engine.spark.failures import SparkMonitor
+from workbench.engine.spark.local_session import engine_session, local_spark
+from workbench.engine.spark.user_functions.functions import UserFunctions
 from workbench.errors import EnvironmentProblem
 from workbench.options import Options
 from workbench.session.answer_reader import AnswerReader
@@ -47,14 +47,14 @@ class Parts:
         self.lock = threading.RLock()
         self.cache = PlanningCache()
         self.spark = spark or local_spark()
-        life = SparkLife(self.spark, given=spark is not None)
+        life = SparkMonitor(self.spark, given=spark is not None)
         if why := life.lost():
             hint = "restart the kernel, or leave the Spark out: the session then starts one of its own"
             raise EnvironmentProblem(f"{why}: the one that was given to the session", hint=hint)
         prepare_workers(self.spark, directory.path, directory.read_only is None)
         engine_spark, durable = engine_session(self.spark), not directory.temporary
         self.engine = Engine(
-            engine_spark, directory.state, directory.discarded, durable, options.incremental_aggregates
+            engine_spark, directory.state, directory.collector, durable, options.incremental_aggregates
         )
         self.planner = Planner(options, catalog)
         self.runtime = Runtime(self.planner, self.engine)

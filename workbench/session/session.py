@@ -20,7 +20,7 @@ from pyspark.sql import SparkSession
 from workbench.catalog.catalog import Catalog
 from workbench.engine.progress import Progress
 from workbench.engine.reports import BatchReport
-from workbench.engine.spark.function_process import Limits
+from workbench.engine.spark.user_functions.process import Limits
 from workbench.errors import QueryError, StreamError, nearest
 from workbench.errors.public_api import check_argument, public_api, translate_callback_errors
 from workbench.explain.describe import NetworkView

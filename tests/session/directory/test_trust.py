@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 from workbench import Session
 from workbench.__main__ import main
 from workbench.errors import QueryError, SessionError, WorkbenchError
-from workbench.files.checked import FOR_GROUP, FOR_OWNER, NewFile, make_folder
+from workbench.files.writing import FOR_GROUP, FOR_OWNER, NewFile, make_folder
 from workbench.session.directory.signing import key_file
 from workbench.session.directory.stored_functions import StoredFunction
 from workbench.sql.algebra.types import DOUBLE, INTEGER

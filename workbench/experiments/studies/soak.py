@@ -267,7 +267,7 @@ class Soak:
         now, processes = time.monotonic(), {kind: usage(pids) for kind, pids in family().items()}
         worked = sum(one.seconds for one in processes.values())
         session = self._session
-        operators = {operator.name for operator in session.reports[-1].operators}
+        operators = {operator.root for operator in session.reports[-1].operators}
         sample = Sample(
             (now - self._began) / 60,
             session.batch,

@@ -23,10 +23,10 @@ from typing import IO
 
 from workbench.catalog.catalog import Catalog
 from workbench.catalog.database import RESTORE, CatalogError
-from workbench.engine.storage.file_collection import Discarded
+from workbench.engine.storage.file_collection import FileCollector
 from workbench.errors import SessionError, WorkbenchError
-from workbench.files.checked import checksum_of, ensure_file, is_for_group
 from workbench.files.mapped import MAPPED, remove_folder
+from workbench.files.writing import checksum_of, ensure_file, is_for_group
 from workbench.session.directory.identity import IDENTITY, Identity, IdentityFile, read_identity
 from workbench.session.directory.leftovers import LEFTOVERS, Leftovers
 from workbench.session.directory.permissions import set_permissions
@@ -59,7 +59,7 @@ class SessionDirectory:
     _writing: IO[bytes] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        self.discarded = Discarded(self.path / READERS)
+        self.collector = FileCollector(self.path / READERS)
         self.leftovers = Leftovers(self.path)
         self._identity = IdentityFile(self.path)
 

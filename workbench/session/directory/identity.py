@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from zlib import crc32
 
-from workbench.files.checked import NewFile, checksum_of
+from workbench.files.writing import NewFile, checksum_of
 
 IDENTITY = "session.json"
 _SIZE = 200

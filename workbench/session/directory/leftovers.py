@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from workbench.files.checked import make_folder
+from workbench.files.writing import make_folder
 
 LEFTOVERS = "leftovers"
 KEPT_COMMITS = 20

@@ -10,8 +10,8 @@ from dataclasses import replace
 from workbench.catalog.catalog import Catalog
 from workbench.catalog.database import CatalogError, reading
 from workbench.catalog.schema import PLAN_ANEW
-from workbench.engine.spark.functions import UserFunctions
-from workbench.engine.spark.translated_errors import explained
+from workbench.engine.spark.failures import translate_errors
+from workbench.engine.spark.user_functions.functions import UserFunctions
 from workbench.errors import SessionError
 from workbench.session.changes import StateStore
 from workbench.session.directory.directory import CATALOG, decoding_catalog
@@ -49,7 +49,7 @@ class Opening:
         with self._store.changing():
             self._catalog.settings.put("dialect", dialect)
             self._catalog.settings.put("options", options)
-        with explained("begin the session"):
+        with translate_errors("begin the session"):
             self._identify(self._catalog.identity)
 
     def open(self, repair: bool, trust: bool | None) -> None:
@@ -106,7 +106,7 @@ class Opening:
 
     def _go_on(self, damage: Damage) -> None:
         """Write to the session from now on; each step needs the session as the one before left it."""
-        with explained("open the session"):
+        with translate_errors("open the session"):
             self._use_catalog_file()
         self._read(damage)
         # Before anything new is written, which would be taken for a leftover.
@@ -149,7 +149,7 @@ class Opening:
         named = {str(file) for file in state.engine.files}
         logs = {stream.log.folder.name for stream in state.streams.values()}
         left = [folder for folder in self._directory.streams.glob("*") if folder.name not in logs]
-        with self._directory.discarded.alone() as alone:
+        with self._directory.collector.exclusive() as alone:
             if alone:
                 # Indexes were not forced to the disk. They are made again when somebody looks something up.
                 files = (path for path in self._directory.state.rglob("*") if path.is_file())
@@ -164,7 +164,7 @@ class Opening:
 
     def _follow(self, followed: sqlite3.Connection) -> None:
         """Read what another process has committed last; its files stay meanwhile."""
-        with self._directory.discarded.kept():
+        with self._directory.collector.reading():
             self._followed_commits = _commits(followed)
             self._use(self._directory.catalog())
             self._read(self._damage())

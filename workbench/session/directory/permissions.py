@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from workbench.errors import SessionError
-from workbench.files.checked import FOR_GROUP, FOR_OWNER, is_for_group
+from workbench.files.writing import FOR_GROUP, FOR_OWNER, is_for_group
 
 
 def set_permissions(folder: Path, group: str | int | None, parts: Iterable[Path], keep: bool = False) -> None:

@@ -14,7 +14,7 @@ from workbench.catalog.catalog import Catalog
 from workbench.engine.engine import Engine
 from workbench.engine.event_time import clock_of
 from workbench.engine.manifest import ARRIVED, StoredSegment
-from workbench.engine.spark.functions import UserFunctions
+from workbench.engine.spark.user_functions.functions import UserFunctions
 from workbench.engine.state import Held
 from workbench.errors import StreamError
 from workbench.network.network import Network

@@ -16,7 +16,7 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-from workbench.files.checked import NewFile, make_folder
+from workbench.files.writing import NewFile, make_folder
 
 _KEY_BYTES = 32
 

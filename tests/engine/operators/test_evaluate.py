@@ -1,0 +1,65 @@
+"""Small and large changes take different ways (looked up by key, one task, broadcast); the answers are the same."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from oracle.class_queries import ALL
+from oracle.harness import Feed, Oracle
+from oracle.random_streams import names, stream
+from pyspark.sql import SparkSession
+
+from workbench.engine.operators import index_join as probe
+from workbench.engine.operators import join
+from workbench.engine.operators import operator_input as node_rows
+from workbench.engine.operators import state_lookup as lookup
+from workbench.engine.storage import relation, segments
+
+SOME = [
+    "selection_or",
+    "join_self",
+    "join_or_join_nulls",
+    "join_over_aggregate",
+    "aggregate_by_group",
+    "aggregate_counts",
+    "aggregate_median",
+    "aggregate_of_aggregates",
+    "set_distinct",
+    "set_union_all",
+    "set_except_all",
+]
+CASES = list(ALL) if os.environ.get("ARGUS_SHORTCUTS") == "all" else SOME
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"SMALL_ROWS": 0, "ROWS_A_TASK": 0, "PAIRS_A_ROW": 0, "RUNS": 2},
+        {
+            "SMALL_ROWS": 12,
+            "ROWS_A_TASK": 20,
+            "PAIRS_A_ROW": 1_000_000,
+            "PAIRS": 5,
+            "ROWS": 4,
+            "HANDED_ON": 7,
+            "SEGMENT_ROWS": 9,
+        },
+    ],
+    ids=["every change is large", "some are"],
+)
+def test_the_large_way(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, limits: dict[str, int]) -> None:
+    for module in (relation, node_rows, join, lookup, probe, segments):
+        for name, value in limits.items():
+            if hasattr(module, name):
+                monkeypatch.setattr(module, name, value)
+    feeds = {
+        "t": Feed(stream(120, seed=20), history=40, batch=30),
+        "u": Feed(stream(80, seed=21), history=0, batch=40),
+        "names": Feed(names(20), static=True),
+    }
+    with Oracle(spark, feeds) as oracle:
+        oracle.register({name: ALL[name] for name in CASES}, check=False)
+        oracle.run(3, check=False)
+        oracle.check_results()
+        oracle.check_changes()

@@ -1,0 +1,147 @@
+"""What is looked up by key is what comparing every pair finds: both changes, lineage, weights, NULLs, collisions."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from workbench.engine.operators import index_join as probe
+from workbench.engine.operators.index_join import IndexJoin
+from workbench.engine.physical.access_paths import AccessPath
+from workbench.engine.physical.join_keys import Ends
+from workbench.engine.storage import key_index, segments
+from workbench.engine.storage.job_input import InputRows, TaskInput
+from workbench.engine.storage.scan import Scan
+from workbench.engine.storage.segments import Segment, write_segments
+from workbench.sql.algebra.expressions import Column
+from workbench.sql.algebra.types import STRING
+
+VALUES: dict[str, tuple[pa.DataType, list[Any]]] = {
+    "integer": (pa.int64(), [0, 1, -1, 2**63 - 1, -(2**63), 7]),
+    "decimal": (pa.decimal128(38, 2), [Decimal("0.00"), Decimal("-0.01"), Decimal("9" * 36 + ".99"), Decimal("1.00")]),
+    "text": (pa.string(), ["", "a", "A", "é", "a\x00", " a"]),
+    "date": (pa.date32(), [dt.date(1970, 1, 1), dt.date(1, 1, 1), dt.date(9999, 12, 31)]),
+    "time": (pa.timestamp("us"), [dt.datetime(1970, 1, 1), dt.datetime(2020, 2, 29, 1, 2, 3, 4)]),
+    "truth": (pa.bool_(), [True, False]),
+}
+
+
+def rows(random: Random, count: int, types: list[str], empty: float = 0.2) -> pa.Table:
+    """Rows with keys of some types, often equal, some NULL."""
+    columns = {
+        f"k{i}": pa.array([None if random.random() < empty else random.choice(VALUES[t][1]) for _ in range(count)])
+        if count
+        else pa.array([])
+        for i, t in enumerate(types)
+    }
+    typed = {name: column.cast(VALUES[types[i]][0]) for i, (name, column) in enumerate(columns.items())}
+    marks = {
+        "id": pa.array([random.randrange(1_000) for _ in range(count)], pa.int64()),
+        "_batch": pa.array([random.randrange(5) for _ in range(count)], pa.int32()),
+        "_weight": pa.array([random.choice([1, 1, -1, 2]) for _ in range(count)], pa.int64()),
+        "_bits0": pa.array([random.choice([1, 2, 3]) for _ in range(count)], pa.int64()),
+    }
+    return pa.table(typed | marks)
+
+
+def written(table: pa.Table, folder: Path, pieces: int) -> tuple[Segment, ...]:
+    size = -(-max(1, table.num_rows) // pieces)
+    parts = [table.slice(first, size) for first in range(0, table.num_rows, size)]
+    return tuple(segment for part in parts for segment in write_segments(part.combine_chunks(), folder))
+
+
+def side(types: list[str], bit: int) -> Scan:
+    keys = tuple(pa.field(f"k{i}", VALUES[t][0]) for i, t in enumerate(types))
+    return Scan(pa.schema([("id", pa.int64())]), (("id", "bigint"),), keys, bit)
+
+
+def key(at: int) -> Ends:
+    """The ends of an equality of two sides' columns, which the workbench knows by their names alone here."""
+    column = Column(f"k{at}", STRING)
+    return column, column
+
+
+def expected(left: pa.Table, right: pa.Table, types: list[str]) -> list[tuple[Any, ...]]:
+    """Every pair with equal keys, by comparing all of them: rows of the left have bit 0, of the right bit 1."""
+    names = [f"k{i}" for i in range(len(types))]
+    return [
+        (a["id"], b["id"], max(a["_batch"], b["_batch"]), a["_weight"] * b["_weight"])
+        for a in left.to_pylist()
+        for b in right.to_pylist()
+        if a["_bits0"] & 1 and b["_bits0"] & 2 and all(a[n] is not None and a[n] == b[n] for n in names)
+    ]
+
+
+@pytest.mark.parametrize("types", [["integer"], ["text"], ["decimal", "date"], ["text", "text", "truth"], ["time"]])
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("tasks", [1, 3])
+def test_every_pair_is_found_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, types: list[str], seed: int, tasks: int
+) -> None:
+    monkeypatch.setattr(probe, "PAIRS", 7)
+    monkeypatch.setattr(segments, "HANDED_ON", 10)
+    random = Random(seed)
+    before = [rows(random, 60, types), rows(random, 50, types)]
+    change = [rows(random, 30, types), rows(random, random.choice([0, 20]), types)]
+    left, right = (
+        InputRows(written(c, tmp_path, 2) if c.num_rows else (), written(b, tmp_path, 3))
+        for c, b in zip(change, before, strict=True)
+    )
+    found = IndexJoin(side(types, 0), side(types, 1), (AccessPath(tuple(map(key, range(len(types))))),))
+    got = [
+        tuple(row.values())
+        for task in range(tasks)
+        for batch in found.pairs(TaskInput(1, (left, right), (), task, tasks))
+        for row in batch.to_pylist()
+    ]
+    after = pa.concat_tables([before[1], change[1]])
+    wanted = expected(change[0], after, types) + expected(before[0], change[1], types)
+    assert sorted(got) == sorted(wanted) and wanted
+
+
+@pytest.mark.parametrize(
+    "types, either", [(["text", "integer", "date"], 2), (["integer", "text"], 2), (["text"] * 4, 3)]
+)
+@pytest.mark.parametrize("collide", [False, True])
+@pytest.mark.parametrize("tasks", [1, 3])
+def test_a_pair_with_several_equal_alternatives_is_found_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, types: list[str], either: int, collide: bool, tasks: int
+) -> None:
+    """Also when all hashes are equal."""
+    if collide:
+        monkeypatch.setattr(key_index, "value_hashes", lambda column: np.zeros(len(column), dtype=np.uint64))
+    monkeypatch.setattr(probe, "PAIRS", 7)
+    random = Random(5)
+    before = [rows(random, 60, types, empty=0.4), rows(random, 50, types, empty=0.4)]
+    change = [rows(random, 30, types, empty=0.4), rows(random, 20, types, empty=0.4)]
+    shared = tuple(map(key, range(len(types) - either)))
+    ways = tuple(AccessPath((*shared, key(at))) for at in range(len(types) - either, len(types)))
+    inputs = [InputRows(written(c, tmp_path, 2), written(b, tmp_path, 3)) for c, b in zip(change, before, strict=True)]
+    found = IndexJoin(side(types, 0), side(types, 1), ways)
+    got = [
+        tuple(row.values())
+        for task in range(tasks)
+        for batch in found.pairs(TaskInput(1, tuple(inputs), (), task, tasks))
+        for row in batch.to_pylist()
+    ]
+    names = [f"k{i}" for i in range(len(types))]
+    same, some = names[:-either], names[-either:]
+    halves = [(change[0], pa.concat_tables([before[1], change[1]])), (before[0], change[1])]
+    matching = [
+        (a["id"], b["id"], max(a["_batch"], b["_batch"]), a["_weight"] * b["_weight"])
+        for left, right in halves
+        for a in left.to_pylist()
+        for b in right.to_pylist()
+        if a["_bits0"] & 1
+        and b["_bits0"] & 2
+        and all(a[n] is not None and a[n] == b[n] for n in same)
+        and any(a[n] is not None and a[n] == b[n] for n in some)
+    ]
+    assert sorted(got) == sorted(matching) and matching

@@ -1,0 +1,63 @@
+"""Runs in a process of its own, as the driver of a real cluster: fifty queries, a worker lost, the oracle's answers.
+
+``python cluster_driver.py MASTER PID``: the master's address, and the process of the worker to kill between batches.
+The workers find the package in no other way than that the session sends it to them.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+from oracle.harness import Case, Feed, Oracle
+from pyarrow import parquet
+from pyspark.sql import SparkSession
+
+from workbench.engine.spark.java import use_java
+from workbench.experiments.workload import spread, workload
+
+SAMPLES = Path(__file__).parents[3] / "sample_data"
+QUERIES = 50
+SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.executor.memory": "512m",
+    "spark.locality.wait": "0s",
+    # A worker that is lost should be missed at once, not after two minutes.
+    "spark.network.timeout": "20s",
+    "spark.network.timeoutInterval": "5s",
+    "spark.executor.heartbeatInterval": "2s",
+}
+
+
+def main(master: str, victim: int) -> None:
+    use_java()
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = SparkSession.builder.master(master).appName("argus-cluster-test")
+    for key, value in SETTINGS.items():
+        builder = builder.config(key, value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("OFF")
+    rows = parquet.read_table(SAMPLES / "fed.parquet").slice(0, 3_000)
+    chosen = spread(workload("fed-manual", batches=0, history=6).queries, QUERIES)
+    cases = {query.name: Case(query.sql, query.duckdb_sql, query.dialect) for query in chosen}
+    with Oracle(spark, {"FedWireTrans": Feed(rows, 1_500, 500)}) as oracle:
+        where = spark.sparkContext.parallelize([0], 1).map(lambda _: __import__("workbench").__file__).collect()[0]
+        print(f"workers import {where}", flush=True)
+        oracle.register(cases, check=False)
+        oracle.run(1, check=False)
+        os.kill(victim, signal.SIGKILL)
+        print("a worker is gone", flush=True)
+        oracle.run(1, check=False)
+        oracle.check_changes()
+        answered = sum(bool(watched.expected[oracle.batch]) for watched in oracle.watched.values())
+        print(f"{len(oracle.watched)} queries equal the oracle's in every batch, {answered} with answers", flush=True)
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))

@@ -1,0 +1,179 @@
+"""Accumulated rows: however many segments they are in, and when these become one, the rows are the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from workbench.engine.operators.aggregate_sql import merged_state
+from workbench.engine.physical.aggregate_plan import plan_aggregate
+from workbench.engine.storage import relation as relation_module
+from workbench.engine.storage import segments as segments_module
+from workbench.engine.storage.layout import MEMBER, Layout, conform
+from workbench.engine.storage.relation import NO_CHANGE, Delta, Merge, Relation, consolidate
+from workbench.engine.storage.segments import open_segment, write_segments
+from workbench.network.nodes import Aggregate, Read
+from workbench.sql.algebra.expressions import AggregateCall, Column, column_name
+from workbench.sql.algebra.types import INTEGER, STRING
+from workbench.sql.predicates.cnf import TRUE
+
+LAYOUT = Layout({"a": INTEGER, "s": STRING}, words=1)
+Row = tuple[int | None, str | None, int, int, int]
+"""a, s, batch, weight, lineage."""
+
+
+def delta(folder: Path, rows: list[Row], layout: Layout = LAYOUT) -> Delta:
+    """Rows written as the shared pass writes them."""
+    if not rows:
+        return NO_CHANGE
+    columns = [
+        pa.array(column, field.type) for column, field in zip(zip(*rows, strict=True), layout.arrow, strict=True)
+    ]
+    return Delta(write_segments(pa.Table.from_arrays(columns, schema=layout.arrow), folder))
+
+
+def fewer(rows: DataFrame, whole: bool) -> DataFrame:
+    return consolidate(rows, LAYOUT)
+
+
+def rows_of(relation: Relation) -> list[tuple[object, ...]]:
+    return sorted((tuple(row) for row in relation.dataframe.collect()), key=repr)
+
+
+def batches(count: int, size: int) -> list[list[Row]]:
+    """Rows of which some are equal but for their batch, some are retracted later, and some have NULL."""
+    made: list[list[Row]] = []
+    for batch in range(count):
+        rows: list[Row] = [(n if n % 4 else None, "é" if n % 3 else None, batch, 1, 0b101) for n in range(size)]
+        if batch:
+            rows += [(a, s, batch, -1, bits) for a, s, _, _, bits in made[batch - 1][: size // 2]]
+        made.append(rows)
+    return made
+
+
+@pytest.mark.parametrize(("segments", "small"), [(2, 0), (2, 1_000), (3, 10), (100, 0)])
+def test_rows_are_the_same_wherever_they_are_kept(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, segments: int, small: int
+) -> None:
+    monkeypatch.setattr(relation_module, "RUNS", segments)
+    monkeypatch.setattr(relation_module, "SMALL_ROWS", small)
+    relation = Relation(spark, LAYOUT, tmp_path)
+    before: list[tuple[Relation, list[Row]]] = []
+    expected: list[Row] = []
+    for rows in batches(5, 6):
+        before.append((relation, list(expected)))
+        relation = relation.append(delta(tmp_path, rows))
+        expected += rows
+    assert rows_of(relation) == sorted(expected, key=repr)
+    assert relation.rows == len(expected)
+    for old, had in before:
+        assert rows_of(old) == sorted(had, key=repr), "a relation that was grown has changed"
+
+
+def test_segments_stay_few_and_rows_are_seldom_written_again(spark: SparkSession, tmp_path: Path) -> None:
+    relation = Relation(spark, LAYOUT, tmp_path)
+    written = 0
+    for batch in range(300):
+        known = relation.files
+        relation = relation.append(delta(tmp_path, [(1, "a", batch, 1, 1)] * 3))
+        written += sum(segment.rows for segment in relation.segments if segment.path not in known)
+    assert relation.rows == 900
+    assert len(relation.segments) <= 20
+    assert written <= 8 * relation.rows
+
+
+@pytest.mark.parametrize("small", [2, 1_000])
+def test_merging_keeps_the_sum_of_weights(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small: int
+) -> None:
+    monkeypatch.setattr(relation_module, "SMALL_ROWS", small)
+    monkeypatch.setattr(relation_module, "RUNS", 2)
+    relation = Relation(spark, LAYOUT, tmp_path, merge=Merge("rows", fewer))
+    weights: dict[tuple[object, ...], int] = {}
+    for rows in batches(4, 6):
+        relation = relation.append(delta(tmp_path, rows))
+        for a, s, _, weight, bits in rows:
+            weights[a, s, bits] = weights.get((a, s, bits), 0) + weight
+    summed: dict[tuple[object, ...], int] = {}
+    for a, s, _, weight, bits in rows_of(relation):
+        summed[a, s, bits] = summed.get((a, s, bits), 0) + weight  # type: ignore[operator]
+    assert {row: w for row, w in summed.items() if w} == {row: w for row, w in weights.items() if w}
+
+
+def test_rows_that_cancel_go_however_many_there_are(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same 40 rows change again and again, and a run has several segments."""
+    monkeypatch.setattr(segments_module, "SEGMENT_ROWS", 10)
+    monkeypatch.setattr(relation_module, "SEGMENT_ROWS", 10)
+    monkeypatch.setattr(relation_module, "RUNS", 2)
+    relation = Relation(spark, LAYOUT, tmp_path, merge=Merge("rows", fewer))
+    for batch in range(9):
+        old: list[Row] = [(n, "a", batch - 1, -1, 1) for n in range(40)] if batch else []
+        relation = relation.append(delta(tmp_path, old + [(n, "a", batch, 1, 1) for n in range(40)]))
+        assert relation.rows <= 3 * 40
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_part_of_a_state_keeps_groups_whose_rows_cancel_in_number_only(
+    spark: SparkSession, tmp_path: Path, whole: bool
+) -> None:
+    total = AggregateCall("sum", (Column("a", INTEGER),), INTEGER)
+    node = Aggregate(Read("F", TRUE), (Column("s", STRING),), frozenset([total]), "F")
+    plan = plan_aggregate(node, {"s": STRING, column_name(total): INTEGER}, monotone=False).read_by([((1, 0),)])
+    # One row of the group went, another came: none more, none less, and 5 more in sum.
+    numbers = {
+        MEMBER: "1",
+        "s": "'g'",
+        "_rows": "0",
+        **{part.name: "0" for part in plan.parts if part.name.endswith("_n")},
+    }
+    values = [f"cast({numbers.get(n, '5')} AS {t.spark}) AS `{n}`" for n, t in plan.state_columns.items()]
+    rows = spark.sql(f"SELECT {', '.join(values)}, 0 AS _batch, 1L AS _weight")
+    assert merged_state(plan, rows, whole).count() == (0 if whole else 1)
+
+
+def test_consolidated_rows_are_in_normal_form(spark: SparkSession, tmp_path: Path) -> None:
+    rows: list[Row] = [
+        (1, None, 0, 1, 1),
+        (1, None, 2, 1, 1),
+        (1, None, 2, 1, 2),
+        (2, "x", 0, 1, 1),
+        (2, "x", 1, -1, 1),
+    ]
+    relation = Relation(spark, LAYOUT, tmp_path).append(delta(tmp_path, rows))
+    merged = consolidate(relation.dataframe, LAYOUT).collect()
+    assert sorted(tuple(row) for row in merged) == [(1, None, 2, 1, 2), (1, None, 2, 2, 1)]
+
+
+def test_an_empty_relation_and_an_empty_delta(spark: SparkSession, tmp_path: Path) -> None:
+    relation = Relation(spark, LAYOUT, tmp_path)
+    assert relation.append(NO_CHANGE) is relation
+    assert rows_of(relation) == []
+    assert relation.dataframe.columns == LAYOUT.arrow.names
+    assert relation.delta_frame(NO_CHANGE).count() == 0
+
+
+def test_narrowing_drops_columns_and_no_rows(spark: SparkSession, tmp_path: Path) -> None:
+    first, second = batches(2, 6)
+    relation = Relation(spark, LAYOUT, tmp_path).append(delta(tmp_path, first))
+    narrow = replace(relation, layout=Layout({"s": STRING}, words=1)).append(delta(tmp_path, second))
+    assert narrow.dataframe.columns == ["s", "_batch", "_weight", "_bits0"]
+    assert rows_of(narrow) == sorted((row[1:] for row in (*first, *second)), key=repr)
+
+
+def test_a_part_of_the_columns(spark: SparkSession, tmp_path: Path) -> None:
+    relation = Relation(spark, LAYOUT, tmp_path).append(delta(tmp_path, [(1, "x", 0, 1, 1)]))
+    assert [tuple(row) for row in relation.frame(["_weight", "s"]).collect()] == [(1, "x")]
+
+
+def test_rows_in_a_wider_layout_have_nulls_and_no_lineage(tmp_path: Path) -> None:
+    table = pa.table({"a": pa.array([1], pa.int32()), "_batch": pa.array([0]), "_weight": pa.array([1])})
+    (segment,) = write_segments(table, tmp_path)
+    assert conform(open_segment(segment.path), Layout(LAYOUT.columns, words=2).arrow).to_pylist() == [
+        {"a": 1, "s": None, "_batch": 0, "_weight": 1, "_bits0": 0, "_bits1": 0}
+    ]
