@@ -22,7 +22,7 @@ have() {
         command -v chromium >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1 ||
             command -v google-chrome >/dev/null 2>&1
         ;;
-    java) # the places workbench.engine.spark.doctor.find_java looks at
+    java) # the places workbench.engine.spark.java.find_java looks at
         for java in "${JAVA_HOME:-/nonexistent}/bin/java" "$(command -v java || true)" ${ARGUS_JAVA_FOLDERS-\
             /usr/lib/jvm/*/bin/java /opt/homebrew/opt/openjdk*/bin/java /usr/local/opt/openjdk*/bin/java}; do
             if [ -x "$java" ] && [ "$(java_version "$java")" -ge 17 ] 2>/dev/null; then return 0; fi

@@ -22,7 +22,7 @@ def configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """A local session on two cores, as the workbench starts one itself; imported late so that other tests stay fast."""
-    from workbench.engine.spark.local import local_spark
+    from workbench.engine.spark.local_session import local_spark
 
     session = local_spark("argus-tests", cores=2)
     yield session

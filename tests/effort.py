@@ -1,7 +1,8 @@
-"""What a call costs, as a ratio to a fixed piece of work in the same run: the same on a fast machine and a busy one."""
+"""What a call costs on any machine: a ratio to a fixed piece of work in the same run, or a number of calls."""
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from typing import TypeVar
@@ -15,6 +16,22 @@ def effort(call: Callable[[], T]) -> tuple[T, float]:
     value = call()
     spent = time.process_time() - begun
     return value, spent / _unit()
+
+
+def calls(call: Callable[[], T]) -> tuple[T, int]:
+    """What a call gives, and how many Python functions it calls: the same in every run."""
+    count = 0
+
+    def on_event(frame: object, event: str, argument: object) -> None:
+        nonlocal count
+        count += event == "call"
+
+    before = sys.getprofile()
+    sys.setprofile(on_event)
+    try:
+        return call(), count
+    finally:
+        sys.setprofile(before)
 
 
 def _unit() -> float:

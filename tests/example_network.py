@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
+from workbench.engine.reports import BatchReport, OperatorReport
 from workbench.network.network import Network, QueryPlan
 from workbench.network.nodes import (
     Aggregate,
     Branch,
     Join,
     Node,
-    NodeId,
     Read,
     Selection,
     SetOperation,
@@ -123,55 +122,18 @@ def example() -> Network:
     )
 
 
-@dataclass
-class Operated:
-    name: str
-    nodes: tuple[NodeId, ...]
-    rows_in: int
-    rows_out: int
-    seconds: float
-    node_rows: dict[NodeId, int] = field(default_factory=dict)
-    alone: dict[NodeId, float] = field(default_factory=dict)
-    together: float = 0.0
-
-
-@dataclass
-class NodeCount:
-    id: NodeId
-    rows_in: int
-    rows_out: int
-    seconds: float | None = None
-
-
-@dataclass
-class Report:
-    batch: int
-    rows: int
-    seconds: float
-    operators: list[Operated]
-    changes: dict[str, int] = field(default_factory=dict)
-    late_rows: dict[str, int] = field(default_factory=dict)
-
-    def node(self, id_: NodeId) -> NodeCount:
-        for operator in self.operators:
-            if id_ in operator.nodes:
-                place = operator.nodes.index(id_)
-                return NodeCount(id_, operator.rows_in, max(0, operator.rows_out - 100 * place))
-        raise KeyError(id_)
-
-
-def report(network: Network, batch: int = 1, profile: bool = False) -> Report:
-    operators = [
-        Operated(
+def report(network: Network, batch: int = 1, profile: bool = False) -> BatchReport:
+    operators = tuple(
+        OperatorReport(
             f"tree of {root}",
             nodes,
             1000,
             900 - 50 * i,
             0.01 + 0.1 * i**2,
-            dict.fromkeys(nodes, 900 - 50 * i),
+            {node: max(0, 900 - 50 * i - 100 * place) for place, node in enumerate(nodes)},
             dict.fromkeys(nodes if profile else (), 0.01),
         )
         for i, (root, nodes) in enumerate(network.trees.items())
-    ]
+    )
     changes = {name: 3 * i for i, name in enumerate(network.queries)}
-    return Report(batch, 1000, sum(o.seconds for o in operators), operators, changes)
+    return BatchReport(batch, 1000, sum(o.seconds for o in operators), operators, changes)

@@ -15,7 +15,7 @@ from oracle.harness import Case, Feed, Oracle
 from pyarrow import parquet
 from pyspark.sql import SparkSession
 
-from workbench.engine.spark.doctor import use_java
+from workbench.engine.spark.java import use_java
 from workbench.experiments.workload import spread, workload
 
 SAMPLES = Path(__file__).parents[2] / "sample_data"

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from workbench.engine.physical.band import Band, band_of
-from workbench.engine.storage.key_index import Key, candidates, count_candidates, key_hashes, within_days
+from workbench.engine.storage.key_index import Key, KeyRanges, candidates, count_candidates, key_hashes
 from workbench.engine.storage.segments import write_segments
 from workbench.network.network import Network
 from workbench.network.nodes import Join
@@ -67,7 +67,7 @@ def test_pairs_within_days_are_those_of_all_pairs(tmp_path: Path, seed: int, fir
     (segment,) = write_segments(table, tmp_path)
     asking = [(random.choice(["x", "y", "z"]), random.choice(DAYS[1:])) for _ in range(30)]
     hashes, _ = key_hashes([pa.array([k for k, _ in asking])])
-    wanted = within_days(hashes, np.array([d for _, d in asking], dtype=np.int64), first, last)
+    wanted = KeyRanges.within_days(hashes, np.array([d for _, d in asking], dtype=np.int64), first, last)
     found = {
         (int(a), int(r))
         for asked, at in candidates(segment.path, Key(("k",), "d"), wanted, at_a_time=7)

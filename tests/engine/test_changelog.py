@@ -9,10 +9,9 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from workbench.engine.operators.filter_and_write import Delta
-from workbench.engine.storage.changelog import LogEntry, with_change
+from workbench.engine.storage.changelog import ChangelogEntry, append_change
 from workbench.engine.storage.layout import Layout
-from workbench.engine.storage.relation import Relation
+from workbench.engine.storage.relation import Delta, Relation
 from workbench.engine.storage.segments import open_segment, write_segments
 from workbench.session.session import Session
 from workbench.sql.algebra.types import INTEGER
@@ -25,16 +24,16 @@ def change(batch: int, folder: Path) -> Delta:
     return Delta(write_segments(pa.table(rows, LAYOUT.arrow), folder))
 
 
-def rows_of(entries: tuple[LogEntry, ...]) -> list[tuple[int, int, int]]:
+def rows_of(entries: tuple[ChangelogEntry, ...]) -> list[tuple[int, int, int]]:
     batches = [open_segment(segment.path) for entry in entries for segment in entry.delta.segments]
     return [(row["_batch"], row["id"], row["_weight"]) for batch in batches for row in batch.to_pylist()]
 
 
 def test_a_log_has_all_changes_in_few_entries(tmp_path: Path) -> None:
     tree = Relation(cast(SparkSession, None), LAYOUT, tmp_path)
-    log: tuple[LogEntry, ...] = ()
+    log: tuple[ChangelogEntry, ...] = ()
     for batch in range(1, 301):
-        log = with_change(log, batch, change(batch, tmp_path), tree)
+        log = append_change(log, batch, change(batch, tmp_path), tree)
         assert log[-1].batch == batch
     assert len(log) < 30
     assert rows_of(log) == [row for batch in range(1, 301) for row in ((batch, batch, 1), (batch, batch + 1, -1))]
@@ -42,11 +41,11 @@ def test_a_log_has_all_changes_in_few_entries(tmp_path: Path) -> None:
 
 def test_what_a_tree_was_made_with_stays_apart(tmp_path: Path) -> None:
     tree = Relation(cast(SparkSession, None), LAYOUT, tmp_path)
-    earlier = tuple(LogEntry(batch, change(batch, tmp_path)) for batch in range(1, 4))
-    whole = LogEntry(3, change(3, tmp_path), whole=True)
+    earlier = tuple(ChangelogEntry(batch, change(batch, tmp_path)) for batch in range(1, 4))
+    whole = ChangelogEntry(3, change(3, tmp_path), whole=True)
     log = (*earlier, whole)
     for batch in range(4, 100):
-        log = with_change(log, batch, change(batch, tmp_path), tree)
+        log = append_change(log, batch, change(batch, tmp_path), tree)
     assert log[:4] == (*earlier, whole) and not any(entry.whole for entry in log[4:])
     assert rows_of(log[4:])[::2] == [(batch, batch, 1) for batch in range(4, 100)]
 

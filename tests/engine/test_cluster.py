@@ -17,7 +17,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from workbench.engine.spark.cluster import prepare_workers, unready
-from workbench.engine.spark.doctor import use_java
+from workbench.engine.spark.java import use_java
 
 PROJECT = Path(__file__).parents[2]
 SPARK_CLASS = Path(pyspark.__file__).parent / "bin" / "spark-class"

@@ -12,15 +12,15 @@ import pytest
 from engine.dated_rows import COLUMN_TYPES, fits, key, rows, written
 
 from workbench.engine.operators import index_join as probe
-from workbench.engine.operators.index_join import Probe
+from workbench.engine.operators.index_join import IndexJoin
 from workbench.engine.physical.access_paths import AccessPath
 from workbench.engine.physical.band import Band
 from workbench.engine.physical.planner import plan_trees
 from workbench.engine.physical.plans import JoinPlan
 from workbench.engine.physical.semijoin import Semijoin
-from workbench.engine.spark.job_input import Input, Note
 from workbench.engine.storage import key_index
-from workbench.engine.storage.scan import Leaf
+from workbench.engine.storage.job_input import InputRows, TaskInput
+from workbench.engine.storage.scan import Scan
 from workbench.network.network import Network
 from workbench.sharing.planner import Planner
 from workbench.sql.algebra.types import DATE, INTEGER, STRING
@@ -106,7 +106,7 @@ def test_every_row_that_has_a_pair_comes_with_one(
 ) -> None:
     monkeypatch.setattr(probe, "PAIRS", 7)
     if collide:
-        monkeypatch.setattr(key_index, "_one_hash", lambda column: np.zeros(len(column), dtype=np.uint64))
+        monkeypatch.setattr(key_index, "value_hashes", lambda column: np.zeros(len(column), dtype=np.uint64))
     random = Random(17)
     parts = [rows(random, count) for count in (40, 30, 25, 20)]
     parts = [
@@ -115,14 +115,14 @@ def test_every_row_that_has_a_pair_comes_with_one(
         ).append_column("_bits0", pa.array([random.choice([1, 1, 3]) for _ in range(len(part))], pa.int64()))
         for i, part in enumerate(parts)
     ]
-    inputs = [Input(written(parts[0], tmp_path), written(parts[1], tmp_path))]
-    inputs.append(Input(written(parts[2], tmp_path), written(parts[3], tmp_path)))
+    inputs = [InputRows(written(parts[0], tmp_path), written(parts[1], tmp_path))]
+    inputs.append(InputRows(written(parts[2], tmp_path), written(parts[3], tmp_path)))
     keys = tuple(pa.field(name, COLUMN_TYPES[name]) for name in ("k", "z", "d"))
-    leaf = Leaf(pa.schema([("id", pa.int64())]), (("id", "bigint"),), keys, 1)
+    leaf = Scan(pa.schema([("id", pa.int64())]), (("id", "bigint"),), keys, 1)
     got = [
         (row["l_id"], row["r_id"])
         for task in range(2)
-        for batch in Probe(leaf, leaf, Note("unused"), ways, (Semijoin(WAY, side),)).pairs(*inputs, task, 2)
+        for batch in IndexJoin(leaf, leaf, ways, (Semijoin(WAY, side),)).pairs(TaskInput(1, tuple(inputs), (), task, 2))
         for row in batch.to_pylist()
     ]
     halves = [(parts[0], pa.concat_tables([parts[3], parts[2]])), (parts[1], parts[2])]

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workbench.engine.spark.fitting import LENGTH, Unfit, fitting
-from workbench.engine.spark.function_process import Limits
+from workbench.engine.spark.user_functions.process import Limits
+from workbench.engine.spark.user_functions.returned_values import LENGTH, WrongValueError, convert_returned
 from workbench.errors import SessionError, SqlError
 from workbench.session.directory.functions import takes
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal, parse_type
@@ -66,7 +66,7 @@ class Unshowable:
     ],
 )
 def test_values_that_fit_become_what_spark_takes(value: object, type_: DataType, expected: object) -> None:
-    found = fitting(value, type_)
+    found = convert_returned(value, type_)
     assert found == expected and type(found) is type(expected)
 
 
@@ -104,7 +104,7 @@ def test_values_that_fit_become_what_spark_takes(value: object, type_: DataType,
 )
 def test_values_that_do_not_fit_count_as_raised(value: object, type_: DataType) -> None:
     with pytest.raises(TypeError, match="was returned, which is no"):
-        fitting(value, type_)
+        convert_returned(value, type_)
 
 
 @pytest.mark.parametrize(
@@ -119,19 +119,19 @@ def test_values_that_do_not_fit_count_as_raised(value: object, type_: DataType) 
     ],
 )
 def test_what_does_not_fit_is_named_with_the_reason(value: object, type_: DataType, message: str) -> None:
-    with pytest.raises(Unfit, match=message):
-        fitting(value, type_)
+    with pytest.raises(WrongValueError, match=message):
+        convert_returned(value, type_)
 
 
 def test_a_value_that_does_not_fit_is_named_briefly() -> None:
-    with pytest.raises(Unfit) as raised:
-        fitting(["x" * 1000] * 1000, STRING)
+    with pytest.raises(WrongValueError) as raised:
+        convert_returned(["x" * 1000] * 1000, STRING)
     assert len(str(raised.value)) < 2 * LENGTH
 
 
 def test_a_decimal_is_rounded_the_same_in_every_context() -> None:
     with localcontext(prec=3):
-        assert fitting(Decimal("123456.785"), MONEY) == Decimal("123456.79")
+        assert convert_returned(Decimal("123456.785"), MONEY) == Decimal("123456.79")
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from pyspark.sql.types import StructType
 from three_valued import satisfied
 
 from workbench.engine.physical.filter_plan import CompiledFilter, compile_filter
-from workbench.engine.physical.grouped_filter import Bits, count_bits, mask, patterns
+from workbench.engine.storage.lineage import Bits, count_bits, mask, patterns
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, Value
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal
 from workbench.sql.predicates.cnf import Literal, Operator, PredSet, or_pred, pred_set

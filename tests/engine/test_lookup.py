@@ -10,13 +10,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from workbench.engine.operators import keyed_lookup as lookup
-from workbench.engine.operators.keyed_lookup import Lookup
-from workbench.engine.spark.job_input import Input, Note
+from workbench.engine.operators import state_lookup as lookup
+from workbench.engine.operators.state_lookup import KeyedLookup
 from workbench.engine.storage import key_index
+from workbench.engine.storage.job_input import InputRows
 from workbench.engine.storage.key_index import key_hashes
 from workbench.engine.storage.layout import MEMBER, Layout
-from workbench.engine.storage.scan import Leaf, SharedLeaf
+from workbench.engine.storage.scan import FusedScan, Scan
 from workbench.engine.storage.segments import write_segments
 from workbench.sql.algebra.types import DOUBLE, INTEGER, STRING
 
@@ -52,9 +52,9 @@ def test_the_rows_of_the_groups_are_found_once(
         for segment in write_segments(pa.Table.from_pylist(stored[first : first + 25], LAYOUT.arrow), tmp_path)
     )
     touched = pa.table({"g": pa.array([g for g, _ in groups], pa.float64()), "s": [s for _, s in groups]})
-    told = Input(write_segments(touched, tmp_path), before)
-    found = Lookup(("g", "s"), Leaf.of(LAYOUT, ["id"], ["g", "s"], bit), Note("unused"), 0)
-    got = [row["id"] for task in range(tasks) for batch in found.found(told, task, tasks) for row in batch.to_pylist()]
+    told = InputRows(write_segments(touched, tmp_path), before)
+    found = KeyedLookup(("g", "s"), Scan.of(LAYOUT, ["id"], ["g", "s"], bit))
+    got = [row["id"] for task in range(tasks) for batch in found.rows(told, task, tasks) for row in batch.to_pylist()]
     wanted = [
         row["id"]
         for row in stored
@@ -73,8 +73,8 @@ def test_groups_of_one_hash_are_told_apart(tmp_path: Path, monkeypatch: pytest.M
     before = write_segments(pa.Table.from_pylist(stored, LAYOUT.arrow), tmp_path)
     groups = [(None, "x"), (float("nan"), "x"), (0.0, "")]
     touched = pa.table({"g": pa.array([g for g, _ in groups], pa.float64()), "s": [s for _, s in groups]})
-    found = Lookup(("g", "s"), Leaf.of(LAYOUT, ["id"], ["g", "s"], None), Note("unused"), 0)
-    got = [row["id"] for b in found.found(Input(write_segments(touched, tmp_path), before)) for row in b.to_pylist()]
+    found = KeyedLookup(("g", "s"), Scan.of(LAYOUT, ["id"], ["g", "s"], None))
+    got = [row["id"] for b in found.rows(InputRows(write_segments(touched, tmp_path), before)) for row in b.to_pylist()]
     assert sorted(got) == [r["id"] for r in stored if same((r["g"], r["s"])) in set(map(same, groups))]
 
 
@@ -86,9 +86,9 @@ def test_a_family_finds_for_each_member_the_rows_it_reads(tmp_path: Path, tasks:
     asked = [(None, 7), ("x", 7), ("x", 8), ("", 9)] if groups else [(None, 7), (None, 9)]
     touched = pa.table({"s": pa.array([s for s, _ in asked], pa.string()), MEMBER: [m for _, m in asked]})
     readers = ((7, 0), (8, 1), (9, 0), (10, 1))
-    found = Lookup(groups, SharedLeaf(Leaf.of(LAYOUT, ["id"], groups, None), readers), Note("unused"), 0)
-    told = Input(write_segments(touched, tmp_path), before)
-    got = [(row["id"], row[MEMBER]) for t in range(tasks) for b in found.found(told, t, tasks) for row in b.to_pylist()]
+    found = KeyedLookup(groups, FusedScan(Scan.of(LAYOUT, ["id"], groups, None), readers))
+    told = InputRows(write_segments(touched, tmp_path), before)
+    got = [(row["id"], row[MEMBER]) for t in range(tasks) for b in found.rows(told, t, tasks) for row in b.to_pylist()]
     wanted = [
         (row["id"], number)
         for s, number in asked
@@ -100,11 +100,11 @@ def test_a_family_finds_for_each_member_the_rows_it_reads(tmp_path: Path, tasks:
 
 def test_every_changed_row_counts_for_each_member_that_reads_it(tmp_path: Path) -> None:
     batch = pa.RecordBatch.from_pylist(rows(Random(6), 30), LAYOUT.arrow)
-    leaf = SharedLeaf(Leaf.of(LAYOUT, ["id"], [], None), ((7, 0), (8, 1), (9, 0)))
-    own = [(row["id"], row[MEMBER]) for row in leaf.own(batch).to_pylist()]
+    leaf = FusedScan(Scan.of(LAYOUT, ["id"], [], None), ((7, 0), (8, 1), (9, 0)))
+    own = [(row["id"], row[MEMBER]) for row in leaf.select(batch).to_pylist()]
     bits = {7: 1, 8: 2, 9: 1}
     wanted = [(row["id"], m) for row in batch.to_pylist() for m, mask in bits.items() if row["_bits0"] & mask]
-    assert sorted(own) == sorted(wanted) and leaf.own(batch).schema == leaf.found
+    assert sorted(own) == sorted(wanted) and leaf.select(batch).schema == leaf.output
 
 
 def test_null_is_a_key_of_a_group_and_of_no_join() -> None:

@@ -13,10 +13,10 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from workbench.engine.spark.worker import settle
-from workbench.engine.storage.key_index import Key, Wanted, candidates, key_hashes
+from workbench.engine.spark.arrow_tasks import settle_worker
+from workbench.engine.storage.key_index import Key, KeyRanges, candidates, key_hashes
 from workbench.engine.storage.segments import open_segment, remove_segment, write_segments
-from workbench.engine.storage.time_index import rows_within
+from workbench.engine.storage.sorted_index import rows_within
 from workbench.experiments.measure import DRIVER, KINDS, WORKERS, Usage, session_processes, usage
 from workbench.files.mapped import LOOKING, MAPPED, MappedFiles, remove_folder
 from workbench.session.session import Session
@@ -37,7 +37,7 @@ def looked_up(path: str) -> int:
     """Look into a segment by a key and by time; how many rows were found."""
     rows = open_segment(path)
     hashes, _ = key_hashes([rows.column("id")])
-    by_key = sum(len(at) for _, at in candidates(path, Key(("id",)), Wanted.keys(hashes), 100))
+    by_key = sum(len(at) for _, at in candidates(path, Key(("id",)), KeyRanges.equal(hashes), 100))
     return by_key + len(rows_within(path, "d", [Interval(-(10**9), 10**9)]))
 
 
@@ -94,7 +94,7 @@ def test_a_worker_without_a_task_lets_go_of_files_that_are_gone(spark: SparkSess
     rows = [segment(tmp_path, first) for first in range(20)]
 
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        settle()
+        settle_worker()
         for path in rows:
             open_segment(path)
         yield from batches

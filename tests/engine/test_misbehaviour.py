@@ -21,7 +21,7 @@ from oracle.random_streams import stream
 from pyspark.sql import SparkSession
 
 from workbench import Session
-from workbench.engine.spark.functions import UserFunctions
+from workbench.engine.spark.user_functions.functions import UserFunctions
 from workbench.errors import InputError, QueryError, SessionError, SqlError
 from workbench.session.failing import Failing
 from workbench.session.state import State

@@ -11,7 +11,7 @@ from sharing.test_windows import planned
 from workbench.engine.event_time import Clock
 from workbench.engine.physical.planner import plan_trees
 from workbench.engine.physical.retention import has_windows, needs_of
-from workbench.engine.storage.retention import Need
+from workbench.engine.storage.retention import RetentionBound
 from workbench.network.nodes import kind_of
 from workbench.sql.windows.bounds import MOST, Interval
 from workbench.sql.windows.stream_time import as_number
@@ -104,8 +104,8 @@ def test_there_are_windows_or_not() -> None:
 
 
 def test_covering() -> None:
-    week, month = Need(frozenset([1]), (("d", days(7)),)), Need(frozenset([1]), (("d", days(30)),))
-    narrow = Need(frozenset([1, 2]), (("d", days(7)), ("e", days(1))))
+    week, month = RetentionBound(frozenset([1]), (("d", days(7)),)), RetentionBound(frozenset([1]), (("d", days(30)),))
+    narrow = RetentionBound(frozenset([1, 2]), (("d", days(7)), ("e", days(1))))
     assert month.covers(week) and month.covers(narrow) and week.covers(week)
     assert not week.covers(month) and not narrow.covers(week)
-    assert Need(frozenset()).covers(month) and not month.covers(Need(frozenset([1])))
+    assert RetentionBound(frozenset()).covers(month) and not month.covers(RetentionBound(frozenset([1])))

@@ -13,13 +13,13 @@ import pyarrow as pa
 import pytest
 
 from workbench.engine.operators import index_join as probe
-from workbench.engine.operators.index_join import Probe
+from workbench.engine.operators.index_join import IndexJoin
 from workbench.engine.physical.access_paths import AccessPath
 from workbench.engine.physical.join_keys import Ends
-from workbench.engine.spark.job_input import Input, Note
 from workbench.engine.storage import key_index, segments
-from workbench.engine.storage.key_index import Key, Wanted, candidates, key_hashes
-from workbench.engine.storage.scan import Leaf
+from workbench.engine.storage.job_input import InputRows, JobInput, TaskInput
+from workbench.engine.storage.key_index import Key, KeyRanges, candidates, key_hashes
+from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import Segment, open_segment, remove_segment, write_segments
 from workbench.sql.algebra.expressions import Column
 from workbench.sql.algebra.types import STRING
@@ -58,9 +58,9 @@ def written(table: pa.Table, folder: Path, pieces: int) -> tuple[Segment, ...]:
     return tuple(segment for part in parts for segment in write_segments(part.combine_chunks(), folder))
 
 
-def side(types: list[str], bit: int) -> Leaf:
+def side(types: list[str], bit: int) -> Scan:
     keys = tuple(pa.field(f"k{i}", VALUES[t][0]) for i, t in enumerate(types))
-    return Leaf(pa.schema([("id", pa.int64())]), (("id", "bigint"),), keys, bit)
+    return Scan(pa.schema([("id", pa.int64())]), (("id", "bigint"),), keys, bit)
 
 
 def key(at: int) -> Ends:
@@ -92,14 +92,14 @@ def test_every_pair_is_found_once(
     before = [rows(random, 60, types), rows(random, 50, types)]
     change = [rows(random, 30, types), rows(random, random.choice([0, 20]), types)]
     left, right = (
-        Input(written(c, tmp_path, 2) if c.num_rows else (), written(b, tmp_path, 3))
+        InputRows(written(c, tmp_path, 2) if c.num_rows else (), written(b, tmp_path, 3))
         for c, b in zip(change, before, strict=True)
     )
-    found = Probe(side(types, 0), side(types, 1), Note("unused"), (AccessPath(tuple(map(key, range(len(types))))),))
+    found = IndexJoin(side(types, 0), side(types, 1), (AccessPath(tuple(map(key, range(len(types))))),))
     got = [
         tuple(row.values())
         for task in range(tasks)
-        for batch in found.pairs(left, right, task, tasks)
+        for batch in found.pairs(TaskInput(1, (left, right), (), task, tasks))
         for row in batch.to_pylist()
     ]
     after = pa.concat_tables([before[1], change[1]])
@@ -117,19 +117,19 @@ def test_a_pair_with_several_equal_alternatives_is_found_once(
 ) -> None:
     """Also when all hashes are equal."""
     if collide:
-        monkeypatch.setattr(key_index, "_one_hash", lambda column: np.zeros(len(column), dtype=np.uint64))
+        monkeypatch.setattr(key_index, "value_hashes", lambda column: np.zeros(len(column), dtype=np.uint64))
     monkeypatch.setattr(probe, "PAIRS", 7)
     random = Random(5)
     before = [rows(random, 60, types, empty=0.4), rows(random, 50, types, empty=0.4)]
     change = [rows(random, 30, types, empty=0.4), rows(random, 20, types, empty=0.4)]
     shared = tuple(map(key, range(len(types) - either)))
     ways = tuple(AccessPath((*shared, key(at))) for at in range(len(types) - either, len(types)))
-    inputs = [Input(written(c, tmp_path, 2), written(b, tmp_path, 3)) for c, b in zip(change, before, strict=True)]
-    found = Probe(side(types, 0), side(types, 1), Note("unused"), ways)
+    inputs = [InputRows(written(c, tmp_path, 2), written(b, tmp_path, 3)) for c, b in zip(change, before, strict=True)]
+    found = IndexJoin(side(types, 0), side(types, 1), ways)
     got = [
         tuple(row.values())
         for task in range(tasks)
-        for batch in found.pairs(*inputs, task, tasks)
+        for batch in found.pairs(TaskInput(1, tuple(inputs), (), task, tasks))
         for row in batch.to_pylist()
     ]
     names = [f"k{i}" for i in range(len(types))]
@@ -152,7 +152,7 @@ def test_all_keys_of_one_value_come_in_portions(tmp_path: Path) -> None:
     table = pa.table({"k": pa.array([5] * 100, pa.int64())})
     (segment,) = write_segments(table, tmp_path)
     hashes, _ = key_hashes([pa.array([5, 6, 5], pa.int64())])
-    portions = list(candidates(segment.path, Key(("k",)), Wanted.keys(hashes), at_a_time=10))
+    portions = list(candidates(segment.path, Key(("k",)), KeyRanges.equal(hashes), at_a_time=10))
     assert [len(asked) for asked, _ in portions] == [100, 100]
     assert [sorted(found.tolist()) for _, found in portions] == [list(range(100))] * 2
     assert {int(a) for asked, _ in portions for a in asked} == {0, 2}
@@ -160,17 +160,17 @@ def test_all_keys_of_one_value_come_in_portions(tmp_path: Path) -> None:
 
 def test_a_collision_is_a_candidate_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Spark tests the pairs afterwards, so nothing may be lost even when all hashes are equal."""
-    monkeypatch.setattr(key_index, "_one_hash", lambda column: np.zeros(len(column), dtype=np.uint64))
+    monkeypatch.setattr(key_index, "value_hashes", lambda column: np.zeros(len(column), dtype=np.uint64))
     (segment,) = write_segments(pa.table({"k": pa.array([1, 2, None], pa.int64())}), tmp_path)
     hashes, whole = key_hashes([pa.array([2, None], pa.int64())])
     assert whole.tolist() == [True, False]
-    ((_, found),) = candidates(segment.path, Key(("k",)), Wanted.keys(hashes[whole]), at_a_time=100)
+    ((_, found),) = candidates(segment.path, Key(("k",)), KeyRanges.equal(hashes[whole]), at_a_time=100)
     assert sorted(found.tolist()) == [0, 1]
 
 
 def test_nothing_of_a_removed_segment_stays(tmp_path: Path) -> None:
     (segment,) = write_segments(pa.table({"k": pa.array([1], pa.int64())}), tmp_path)
-    list(candidates(segment.path, Key(("k",)), Wanted.keys(np.zeros(1, dtype=np.uint64)), 1))
+    list(candidates(segment.path, Key(("k",)), KeyRanges.equal(np.zeros(1, dtype=np.uint64)), 1))
     assert len(list(tmp_path.iterdir())) == 2
     opened = open_segment(segment.path)
     remove_segment(segment.path)
@@ -178,11 +178,11 @@ def test_nothing_of_a_removed_segment_stays(tmp_path: Path) -> None:
     assert opened.column("k").to_pylist() == [1]
 
 
-def test_a_note_tells_what_was_written_last(tmp_path: Path) -> None:
-    note = Note.of(tmp_path, "now")
+def test_a_job_input_has_what_was_written_last(tmp_path: Path) -> None:
+    job_input = JobInput.of(tmp_path, "now")
     first, second = Segment("a", 1), Segment("b", 2)
-    note.write(3, [Input((first,), (second, first))])
-    assert note.read() == (3, (Input((first,), (second, first)),))
-    note.write(4)
-    assert note.read() == (4, ())
-    assert [file.name for file in tmp_path.iterdir()] == ["now.note"]
+    job_input.write(3, [InputRows((first,), (second, first))])
+    assert job_input.read() == TaskInput(3, (InputRows((first,), (second, first)),))
+    job_input.write(4)
+    assert job_input.read() == TaskInput(4, ())
+    assert [file.name for file in tmp_path.iterdir()] == ["now.input"]

@@ -10,11 +10,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from workbench.engine.storage import expiration as pruning
-from workbench.engine.storage.expiration import Pruner
+from workbench.engine.storage import retention as pruning
 from workbench.engine.storage.layout import Layout
 from workbench.engine.storage.relation import Relation
-from workbench.engine.storage.retention import Need
+from workbench.engine.storage.retention import Expiration, RetentionBound
 from workbench.engine.storage.segments import open_segment, write_segments
 from workbench.engine.tree import Tree
 from workbench.sql.algebra.types import INTEGER
@@ -41,8 +40,8 @@ def times(of: Tree) -> list[list[int | None]]:
     return [[t for s in run for t in open_segment(s.path).column("t").to_pylist()] for run in of.relation.runs]
 
 
-def from_(low: int, *bits: int) -> Need:
-    return Need(frozenset(bits or [0]), (("t", Interval(low, MOST)),))
+def from_(low: int, *bits: int) -> RetentionBound:
+    return RetentionBound(frozenset(bits or [0]), (("t", Interval(low, MOST)),))
 
 
 def rows(*numbers: int | None) -> list[tuple[int | None, int]]:
@@ -51,7 +50,7 @@ def rows(*numbers: int | None) -> list[tuple[int | None, int]]:
 
 def test_runs_go_and_halves_are_written_again(tmp_path: Path) -> None:
     before = tree(tmp_path, rows(1, 2, 3, None), rows(4, 5, None, 7), rows(6, 7, 8, 5), rows(9, 9))
-    after = Pruner().pruned(before, [from_(6)])
+    after = before.without_expired(Expiration(), [from_(6)])
     assert times(after) == [[7], [6, 7, 8, 5], [9, 9]]
     assert after.relation.runs[1:] == before.relation.runs[2:]
     assert after.needed == (from_(6),)
@@ -60,29 +59,29 @@ def test_runs_go_and_halves_are_written_again(tmp_path: Path) -> None:
 
 def test_nothing_past_changes_nothing(tmp_path: Path) -> None:
     before = tree(tmp_path, rows(1, 2, None), rows(4))
-    assert Pruner().pruned(before, [from_(1)]) is before
-    assert Pruner().pruned(before, [from_(6), Need(frozenset([0]))]) is before
-    assert Pruner().pruned(before, [from_(6), Need(frozenset())]) is before
+    assert before.without_expired(Expiration(), [from_(1)]) is before
+    assert before.without_expired(Expiration(), [from_(6), RetentionBound(frozenset([0]))]) is before
+    assert before.without_expired(Expiration(), [from_(6), RetentionBound(frozenset())]) is before
 
 
 def test_rows_that_somebody_needs_for_good_stay(tmp_path: Path) -> None:
     before = tree(tmp_path, [(1, ROOT), (2, ROOT | RICH), (3, ROOT), (None, ROOT | RICH), (None, ROOT)])
-    after = Pruner().pruned(before, [from_(9), Need(frozenset([0, 1]))])
+    after = before.without_expired(Expiration(), [from_(9), RetentionBound(frozenset([0, 1]))])
     assert times(after) == [[2, None]]
-    assert after.has([from_(9), Need(frozenset([1, 0]))])
+    assert after.has([from_(9), RetentionBound(frozenset([1, 0]))])
     assert not after.has([from_(8)])
-    assert not after.has([Need(frozenset([0]))])
+    assert not after.has([RetentionBound(frozenset([0]))])
 
 
 def test_a_segment_is_looked_at_when_half_as_much_may_be_needed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked: list[int] = []
-    real = pruning._needed
-    monkeypatch.setattr(pruning, "_needed", lambda rows, need: looked.append(rows.num_rows) or real(rows, need))
+    real = pruning.needed_rows
+    monkeypatch.setattr(pruning, "needed_rows", lambda rows, need: looked.append(rows.num_rows) or real(rows, need))
     # All rows are needed for good, so nothing ever goes; it is looked at a logarithmic number of times.
-    now, pruner = tree(tmp_path, [(t, ROOT | RICH) for t in range(64)]), Pruner()
+    now, pruner = tree(tmp_path, [(t, ROOT | RICH) for t in range(64)]), Expiration()
     for clock in range(80):
-        now = pruner.pruned(now, [from_(clock), Need(frozenset([0, 1]))])
+        now = now.without_expired(pruner, [from_(clock), RetentionBound(frozenset([0, 1]))])
     assert now.relation.rows == 64
     assert len(looked) // 2 == 7  # half, a quarter, …, none of 64

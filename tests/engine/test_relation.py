@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -9,12 +10,11 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from workbench.engine.operators.aggregate_sql import merged_state
-from workbench.engine.operators.filter_and_write import NO_CHANGE, Delta
 from workbench.engine.physical.aggregate_plan import plan_aggregate
 from workbench.engine.storage import relation as relation_module
 from workbench.engine.storage import segments as segments_module
 from workbench.engine.storage.layout import MEMBER, Layout, conform
-from workbench.engine.storage.relation import Merge, Relation, consolidate
+from workbench.engine.storage.relation import NO_CHANGE, Delta, Merge, Relation, consolidate
 from workbench.engine.storage.segments import open_segment, write_segments
 from workbench.network.nodes import Aggregate, Read
 from workbench.sql.algebra.expressions import AggregateCall, Column, column_name
@@ -161,7 +161,7 @@ def test_an_empty_relation_and_an_empty_delta(spark: SparkSession, tmp_path: Pat
 def test_narrowing_drops_columns_and_no_rows(spark: SparkSession, tmp_path: Path) -> None:
     first, second = batches(2, 6)
     relation = Relation(spark, LAYOUT, tmp_path).append(delta(tmp_path, first))
-    narrow = relation.narrowed(Layout({"s": STRING}, words=1)).append(delta(tmp_path, second))
+    narrow = replace(relation, layout=Layout({"s": STRING}, words=1)).append(delta(tmp_path, second))
     assert narrow.dataframe.columns == ["s", "_batch", "_weight", "_bits0"]
     assert rows_of(narrow) == sorted((row[1:] for row in (*first, *second)), key=repr)
 

@@ -12,7 +12,7 @@ from oracle.random_streams import names, stream
 from pyspark.sql import SparkSession
 
 from workbench.engine.progress import Progress
-from workbench.engine.storage.file_collection import Discarded
+from workbench.engine.storage.file_collection import FileCollector
 from workbench.errors import QueryError, StreamError
 from workbench.session.player import Player, State
 
@@ -103,9 +103,9 @@ def test_going_back_lets_the_same_rows_arrive_in_the_same_batches(oracle: Oracle
 def test_what_is_read_stays_until_it_was_read(tmp_path: Path) -> None:
     file = tmp_path / "rows.arrow"
     file.touch()
-    discarded = Discarded(tmp_path / "readers.lock")
-    with discarded.kept():
-        with discarded.kept():
-            discarded.add([str(file)])
+    collector = FileCollector(tmp_path / "readers.lock")
+    with collector.reading():
+        with collector.reading():
+            collector.collect([str(file)])
         assert file.exists()
     assert not file.exists()

@@ -13,15 +13,15 @@ import pytest
 from engine.dated_rows import COLUMN_TYPES, fits, key, rows, written
 
 from workbench.engine.operators import index_join as probe
-from workbench.engine.operators.index_join import Probe
+from workbench.engine.operators.index_join import IndexJoin
 from workbench.engine.physical import access_paths as ways
 from workbench.engine.physical.access_paths import AccessPath, access_paths
 from workbench.engine.physical.band import Band
 from workbench.engine.physical.planner import plan_trees
 from workbench.engine.physical.plans import JoinPlan
-from workbench.engine.spark.job_input import Input, Note
 from workbench.engine.storage import key_index
-from workbench.engine.storage.scan import Leaf
+from workbench.engine.storage.job_input import InputRows, TaskInput
+from workbench.engine.storage.scan import Scan
 from workbench.network.network import Network
 from workbench.network.nodes import Join
 from workbench.sharing.planner import Planner
@@ -121,17 +121,17 @@ def test_a_pair_is_handed_on_once_whatever_finds_it(
 ) -> None:
     monkeypatch.setattr(probe, "PAIRS", 7)
     if collide:
-        monkeypatch.setattr(key_index, "_one_hash", lambda column: np.zeros(len(column), dtype=np.uint64))
+        monkeypatch.setattr(key_index, "value_hashes", lambda column: np.zeros(len(column), dtype=np.uint64))
     random = Random(11)
     parts = [rows(random, count) for count in (40, 30, 25, 20)]
-    inputs = [Input(written(parts[0], tmp_path), written(parts[1], tmp_path))]
-    inputs.append(Input(written(parts[2], tmp_path), written(parts[3], tmp_path)))
+    inputs = [InputRows(written(parts[0], tmp_path), written(parts[1], tmp_path))]
+    inputs.append(InputRows(written(parts[2], tmp_path), written(parts[3], tmp_path)))
     keys = tuple(pa.field(name, COLUMN_TYPES[name]) for name in ("k", "z", "d"))
-    leaf = Leaf(pa.schema([("id", pa.int64())]), (("id", "bigint"),), keys, None)
+    leaf = Scan(pa.schema([("id", pa.int64())]), (("id", "bigint"),), keys, None)
     got = [
         (row["l_id"], row["r_id"])
         for task in range(2)
-        for batch in Probe(leaf, leaf, Note("unused"), some).pairs(*inputs, task, 2)
+        for batch in IndexJoin(leaf, leaf, some).pairs(TaskInput(1, tuple(inputs), (), task, 2))
         for row in batch.to_pylist()
     ]
     halves = [(parts[0], pa.concat_tables([parts[3], parts[2]])), (parts[1], parts[2])]

@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 
 from workbench import Session
 from workbench.engine.physical import retention as needs
-from workbench.engine.storage import expiration as pruning
+from workbench.engine.storage import retention as pruning
 
 F, G = events(320, 5), events(200, 6)
 FEEDS = {"f": Feed(F, 60, 20, time="d"), "g": Feed(G, 0, 15, time="ts", lateness=dt.timedelta(minutes=4))}
@@ -38,7 +38,7 @@ BY_BANK = "SELECT bank, COUNT(*) n, MAX(amount) m FROM f WHERE d > now() - {} GR
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pruning, "PAST_SHARE", 0.0)
+    monkeypatch.setattr(pruning, "EXPIRED_SHARE", 0.0)
     monkeypatch.setattr(needs, "TOLD_BATCHES", 1)
 
 

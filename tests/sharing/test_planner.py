@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from workbench.catalog.catalog import Catalog
 from workbench.engine.physical.planner import plan_trees
-from workbench.network.network import Network, QueryPlan
+from workbench.network.network import Network, QueryPlan, ancestors
 from workbench.network.nodes import Node, Read, Selection, Source
 from workbench.optimizer.cardinality import Estimates
 from workbench.options import Options
 from workbench.sharing.draft import Draft
-from workbench.sharing.planner import _needed
 from workbench.sql.algebra.expressions import Column, Constant
 from workbench.sql.algebra.types import INTEGER
 from workbench.sql.predicates.cnf import Literal, Operator, PredSet, or_pred, pred_set
@@ -37,7 +36,7 @@ def above(bound: int) -> PredSet:
 def test_selections_may_hang_in_chains_of_any_length():
     network = chain()
     draft = Draft.of(network, Catalog(), Options(), Estimates({}))
-    assert _needed(draft, "q") == list(network.nodes)
+    assert ancestors(draft.nodes, draft.queries["q"].nodes) == list(network.nodes)
     assert network.served[next(iter(network.nodes))] == ("q",)
 
 

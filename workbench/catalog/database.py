@@ -16,7 +16,7 @@ from typing import Any
 
 from workbench.catalog.schema import AGGREGATE_RULES, DDL, MIGRATIONS, VERSION
 from workbench.errors import WorkbenchError
-from workbench.files.checked import ensure_file
+from workbench.files.writing import ensure_file
 
 _STATEMENTS = 512
 """How many prepared statements SQLite keeps."""

@@ -14,12 +14,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from workbench.engine.event_time import Clock
-from workbench.engine.operators.parent_rows import has_bit
 from workbench.engine.operators.window import extent
-from workbench.engine.physical.grouped_filter import WORD
 from workbench.engine.read_window import changes_within, rows_within
-from workbench.engine.storage.changelog import LogEntry
-from workbench.engine.storage.layout import BATCH, WEIGHT, word_column
+from workbench.engine.storage.changelog import ChangelogEntry
+from workbench.engine.storage.layout import BATCH, WEIGHT
+from workbench.engine.storage.lineage import WORD_BITS, has_bit, word_column
 from workbench.engine.tree import Tree
 from workbench.errors import QueryError
 from workbench.network.network import QueryPlan
@@ -97,7 +96,7 @@ class Answers:
 
     @property
     def _words(self) -> list[str]:
-        return [word_column(word) for word in sorted({self.tree.plan.bits[n] // WORD for n in self.plan.nodes})]
+        return [word_column(word) for word in sorted({self.tree.plan.bits[n] // WORD_BITS for n in self.plan.nodes})]
 
     @property
     def _needed(self) -> list[str]:
@@ -133,7 +132,7 @@ class Answers:
         return relation.frame(self._needed, tuple(s for entry in entries for s in entry.delta.segments))
 
 
-def _entries_of(tree: Tree, registered: int) -> tuple[LogEntry, ...]:
+def _entries_of(tree: Tree, registered: int) -> tuple[ChangelogEntry, ...]:
     """The last making of the tree that a query registered after this batch can have seen, and the changes since.
 
     Older entries may lack columns the query needs; later makings repeat what changes have brought already.

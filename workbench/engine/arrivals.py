@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from workbench.engine.operators.filter_and_write import Delta
 from workbench.engine.storage.layout import BATCH, WEIGHT, Layout
+from workbench.engine.storage.relation import Delta
 from workbench.engine.storage.segments import write_segments
 from workbench.network.projection import Columns
 from workbench.sql.windows.stream_time import ROW

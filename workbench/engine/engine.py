@@ -21,7 +21,7 @@ from workbench.engine.arrivals import layout_of, written
 from workbench.engine.event_time import Clock
 from workbench.engine.hydration import Deltas, Making
 from workbench.engine.incremental_step import Evaluating, report
-from workbench.engine.operators.filter_and_write import Delta
+from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.planner import plan_trees
 from workbench.engine.physical.plans import TreePlan
 from workbench.engine.physical.retention import has_windows, needs_of
@@ -29,13 +29,12 @@ from workbench.engine.profile import profiled
 from workbench.engine.progress import Meter, Progress, reached
 from workbench.engine.reports import BatchReport, OperatorReport, Places
 from workbench.engine.schedule import in_order
-from workbench.engine.spark.runner import Runner
-from workbench.engine.spark.translated_errors import explained
+from workbench.engine.spark.failures import translate_errors
 from workbench.engine.state import Held, narrowed, unknown_files
-from workbench.engine.storage.expiration import Pruner
-from workbench.engine.storage.file_collection import Discarded
+from workbench.engine.storage.file_collection import FileCollector
 from workbench.engine.storage.layout import Layout
-from workbench.engine.storage.relation import Relation
+from workbench.engine.storage.relation import Delta, Relation
+from workbench.engine.storage.retention import Expiration
 from workbench.engine.tree import Tree
 from workbench.files.durable import force_to_disk
 from workbench.files.mapped import temporary_folder
@@ -53,7 +52,7 @@ class Engine:
     Args:
         spark: the Spark session to use.
         folder: where rows are kept; every worker must reach it.
-        discarded: takes files that nobody needs any more.
+        collector: removes files that nobody needs any more.
         durable: whether rows must survive that the machine loses its power.
         incremental_aggregates: see ``Options``.
     """
@@ -62,20 +61,20 @@ class Engine:
         self,
         spark: SparkSession,
         folder: Path,
-        discarded: Discarded,
+        collector: FileCollector,
         durable: bool = True,
         incremental_aggregates: bool = True,
     ) -> None:
         self.spark = spark
         self.folder = folder
         self.incremental_aggregates = incremental_aggregates
-        self._discarded = discarded
+        self._collector = collector
         self._durable = durable
         self.runner = Runner(spark, folder)
         trees_at_a_time = min(TREES_AT_A_TIME, max(1, spark.sparkContext.defaultParallelism))
         self._pool = ThreadPoolExecutor(trees_at_a_time, thread_name_prefix="argus-tree")
         self._meter = Meter()
-        self._pruner = Pruner()
+        self._expiration = Expiration()
         self._places = Places()
         self._freed: set[str] = set()
         """Files whose rows were freed since the last commit, some of them written since then."""
@@ -101,14 +100,14 @@ class Engine:
         """Go back to what was held; files that came since, also those of operators that failed on the way, go."""
         self.hold(before)
         self._freed.clear()
-        self._discarded.add(unknown_files(self.folder, before.files))
+        self._collector.collect(unknown_files(self.folder, before.files))
 
     def settle(self, before: Held) -> None:
         """What is held now is committed: files that only ``before`` needed go, and those whose rows were freed."""
-        self._discarded.add(before.files_beyond(self.held) | self._freed)
+        self._collector.collect(before.files_beyond(self.held) | self._freed)
         self._freed.clear()
         for name in before.trees.keys() - self.held.trees.keys():
-            self.runner.leave(name)
+            self.runner.remove(name)
 
     def add_stream(
         self, name: str, columns: Columns, rows: Iterable[tuple[int, pa.Table]], time: str | None = None
@@ -128,7 +127,7 @@ class Engine:
         folder = self.runner.folder(f"stream-{len(self.held.arrived)}")
         clock = self.held.clock if time is None else self.held.clock.with_stream(name, time)
         deltas = []
-        with explained("read the history"):
+        with translate_errors("read the history"):
             for batch, table in rows:
                 deltas.append(written(table, layout, folder, batch, clock.rows(name)))
                 clock = clock.with_rows(batch, {name: table})
@@ -150,7 +149,7 @@ class Engine:
             EngineError: Spark could not evaluate a node.
         """
         with self._folder_aside() as folder:
-            other = Engine(self.spark, folder, self._discarded, False, self.incremental_aggregates)
+            other = Engine(self.spark, folder, self._collector, False, self.incremental_aggregates)
             other.held = Held({}, arrived, clock)
             try:
                 other.adopt(network, batch)
@@ -191,7 +190,7 @@ class Engine:
             if name in kept:
                 trees[name] = narrowed(kept[name], plan, batch)
                 return
-            with explained(f"initialize node {plan.roots[0]}"):
+            with translate_errors(f"initialize node {plan.roots[0]}"):
                 known = old is not None and old.has(n for n in needs[name] if n.bits <= set(old.plan.bits.values()))
                 if old is not None and known and (new := old.extended_by(plan)):
                     made = making.extended(plan, trees, old, new)
@@ -229,7 +228,7 @@ class Engine:
         """
         started = time.perf_counter()
         clock = self.held.clock.after(batch, arriving)
-        with explained(f"write down the rows of batch {batch}"):
+        with translate_errors(f"write down the rows of batch {batch}"):
             logged = {
                 name: written(table, *self._place_of(name), batch, self.held.clock.rows(name))
                 for name, table in arriving.items()
@@ -239,10 +238,10 @@ class Engine:
         deltas, operators = self._evaluate_all(evaluating)
         if profile:
             begun = time.perf_counter()
-            with explained(f"profile batch {batch}"), self._folder_aside() as folder:
+            with translate_errors(f"profile batch {batch}"), self._folder_aside() as folder:
                 operators = profiled(evaluating, deltas, operators, folder, self._meter)
             started += time.perf_counter() - begun  # the batch itself took none of that
-        with explained(f"keep the rows of batch {batch}"):
+        with translate_errors(f"keep the rows of batch {batch}"):
             arrived = {n: r.append(logged[n]) if n in logged else r for n, r in self.held.arrived.items()}
             grown = self._pool.map(lambda name: self.trees[name].grown(*deltas[name], batch), self.trees)
             trees = self._pruned(network, dict(zip(self.trees, grown, strict=True)), clock, batch)
@@ -261,7 +260,8 @@ class Engine:
         if not has_windows(network):
             return trees
         needs = needs_of(network, {name: tree.plan for name, tree in trees.items()}, clock, batch)
-        left = dict(zip(trees, self._pool.map(lambda n: self._pruner.pruned(trees[n], needs[n]), trees), strict=True))
+        expiring = self._pool.map(lambda name: trees[name].without_expired(self._expiration, needs[name]), trees)
+        left = dict(zip(trees, expiring, strict=True))
         for name, tree in left.items():
             if tree is not trees[name]:
                 self._freed |= trees[name].files - tree.files
@@ -274,7 +274,7 @@ class Engine:
         def evaluate(name: str) -> float:
             begun = time.perf_counter()
             tree = self.trees[name]
-            with explained(f"evaluate node {tree.plan.roots[0]} in batch {evaluating.batch}"):
+            with translate_errors(f"evaluate node {tree.plan.roots[0]} in batch {evaluating.batch}"):
                 deltas[name] = evaluating.changes(tree, deltas)
             self._meter.count(name)
             return time.perf_counter() - begun
@@ -299,13 +299,13 @@ class Engine:
         """Remove what a batch wrote and merged with older rows at once: no commit will ever speak of it."""
         for name, changes in deltas.items():
             if paths := {segment.path for delta in changes for segment in delta.segments}:
-                self._discarded.add(paths - self.trees[name].files)
+                self._collector.collect(paths - self.trees[name].files)
         for name, delta in logged.items():
-            self._discarded.add({segment.path for segment in delta.segments} - self.held.arrived[name].files)
+            self._collector.collect({segment.path for segment in delta.segments} - self.held.arrived[name].files)
 
     def _replace(self, held: Held) -> None:
         if self._durable:
-            with explained("write the rows to the disk"):
+            with translate_errors("write the rows to the disk"):
                 force_to_disk(held.files_beyond(self.held))
         self.held = held
         self.runner.forget(keep=lambda name: name in held.trees)

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 
-from workbench.engine.operators.filter_and_write import NO_CHANGE, Delta
-from workbench.engine.operators.operators import arrived, change
-from workbench.engine.operators.parent_rows import NodeRows
+from workbench.engine.operators.evaluate import evaluate
+from workbench.engine.operators.operator_input import OperatorInput, ParentRows
+from workbench.engine.operators.runner import Runner
+from workbench.engine.operators.source import hydrate_source
 from workbench.engine.physical.plans import AggregatePlan, SourcePlan, TreePlan
-from workbench.engine.spark.runner import Runner, Work
 from workbench.engine.state import Held, empty_tree
-from workbench.engine.storage.changelog import LogEntry
-from workbench.engine.storage.remapped_lineage import carried_log, must_move
+from workbench.engine.storage.changelog import ChangelogEntry, remap_changelog
+from workbench.engine.storage.relation import NO_CHANGE, Delta
 from workbench.engine.tree import Tree
 from workbench.network.network import Network
 from workbench.network.nodes import NodeId
@@ -50,14 +51,14 @@ class Making:
         """
         folder = self.runner.folder(plan.name)
         left = None if old is not None else self._left_by(plan)
-        before: tuple[LogEntry, ...] = ()
+        before: tuple[ChangelogEntry, ...] = ()
         if (told := old or left) is not None:
-            before = carried_log(told, plan, folder) if must_move(told.plan, plan) else told.log
+            before = _log_of(told, plan, folder)
         delta, state_delta = self._from_nothing(plan, trees, told)
         empty = empty_tree(self.runner.spark, plan, folder)
         state = empty.state.append(state_delta) if empty.state is not None else None
         # The log goes on for queries that were there; one registered now starts from the rows as they are now.
-        log = (*before, LogEntry(self.batch, delta, whole=True)) if plan.has_changelog else ()
+        log = (*before, ChangelogEntry(self.batch, delta, whole=True)) if plan.has_changelog else ()
         return replace(empty, relation=empty.relation.append(delta), state=state, log=log, extensible=True)
 
     def _left_by(self, plan: TreePlan) -> Tree | None:
@@ -76,12 +77,24 @@ class Making:
     def _from_nothing(self, plan: TreePlan, trees: Mapping[str, Tree], told: Tree | None) -> Deltas:
         """All rows of a tree, and all of its state, as changes of nothing."""
         if isinstance(plan, SourcePlan):
-            return arrived(self.runner, plan, self.held.arrived[plan.stream]), NO_CHANGE
-        inputs = tuple(rows_of(self.runner, trees[n], nodes, NO_CHANGE, from_nothing=True) for n, nodes in plan.inputs)
-        return change(self.runner, Work(plan, inputs, self.batch, self.held.clock, told=told))
+            return hydrate_source(self.runner, plan, self.held.arrived[plan.stream]), NO_CHANGE
+        inputs = tuple(rows_of(self.runner, trees[n], nodes, NO_CHANGE, hydrating=True) for n, nodes in plan.inputs)
+        emitted = None if told is None else told.relation
+        return evaluate(self.runner, OperatorInput(plan, inputs, self.batch, self.held.clock.now, emitted=emitted))
 
 
-def rows_of(runner: Runner, tree: Tree, nodes: Iterable[NodeId], delta: Delta, from_nothing: bool = False) -> NodeRows:
+def _log_of(old: Tree, plan: TreePlan, folder: Path) -> tuple[ChangelogEntry, ...]:
+    """The changelog of a tree that another one replaces; its lineage is remapped where queries read other bits now."""
+    read = old.plan.query_reads.items()
+    if old.plan.name == plan.name and all(plan.query_reads.get(node, bits) == bits for node, bits in read):
+        return old.log
+    # Rows that no query reads are left out: a join that tests more than it did has rows in its log that are not its
+    # rows any more.
+    remapping = [(bits, plan.query_reads[node]) for node, bits in read if node in plan.query_reads]
+    return remap_changelog(old.log, remapping, plan.layout.words, folder)
+
+
+def rows_of(runner: Runner, tree: Tree, nodes: Iterable[NodeId], delta: Delta, hydrating: bool = False) -> ParentRows:
     """What an operator sees of some nodes of a tree."""
     bits = tuple(dict.fromkeys(tree.plan.bits[node] for node in nodes))
-    return NodeRows(runner.views, tree.plan.name, tree.relation, delta, bits, from_nothing)
+    return ParentRows(runner.views, tree.plan.name, tree.relation, delta, bits, hydrating)

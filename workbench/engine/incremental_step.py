@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 from workbench.engine.event_time import Clock
 from workbench.engine.hydration import Deltas, rows_of
-from workbench.engine.operators.filter_and_write import NO_CHANGE, Delta
-from workbench.engine.operators.operators import arriving, change
+from workbench.engine.operators.evaluate import evaluate
+from workbench.engine.operators.operator_input import OperatorInput
+from workbench.engine.operators.runner import Runner
+from workbench.engine.operators.source import source_delta
 from workbench.engine.physical.plans import SourcePlan, TreePlan
 from workbench.engine.reports import Counts, OperatorReport
-from workbench.engine.spark.runner import Runner, Work
 from workbench.engine.state import Held
+from workbench.engine.storage.relation import NO_CHANGE, Delta
 from workbench.engine.tree import Tree
 from workbench.network.network import Network
 
@@ -50,14 +52,23 @@ class Evaluating:
             rows = self.logged.get(plan.stream)
             if rows is None:
                 return NO_CHANGE, NO_CHANGE
-            return arriving(self.runner, plan, self.held.arrived[plan.stream], rows, self.batch), NO_CHANGE
+            return source_delta(self.runner, plan, self.held.arrived[plan.stream], rows, self.batch), NO_CHANGE
         inputs = tuple(
             rows_of(self.runner, self.held.trees[name], nodes, deltas[name][0]) for name, nodes in plan.inputs
         )
-        return change(self.runner, Work(plan, inputs, self.batch, self.clock, tree))
+        operator = OperatorInput(
+            plan,
+            inputs,
+            self.batch,
+            self.clock.now,
+            self.clock.after_batch(self.batch - 1),
+            tree.relation,
+            tree.state,
+        )
+        return evaluate(self.runner, operator)
 
 
 def report(plan: TreePlan, delta: Delta, seconds: float) -> OperatorReport:
     """What a tree did in a batch."""
     node_rows = Counts(plan.bits, delta.counts)
-    return OperatorReport(plan.roots[0], plan.nodes, delta.rows_in, delta.rows, seconds, node_rows)
+    return OperatorReport(plan.name, plan.nodes, delta.rows_in, delta.rows, seconds, node_rows)

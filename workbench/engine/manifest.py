@@ -14,13 +14,12 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from workbench.catalog.session_rows import FileRow, LogRow, NeedRow, Run, SessionRows, TreeRows
-from workbench.engine.operators.filter_and_write import Delta
 from workbench.engine.physical.plans import TreePlan
 from workbench.engine.state import Held, empty_tree
-from workbench.engine.storage.changelog import LogEntry
+from workbench.engine.storage.changelog import ChangelogEntry
 from workbench.engine.storage.layout import Layout
-from workbench.engine.storage.relation import Relation
-from workbench.engine.storage.retention import Need
+from workbench.engine.storage.relation import Delta, Relation
+from workbench.engine.storage.retention import RetentionBound
 from workbench.engine.storage.segments import Segment
 from workbench.engine.tree import Tree
 from workbench.network.projection import Columns
@@ -90,7 +89,7 @@ class Manifest:
         )
 
     def _tree(self, empty: Tree, stored: TreeRows) -> Tree:
-        log = tuple(LogEntry(e.batch, Delta(self._segments(e.files)), e.whole) for e in stored.log)
+        log = tuple(ChangelogEntry(e.batch, Delta(self._segments(e.files)), e.whole) for e in stored.log)
         state = None if empty.state is None else self._filled(empty.state, stored.state)
         needed = None if stored.needed is None else tuple(map(_need, stored.needed))
         return replace(empty, relation=self._filled(empty.relation, stored.rows), state=state, log=log, needed=needed)
@@ -102,15 +101,15 @@ class Manifest:
         return tuple(Segment(str(self._home / file.file), file.rows, file.checksum) for file in run)
 
 
-def _need_row(need: Need) -> NeedRow:
+def _need_row(need: RetentionBound) -> NeedRow:
     return NeedRow(tuple(sorted(need.bits)), tuple((column, i.low, i.high) for column, i in need.times))
 
 
-def _need(row: NeedRow) -> Need:
-    return Need(frozenset(row.bits), tuple((column, Interval(low, high)) for column, low, high in row.times))
+def _need(row: NeedRow) -> RetentionBound:
+    return RetentionBound(frozenset(row.bits), tuple((column, Interval(low, high)) for column, low, high in row.times))
 
 
-def _same_entries(old: tuple[LogEntry, ...], new: tuple[LogEntry, ...]) -> int:
+def _same_entries(old: tuple[ChangelogEntry, ...], new: tuple[ChangelogEntry, ...]) -> int:
     """How many entries from the start are the same."""
     pairs = enumerate(zip(old, new, strict=False))
     return next((i for i, (a, b) in pairs if a is not b), min(len(old), len(new)))

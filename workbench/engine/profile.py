@@ -15,13 +15,13 @@ from pathlib import Path
 
 from workbench.engine.hydration import Deltas
 from workbench.engine.incremental_step import Evaluating
+from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.access_paths import access_paths
 from workbench.engine.physical.analyses import tree_tests
 from workbench.engine.physical.filter_plan import compile_filter
 from workbench.engine.physical.plans import AggregatePlan, JoinPlan, TreePlan
 from workbench.engine.progress import Meter
 from workbench.engine.reports import OperatorReport
-from workbench.engine.spark.runner import Runner
 from workbench.engine.tree import Tree
 from workbench.network.network import Network
 from workbench.network.nodes import NodeId
@@ -39,7 +39,7 @@ def profiled(
         folder: where rows are written that nobody keeps; every worker must reach it.
         meter: counts the nodes.
     """
-    trees = [evaluating.held.by_root[report.name] for report in reports]
+    trees = [evaluating.held.trees[report.name] for report in reports]
     runner = Runner(evaluating.runner.spark, folder)
     aside = replace(evaluating, runner=runner)
     try:

@@ -6,19 +6,19 @@ changed follows from the batch that brought a row and from where the window was 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
-from workbench.engine.operators.window import Extent, rows_in, within
-from workbench.engine.spark.frames import one_row_a_task, tasks_of
-from workbench.engine.spark.worker import settle
+from workbench.engine.operators.window import rows_in
+from workbench.engine.spark.arrow_tasks import run_tasks
 from workbench.engine.storage.layout import BATCH, WEIGHT, only
 from workbench.engine.storage.relation import ROWS_A_TASK, Relation
 from workbench.engine.storage.segments import Segment, read_share
+from workbench.engine.storage.sorted_index import Extent, within
 
 Rows = Iterator[pa.RecordBatch]
 
@@ -83,10 +83,8 @@ def _frame(relation: Relation, names: Sequence[str], read: Callable[[Segment], R
     spark, segments = relation.spark, relation.segments
     tasks = 1 if relation.rows <= ROWS_A_TASK else max(1, min(len(segments), spark.sparkContext.defaultParallelism))
 
-    def run(batches: Iterable[pa.RecordBatch]) -> Rows:
-        settle()
-        for task in tasks_of(batches):
-            for segment in segments[task::tasks]:
-                yield from read(segment)
+    def run(task: int) -> Rows:
+        for segment in segments[task::tasks]:
+            yield from read(segment)
 
-    return one_row_a_task(spark, tasks).mapInArrow(run, relation.layout.ddl(names))
+    return run_tasks(spark, tasks, run, relation.layout.ddl(names))

@@ -1,9 +1,9 @@
-"""What a batch did: rows and seconds for each shared operator, rows for each node."""
+"""What a batch did: rows and seconds of each operator, rows of each node, and their totals over several batches."""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from workbench.network.nodes import NodeId
@@ -58,8 +58,12 @@ class Places:
 class NodeReport:
     """Rows of one node in one batch.
 
-    ``seconds``: of the node alone, in a batch that was profiled; also where its operator has no other node. Elsewhere
-    ``None``: a local tree runs as a whole and is timed as one.
+    Attributes:
+        id: of the node.
+        rows_in: rows that the root of its local tree produced.
+        rows_out: rows that belong to the node.
+        seconds: of the node alone, in a batch that was profiled or where its operator has no other node. Elsewhere
+            ``None``: an operator runs as a whole and is timed as one.
     """
 
     id: NodeId
@@ -70,14 +74,21 @@ class NodeReport:
 
 @dataclass(frozen=True)
 class OperatorReport:
-    """One shared operator in one batch: the local tree of ``name`` (its root's id).
+    """One operator in one batch.
 
-    ``rows_in``: rows its root produced; ``rows_out``: rows at least one of its nodes kept; ``seconds``: wall time;
-    ``alone``: where the batch was profiled, seconds of each node that is read as if nobody wanted the others;
-    ``together``: of all of them, measured in the same way.
+    Attributes:
+        name: of the operator. It stays the same when queries come and go, as long as any of its roots runs; so it may
+            be the id of a root that has left.
+        nodes: all of its nodes, roots before their selections.
+        rows_in: rows its roots produced.
+        rows_out: rows that at least one of its nodes kept.
+        seconds: wall time.
+        node_rows: rows of each node.
+        alone: where the batch was profiled, seconds of each node that is read, as if nobody read the others.
+        together: where the batch was profiled, seconds of all of them, measured in the same way.
     """
 
-    name: NodeId
+    name: str
     nodes: tuple[NodeId, ...]
     rows_in: int
     rows_out: int
@@ -86,14 +97,24 @@ class OperatorReport:
     alone: Mapping[NodeId, float] = field(default_factory=dict)
     together: float = 0.0
 
+    @property
+    def root(self) -> NodeId:
+        """A root that ran in it: what the operator does is read off this node."""
+        return self.nodes[0]
+
 
 @dataclass(frozen=True)
 class BatchReport:
     """One batch.
 
-    ``rows``: rows that arrived, in all. ``seconds``: wall time of the whole batch. ``operators``: those that had work.
-    ``changes``: for each query, rows of its delta. ``arrived``: rows that arrived, by stream. ``late_rows``: how many
-    of these came later than the stream allows, and are in no answer.
+    Attributes:
+        batch: its number.
+        rows: rows that arrived, in all.
+        seconds: wall time of the whole batch. Operators overlap, so it may be less than the sum of theirs.
+        operators: those that had work.
+        changes: for each query the rows of its delta.
+        arrived: rows that arrived, by stream.
+        late_rows: how many of these came later than the stream allows, and are in no answer.
     """
 
     batch: int
@@ -104,15 +125,64 @@ class BatchReport:
     arrived: Mapping[str, int] = field(default_factory=dict)
     late_rows: Mapping[str, int] = field(default_factory=dict)
 
-    def node(self, id: NodeId) -> NodeReport:
-        """Rows in and out of one node; zeros for a node whose tree had no work.
+    def operator_of(self, node: NodeId) -> OperatorReport | None:
+        """The operator that computed a node; ``None`` where it had no work."""
+        return next((operator for operator in self.operators if node in operator.nodes), None)
 
-        Raises:
-            KeyError: never; an unknown id has no rows either.
-        """
-        for operator in self.operators:
-            if id in operator.nodes:
-                together = operator.seconds if len(operator.nodes) == 1 else None
-                seconds = operator.alone.get(id, together)
-                return NodeReport(id, operator.rows_in, operator.node_rows.get(id, 0), seconds)
-        return NodeReport(id, 0, 0)
+    def node(self, id: NodeId) -> NodeReport:
+        """Rows in and out of one node; zeros for a node whose operator had no work, or that is unknown."""
+        operator = self.operator_of(id)
+        if operator is None:
+            return NodeReport(id, 0, 0)
+        together = operator.seconds if len(operator.nodes) == 1 else None
+        seconds = operator.alone.get(id, together)
+        return NodeReport(id, operator.rows_in, operator.node_rows.get(id, 0), seconds)
+
+
+@dataclass(frozen=True)
+class OperatorTotals:
+    """One operator over several batches.
+
+    Attributes:
+        last: its report in the last batch in which it had work.
+        rows_in, rows_out, seconds: as in ``OperatorReport``, added up.
+        share: of the seconds of all operators.
+        series: its seconds in every batch, 0 where it had no work.
+    """
+
+    last: OperatorReport
+    rows_in: int
+    rows_out: int
+    seconds: float
+    share: float
+    series: tuple[float, ...]
+
+
+def operator_totals(reports: Sequence[BatchReport]) -> list[OperatorTotals]:
+    """The operators of some batches, the slowest first.
+
+    Example:
+        >>> filters, join = OperatorReport("F", ("F",), 9, 4, 0.25), OperatorReport("J", ("J",), 4, 1, 0.75)
+        >>> batch = BatchReport(1, 9, 0.9, (filters, join))
+        >>> [(total.last.name, total.share) for total in operator_totals([batch])]
+        [('J', 0.75), ('F', 0.25)]
+    """
+    by_name: dict[str, dict[int, OperatorReport]] = {}
+    for position, report in enumerate(reports):
+        for operator in report.operators:
+            by_name.setdefault(operator.name, {})[position] = operator
+    whole = sum(operator.seconds for report in reports for operator in report.operators) or 1
+    totals = []
+    for own in by_name.values():
+        seconds = sum(operator.seconds for operator in own.values())
+        totals.append(
+            OperatorTotals(
+                last=own[max(own)],
+                rows_in=sum(operator.rows_in for operator in own.values()),
+                rows_out=sum(operator.rows_out for operator in own.values()),
+                seconds=seconds,
+                share=seconds / whole,
+                series=tuple(own[at].seconds if at in own else 0.0 for at in range(len(reports))),
+            )
+        )
+    return sorted(totals, key=lambda total: -total.seconds)

@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyarrow import csv, parquet
 from pyspark.sql import DataFrame
 
-from workbench.engine.spark.frames import write, writing
+from workbench.engine.storage.frames import run_writing, writing_plan
 from workbench.engine.storage.segments import read_share
 from workbench.files.mapped import temporary_folder
 
@@ -49,7 +49,7 @@ def save_rows(rows: DataFrame, schema: pa.Schema, writer: Writer, path: Path, st
     place = state if os.access(state, os.W_OK) else None
     stored = pa.schema([pa.field(name, field.type) for name, field in zip(rows.columns, schema, strict=True)])
     with temporary_folder("saved-", place) as folder:
-        segments = write(writing(rows, folder))
+        segments = run_writing(writing_plan(rows, folder))
         with writer(str(path), schema) as file:
             for batch in read_share([(segment.path, 0, segment.rows) for segment in segments], stored):
                 file.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=schema))

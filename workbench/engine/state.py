@@ -67,9 +67,9 @@ def narrowed(tree: Tree, plan: TreePlan, batch: int) -> Tree:
     left = tree.plan.roots != plan.roots
     relation, state = tree.relation, tree.state
     if left or relation.layout != empty.relation.layout:
-        relation = replace(relation.narrowed(plan.layout), merge=empty.relation.merge)
+        relation = replace(relation, layout=plan.layout, merge=empty.relation.merge)
     if state is not None and empty.state is not None and (left or state.layout != empty.state.layout):
-        state = replace(state.narrowed(empty.state.layout), merge=empty.state.merge)
+        state = replace(state, layout=empty.state.layout, merge=empty.state.merge)
     same = tree.plan.bits.keys() == plan.bits.keys()
     kept = replace(tree, plan=plan, relation=relation, state=state, log=tree.log_for(plan, batch))
     return replace(kept, extensible=tree.extensible and same)

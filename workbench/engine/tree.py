@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from workbench.engine.operators.filter_and_write import Delta
 from workbench.engine.physical.plans import AggregatePlan, TreePlan
-from workbench.engine.storage.changelog import LogEntry, with_change
-from workbench.engine.storage.relation import Relation
-from workbench.engine.storage.retention import Need
+from workbench.engine.storage.changelog import ChangelogEntry, append_change
+from workbench.engine.storage.relation import Delta, Relation
+from workbench.engine.storage.retention import Expiration, RetentionBound
 
 
 @dataclass(frozen=True)
@@ -29,9 +28,9 @@ class Tree:
     plan: TreePlan
     relation: Relation
     state: Relation | None
-    log: tuple[LogEntry, ...] = ()
+    log: tuple[ChangelogEntry, ...] = ()
     extensible: bool = False
-    needed: tuple[Need, ...] | None = None
+    needed: tuple[RetentionBound, ...] | None = None
 
     def extended_by(self, plan: TreePlan) -> AggregatePlan | None:
         """The plan of the fused roots to compute beside what is stored, where that is all that a plan asks for."""
@@ -45,19 +44,30 @@ class Tree:
         if not delta.rows and not state_delta.rows:
             return self
         logged = self.plan.has_changelog and delta.rows
-        log = with_change(self.log, batch, delta, self.relation) if logged else self.log
+        log = append_change(self.log, batch, delta, self.relation) if logged else self.log
         state = self.state.append(state_delta) if self.state is not None else None
         return replace(self, relation=self.relation.append(delta), state=state, log=log)
 
-    def has(self, needs: Iterable[Need]) -> bool:
+    def has(self, needs: Iterable[RetentionBound]) -> bool:
         """Whether all rows of these needs are there."""
         return self.needed is None or all(any(own.covers(need) for own in self.needed) for need in needs)
 
-    def log_for(self, plan: TreePlan, batch: int) -> tuple[LogEntry, ...]:
+    def without_expired(self, expiration: Expiration, bounds: Sequence[RetentionBound]) -> Tree:
+        """The tree without rows that no bound covers; without any bounds it stays as it is."""
+        roots = self.plan.roots
+        every_row = frozenset(self.plan.bits[root] for root in roots if len(roots) == 1)
+        relation, state = expiration.free(self.plan.name, self.relation, self.state, bounds, every_row)
+        if relation is self.relation and state is self.state:
+            return self
+        return replace(self, relation=relation, state=state, needed=tuple(bounds))
+
+    def log_for(self, plan: TreePlan, batch: int) -> tuple[ChangelogEntry, ...]:
         """The log to go on with by another plan; it begins with all rows where nobody asked for changes before."""
         if not plan.has_changelog:
             return ()
-        return self.log if self.plan.has_changelog else (LogEntry(batch, Delta(self.relation.segments), whole=True),)
+        return (
+            self.log if self.plan.has_changelog else (ChangelogEntry(batch, Delta(self.relation.segments), whole=True),)
+        )
 
     @property
     def rows_kept(self) -> int:

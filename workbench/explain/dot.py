@@ -239,7 +239,7 @@ class _Drawing:
     def _operator(self, root: NodeId) -> Any | None:
         if self.report is None:
             return None
-        return next((operator for operator in self.report.operators if root in operator.nodes), None)
+        return self.report.operator_of(root)
 
     def _rows(self, node: NodeView) -> str:
         if self.live:
@@ -260,7 +260,7 @@ class _Drawing:
         return f"{_milliseconds(operator.alone[node.id])} alone" if operator and node.id in operator.alone else ""
 
     def _counted(self, node: NodeView) -> Any | None:
-        had_work = self.report is not None and any(node.id in operator.nodes for operator in self.report.operators)
+        had_work = self.report is not None and self.report.operator_of(node.id) is not None
         return self.report.node(node.id) if self.report is not None and had_work else None
 
     def _fill(self, node: NodeView, operator: Any | None) -> str:

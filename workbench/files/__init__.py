@@ -1,1 +1,1 @@
-"""Files that are written as a whole or not at all, their checksums, and those mapped into memory."""
+"""The lowest package: how files are written, forced to the disk, and mapped into memory."""

@@ -1,9 +1,9 @@
-"""Files that outlive the machine's power."""
+"""Forcing files to the disk, so that they survive a loss of power."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -20,8 +20,9 @@ def force_to_disk(files: Collection[str]) -> None:
     """
     folders = {str(folder) for file in files for folder in list(Path(file).parents)[:2]}
     with ThreadPoolExecutor(AT_A_TIME, thread_name_prefix="argus-disk") as pool:
-        _all(pool.map(_force, files))
-        _all(pool.map(_force, folders))
+        # Names last: a name on the disk must not precede the bytes of its file. ``list`` raises what a thread raised.
+        list(pool.map(_force, files))
+        list(pool.map(_force, folders))
 
 
 def _force(path: str) -> None:
@@ -30,8 +31,3 @@ def _force(path: str) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _all(done: Iterable[None]) -> None:
-    for _ in done:
-        pass

@@ -1,8 +1,8 @@
-"""The files of rows that this process has mapped into its memory: a bounded number, and none for long that is gone.
+"""The files of rows that this process has mapped into its memory: a bounded number, and few that were removed.
 
-A map outlives its file: while anybody has it, the disk keeps the rows of a file that was removed. So who removes a file
-in this process says so here. Other processes remove files too (Spark's Python workers read what the driver removes), so
-now and then all are looked at, and those that are gone are let go.
+A map outlives its file: while any process has it, the disk keeps the rows of a removed file. So this process removes
+files through this module. Other processes remove files too (Spark's Python workers read what the driver removes), so
+from time to time all maps are checked, and those of removed files are dropped.
 
 Arrow's maps need no descriptor once their file is closed, so a process with thousands of maps has no more descriptors
 than one without. (Those of ``numpy`` and ``mmap`` keep one each.)
@@ -22,24 +22,24 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from workbench.files.checked import make_like
+from workbench.files.writing import make_like
 
 MOST = 4_096
 """At most so many files are mapped; Linux allows a process 65,530 maps. A file takes 0.1 ms to be mapped again."""
 
 LOOKING = 1.0
-"""Seconds from one look at all files to the next; more where that takes long, as on a network's disk."""
+"""Seconds from one check of all files to the next; more where a check takes long, as on a network's disk."""
 LOOKING_SHARE = 0.01
-"""The share of time that is spent on looking, at most. A file takes a microsecond on a local disk."""
+"""The largest share of time that checks may take. A file takes a microsecond on a local disk."""
 
 
 class MappedFiles:
-    """The maps of one process. Each file is one Arrow record batch, written once, and is read where it is.
+    """The maps of one process. Each file is one Arrow record batch, written once, and is read in place.
 
-    What was handed out stays readable for as long as somebody has it, also when the map was let go here.
+    A batch stays readable for as long as a caller has it, also when its map was dropped here.
 
     Args:
-        most: at most so many files stay mapped; those that were not asked for longest are let go.
+        most: at most so many files stay mapped; the least recently used ones are dropped.
     """
 
     def __init__(self, most: int = MOST) -> None:
@@ -56,7 +56,7 @@ class MappedFiles:
         """
         with self._lock:
             if time.monotonic() >= self._due:
-                self._let_go()
+                self._drop_removed()
             if (known := self._mapped.get(path)) is not None:
                 self._mapped.move_to_end(path)
                 return known
@@ -69,19 +69,19 @@ class MappedFiles:
         return rows
 
     def forget(self, path: str) -> None:
-        """Let a file go that was removed."""
+        """Drop the map of a file that was removed."""
         with self._lock:
             self._mapped.pop(path, None)
 
     def forget_below(self, folder: str | Path) -> None:
-        """Let the files below a folder go."""
+        """Drop the maps of all files below a folder."""
         inside = f"{folder}{os.sep}"
         with self._lock:
             for path in [path for path in self._mapped if path.startswith(inside)]:
                 del self._mapped[path]
 
     def forget_all(self) -> None:
-        """Let all files go, in a process that was forked: it needs none of its parent's, and looks after none."""
+        """Drop all maps, in a process that was forked: it needs none of its parent's."""
         self._lock = threading.Lock()  # a thread that held the other one is not here to give it back
         self._mapped = OrderedDict()
 
@@ -89,21 +89,21 @@ class MappedFiles:
         return len(self._mapped)
 
     def look(self) -> float:
-        """Let the files go that are gone; in so many seconds it is worth while to look again."""
+        """Drop the maps of removed files; the seconds until the next check is due."""
         with self._lock:
-            self._let_go()
+            self._drop_removed()
             return self._due - time.monotonic()
 
-    def _let_go(self) -> None:
-        begun = time.monotonic()
+    def _drop_removed(self) -> None:
+        started = time.monotonic()
         for path in [path for path in self._mapped if not os.path.exists(path)]:
             del self._mapped[path]
         now = time.monotonic()
-        self._due = now + max(LOOKING, (now - begun) / LOOKING_SHARE)
+        self._due = now + max(LOOKING, (now - started) / LOOKING_SHARE)
 
 
 MAPPED = MappedFiles()
-"""Those of this process: of all its sessions, or of all the tasks of a Python worker."""
+"""The maps of this process: of all its sessions, or of all the tasks of a Python worker."""
 
 
 def remove_file(path: Path) -> None:

@@ -116,7 +116,7 @@ def _follow(context: NotebookContext) -> None:
 
 def start_spark() -> SparkSession:
     """Start Spark; takes seconds."""
-    from workbench.engine.spark.local import local_spark  # pyspark takes a second to import, in the background too
+    from workbench.engine.spark.local_session import local_spark  # pyspark takes a second to import
 
     return local_spark()
 

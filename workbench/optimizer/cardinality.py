@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import prod
 
+from workbench.network.network import roots_read
 from workbench.network.nodes import (
     SIDES,
     Aggregate,
@@ -59,7 +60,7 @@ class Estimates:
 
     streams: Mapping[str, StreamStatistics]
     nodes: Mapping[NodeId, Node] = field(default_factory=dict)
-    found: dict[Read, float] = field(default_factory=dict, compare=False, repr=False)
+    row_counts: dict[Read, float] = field(default_factory=dict, compare=False, repr=False)
     """Rows of reads that were asked for: they depend on what the root computes, and so not on other nodes."""
     fractions: dict[Read, float] = field(default_factory=dict, compare=False, repr=False)
     """The fractions of reads that were asked for: each registration asks for those of all readers of its streams."""
@@ -70,22 +71,14 @@ class Estimates:
 
     def known(self, root: NodeId) -> bool:
         """Whether data of every stream below a root have been seen."""
-        node = self.nodes[root]
-        match node:
-            case Source():
-                return self._of_stream(node) is not None
-            case Join():
-                return all(map(self.known, node.roots))
-            case Aggregate() | Selection() | Window():
-                return self.known(node.read.root)
-            case SetOperation():
-                return all(self.known(branch.read.root) for branch in node.branches)
+        below = map(self.nodes.__getitem__, roots_read(self.nodes, [root]))
+        return all(self._of_stream(node) is not None for node in below if isinstance(node, Source))
 
     def rows(self, read: Read) -> float:
         """Estimated rows of a read."""
-        if read not in self.found:
-            self.found[read] = self._rows(read)
-        return self.found[read]
+        if read not in self.row_counts:
+            self.row_counts[read] = self._rows(read)
+        return self.row_counts[read]
 
     def _rows(self, read: Read) -> float:
         node = self.nodes[read.root]

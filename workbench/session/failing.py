@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 
-from workbench.engine.spark.functions import UserFunctions
+from workbench.engine.spark.user_functions.functions import UserFunctions
 from workbench.session.directory.store import Store
 from workbench.session.state import State
 from workbench.session.transitions import Steps, callers

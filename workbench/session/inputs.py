@@ -9,7 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from workbench.engine.spark.function_process import Limits
+from workbench.engine.spark.user_functions.process import Limits
 from workbench.errors import StreamError, nearest
 from workbench.session.directory.functions import stored_function, takes
 from workbench.session.directory.signing import signed

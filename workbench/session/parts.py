@@ -14,9 +14,9 @@ from workbench.catalog.catalog import Catalog
 from workbench.engine.answers import Answers
 from workbench.engine.engine import Engine
 from workbench.engine.spark.cluster import prepare_workers
-from workbench.engine.spark.functions import UserFunctions
-from workbench.engine.spark.life import SparkLife
-from workbench.engine.spark.local import engine_session, local_spark
+from workbench.engine.spark.failures import SparkMonitor
+from workbench.engine.spark.local_session import engine_session, local_spark
+from workbench.engine.spark.user_functions.functions import UserFunctions
 from workbench.errors import EnvironmentProblem
 from workbench.options import Options
 from workbench.session.answering import Answering
@@ -65,14 +65,14 @@ class SessionParts:
         self._lock = threading.RLock()
         self._memo = PlanningCache()
         self.spark = spark or local_spark()
-        life = SparkLife(self.spark, given=spark is not None)
+        life = SparkMonitor(self.spark, given=spark is not None)
         if why := life.lost():
             hint = "restart the kernel, or leave the Spark out: the session then starts one of its own"
             raise EnvironmentProblem(f"{why}: the one that was given to the session", hint=hint)
         prepare_workers(self.spark, home.path, home.read_only is None)
         self._spark = engine_session(self.spark)
         self._engine = Engine(
-            self._spark, home.state, home.discarded, not home.temporary, options.incremental_aggregates
+            self._spark, home.state, home.collector, not home.temporary, options.incremental_aggregates
         )
         self._planner = Planner(options, catalog)
         self._functions = UserFunctions(self._spark)

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from workbench.engine.answers import to_pandas
 from workbench.engine.saved_answers import WRITERS, save_rows, whole_file
-from workbench.engine.spark.translated_errors import explained
+from workbench.engine.spark.failures import translate_errors
 from workbench.errors import QueryError, SessionError
 from workbench.errors.public_api import public_api
 from workbench.explain.explanation import ExplanationView
@@ -118,7 +118,7 @@ class Query:
             >>> q.dataframe().createOrReplaceTempView("big")  # doctest: +SKIP
             >>> session.spark.sql("SELECT COUNT(*) FROM big").show()  # doctest: +SKIP
         """
-        with self.answers(self, None) as answers, explained(f"read the result of {self.name}"):
+        with self.answers(self, None) as answers, translate_errors(f"read the result of {self.name}"):
             return answers.taken()
 
     def save(self, path: str | Path) -> int:
@@ -135,13 +135,13 @@ class Query:
         if writer is None:
             raise QueryError(f"{path} is neither Parquet nor CSV", hint=f"end it with {' or '.join(WRITERS)}")
         schema = pa.schema([(name, to_arrow(type_)) for name, type_ in self.columns])
-        saving = explained(f"save the result of {self.name}")
+        saving = translate_errors(f"save the result of {self.name}")
         with saving, whole_file(path) as part, self.answers(self, None) as answers:
             return save_rows(answers.result(), schema, writer, part, answers.tree.relation.folder)
 
     def count(self) -> int:
         """Number of rows of the answer, without fetching them."""
-        with self.answers(self, None) as answers, explained(f"count the rows of {self.name}"):
+        with self.answers(self, None) as answers, translate_errors(f"count the rows of {self.name}"):
             return answers.count()
 
     def changes(self, since: int | None = None) -> pd.DataFrame:
@@ -188,5 +188,5 @@ class Query:
         at: object | None = None,
         after: int | None = None,
     ) -> pd.DataFrame:
-        with self.answers(self, at, after) as answers, explained(f"read the {what} of {self.name}"):
+        with self.answers(self, at, after) as answers, translate_errors(f"read the {what} of {self.name}"):
             return to_pandas(rows(answers), answers.plan, first)

@@ -98,21 +98,30 @@ def _decision(row: Mapping[str, Any]) -> Decision:
     return Decision(**{**row, "shared_with": tuple(row["shared_with"]), "candidates": candidates})
 
 
+@dataclass(frozen=True)
+class Choice:
+    """How a node came to serve the query that is registered: see the fields of ``Decision``."""
+
+    rule: Rule
+    reason: str = ""
+    candidates: tuple[Candidate, ...] = ()
+
+
 @dataclass
 class Record:
-    """Decisions as they are taken, by node; what is not in it was found by identity or is new."""
+    """Decisions as they are taken, by node; a node that is not in it is an equal computation or new."""
 
-    chosen: dict[NodeId, tuple[str, str, tuple[Candidate, ...]]] = field(default_factory=dict)
+    choices: dict[NodeId, Choice] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
-    def add(self, node: NodeId, rule: str, reason: str = "", candidates: Iterable[Candidate] = ()) -> None:
-        """How a node came to serve; a later choice for the same node adds its candidates."""
-        before = self.chosen.get(node)
-        if before is not None and rule in (Rule.EQUAL, Rule.NEW):
-            rule, reason = before[0], before[1] or reason
-        self.chosen[node] = (rule, reason, (*(before[2] if before else ()), *candidates))
+    def add(self, node: NodeId, rule: Rule, reason: str = "", candidates: Iterable[Candidate] = ()) -> None:
+        """Record how a node came to serve; a later choice for the same node adds its candidates."""
+        before = self.choices.get(node, Choice(rule, reason))
+        if rule in (Rule.EQUAL, Rule.NEW):
+            rule, reason = before.rule, before.reason or reason
+        self.choices[node] = Choice(rule, reason, (*before.candidates, *candidates))
 
     def note(self, text: str) -> None:
-        """Something worth knowing, once."""
+        """Record something worth knowing, once."""
         if text not in self.notes:
             self.notes.append(text)

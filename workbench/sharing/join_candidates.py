@@ -1,9 +1,10 @@
 """Joins of the network that can serve a pair of a query's inputs, and at what cost (T6.3).
 
-A join serves when what is wanted implies what it tests: then the rows wanted are among its rows. A join that tests too
-much can come to serve by testing less. It costs its readers a test more and nobody an answer: what every reader wants
-of it says all that holds for the rows, so the difference is tested below it (restructuring, T Figure 6.8b; the cover
-of disjoint ranges, T10.3.2).
+Given a pair and what is required of its join, and a join of the same roots: the join serves when the required
+predicates imply what it tests, since then the required rows are among its rows; the residual predicates are tested
+above it. A join that tests too much can come to serve by testing less. It costs its readers a test more and nobody an
+answer: each reader requires all that holds for its rows, so the difference is tested below it (restructuring, T Figure
+6.8b; the cover of disjoint ranges, T10.3.2).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from workbench.network.sql_text import SIDE_NAMES, or_pred_sql
 from workbench.optimizer.cardinality import is_key
 from workbench.sharing.decisions import NEAR_MISS, Candidate, Rule
 from workbench.sharing.draft import Draft
-from workbench.sharing.joins import Pair
+from workbench.sharing.join_parts import Pair
 from workbench.sql.predicates.cnf import ORPred, PredSet
 from workbench.sql.predicates.implication import cover, difference, implies
 
@@ -26,66 +27,108 @@ GROWTH = 4.0
 FEW_PAIRS = 2e6
 """So many pairs cost little: of 300,000 rows of history and a batch of 4,000 it is less than 60,000 a batch."""
 
-RANKS = {Rule.EQUAL: 0, Rule.SUBSUMES: 0, Rule.WEAKER: 1, Rule.COVER: 2}
-"""A join that serves as it is comes before one that must be changed."""
+
+@dataclass(frozen=True)
+class Exact:
+    """The join has just the rows that are required."""
+
+    join: Join
+
+
+@dataclass(frozen=True)
+class Subsumes:
+    """The join has the required rows among others; the residual predicates are still to be tested."""
+
+    join: Join
+    residual: PredSet
+
+
+@dataclass(frozen=True)
+class Weakens:
+    """The join has the required rows as soon as it tests only ``predicates``, by rule WEAKER or COVER."""
+
+    join: Join
+    predicates: PredSet
+    residual: PredSet
+    rule: Rule
+
+
+Match = Exact | Subsumes | Weakens
+"""How a join of the network can serve a pair; a pair that no join can serve has no match."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A join that can serve a pair: by which rule, testing what, at what cost.
+    """A match of a pair, with what it is ranked by.
 
-    ``cost``: rows of the join if something remains to be tested on them, else 0; ``rows``: rows the next join level
-    would have to read (the *future cost* of T6.3); ``wanted``: rows of them that the query wants.
+    Attributes:
+        pair: what is to be joined.
+        match: the join that can serve, and how.
+        cost: rows of the join if something remains to be tested on them, else 0.
+        rows: rows the next join level would have to read (the *future cost* of T6.3).
+        required: rows of them that the query requires.
+        anchor: see ``Parts.anchor``.
     """
 
     pair: Pair
-    join: Join
-    rule: Rule
-    predicates: PredSet
+    match: Match
     cost: float
     rows: float
-    wanted: float
+    required: float
     anchor: float
 
     @property
-    def lost(self) -> int:
+    def join(self) -> Join:
+        """The join that serves."""
+        return self.match.join
+
+    @property
+    def rule(self) -> Rule:
+        """The rule by which it serves."""
+        match self.match:
+            case Exact():
+                return Rule.EQUAL
+            case Subsumes():
+                return Rule.SUBSUMES
+            case Weakens(rule=rule):
+                return rule
+
+    @property
+    def change(self) -> int:
+        """How much of the join must change: a join that serves as it is comes before one that must be weakened."""
+        return {Rule.WEAKER: 1, Rule.COVER: 2}.get(self.rule, 0)
+
+    @property
+    def tests_lost(self) -> int:
         """How many of its tests the join loses."""
-        return len(difference(self.join.predicates, self.predicates).or_preds)
+        if not isinstance(self.match, Weakens):
+            return 0
+        return len(difference(self.join.predicates, self.match.predicates).or_preds)
 
     @property
     def order(self) -> tuple[float, ...]:
         """The better choice is smaller.
 
-        What puts most inputs together comes first: it is computed anyway, and saves the most. Then what grows from the
-        query's most selective input, so that queries that begin alike are joined alike.
+        The join of most inputs comes first: it is computed anyway, and saves the most. Then the join that grows from
+        the query's most selective input, so that queries that begin alike are joined alike.
         """
-        return (-self.join.leaves, self.anchor, RANKS[self.rule], self.cost, self.rows, self.wanted, *self.pair.key)
+        key = self.pair.key
+        return (-self.join.leaves, self.anchor, self.change, self.cost, self.rows, self.required, *key)
 
-    def told(self, chosen: bool, reason: str = "") -> Candidate:
-        """The choice as an analyst reads it."""
+    def as_candidate(self, chosen: bool, reason: str = "") -> Candidate:
+        """The choice as data for an explanation."""
         return Candidate(self.join.id, self.rule, self.cost, chosen, reason)
 
 
 def choices(draft: Draft, pair: Pair, anchor: float) -> Iterator[Choice]:
-    """The joins that can serve a pair; ``anchor``: see ``Parts.anchor``."""
-    if not draft.options.join_sharing:
-        return
-    fitting = draft.catalog.joins_subsuming(*pair.roots, pair.required)
-    for id_ in fitting:
-        join = draft.join(id_)
-        equal = implies(join.predicates, pair.required)
-        yield _choice(draft, pair, join, Rule.EQUAL if equal else Rule.SUBSUMES, join.predicates, anchor)
-    if fitting or not (draft.options.reroute or draft.options.restructure):
-        return
-    if draft.options.reroute:
-        for id_ in draft.catalog.joins_subsumed(*pair.roots, pair.required):
-            yield _choice(draft, pair, draft.join(id_), Rule.WEAKER, pair.required, anchor)
-    if draft.options.restructure:
-        for id_ in draft.catalog.joins_between(*pair.roots):
-            join = draft.join(id_)
-            common = cover([join.predicates, pair.required])
-            if keeps_its_keys(common, join.predicates, pair.required) and _worth_it(draft, pair, join, common):
-                yield _choice(draft, pair, join, Rule.COVER, common, anchor)
+    """The joins that can serve a pair, with their costs; ``anchor``: see ``Parts.anchor``."""
+    if draft.options.join_sharing:
+        for match in _matches(draft, pair):
+            tested = match.predicates if isinstance(match, Weakens) else match.join.predicates
+            rows = draft.estimates.joined(pair.roots, tested)
+            required = draft.estimates.joined(pair.roots, pair.required)
+            residual = not isinstance(match, Exact) and bool(match.residual)
+            yield Choice(pair, match, rows if residual else 0.0, rows, required, anchor)
 
 
 def near_misses(draft: Draft, pair: Pair) -> Iterator[Candidate]:
@@ -93,22 +136,45 @@ def near_misses(draft: Draft, pair: Pair) -> Iterator[Candidate]:
     if not draft.options.join_sharing:
         return
     for id_ in draft.catalog.joins_between(*pair.roots)[:3]:
-        join = draft.join(id_)
-        extra = difference(join.predicates, pair.required)
+        extra = difference(draft.node(Join, id_).predicates, pair.required)
         if extra:
             test = or_pred_sql(extra.or_preds[0], SIDE_NAMES)
             yield Candidate(id_, NEAR_MISS, None, False, f"it tests {test}, which this query does not")
 
 
-def keys(predicates: PredSet) -> frozenset[ORPred]:
-    """The equalities between the two sides, by which rows find each other."""
-    return frozenset(p for p in predicates if is_key(p))
-
-
 def keeps_its_keys(common: PredSet, old: PredSet, new: PredSet) -> bool:
     """Whether a cover still finds its pairs by equalities, all those of one of the two joins it stands for."""
-    left = keys(common)
-    return bool(left) and left in (keys(old), keys(new))
+    keys = _keys(common)
+    return bool(keys) and keys in (_keys(old), _keys(new))
+
+
+def _matches(draft: Draft, pair: Pair) -> Iterator[Match]:
+    """The joins that serve as they are; only where there are none, those that serve when they test less."""
+    subsuming = draft.catalog.joins_subsuming(*pair.roots, pair.required)
+    for id_ in subsuming:
+        join = draft.node(Join, id_)
+        exact = implies(join.predicates, pair.required)
+        yield Exact(join) if exact else Subsumes(join, difference(pair.required, join.predicates))
+    if subsuming:
+        return
+    if draft.options.reroute:
+        for id_ in draft.catalog.joins_subsumed(*pair.roots, pair.required):
+            yield _weakens(draft.node(Join, id_), pair, pair.required, Rule.WEAKER)
+    if draft.options.restructure:
+        for id_ in draft.catalog.joins_between(*pair.roots):
+            join = draft.node(Join, id_)
+            common = cover([join.predicates, pair.required])
+            if keeps_its_keys(common, join.predicates, pair.required) and _worth_it(draft, pair, join, common):
+                yield _weakens(join, pair, common, Rule.COVER)
+
+
+def _weakens(join: Join, pair: Pair, predicates: PredSet, rule: Rule) -> Weakens:
+    return Weakens(join, predicates, difference(pair.required, predicates), rule)
+
+
+def _keys(predicates: PredSet) -> frozenset[ORPred]:
+    """The equalities between the two sides, by which rows find each other."""
+    return frozenset(p for p in predicates if is_key(p))
 
 
 def _worth_it(draft: Draft, pair: Pair, join: Join, common: PredSet) -> bool:
@@ -117,10 +183,3 @@ def _worth_it(draft: Draft, pair: Pair, join: Join, common: PredSet) -> bool:
         return True
     apart = sum(draft.estimates.examined(pair.roots, p) for p in (join.predicates, pair.required))
     return draft.estimates.examined(pair.roots, common) <= max(GROWTH * apart, FEW_PAIRS)
-
-
-def _choice(draft: Draft, pair: Pair, join: Join, rule: Rule, predicates: PredSet, anchor: float) -> Choice:
-    rows = draft.estimates.joined(pair.roots, predicates)
-    rest = difference(pair.required, predicates)
-    wanted = draft.estimates.joined(pair.roots, pair.required)
-    return Choice(pair, join, rule, predicates, rows if rest else 0.0, rows, wanted, anchor)

@@ -7,13 +7,13 @@ A UNION of three is computed from a UNION of two of them, A - B - C from A - B, 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.network.nodes import Branch, NodeId, Read, SetOperation, SetOperator
 from workbench.sharing.draft import Draft
-from workbench.sharing.residual_matching import node_of
-from workbench.sql.algebra.expressions import Column, Expression
+from workbench.sharing.matching import node_of
+from workbench.sql.algebra.expressions import Expression
 
 _EXCEPT = (SetOperator.EXCEPT, SetOperator.EXCEPT_ALL)
 
@@ -37,97 +37,125 @@ _NARROWER = (SetOperator.UNION, SetOperator.UNION_ALL)
 
 @dataclass(frozen=True)
 class _Fit:
-    """A set operator that stands for some branches: which remain, and where the columns asked for stand in it."""
+    """A set operator that can stand for some branches.
+
+    Attributes:
+        node: the set operator.
+        rest: the branches that remain.
+        positions: where the columns asked for stand in it, from 1.
+        first: whether it takes the place of the first branch.
+    """
 
     node: SetOperation
     rest: tuple[Branch, ...]
-    columns: tuple[int, ...]
+    positions: tuple[int, ...]
     first: bool
-    """Whether it takes the place of the first branch."""
 
 
-def arrange_set_operators(draft: Draft, root: NodeId) -> None:
-    """Choose for a set operator, and for those over its branches, what it is computed from."""
-    node = draft.nodes.get(root)
-    if not isinstance(node, SetOperation):
-        return
-    related = [root]
-    if draft.options.reroute:
-        related += [id_ for b in node.branches for id_ in draft.catalog.set_operations_reading(b.read)]
-    for id_ in dict.fromkeys(related):
-        other = draft.nodes[id_]
-        if isinstance(other, SetOperation):
-            _choose(draft, other)
+def choose_set_operator_inputs(draft: Draft) -> None:
+    """Choose what every dirty set operator, and those over its branches, are computed from."""
+    for root in draft.dirty_parents_first():
+        if isinstance(draft.nodes[root], SetOperation):
+            choose_inputs(draft, root)
+
+
+def choose_inputs(draft: Draft, id_: NodeId) -> None:
+    """Choose what a set operator is computed from; with rerouting also those that read the same branches."""
+    node = draft.node(SetOperation, id_)
+    related = _over_branches_of(draft, node) if draft.options.reroute else []
+    for other in dict.fromkeys([id_, *related]):
+        _choose(draft, draft.node(SetOperation, other))
+
+
+def _over_branches_of(draft: Draft, node: SetOperation) -> list[NodeId]:
+    return [id_ for branch in node.branches for id_ in draft.catalog.set_operations_reading(branch.read)]
 
 
 def _choose(draft: Draft, node: SetOperation) -> None:
-    ids = dict.fromkeys(id_ for b in node.branches for id_ in draft.catalog.set_operations_reading(b.read))
-    others = [o for id_ in ids if id_ != node.id and isinstance(o := draft.nodes[id_], SetOperation)]
+    others = [draft.node(SetOperation, id_) for id_ in dict.fromkeys(_over_branches_of(draft, node)) if id_ != node.id]
     fits = [fit for other in others if draft.options.sharing and (fit := _fit(node, other)) is not None]
-    if not fits:
-        if node.base is not None:
-            direct = tuple((node_of(draft, b.read), b.values) for b in node.branches)
-            draft.put(replace(node, direct=direct, base=None))
-            draft.touch(node.id, *(b.read.root for b in node.branches))
+    if fits:
+        best = min(fits, key=lambda fit: _cost(draft, fit))
+        shared = (best.node.id, tuple(best.node.columns[c - 1] for c in best.positions))
+        rest = direct_form(draft, best.rest)
+        direct = (shared, *rest) if best.first else (rest[0], shared, *rest[1:])
+        chosen = replace(node, direct=direct, base=best.node.id)
+    elif node.base is not None:
+        chosen = replace(node, direct=direct_form(draft, node.branches), base=None)
+    else:
         return
-    best = min(fits, key=lambda fit: _cost(draft, node, fit))
-    types = [value.type for value in best.node.branches[0].values]
-    shared = (best.node.id, tuple(Column(f"c{c}", types[c - 1]) for c in best.columns))
-    rest = tuple((node_of(draft, branch.read), branch.values) for branch in best.rest)
-    direct = (shared, *rest) if best.first else (rest[0], shared, *rest[1:])
-    if (node.direct, node.base) != (direct, best.node.id):
-        draft.put(replace(node, direct=direct, base=best.node.id))
-        draft.touch(node.id, *(b.read.root for b in node.branches))
+    if chosen != node:
+        draft.put(chosen)
+        draft.mark_dirty(node.id, *(branch.read.root for branch in node.branches))
 
 
-def _cost(draft: Draft, node: SetOperation, fit: _Fit) -> tuple[bool, float, str]:
+def direct_form(draft: Draft, branches: Iterable[Branch]) -> tuple[tuple[NodeId, tuple[Expression, ...]], ...]:
+    """For each branch the node that has its rows now, with the branch's values."""
+    return tuple((node_of(draft, branch.read), branch.values) for branch in branches)
+
+
+def _cost(draft: Draft, fit: _Fit) -> tuple[bool, float, str]:
     """The better is smaller: for EXCEPT a small EXCEPT, else what puts most rows together (T7.2.3)."""
     rows = draft.estimates.rows(Read(fit.node.id))
     takes_away = fit.node.operator in _EXCEPT
     return (not takes_away, rows if takes_away else -rows, fit.node.id)
 
 
+@dataclass(frozen=True)
+class _Matched:
+    """Some branches found among others: those that are left over, and the positions of the columns."""
+
+    rest: tuple[Branch, ...]
+    positions: tuple[int, ...]
+
+
 def _fit(node: SetOperation, other: SetOperation) -> _Fit | None:
     """Whether ``node`` can be computed from ``other`` and the branches it leaves over (Algorithms 7.1 and 7.2)."""
     if node.operator not in _EXCEPT:
-        as_many = len(node.branches) - (other.operator is node.operator)
-        if other.operator not in _INSIDE[node.operator] or len(other.branches) > as_many:
+        most = len(node.branches) - (other.operator is node.operator)
+        if other.operator not in _INSIDE[node.operator] or len(other.branches) > most:
             return None
-        found = _matched(node.branches, other.branches, fewer=node.operator in _NARROWER)
-        return None if found is None else _Fit(other, *found, first=True)
+        matched = _matched(node.branches, other.branches, fewer_columns=node.operator in _NARROWER)
+        return None if matched is None else _Fit(other, matched.rest, matched.positions, first=True)
     first, *rest = node.branches
     if other.operator is node.operator:
         if len(other.branches) >= len(node.branches):
             return None
         head = _positions(first, other.branches[0])
-        found = _matched(rest, other.branches[1:], fewer=False)
-        if head is None or found is None or found[1] != head or len(head) != len(other.branches[0].values):
+        matched = _matched(rest, other.branches[1:], fewer_columns=False)
+        if head is None or matched is None or matched.positions != head:
             return None
-        return _Fit(other, found[0], head, first=True)
+        all_columns = len(head) == len(other.branches[0].values)
+        return _Fit(other, matched.rest, head, first=True) if all_columns else None
     if other.operator not in _SUBTRAHEND[node.operator] or len(other.branches) < 2:
         return None
-    found = _matched(rest, other.branches, fewer=True)
-    return None if found is None else _Fit(other, (first, *found[0]), found[1], first=False)
+    matched = _matched(rest, other.branches, fewer_columns=True)
+    return None if matched is None else _Fit(other, (first, *matched.rest), matched.positions, first=False)
 
 
-def _matched(
-    branches: Sequence[Branch], others: Sequence[Branch], fewer: bool
-) -> tuple[tuple[Branch, ...], tuple[int, ...]] | None:
-    """The branches that are left when each of the others has been found among them, and the columns' positions."""
+def _matched(branches: Iterable[Branch], others: Sequence[Branch], fewer_columns: bool) -> _Matched | None:
+    """Each of the others among the branches, all with the columns in the same positions.
+
+    Args:
+        branches: what a set operator puts together or takes away.
+        others: the branches of another.
+        fewer_columns: whether some of the others' columns may be missing in the branches.
+    """
     left = list(branches)
     positions: tuple[int, ...] | None = None
     for other in others:
         for branch in left:
-            found = _positions(branch, other)
-            if found is not None and positions in (None, found):
-                positions = found
+            own = _positions(branch, other)
+            if own is not None and positions in (None, own):
+                positions = own
                 left.remove(branch)
                 break
         else:
             return None
-    if positions is None or (not fewer and Counter(positions) != Counter(range(1, len(others[0].values) + 1))):
+    if positions is None:
         return None
-    return tuple(left), positions
+    all_columns = Counter(positions) == Counter(range(1, len(others[0].values) + 1))
+    return _Matched(tuple(left), positions) if fewer_columns or all_columns else None
 
 
 def _positions(branch: Branch, other: Branch) -> tuple[int, ...] | None:

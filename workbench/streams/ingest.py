@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from workbench.errors import SqlError, StreamError, nearest
-from workbench.files.checked import make_folder
+from workbench.files.writing import make_folder
 from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType, Kind, parse_type
 from workbench.streams.arrow_types import to_data_type

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from workbench.files.checked import NewFile, write_file
+from workbench.files.writing import NewFile, write_file
 from workbench.streams.arrow_types import to_data_type
 from workbench.streams.lateness import Lateness
 from workbench.streams.log import LATE, MANIFEST, QUARANTINE, ROW_GROUP_ROWS, VERSION

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.engine.spark import doctor
+from workbench.engine.spark import doctor, java
 from workbench.errors import EnvironmentProblem
 
 PROJECT = Path(__file__).resolve().parents[3]
@@ -36,7 +36,7 @@ def bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
     monkeypatch.setenv("JAVA_HOME", "")
     usual = tmp_path / "jvm"
-    monkeypatch.setattr(doctor, "JAVA_FOLDERS", (str(usual / "*"),))
+    monkeypatch.setattr(java, "JAVA_FOLDERS", (str(usual / "*"),))
     return usual
 
 
@@ -50,13 +50,13 @@ def test_every_check_that_fails_says_what_to_do() -> None:
 
 
 def test_without_java_the_doctor_and_spark_say_how_to_get_it(bare_machine: Path) -> None:
-    assert doctor.find_java() is None
-    java = {check.name: check for check in doctor.checks()}["Java"]
-    assert not java.ok
-    assert java.required
-    assert java.remedy and "openjdk-17" in java.remedy
+    assert java.find_java() is None
+    check = {check.name: check for check in doctor.checks()}["Java"]
+    assert not check.ok
+    assert check.required
+    assert check.remedy and "openjdk-17" in check.remedy
     with pytest.raises(EnvironmentProblem, match="no Java was found"):
-        doctor.use_java()
+        java.use_java()
 
 
 def test_without_dot_there_is_advice_and_nothing_more(bare_machine: Path) -> None:
@@ -72,7 +72,7 @@ def test_java_must_be_17_or_newer(
 ) -> None:
     home = fake_java(bare_machine / "x", version).parent.parent
     monkeypatch.setenv("JAVA_HOME", str(home))
-    found = doctor.find_java()
+    found = java.find_java()
     assert found is not None
     assert (found.version, found.where) == (major, "JAVA_HOME")
     assert {check.name: check for check in doctor.checks()}["Java"].ok is ok
@@ -84,7 +84,7 @@ def test_a_new_java_in_the_usual_folder_is_chosen_before_an_old_one_in_java_home
     old = fake_java(tmp_path / "old", "11.0.2").parent.parent
     new = fake_java(bare_machine / "java-21", "21.0.1").parent.parent
     monkeypatch.setenv("JAVA_HOME", str(old))
-    assert doctor.use_java().version == 21
+    assert java.use_java().version == 21
     assert os.environ["JAVA_HOME"] == str(new)
 
 
@@ -95,14 +95,14 @@ def test_java_on_path_is_used_without_java_home(
     on_path = fake_java(tmp_path / "new", "17.0.15").parent
     monkeypatch.setenv("JAVA_HOME", str(old))
     monkeypatch.setenv("PATH", str(on_path))
-    assert doctor.use_java().where == "PATH"
+    assert java.use_java().where == "PATH"
     assert "JAVA_HOME" not in os.environ
 
 
 def test_a_java_that_does_not_run_is_no_java(bare_machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = fake_java(bare_machine / "broken", "17")
     program.write_text("#!/bin/sh\nexit 1\n")
-    assert doctor.find_java() is None
+    assert java.find_java() is None
 
 
 def test_the_doctor_starts_no_spark() -> None:

@@ -41,7 +41,7 @@ def main() -> None:
         if getattr(args, f"no_{switch}")
     }
     switches = Switches(hostile=0.0 if args.no_hostile else 0.25, **off)
-    from workbench.engine.spark.local import local_spark
+    from workbench.engine.spark.local_session import local_spark
 
     logging.getLogger("py4j").setLevel(logging.ERROR)
     args.out.mkdir(parents=True, exist_ok=True)

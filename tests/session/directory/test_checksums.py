@@ -15,7 +15,7 @@ from session.directory.test_damage import part_of
 from workbench import Session
 from workbench.engine.storage import relation
 from workbench.errors import EngineError, QueryError, SessionError, StreamError
-from workbench.files.checked import NewFile, checksum_of
+from workbench.files.writing import NewFile, checksum_of
 from workbench.session.directory import upkeep
 from workbench.session.directory.leftovers import KEPT_COMMITS
 from workbench.streams.ingest import ingest

@@ -18,7 +18,7 @@ from session.directory.survival import stray_files, what_survives
 from workbench import Session
 from workbench.catalog.database import Database
 from workbench.engine import engine as engine_module
-from workbench.engine.storage.file_collection import Discarded
+from workbench.engine.storage.file_collection import FileCollector
 from workbench.engine.storage.segments import Segment
 from workbench.session.directory import store as store_module
 
@@ -80,7 +80,7 @@ def test_a_crash_anywhere(
             crashes = Crashes(session, tmp_path / "crashes", patch)
             crashes.at(store_module, "write_commit")
             crashes.at(engine_module, "force_to_disk")
-            crashes.at(Discarded, "add")
+            crashes.at(FileCollector, "collect")
             crashes.at(engine_module, "written")
             crashes.at(Database, "run", lambda database, sql, *values: sql == "RELEASE level_0")
             change(session)

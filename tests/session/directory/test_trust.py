@@ -19,7 +19,7 @@ from workbench import Session
 from workbench.__main__ import main
 from workbench.catalog.session_rows import StoredFunction
 from workbench.errors import QueryError, SessionError, WorkbenchError
-from workbench.files.checked import FOR_GROUP, FOR_OWNER, NewFile, make_folder
+from workbench.files.writing import FOR_GROUP, FOR_OWNER, NewFile, make_folder
 from workbench.session.directory.signing import is_signed, key_file, signed
 
 

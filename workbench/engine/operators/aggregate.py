@@ -1,139 +1,177 @@
-"""Operators that keep something for each group of rows: aggregates, DISTINCT, and set operators except UNION ALL.
+"""Operators that keep a state for each group: aggregates, DISTINCT, and set operators except UNION ALL.
 
-All are one scheme (T4.2, Algorithm 4.1, exact under retractions) for a whole family of siblings. The change is grouped
-and written down. Then what was stored for the groups it touches is looked up by key and merged with it; the touched
-groups' old rows leave and their new rows enter. That is one job where few rows change, whose plan is made once. It is
-two where many change, or values are computed anew from the rows of the touched groups.
+    Δγ(P)  =  γ(P′ ⋉ G) − γ(P ⋉ G)          G = the groups with rows in ΔP, P′ = P after the batch
+
+In: change of each parent (a Z-set). Out: change of the operator's rows, in which the old row of a touched group has
+weight -1 and its new row weight 1; and the change of the state, one row for each touched group with its partial
+statistics. Fused operators are evaluated together; ``MEMBER`` says whose a row is.
+
+The change is grouped and written as a change of the state. Then what is stored for its groups is looked up by key and
+merged with it. That is one job where few rows change, by a plan that is kept. It is two jobs where many rows change, or
+where values are computed from all rows of the touched groups (``reads_rows``).
+
+Source: thesis T4.2, Algorithm 4.1, made exact under retractions; Gupta, Mumick, Subrahmanian, Maintaining views
+incrementally.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame
 
-from workbench.engine.operators.aggregate_sql import as_told, grouped_change, nothing_yet, recalled_change, state_change
-from workbench.engine.operators.filter_and_write import NO_CHANGE, Delta
-from workbench.engine.operators.keyed_lookup import Lookup
-from workbench.engine.operators.state_lookup import Recall
+from workbench.engine.operators.aggregate_sql import (
+    change_of_found_groups,
+    empty_groups,
+    grouped_change,
+    state_change,
+    with_emitted_values,
+)
+from workbench.engine.operators.operator_input import OperatorInput
+from workbench.engine.operators.runner import Runner
+from workbench.engine.operators.state_lookup import KeyedLookup, StateLookup
 from workbench.engine.physical.aggregate_plan import GroupedPlan
 from workbench.engine.physical.join_keys import key_column
-from workbench.engine.spark.frames import changed_frame, segments_frame, write, writing
-from workbench.engine.spark.job_input import Input
-from workbench.engine.spark.runner import Runner, Work
+from workbench.engine.physical.plans import AggregatePlan
+from workbench.engine.storage.frames import change_frame, run_writing, segments_frame, writing_plan
+from workbench.engine.storage.job_input import InputRows, JobInput
 from workbench.engine.storage.layout import Layout
-from workbench.engine.storage.relation import Run, consolidate, tasks_for
-from workbench.engine.storage.scan import Leaf, SharedLeaf
-from workbench.engine.tree import Tree
+from workbench.engine.storage.relation import NO_CHANGE, Delta, consolidate, tasks_for
+from workbench.engine.storage.scan import FusedScan, Scan
+from workbench.engine.storage.segments import Run
 
 
-def grouped_delta(runner: Runner, work: Work, plan: GroupedPlan) -> tuple[Delta, Delta]:
+def aggregate_delta(runner: Runner, operator: OperatorInput, plan: AggregatePlan) -> tuple[Delta, Delta]:
     """The change of a grouped operator's rows, and of its state."""
-    # The one group of an aggregate without groups is there from the start, also over no rows.
-    starting = work.tree is None and not plan.groups
-    if not work.changed and not starting:
+    hydrating = operator.relation is None
+    # The only group of an aggregate without groups is there from the start, also over no rows.
+    starting = hydrating and not plan.grouped.groups
+    if not operator.changed_rows and not starting:
         return NO_CHANGE, NO_CHANGE
-    tasks = tasks_for(work.changed, runner.spark)
-    if work.tree is not None and tasks == 1 and (both := _in_one_job(runner, work, work.tree, plan)) is not None:
-        delta = runner.run(both)
-        return replace(delta, beside=()), Delta(delta.beside)
-    touched = Delta(write(_touching(runner, work, plan, tasks)))
+    aggregate = _Aggregate(runner, operator, plan, tasks_for(operator.changed_rows, runner.spark))
+    if not hydrating and aggregate.tasks == 1 and (one_job := aggregate.in_one_job()) is not None:
+        delta = runner.run(one_job)
+        return replace(delta, state_segments=()), Delta(delta.state_segments)
+    touched = Delta(run_writing(aggregate.writes_state()))
     if not touched.rows and not starting:
         return NO_CHANGE, NO_CHANGE
-    if work.tree is None:
-        return runner.passed(_made(runner, work, plan, touched, tasks), work.plan, tasks), touched
-    return runner.run(_changing(runner, work, work.tree, plan, touched, tasks)), touched
+    return runner.run(aggregate.hydrates(touched) if hydrating else aggregate.changes(touched)), touched
 
 
-def _in_one_job(runner: Runner, work: Work, tree: Tree, plan: GroupedPlan) -> DataFrame | None:
-    """The plan of both steps in one task; ``None`` where there is none."""
-    if plan.reads_rows:
-        return None
-    places = _places(work, tree, plan)
-    note = runner.note(work.plan)
-    note.write(work.batch, [*work.notes, *(Input((), run) for _, run in places.values())])
-    leaves = [_changed(work, plan, at) for at in range(len(plan.branches))]
-    kept = [leaf for leaf, _ in places.values()]
+@dataclass(frozen=True)
+class _Aggregate:
+    """The Spark plans of a grouped operator in one batch."""
 
-    def planned() -> DataFrame:
-        frames = [changed_frame(runner.spark, note, at, leaf, 1) for at, leaf in enumerate(leaves)]
-        changes = [runner.bind(work.plan, f"change{at}", frame) for at, frame in enumerate(frames)]
-        touched = runner.spark.sql(state_change(plan, changes, one_task=True)).coalesce(1)
-        recall = Recall(kept[0], kept[1], note, len(leaves), str(runner.folder(work.plan.name)))
-        recalled = runner.bind(work.plan, "recalled", recall.frame(touched))
-        return runner.passing(recalled_change(plan, work.plan.produced, recalled), work.plan, 1)
+    runner: Runner
+    operator: OperatorInput
+    plan: AggregatePlan
+    tasks: int
 
-    return runner.in_one_task(work.plan, "both", (work.plan, leaves, kept), planned)
+    @property
+    def grouped(self) -> GroupedPlan:
+        """How the operator groups."""
+        return self.plan.grouped
 
+    def in_one_job(self) -> DataFrame | None:
+        """The plan of both steps in one task; ``None`` where there is none."""
+        if self.grouped.reads_rows:
+            return None
+        operator, stored = self.operator, self._stored()
+        job_input = self.runner.job_input(self.plan)
+        looked_up = [InputRows((), run) for _, run in stored.values()]
+        job_input.write(operator.batch, [*operator.segments, *looked_up])
+        scans, (state, rows) = self._scans(), (scan for scan, _ in stored.values())
 
-def _touching(runner: Runner, work: Work, plan: GroupedPlan, tasks: int) -> DataFrame:
-    """The plan that writes down the change of the state: a row for each touched group."""
-    note = runner.tell(work.plan, work.batch, work.notes)
-    leaves = [_changed(work, plan, at) for at in range(len(plan.branches))]
+        def make() -> DataFrame:
+            groups = self._state_change(job_input, scans)
+            folder = str(self.runner.folder(self.plan.name))
+            lookup = StateLookup(state, rows, job_input, len(scans), folder)
+            found = self.runner.bind(self.plan, "found", lookup.frame(groups))
+            return self.runner.plan(change_of_found_groups(self.grouped, self.plan.produced, found), self.plan, 1)
 
-    def planned() -> DataFrame:
-        frames = [changed_frame(runner.spark, note, at, leaf, tasks) for at, leaf in enumerate(leaves)]
-        changes = [runner.bind(work.plan, f"change{at}", frame) for at, frame in enumerate(frames)]
-        rows = runner.spark.sql(state_change(plan, changes, one_task=tasks == 1))
-        return writing(rows.coalesce(tasks), runner.folder(work.plan.name))
+        depends_on = (self.plan, scans, state, rows)
+        return self.runner.cached_without_exchange(self.plan, "both", depends_on, make)
 
-    return planned() if tasks > 1 else runner.prepared(work.plan, "touching", (work.plan, leaves), planned)
+    def writes_state(self) -> DataFrame:
+        """The plan of the first step: it writes the change of the state, a row for each touched group."""
+        operator, scans = self.operator, self._scans()
+        job_input = self.runner.write_input(self.plan, operator.batch, operator.segments)
 
+        def make() -> DataFrame:
+            return writing_plan(self._state_change(job_input, scans), self.runner.folder(self.plan.name))
 
-def _changing(runner: Runner, work: Work, tree: Tree, plan: GroupedPlan, touched: Delta, tasks: int) -> DataFrame:
-    """The plan of the change of a tree's rows, once it is known which groups are touched."""
-    places: dict[str, tuple[Leaf | SharedLeaf, Run]] = {**_places(work, tree, plan)}
-    if plan.reads_rows:
-        (told,) = work.notes
-        places["rows"] = (_changed(work, plan, 0), (*told.before, *told.change))
-    note = runner.note(work.plan, "touched")
-    note.write(work.batch, [Input(touched.segments, run) for _, run in places.values()])
-    leaves = {role: leaf for role, (leaf, _) in places.items()}
+        return self._cached("touching", (self.plan, scans), make)
 
-    def planned() -> DataFrame:
-        touching = changed_frame(runner.spark, note, 0, leaves["state"], tasks)
-        frames = {
-            role: Lookup(tuple(plan.groups if role == "rows" else plan.keys), leaf, note, at).frame(runner.spark, tasks)
-            for at, (role, leaf) in enumerate(leaves.items())
+    def changes(self, touched: Delta) -> DataFrame:
+        """The plan of the second step: the change of the rows of the touched groups."""
+        operator, grouped = self.operator, self.grouped
+        looked_up: dict[str, tuple[Scan | FusedScan, Run]] = {**self._stored()}
+        if grouped.reads_rows:
+            (rows,) = operator.segments
+            looked_up["rows"] = (self._scan(0), (*rows.before, *rows.change))
+        job_input = self.runner.job_input(self.plan, "touched")
+        job_input.write(operator.batch, [InputRows(touched.segments, run) for _, run in looked_up.values()])
+        scans = {role: scan for role, (scan, _) in looked_up.items()}
+
+        def make() -> DataFrame:
+            spark = self.runner.spark
+            views: dict[str, str] = {}
+            for at, (role, scan) in enumerate(scans.items()):
+                lookup = KeyedLookup(tuple(grouped.groups if role == "rows" else grouped.keys), scan)
+                frame = lookup.frame(spark, job_input, at, self.tasks)
+                views[role] = self.runner.bind(self.plan, role, frame)
+            changed = change_frame(spark, job_input, 0, scans["state"], self.tasks)
+            parts = [self.runner.bind(self.plan, "touched", changed), views["state"]]
+            one_task = self.tasks == 1
+            rows = grouped_change(grouped, self.plan.produced, parts, views["stored"], views.get("rows"), one_task)
+            return self.runner.plan(rows, self.plan, self.tasks)
+
+        return self._cached("rows", (self.plan, scans), make)
+
+    def hydrates(self, touched: Delta) -> DataFrame:
+        """The plan of the second step when the tree is hydrated: all groups are touched, and none was there before."""
+        operator, grouped = self.operator, self.grouped
+        layout = Layout(grouped.state_columns)
+        groups = segments_frame(self.runner.spark, touched.segments, layout, layout.arrow.names, self.tasks)
+        parts = [self.runner.bind(self.plan, "touched", groups), *([] if grouped.groups else [empty_groups(grouped)])]
+        view = None
+        if grouped.reads_rows:
+            job_input = self.runner.job_input(self.plan)
+            frame = change_frame(self.runner.spark, job_input, 0, self._scan(0), self.tasks)
+            view = self.runner.bind(self.plan, "rows", frame)
+        rows = grouped_change(grouped, self.plan.produced, parts, None, view, one_task=self.tasks == 1)
+        emitted = operator.emitted
+        if emitted is not None and emitted.rows and (inexact := grouped.inexact & set(emitted.layout.columns)):
+            emitted_rows = consolidate(emitted.dataframe, emitted.layout)
+            emitted_view = self.runner.bind(self.plan, "emitted", emitted_rows)
+            rows = with_emitted_values(rows, emitted_view, grouped, self.plan.produced, inexact)
+        return self.runner.plan(rows, self.plan, self.tasks)
+
+    def _state_change(self, job_input: JobInput, scans: list[FusedScan]) -> DataFrame:
+        """The change of the state."""
+        frames = [change_frame(self.runner.spark, job_input, at, s, self.tasks) for at, s in enumerate(scans)]
+        changes = [self.runner.bind(self.plan, f"change{at}", frame) for at, frame in enumerate(frames)]
+        groups = self.runner.spark.sql(state_change(self.grouped, changes, one_task=self.tasks == 1))
+        return groups.coalesce(self.tasks)
+
+    def _cached(self, role: str, depends_on: object, make: Callable[[], DataFrame]) -> DataFrame:
+        """The plan, kept where it has one task: with more it has an exchange."""
+        return make() if self.tasks > 1 else self.runner.cached(self.plan, role, depends_on, make)
+
+    def _stored(self) -> Mapping[str, tuple[Scan, Run]]:
+        """What is read of the state and of the operator's rows for the touched groups, and among which segments."""
+        relation, state, keys = self.operator.relation, self.operator.state, tuple(self.grouped.keys)
+        assert relation is not None and state is not None
+        return {
+            "state": (Scan.of(state.layout, tuple(self.grouped.state_columns), keys, None), state.segments),
+            "stored": (Scan.of(relation.layout, tuple(self.plan.produced), keys, None), relation.segments),
         }
-        found = {role: runner.bind(work.plan, role, frame) for role, frame in frames.items()}
-        parts = [runner.bind(work.plan, "touched", touching), found["state"]]
-        rows = grouped_change(plan, work.plan.produced, parts, found["stored"], found.get("rows"), one_task=tasks == 1)
-        return runner.passing(rows, work.plan, tasks)
 
-    return planned() if tasks > 1 else runner.prepared(work.plan, "rows", (work.plan, leaves), planned)
+    def _scans(self) -> list[FusedScan]:
+        return [self._scan(at) for at in range(len(self.grouped.branches))]
 
-
-def _places(work: Work, tree: Tree, plan: GroupedPlan) -> Mapping[str, tuple[Leaf, Run]]:
-    """Where the rows of touched groups are looked up, and what is read of them."""
-    assert tree.state is not None
-    keys = tuple(plan.keys)
-    return {
-        "state": (Leaf.of(tree.state.layout, tuple(plan.state_columns), keys, None), tree.state.segments),
-        "stored": (Leaf.of(tree.relation.layout, tuple(work.plan.produced), keys, None), tree.relation.segments),
-    }
-
-
-def _changed(work: Work, plan: GroupedPlan, at: int) -> SharedLeaf:
-    """What is read of a parent."""
-    branch, keys = plan.branches[at], tuple(map(key_column, plan.row_keys))
-    return SharedLeaf(Leaf.of(work.inputs[at].relation.layout, branch.columns, keys, None), branch.readers)
-
-
-def _made(runner: Runner, work: Work, plan: GroupedPlan, touched: Delta, tasks: int) -> str:
-    """SQL of a tree's rows when it is made: all groups are touched, and nothing was there before."""
-    note = runner.note(work.plan)
-    layout = Layout(plan.state_columns)
-    groups = segments_frame(runner.spark, touched.segments, layout, layout.arrow.names, tasks)
-    parts = [runner.bind(work.plan, "touched", groups), *([] if plan.groups else [nothing_yet(plan)])]
-    rows = None
-    if plan.reads_rows:
-        everything = changed_frame(runner.spark, note, 0, _changed(work, plan, 0), tasks)
-        rows = runner.bind(work.plan, "rows", everything)
-    made = grouped_change(plan, work.plan.produced, parts, None, rows, one_task=tasks == 1)
-    told = work.told
-    if told is None or not told.relation.rows or not (inexact := plan.inexact & set(told.plan.kept)):
-        return made
-    before = runner.bind(work.plan, "told", consolidate(told.relation.dataframe, told.plan.layout))
-    return as_told(made, before, plan, work.plan.produced, inexact)
+    def _scan(self, at: int) -> FusedScan:
+        """What is read of a parent."""
+        branch, keys = self.grouped.branches[at], tuple(map(key_column, self.grouped.row_keys))
+        return FusedScan(Scan.of(self.operator.parents[at].relation.layout, branch.columns, keys, None), branch.readers)

@@ -1,4 +1,4 @@
-"""How operators that keep groups change, as SQL over views (T4.2, Algorithm 4.1, exact under retractions)."""
+"""The steps of grouped operators as SQL over views; ``aggregate`` says how they follow each other."""
 
 from __future__ import annotations
 
@@ -6,17 +6,20 @@ from collections.abc import Iterable, Sequence, Set
 
 from pyspark.sql import DataFrame
 
-from workbench.engine.operators.state_lookup import PARTS, ROLE, was
+from workbench.engine.operators.state_lookup import PARTS, ROLE, value_before
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan, Sessions, is_of_members
 from workbench.engine.storage.layout import BATCH, MEMBER, WEIGHT
 from workbench.network.projection import Columns
 
 
 def merged_state(plan: GroupedPlan, state: DataFrame, whole: bool) -> DataFrame:
-    """A state with one row a group. What members kept who have left the family is gone.
+    """A state with one row for each group, without the groups of fused operators that have left.
 
-    Where it is the whole state, so are groups that have no rows any more; in a part of it the changes of a group's rows
-    may cancel in number and not in sum.
+    Args:
+        plan: how the operator runs.
+        state: the rows to be merged.
+        whole: whether these are all rows of the state. If so, groups without rows go too; in a part of the state the
+            changes of a group may cancel in the number of rows and not in a sum.
     """
     merges = [*_merges(plan), f"max({BATCH}) AS {BATCH}", f"1L AS {WEIGHT}"]
     live = " OR ".join(f"{part.name} <> 0" for part in plan.parts if part.name.startswith(LIVE))
@@ -69,20 +72,20 @@ def grouped_change(
     return f"SELECT * FROM ({summed}) WHERE {WEIGHT} <> 0"
 
 
-def recalled_change(plan: GroupedPlan, made: Columns, recalled: str) -> str:
+def change_of_found_groups(plan: GroupedPlan, made: Columns, found: str) -> str:
     """SQL of the change of the operator's rows, where nothing is computed from its parent's: ``made`` and ``_weight``.
 
     Args:
         plan: how the operator runs.
         made: the columns of the result.
-        recalled: view of the touched groups' parts, and of the operator's rows of these groups (``Recall``). It is read
-            once, since reading it writes the groups down.
+        found: view of the touched groups' parts, and of the operator's rows of these groups (``StateLookup``). It is
+            read once, since reading it writes the change of the state.
     """
     values = [name for name in made if name not in plan.keys]
     merges = [*_merges(plan), f"sum({WEIGHT}) AS {WEIGHT}"]
-    apart = [*plan.keys, *map(was, values), ROLE]
-    merged = f"SELECT {_list(apart, merges)} FROM {recalled} {_group_by(apart)}"
-    entering = [f"if({ROLE} = {PARTS}, {plan.finals[name]}, `{was(name)}`) AS `{name}`" for name in values]
+    apart = [*plan.keys, *map(value_before, values), ROLE]
+    merged = f"SELECT {_list(apart, merges)} FROM {found} {_group_by(apart)}"
+    entering = [f"if({ROLE} = {PARTS}, {plan.finals[name]}, `{value_before(name)}`) AS `{name}`" for name in values]
     weight = f"if({ROLE} = {PARTS}, {plan.weight}, -{WEIGHT}) AS {WEIGHT}"
     keys = [f"`{name}`" for name in made if name in plan.keys]
     changes = f"SELECT {', '.join([*keys, *entering, weight])} FROM ({merged})"
@@ -90,22 +93,22 @@ def recalled_change(plan: GroupedPlan, made: Columns, recalled: str) -> str:
     return f"SELECT * FROM ({summed}) WHERE {WEIGHT} <> 0"
 
 
-def as_told(rows: str, told: str, plan: GroupedPlan, made: Columns, inexact: Set[str]) -> str:
-    """The rows with the DOUBLE values that were told before, where a group has been told of.
+def with_emitted_values(rows: str, emitted: str, plan: GroupedPlan, made: Columns, inexact: Set[str]) -> str:
+    """SQL of the rows with the DOUBLE values that were emitted before, where a group has been emitted.
 
-    Computed anew, a sum of floats may differ in its last digit; a later retraction must match what was told. ``told``
-    is the view of the rows as they stood, ``inexact`` the columns in question.
+    A sum of floats that is computed again may differ in its last digit, but a later retraction must match what was
+    emitted. ``emitted`` is the view of the rows as they stood, ``inexact`` the columns of type DOUBLE.
     """
     values = [f"if(o._weight IS NULL, n.`{name}`, o.`{name}`) AS `{name}`" for name in made if name in inexact]
     others = [f"n.`{name}`" for name in made if name not in inexact]
     chosen = _list({}, [*others, *values, f"n.{WEIGHT}"])
-    return f"SELECT {chosen} FROM ({rows}) n LEFT JOIN {told} o ON {_same_key('n', 'o', plan)}"
+    return f"SELECT {chosen} FROM ({rows}) n LEFT JOIN {emitted} o ON {_same_key('n', 'o', plan)}"
 
 
 def _entering(plan: GroupedPlan, made: Columns, parts: Sequence[str], rows: str | None, one_task: bool) -> str:
-    """SQL of the rows of the touched groups as they are now: keys, values, and as ``_weight`` how often each comes out.
+    """SQL of the rows of the touched groups after the batch: keys, values, and the number of copies as ``_weight``.
 
-    What is computed from rows meets what is merged from parts in one grouping: it saves a join.
+    Values computed from rows and values merged from parts meet in one grouping, which saves a join.
     """
     if plan.sessions is not None:
         assert rows is not None
@@ -128,7 +131,7 @@ def _entering(plan: GroupedPlan, made: Columns, parts: Sequence[str], rows: str 
 
 
 def _of_sessions(plan: GroupedPlan, sessions: Sessions, rows: str) -> str:
-    """SQL of the sessions of the touched groups' rows, found by Spark among all of these."""
+    """SQL of the sessions of the touched groups' rows, which Spark computes from all of these rows."""
     window = f"session_window({sessions.time}, '{sessions.gap} seconds')"
     values = [f"{sql} AS `{name}`" for name, sql in plan.holistic.items()]
     grouped = ", ".join([*(f"`{key}`" for key in plan.keys), window])
@@ -140,7 +143,7 @@ def _of_sessions(plan: GroupedPlan, sessions: Sessions, rows: str) -> str:
 
 
 def _repeated(rows: str, plan: GroupedPlan) -> str:
-    """Every row as often as it counts: changes that cancel are gone, and a weight of 2 is two rows."""
+    """SQL of the rows by their weights: changes that cancel are gone, and a weight of 2 is two rows."""
     (branch,) = plan.branches
     keys = [f"{sql} AS `{name}`" for name, sql in branch.groups.items() if sql != f"`{name}`"]
     names = list(dict.fromkeys([*branch.columns, *plan.keys]))
@@ -151,7 +154,7 @@ def _repeated(rows: str, plan: GroupedPlan) -> str:
 
 
 def of_members(plan: GroupedPlan) -> str:
-    """SQL: a row is of somebody who is in the family."""
+    """SQL: a row belongs to one of the operators that are fused."""
     return is_of_members(plan.members)
 
 
@@ -160,8 +163,8 @@ def _group(name: str) -> str:
     return f"_by {name}"
 
 
-def nothing_yet(plan: GroupedPlan) -> str:
-    """SQL of the parts of a group over no rows, for each member: where there are no group columns, that is a row."""
+def empty_groups(plan: GroupedPlan) -> str:
+    """SQL of the parts of a group over no rows, for each fused operator: without group columns, that is a row."""
     parts = [f"cast(NULL AS {part.type.spark}) AS `{part.name}`" for part in plan.parts]
     members = ", ".join(f"({member}L)" for member in plan.members)
     return f"SELECT {_list(plan.keys, parts)} FROM VALUES {members} AS nothing({MEMBER})"
@@ -172,7 +175,7 @@ def _same_key(left: str, right: str, plan: GroupedPlan) -> str:
 
 
 def _together(parts: Sequence[str], one_task: bool) -> str:
-    """Some bags of rows as one."""
+    """SQL of the union of some bags of rows."""
     rows = " UNION ALL ".join(parts)
     return f"SELECT /*+ COALESCE(1) */ * FROM ({rows})" if one_task and len(parts) > 1 else rows
 

@@ -1,91 +1,50 @@
-"""The pass a local tree's rows take: set their lineage, drop those nobody wants, write them, count.
+"""Filter-and-write: set the lineage of a root's rows, drop rows that no node keeps, write the others, and count them.
 
-One Spark job does a tree's whole batch: Spark computes the root's rows and the tested expressions, this pass runs over
-them in Arrow batches in Spark's Python workers. It writes the rows to segments by itself and gives back only their
-names and counts, so that a delta of any size never travels through the driver, and is on disk before anyone uses it.
-What counts is what a task's answer names: what a failed or lost task wrote is never read.
+One Spark job does a tree's whole batch: Spark computes the root's rows and the tested expressions, and this step runs
+over them in Arrow batches in Spark's Python workers. It writes the rows to segments by itself and answers with their
+names and counts alone. So a delta of any size never travels through the driver, and is on disk before it is read. Only
+the segments that a task's answer names count: what a failed or lost task wrote is never read.
+
+In: change (a Z-set) of the root. Out: change of the tree, each row with its lineage. Selections are linear, so
+Δσ(P) = σ(ΔP) with weights as they are (Budiu et al., DBSP).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from workbench.engine.physical.grouped_filter import GroupedFilter, count_bits, patterns
-from workbench.engine.spark.job_input import Note
-from workbench.engine.spark.worker import settle
-from workbench.engine.storage.layout import BATCH, WEIGHT, word_column
-from workbench.engine.storage.segments import Segment, SegmentWriter
-from workbench.engine.storage.task_files import mark_of_task, written_under
+from workbench.engine.physical.grouped_filter import GroupedFilter
+from workbench.engine.spark.arrow_tasks import Batches, map_rows
+from workbench.engine.storage.job_input import JobInput
+from workbench.engine.storage.layout import BATCH, WEIGHT
+from workbench.engine.storage.lineage import WORD_BITS, Positions, count_bits, patterns, word_arrays, word_column
+from workbench.engine.storage.relation import Delta
+from workbench.engine.storage.segments import Segment, SegmentWriter, segments_marked
 
-_ANSWER = "path string, rows bigint, checksum bigint, rows_in bigint, counts binary, beside boolean"
-
-
-@dataclass(frozen=True)
-class Delta:
-    """The rows one pass wrote: the changes of a tree in one batch.
-
-    ``counts[bit]`` is the number of rows with that bit, and after all words of bits come the numbers of rows with each
-    of the filter's combinations; ``rows_in`` what the root produced before the filter. ``beside``: segments of other
-    rows that the same task had written on the way.
-    """
-
-    segments: tuple[Segment, ...] = ()
-    rows_in: int = 0
-    counts: tuple[int, ...] = field(default=())
-    beside: tuple[Segment, ...] = ()
-
-    @property
-    def rows(self) -> int:
-        """How many there are."""
-        return sum(segment.rows for segment in self.segments)
-
-    def count(self, bit: int) -> int:
-        """Rows with the bit, or the combination."""
-        return self.counts[bit] if bit < len(self.counts) else 0
+_ANSWER = "path string, rows bigint, checksum bigint, rows_in bigint, counts binary, of_state boolean"
 
 
-NO_CHANGE = Delta()
-
-
-def passing(rows: DataFrame, grouped: GroupedFilter, kept: Iterable[str], folder: str, now: Note | None) -> DataFrame:
-    """The pass over a root's rows; ``run_pass`` runs it, as one job.
+def filter_and_write_plan(
+    rows: DataFrame, grouped: GroupedFilter, kept: Iterable[str], folder: str, job_input: JobInput | None
+) -> DataFrame:
+    """The plan over a root's rows; ``run_filter_and_write`` runs it, as one job.
 
     Args:
         rows: the kept columns, ``_batch``, ``_weight`` and the filter's tested expressions.
         grouped: the tree's selections.
         kept: names of the columns to write besides ``_batch`` and ``_weight``.
-        folder: where segments go; every worker must reach it.
-        now: tells the batch of all rows, instead of their own ``_batch``.
+        folder: of the segments; every worker must reach it.
+        job_input: has the batch of all rows, instead of their own ``_batch``.
     """
-    return rows.mapInArrow(_writer(grouped, (*kept, BATCH, WEIGHT), folder, now), _ANSWER)
+    columns, words = (*kept, BATCH, WEIGHT), len(grouped.always)
 
-
-def run_pass(plan: DataFrame) -> Delta:
-    """Run a pass."""
-    answers = plan.collect()
-    counts = sum((np.frombuffer(a.counts, dtype=np.int64) for a in answers), start=np.zeros(1, dtype=np.int64))
-    return Delta(
-        tuple(Segment(a.path, a.rows, a.checksum) for a in answers if a.rows and not a.beside),
-        sum(a.rows_in for a in answers),
-        tuple(int(c) for c in np.atleast_1d(counts)),
-        tuple(Segment(a.path, a.rows, a.checksum) for a in answers if a.beside),
-    )
-
-
-def _writer(
-    grouped: GroupedFilter, columns: tuple[str, ...], folder: str, now: Note | None
-) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    words = len(grouped.always)
-
-    def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        settle()
-        number = None if now is None else now.read()[0]
-        counts = np.zeros(64 * words + len(grouped.combinations), dtype=np.int64)
+    def write(batches: Batches) -> Batches:
+        number = None if job_input is None else job_input.read().batch
+        counts = np.zeros(WORD_BITS * words + len(grouped.combinations), dtype=np.int64)
         rows_in = 0
         writer = SegmentWriter(folder)
         for batch in batches:
@@ -95,33 +54,41 @@ def _writer(
             if not batch.num_rows:
                 continue
             bits = grouped.lineage(batch)
-            lineages, which, rows = patterns(bits)
+            lineages, which, occurrences = patterns(bits)
             combined = grouped.combined(lineages)
             good = np.asarray((lineages & grouped.keep).any(axis=1) | combined.any(axis=1))
             if not good.any():
                 continue
-            wanted = good[which]
-            bits = bits[wanted]
-            rows = np.where(good, rows, 0)
-            kept = batch.select(columns).filter(pa.array(wanted))
-            lineage = [pa.array(np.ascontiguousarray(bits[:, word]).view(np.int64)) for word in range(words)]
+            keep = good[which]
+            values = batch.select(columns).filter(pa.array(keep))
             names = [*columns, *map(word_column, range(words))]
-            writer.add(pa.RecordBatch.from_arrays([*kept.columns, *lineage], names=names))
-            counts += np.concatenate([count_bits(lineages, rows), rows @ combined])
-        written = writer.close()
+            writer.add(pa.RecordBatch.from_arrays([*values.columns, *word_arrays(bits[keep])], names=names))
+            occurrences = np.where(good, occurrences, 0)
+            counts += np.concatenate([count_bits(lineages, occurrences), occurrences @ combined])
+        segments = writer.close()
         yield _answer(Segment("", 0), rows_in, counts)
-        for segment in written:
+        for segment in segments:
             yield _answer(segment, 0, counts * 0)
-        if now is not None:
-            for segment in written_under(mark_of_task(now), folder):
-                yield _answer(segment, 0, counts * 0, beside=True)
+        if job_input is not None:
+            for segment in segments_marked(job_input.task_mark(), folder):
+                yield _answer(segment, 0, counts * 0, of_state=True)
 
-    return write
+    return map_rows(rows, write, _ANSWER)
 
 
-def _answer(
-    segment: Segment, rows_in: int, counts: np.ndarray[tuple[int], np.dtype[np.int64]], beside: bool = False
-) -> pa.RecordBatch:
-    about = {"path": [segment.path], "rows": [segment.rows], "checksum": pa.array([segment.checksum], pa.int64())}
-    values = {"rows_in": [rows_in], "counts": [counts.tobytes()], "beside": [beside]}
-    return pa.RecordBatch.from_pydict(about | values)
+def run_filter_and_write(plan: DataFrame) -> Delta:
+    """Run a plan of ``filter_and_write_plan``."""
+    answers = plan.collect()
+    counts = sum((np.frombuffer(a.counts, dtype=np.int64) for a in answers), start=np.zeros(1, dtype=np.int64))
+    return Delta(
+        tuple(Segment(a.path, a.rows, a.checksum) for a in answers if a.rows and not a.of_state),
+        sum(a.rows_in for a in answers),
+        tuple(int(c) for c in np.atleast_1d(counts)),
+        tuple(Segment(a.path, a.rows, a.checksum) for a in answers if a.of_state),
+    )
+
+
+def _answer(segment: Segment, rows_in: int, counts: Positions, of_state: bool = False) -> pa.RecordBatch:
+    columns = {"path": [segment.path], "rows": [segment.rows], "checksum": pa.array([segment.checksum], pa.int64())}
+    numbers = {"rows_in": [rows_in], "counts": [counts.tobytes()], "of_state": [of_state]}
+    return pa.RecordBatch.from_pydict(columns | numbers)

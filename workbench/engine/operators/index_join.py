@@ -1,282 +1,232 @@
-"""The pairs of a join that may match: each side's change looked up among the rows of the other (CACQ 2.2, PSoup 3).
+"""Index join: the pairs of a join that may match, each side's change looked up among the rows of the other.
 
     Δ(L ⋈ R)  =  ΔL ⋈ R′  ∪  L ⋈ ΔR          R′ = R after the batch
 
-A join costs what its change finds, however much has piled up: nothing of the other side is read but the rows with the
-same key. What comes out are candidates; Spark evaluates the join's predicates on them.
+What a batch costs follows from what its change finds, and not from the number of rows before it: of the other side only
+the rows with the same key are read. The results are candidates, with batch and weight; Spark evaluates the join's
+predicates on them. For a semijoin one pair of a row is as good as all of them.
+
+Source: SteMs (CACQ 2.2; Raman, Deshpande, Hellerstein 2003), PSoup 3.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
 from workbench.engine.physical.access_paths import AccessPath
-from workbench.engine.physical.grouped_filter import comparable
 from workbench.engine.physical.semijoin import Semijoin
-from workbench.engine.spark.frames import one_row_a_task, tasks_of
-from workbench.engine.spark.job_input import Input, Note
-from workbench.engine.spark.worker import settle
-from workbench.engine.storage.key_index import (
-    Key,
-    Wanted,
-    candidates,
-    count_candidates,
-    one_candidate,
-    row_hashes,
-    within_days,
-)
+from workbench.engine.spark.arrow_tasks import Batches
+from workbench.engine.storage.comparable import comparable
+from workbench.engine.storage.job_input import JobInput, TaskInput
+from workbench.engine.storage.key_index import Key, KeyRanges, candidates, count_candidates, one_match, row_hashes
 from workbench.engine.storage.layout import BATCH, WEIGHT
-from workbench.engine.storage.scan import Leaf
-from workbench.engine.storage.segments import Segment, open_segment, read_share, shares
-from workbench.engine.storage.sorted_index import Positions
-
-Run = tuple[Segment, ...]
-Mask = npt.NDArray[np.bool_]
+from workbench.engine.storage.lineage import Mask, Positions
+from workbench.engine.storage.scan import Scan
+from workbench.engine.storage.segments import Run, open_segment, read_share, shares
 
 PAIRS = 65_536
 """About so many pairs are handed to Spark at a time."""
 
 
 @dataclass(frozen=True)
-class Probe:
-    """Finds the candidate pairs of two sides; what they are in a batch says the note.
+class IndexJoin:
+    """Finds the candidate pairs of two sides.
 
     Columns of the pairs: those of the left side named ``l_…``, of the right ``r_…``, and batch and weight of the pair.
 
     Attributes:
         left, right: what is read of each side.
-        note: says in each batch what changed, and what was there before.
-        paths: the access paths. Pairs are looked up by each of them, and a pair that several find is handed on once.
-        semijoins: where of the pairs of a row that no path finds one is enough. Others may come with it.
+        paths: the access paths. Pairs are looked up by each of them; one that several find is handed on once.
+        semijoins: of the pairs of a row that no access path finds, one at least is handed on for each.
     """
 
-    left: Leaf
-    right: Leaf
-    note: Note
+    left: Scan
+    right: Scan
     paths: tuple[AccessPath, ...]
     semijoins: tuple[Semijoin, ...] = ()
 
-    def frame(self, spark: SparkSession, tasks: int) -> DataFrame:
-        """The pairs as a DataFrame that is made once and run in every batch."""
-        probe = self
+    def frame(self, spark: SparkSession, job_input: JobInput, tasks: int) -> DataFrame:
+        """The pairs, by a plan that can be kept."""
+        values = [f"`{prefix}_{name}` {type_}" for prefix, side in self._sides for name, type_ in side.types]
+        return job_input.run(spark, tasks, self.pairs, ", ".join([*values, f"{BATCH} int", f"{WEIGHT} bigint"]))
 
-        def pairs(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            settle()
-            _, (left, right) = probe.note.read()
-            for task in tasks_of(batches):
-                yield from probe.pairs(left, right, task, tasks)
+    def count(self, spark: SparkSession, job_input: JobInput, tasks: int) -> int:
+        """How many pairs would be found, whatever node their rows belong to."""
 
-        values = [f"`{p}_{name}` {type_}" for p, s in self._sides for name, type_ in s.types]
-        schema = ", ".join([*values, f"{BATCH} int", f"{WEIGHT} bigint"])
-        return one_row_a_task(spark, tasks).mapInArrow(pairs, schema)
+        def count(task: TaskInput) -> Batches:
+            pairs = 0
+            for change, others, changed in _halves(task):
+                for lookup in self._lookups(self.paths, change, changed, task):
+                    pairs += sum(count_candidates(segment.path, lookup.key, lookup.ranges) for segment in others)
+            for semijoin in self.semijoins if task.task == 0 else ():
+                pairs += sum(segment.rows for segment in task.inputs[semijoin.side].change)
+            yield pa.RecordBatch.from_pydict({"pairs": [pairs]})
 
-    def pairs(self, left: Input, right: Input, task: int = 0, tasks: int = 1) -> Iterator[pa.RecordBatch]:
-        """One task's part of the candidate pairs."""
-        for change, others, changed in _halves(left, right):
-            yield from self._half(change, others, changed, task, tasks)
+        return sum(row.pairs for row in job_input.run(spark, tasks, count, "pairs bigint").collect())
+
+    def pairs(self, task: TaskInput) -> Batches:
+        """One task's part of the candidate pairs; its inputs are the left and the right side."""
+        for change, others, changed in _halves(task):
+            for lookup in self._lookups(self.paths, change, changed, task):
+                for segment in others:
+                    yield from self._pairs_of_access_path(lookup, segment.path)
         for semijoin in self.semijoins:
-            for change, others, changed in _halves(left, right, first=semijoin.side):
-                yield from self._half_of_some(semijoin, change, others, changed, task, tasks)
+            for change, others, changed in _halves(task, first=semijoin.side):
+                for lookup in self._lookups((semijoin.path,), change, changed, task):
+                    for segment in others:
+                        yield from self._pairs_of_semijoin(lookup, segment.path, changed == semijoin.side)
 
     @property
-    def _sides(self) -> tuple[tuple[str, Leaf], tuple[str, Leaf]]:
+    def _sides(self) -> tuple[tuple[str, Scan], tuple[str, Scan]]:
         return ("l", self.left), ("r", self.right)
 
-    def count(self, spark: SparkSession, tasks: int) -> int:
-        """How many pairs would be found, whatever node their rows belong to."""
-        probe = self
-
-        def counted(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            settle()
-            _, (left, right) = probe.note.read()
-            found = 0
-            for task in tasks_of(batches):
-                for change, others, changed in _halves(left, right):
-                    for looking in probe._looking(change, changed, probe.paths, task, tasks):
-                        key = _key(looking.path, 1 - changed)
-                        found += sum(count_candidates(s.path, key, looking.wanted) for s in others)
-                for semijoin in probe.semijoins:
-                    found += sum(segment.rows for segment in (left, right)[semijoin.side].change)
-            yield pa.RecordBatch.from_pydict({"pairs": [found]})
-
-        return sum(row.pairs for row in one_row_a_task(spark, tasks).mapInArrow(counted, "pairs bigint").collect())
-
-    def _half(self, change: Run, others: Run, changed: int, task: int, tasks: int) -> Iterator[pa.RecordBatch]:
-        """The pairs of a change on one side with rows of the other."""
-        for meeting in self._meetings(self.paths, change, others, changed, task, tasks):
-            for asked, found in candidates(meeting.segment, meeting.key, meeting.looking.wanted, PAIRS):
-                own = meeting.other.has(meeting.batch, found)
-                at, found = meeting.looking.at[asked[own]], found[own]
-                if len(self.paths) > 1:
-                    first = first_found(self.paths, meeting.looking.path, *meeting.keys(at, found))
-                    at, found = at[first], found[first]
-                yield self._pairs(*meeting.rows(at, found))
-
-    def _half_of_some(
-        self, semijoin: Semijoin, change: Run, others: Run, changed: int, task: int, tasks: int
-    ) -> Iterator[pa.RecordBatch]:
-        """Pairs of a change on one side with rows of the other: one at least for each row for which one is enough."""
-        for meeting in self._meetings((semijoin.path,), change, others, changed, task, tasks):
-            for asked, rows in meeting.one() if changed == semijoin.side else meeting.all():
-                at = meeting.looking.at[asked]
-                # What a path finds has been handed on, and that is enough.
-                new = np.ones(len(at), dtype=bool)
-                for path in self.paths:
-                    new &= ~_fits(path, *meeting.keys(at, rows))
-                yield self._pairs(*meeting.rows(at[new], rows[new]))
-
-    def _meetings(
-        self, paths: Sequence[AccessPath], change: Run, others: Run, changed: int, task: int, tasks: int
-    ) -> Iterator[_Meeting]:
-        """One task's part of a change on one side, and each segment of the other side."""
-        for looking in self._looking(change, changed, paths, task, tasks):
-            for segment in others:
-                yield _Meeting(looking, segment.path, changed, *self._ends(changed))
-
-    def _looking(
-        self, change: Run, changed: int, paths: Sequence[AccessPath], task: int, tasks: int
-    ) -> Iterator[_Looking]:
-        """One task's part of a change: the rows of the node that have a key, once for each path."""
-        side = self._ends(changed)[0]
-        for rows in read_share(shares(change, tasks)[task], side.changed):
-            own = side.has(rows, np.arange(rows.num_rows))
+    def _lookups(self, paths: Sequence[AccessPath], change: Run, changed: int, task: TaskInput) -> Iterator[_Lookup]:
+        """One task's part of a side's change, once for each access path: the rows of the node that have a key."""
+        own, other = (self.left, self.right)[:: 1 - 2 * changed]
+        for rows in read_share(shares(change, task.tasks)[task.task], own.input):
+            belong = own.belong(rows, np.arange(rows.num_rows))
             for path in paths:
-                hashes, whole = row_hashes(rows, path.key_columns(changed))
-                whole &= own
+                hashes, has_key = row_hashes(rows, path.key_columns(changed))
+                has_key &= belong
                 if path.band is None:
-                    at = np.flatnonzero(whole)
-                    wanted = Wanted.keys(hashes[at])
+                    at = np.flatnonzero(has_key)
+                    ranges = KeyRanges.equal(hashes[at])
                 else:
                     days = rows.column(path.band.day(changed))
-                    at = np.flatnonzero(whole & ~np.asarray(days.is_null()))
-                    wanted = within_days(hashes[at], comparable(days)[at].astype(np.int64), *path.band.days(changed))
+                    at = np.flatnonzero(has_key & ~np.asarray(days.is_null()))
+                    numbers = comparable(days)[at].astype(np.int64)
+                    ranges = KeyRanges.within_days(hashes[at], numbers, *path.band.days(changed))
                 if len(at):
-                    yield _Looking(rows, at, wanted, path)
+                    yield _Lookup(path, changed, own, other, rows, at, ranges)
 
-    def _ends(self, changed: int) -> tuple[Leaf, Leaf]:
-        """The side that changed, and the other."""
-        return (self.left, self.right) if changed == 0 else (self.right, self.left)
+    def _pairs_of_access_path(self, lookup: _Lookup, segment: str) -> Batches:
+        """The pairs of rows with those of a segment, without those that an earlier access path finds."""
+        for at, found in lookup.candidates(segment):
+            if len(self.paths) > 1:
+                first = found_first(self.paths, lookup.path, *lookup.keys(segment, at, found))
+                at, found = at[first], found[first]
+            yield self._joined(*lookup.rows_of(segment, at, found))
 
-    def _pairs(self, left: pa.RecordBatch, right: pa.RecordBatch) -> pa.RecordBatch:
-        ends = (left, right)
-        names = [f"{p}_{name}" for p, side in self._sides for name in side.schema.names]
-        values = [e.column(n) for e, (_, side) in zip(ends, self._sides, strict=True) for n in side.schema.names]
+    def _pairs_of_semijoin(self, lookup: _Lookup, segment: str, once: bool) -> Batches:
+        """Pairs of rows with those of a segment that no access path finds; ``once``: one for each row is enough."""
+        for at, found in lookup.one_each(segment) if once else lookup.candidates(segment):
+            keys = lookup.keys(segment, at, found)
+            new = np.ones(len(at), dtype=bool) if once else _match(lookup.path, *keys)
+            for path in self.paths:
+                new &= ~_match(path, *keys)
+            yield self._joined(*lookup.rows_of(segment, at[new], found[new]))
+
+    def _joined(self, left: pa.RecordBatch, right: pa.RecordBatch) -> pa.RecordBatch:
+        """Two batches side by side; a pair has the later batch of its rows, and the product of their weights."""
+        sides = list(zip((left, right), self._sides, strict=True))
+        names = [f"{prefix}_{name}" for _, (prefix, side) in sides for name in side.schema.names]
+        values = [rows.column(name) for rows, (_, side) in sides for name in side.schema.names]
         batch = pc.max_element_wise(left.column(BATCH), right.column(BATCH))
         weight = pc.multiply(left.column(WEIGHT), right.column(WEIGHT))
         return pa.RecordBatch.from_arrays([*values, batch, weight], names=[*names, BATCH, WEIGHT])
 
 
 @dataclass(frozen=True)
-class _Looking:
-    """Rows that look for others: where they stand in ``rows``, what they look for, and by which path."""
+class _Lookup:
+    """Rows of one side that are looked up among those of the other by an access path.
 
+    Attributes:
+        path: the access path.
+        changed: the side of the rows, 0 for the left one.
+        own, other: what is read of this side, and of the other.
+        rows: changed rows.
+        at: the positions of those that are looked up.
+        ranges: their keys.
+    """
+
+    path: AccessPath
+    changed: int
+    own: Scan
+    other: Scan
     rows: pa.RecordBatch
     at: Positions
-    wanted: Wanted
-    path: AccessPath
-
-
-@dataclass(frozen=True)
-class _Meeting:
-    """Rows of the side that changed, and a segment of the other side in which they look for others."""
-
-    looking: _Looking
-    segment: str
-    changed: int
-    side: Leaf
-    other: Leaf
-
-    @property
-    def batch(self) -> pa.RecordBatch:
-        """The rows of the segment."""
-        return open_segment(self.segment)
+    ranges: KeyRanges
 
     @property
     def key(self) -> Key:
-        """By what they are looked up."""
-        return _key(self.looking.path, 1 - self.changed)
+        """What the other side's rows are looked up by."""
+        side = 1 - self.changed
+        return Key(self.path.key_columns(side), None if self.path.band is None else self.path.band.day(side))
 
-    def all(self) -> Iterator[tuple[Positions, Positions]]:
-        """All pairs, as positions among those that look and in the segment."""
-        for asked, found in candidates(self.segment, self.key, self.looking.wanted, PAIRS):
-            good = self.good(asked, found)
-            yield asked[good], found[good]
+    def candidates(self, segment: str) -> Iterator[tuple[Positions, Positions]]:
+        """All candidates of the node, as positions in ``rows`` and in the segment."""
+        batch = open_segment(segment)
+        for asked, found in candidates(segment, self.key, self.ranges, PAIRS):
+            belong = self.other.belong(batch, found)
+            yield self.at[asked[belong]], found[belong]
 
-    def one(self) -> Iterator[tuple[Positions, Positions]]:
-        """One pair of each row that looks and finds any."""
-        yield one_candidate(self.segment, self.key, self.looking.wanted, self.good)
+    def one_each(self, segment: str) -> Iterator[tuple[Positions, Positions]]:
+        """For each row that has a match one of them."""
+        batch = open_segment(segment)
 
-    def good(self, asked: Positions, found: Positions) -> Mask:
-        """Whether candidates belong to the node, and to each other as their values say."""
-        fits = _fits(self.looking.path, *self.keys(self.looking.at[asked], found))
-        return self.other.has(self.batch, found) & fits
+        def matches(asked: Positions, found: Positions) -> Mask:
+            return self.other.belong(batch, found) & _match(self.path, *self.keys(segment, self.at[asked], found))
 
-    def keys(self, at: Positions, found: Positions) -> tuple[pa.RecordBatch, pa.RecordBatch]:
-        """What pairs are found by, of the left and of the right side."""
-        return self._taken(self.side.key, at, self.other.key, found)
+        asked, found = one_match(segment, self.key, self.ranges, matches)
+        yield self.at[asked], found
 
-    def rows(self, at: Positions, found: Positions) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+    def keys(self, segment: str, at: Positions, found: Positions) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+        """The keys of pairs, of the left and of the right side."""
+        return self._take(segment, at, found, self.own.key_columns, self.other.key_columns)
+
+    def rows_of(self, segment: str, at: Positions, found: Positions) -> tuple[pa.RecordBatch, pa.RecordBatch]:
         """The rows of pairs, of the left and of the right side."""
-        return self._taken(self.side.found.names, at, self.other.found.names, found)
+        return self._take(segment, at, found, self.own.output.names, self.other.output.names)
 
-    def _taken(
-        self, own: Sequence[str], at: Positions, its: Sequence[str], found: Positions
+    def _take(
+        self, segment: str, at: Positions, found: Positions, own: Sequence[str], other: Sequence[str]
     ) -> tuple[pa.RecordBatch, pa.RecordBatch]:
-        mine, others = _taken(self.looking.rows, own, at), _taken(self.batch, its, found)
+        mine = self.rows.select(own).take(pa.array(at))
+        others = open_segment(segment).select(other).take(pa.array(found))
         return (mine, others) if self.changed == 0 else (others, mine)
 
 
-def _halves(left: Input, right: Input, first: int = 0) -> Iterator[tuple[Run, Run, int]]:
-    """What changed, what it is looked up in, and the side that changed; of both changes that of ``first`` looks."""
-    looks, other = (left, right)[:: 1 - 2 * first]
+def _halves(task: TaskInput, first: int = 0) -> Iterator[tuple[Run, Run, int]]:
+    """The two terms of Δ(L ⋈ R): what changed, what it is looked up in, and the side that changed.
+
+    Of pairs of two changed rows, the row of the side ``first`` is looked up.
+    """
+    looks, other = task.inputs[:: 1 - 2 * first]
     yield looks.change, (*other.before, *other.change), first
     yield other.change, looks.before, 1 - first
 
 
-def first_found(
-    paths: Sequence[AccessPath], path: AccessPath, left: pa.RecordBatch, right: pa.RecordBatch
-) -> npt.NDArray[np.bool_]:
-    """Which pairs are handed on that one of several paths found: those that no path before it finds.
+def found_first(paths: Sequence[AccessPath], path: AccessPath, left: pa.RecordBatch, right: pa.RecordBatch) -> Mask:
+    """Which pairs an access path finds that none before it finds.
 
     Values decide, not their hashes, so that a collision neither doubles a pair nor loses it.
 
     Args:
-        paths: all of them.
-        path: the one that found the pairs.
+        paths: all access paths.
+        path: the one by which the pairs were found.
         left, right: the columns of all keys and days, pair by pair.
     """
-    first = _fits(path, left, right)
+    first = _match(path, left, right)
     for other in paths[: paths.index(path)]:
-        first &= ~_fits(other, left, right)
+        first &= ~_match(other, left, right)
     return first
 
 
-def _fits(path: AccessPath, left: pa.RecordBatch, right: pa.RecordBatch) -> npt.NDArray[np.bool_]:
-    """Whether keys are equal and days as far apart as a path requires."""
-    fits = np.ones(left.num_rows, dtype=bool)
-    for own, its in zip(path.key_columns(0), path.key_columns(1), strict=True):
-        equal = pc.fill_null(pc.equal(left.column(own), right.column(its)), False)
-        fits &= equal.to_numpy(zero_copy_only=False)
+def _match(path: AccessPath, left: pa.RecordBatch, right: pa.RecordBatch) -> Mask:
+    """For which pairs the keys of an access path are equal and the days within its band."""
+    equal = np.ones(left.num_rows, dtype=bool)
+    for own, other in zip(path.key_columns(0), path.key_columns(1), strict=True):
+        same = pc.fill_null(pc.equal(left.column(own), right.column(other)), False)
+        equal &= same.to_numpy(zero_copy_only=False)
     if path.band is not None:
-        days = [ends.column(path.band.day(side)).cast(pa.int32()) for side, ends in enumerate((left, right))]
+        days = [rows.column(path.band.day(side)).cast(pa.int32()) for side, rows in enumerate((left, right))]
         # Days that are NULL are NaN here, which is within no bounds.
         apart = pc.subtract(*(day.cast(pa.float64()) for day in reversed(days))).to_numpy(zero_copy_only=False)
-        fits &= (path.band.low <= apart) & (apart <= path.band.high)
-    return fits
-
-
-def _key(path: AccessPath, side: int) -> Key:
-    """By what a path finds a side's rows."""
-    return Key(path.key_columns(side), None if path.band is None else path.band.day(side))
-
-
-def _taken(batch: pa.RecordBatch, names: Sequence[str], rows: Positions) -> pa.RecordBatch:
-    """Some rows of a segment, some columns alone."""
-    return batch.select(names).take(pa.array(rows))
+        equal &= (path.band.low <= apart) & (apart <= path.band.high)
+    return equal

@@ -1,24 +1,27 @@
-"""Incremental join: Δ(L ⋈ R) = ΔL ⋈ R′ ∪ L ⋈ ΔR, where R′ is R after the batch (T4.1; Budiu et al., DBSP).
+"""Join: pairs of rows that satisfy its predicates.
 
-Weights multiply, so retractions on either side come out right, and a pair belongs to the later batch of its two rows.
-Where the sides have keys that must be equal, the pairs are found by key (``probe``) and Spark tests the rest;
-elsewhere Spark joins.
+    Δ(L ⋈ R)  =  ΔL ⋈ R′  ∪  L ⋈ ΔR          R′ = R after the batch
+
+In: change of each side (a Z-set), and the relations before the batch, of which only the rows with the same key are
+read. Out: change of the pairs. Weights multiply, so retractions on either side come out right, and a pair belongs to
+the later batch of its two rows. Where the sides have keys that must be equal, an index join finds candidate pairs
+(``index_join``) and Spark tests the predicates; elsewhere Spark joins.
+
+Source: thesis T4.1; Budiu et al., DBSP: Automatic incremental view maintenance, 2023.
 """
 
 from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
-from workbench.engine.operators.filter_and_write import NO_CHANGE, Delta
-from workbench.engine.operators.index_join import Probe
-from workbench.engine.operators.parent_rows import NodeRows
+from workbench.engine.operators.index_join import IndexJoin
+from workbench.engine.operators.operator_input import OperatorInput, ParentRows
+from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.plans import JoinPlan
 from workbench.engine.physical.semijoin import all_of
-from workbench.engine.spark.job_input import Note
-from workbench.engine.spark.runner import Runner, Work
 from workbench.engine.storage.layout import BATCH, WEIGHT
-from workbench.engine.storage.relation import ROWS_A_TASK, tasks_for
-from workbench.engine.storage.scan import Leaf
+from workbench.engine.storage.relation import NO_CHANGE, ROWS_A_TASK, Delta, tasks_for
+from workbench.engine.storage.scan import Scan
 from workbench.network.nodes import SIDES, Join
 from workbench.network.projection import Columns
 from workbench.network.sql_text import SIDE_NAMES
@@ -27,55 +30,53 @@ from workbench.sql.predicates.cnf import predicate_columns
 from workbench.sql.render.spark_sql import predicates_to_spark
 
 PAIRS_A_ROW = 30
-"""Where many rows each find more rows than that, Spark's own join is faster: it makes pairs some ten times as fast."""
+"""Where many rows find more pairs each, Spark's own join is faster: it makes pairs some ten times as fast."""
 
 
-def join_delta(runner: Runner, work: Work, plan: JoinPlan) -> Delta:
+def join_delta(runner: Runner, operator: OperatorInput, plan: JoinPlan) -> Delta:
     """The change of a join's rows."""
-    if not any(rows.changed_rows for rows in work.inputs):
+    if not operator.changed_rows:
         return NO_CHANGE
-    if (found := _probed(runner, work, plan)) is not None:
-        return found
-    left, right = work.inputs
+    if (delta := _by_index(runner, operator, plan)) is not None:
+        return delta
+    left, right = operator.parents
     rows = join_change(plan.join, left, right, plan.produced)
     if rows is None:
         return NO_CHANGE
-    read = sum(side.relation.rows + side.changed_rows for side in work.inputs)
-    return runner.passed(rows, plan, tasks_for(read, runner.spark))
+    read = sum(side.relation.rows + side.changed_rows for side in operator.parents)
+    return runner.run(runner.plan(rows, plan, tasks_for(read, runner.spark)))
 
 
-def _probed(runner: Runner, work: Work, plan: JoinPlan) -> Delta | None:
-    """The change of a join whose pairs are found by key; ``None`` where Spark had better find them."""
-    left, right = work.inputs
+def _by_index(runner: Runner, operator: OperatorInput, plan: JoinPlan) -> Delta | None:
+    """The change of a join whose pairs are found by key; ``None`` where Spark finds them better."""
     spark = runner.spark
     if not plan.access_paths and not plan.semijoins:
         return None
-    probe = probe_of(left, right, plan, runner.note(plan))
-    runner.tell(plan, work.batch, work.notes)
-    tasks = tasks_for(work.changed, spark)
-    if work.changed > ROWS_A_TASK and probe.count(spark, tasks) > PAIRS_A_ROW * work.changed:
+    pairs = index_join_of(plan, *operator.parents)
+    job_input = runner.write_input(plan, operator.batch, operator.segments)
+    tasks, many = tasks_for(operator.changed_rows, spark), operator.changed_rows > ROWS_A_TASK
+    if many and pairs.count(spark, job_input, tasks) > PAIRS_A_ROW * operator.changed_rows:
         return None
 
-    def planned() -> DataFrame:
-        pairs = runner.bind(plan, "pairs", probe.frame(spark, tasks))
-        return runner.passing(tested_pairs(plan.join, pairs, plan.produced), plan)
+    def make() -> DataFrame:
+        view = runner.bind(plan, "pairs", pairs.frame(spark, job_input, tasks))
+        return runner.plan(tested_pairs(plan.join, view, plan.produced), plan)
 
-    return runner.run(runner.prepared(plan, "rows", (plan, probe, tasks), planned))
+    return runner.run(runner.cached(plan, "rows", (plan, pairs, tasks), make))
 
 
-def probe_of(left: NodeRows, right: NodeRows, plan: JoinPlan, note: Note) -> Probe:
-    """What finds the join's pairs."""
+def index_join_of(plan: JoinPlan, left: ParentRows, right: ParentRows) -> IndexJoin:
+    """The index join that finds a join's candidate pairs."""
     join, semijoins = plan.join, all_of(plan.semijoins)
     read = {(c.source, c.name) for c in predicate_columns(join.tested)}
     read |= {join.names.input_name(name) for name in plan.produced}
+    paths = (*plan.access_paths, *(semijoin.path for semijoin in semijoins))
     sides = []
     for side, rows in zip(SIDES, (left, right), strict=True):
-        paths = (*plan.access_paths, *(semijoin.path for semijoin in semijoins))
-        looked_at = dict.fromkeys(name for path in paths for name in path.columns(side))
-        sides.append(
-            Leaf.of(rows.relation.layout, sorted(name for at, name in read if at == side), list(looked_at), rows.bit)
-        )
-    return Probe(sides[0], sides[1], note, plan.access_paths, semijoins)
+        keys = list(dict.fromkeys(name for path in paths for name in path.columns(side)))
+        names = sorted(name for at, name in read if at == side)
+        sides.append(Scan.of(rows.relation.layout, names, keys, rows.bit))
+    return IndexJoin(sides[0], sides[1], plan.access_paths, semijoins)
 
 
 def tested_pairs(join: Join, pairs: str, made: Columns) -> str:
@@ -85,7 +86,7 @@ def tested_pairs(join: Join, pairs: str, made: Columns) -> str:
     return f"SELECT {', '.join([*values, BATCH, WEIGHT])} FROM {pairs} WHERE {condition}"
 
 
-def join_change(join: Join, left: NodeRows, right: NodeRows, made: Columns) -> str | None:
+def join_change(join: Join, left: ParentRows, right: ParentRows, made: Columns) -> str | None:
     """SQL of a join's change where Spark finds the pairs; ``None`` when neither side changed."""
     parts = [
         _pairs(join, left.change, right.after, made, "l" if left.small else None),

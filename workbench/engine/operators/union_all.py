@@ -1,4 +1,10 @@
-"""UNION ALL: linear, so the change of the whole is the changes of the branches."""
+"""UNION ALL.
+
+    Δ(A ⊎ B)  =  ΔA ⊎ ΔB
+
+In: change (a Z-set) of each branch. Out: change of the union, with the same weights and batches; it keeps no state,
+since the union of bags is linear (Budiu et al., DBSP).
+"""
 
 from __future__ import annotations
 
@@ -6,41 +12,43 @@ from collections.abc import Sequence
 
 from pyspark.sql import DataFrame
 
-from workbench.engine.operators.filter_and_write import NO_CHANGE, Delta
+from workbench.engine.operators.operator_input import OperatorInput
+from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.accumulators import over_rows
-from workbench.engine.spark.frames import changed_frame
-from workbench.engine.spark.runner import Runner, Work
+from workbench.engine.physical.plans import UnionPlan
+from workbench.engine.storage.frames import change_frame
 from workbench.engine.storage.layout import BATCH, WEIGHT
-from workbench.engine.storage.relation import tasks_for
-from workbench.engine.storage.scan import Leaf
+from workbench.engine.storage.relation import NO_CHANGE, Delta, tasks_for
+from workbench.engine.storage.scan import Scan
 from workbench.network.nodes import SetOperation
 from workbench.network.projection import Columns, read_by_branch
 
 
-def union_delta(runner: Runner, work: Work, union: SetOperation) -> Delta:
+def union_delta(runner: Runner, operator: OperatorInput, plan: UnionPlan) -> Delta:
     """The change of a UNION ALL's rows."""
-    if not work.changed:
+    if not operator.changed_rows:
         return NO_CHANGE
-    tasks = tasks_for(work.changed, runner.spark)
-    note, produced = runner.tell(work.plan, work.batch, work.notes), work.plan.produced
-    leaves = [
-        Leaf.of(rows.relation.layout, sorted({c.name for c in read_by_branch(union, values, produced)}), (), rows.bit)
-        for (_, values), rows in zip(union.direct, work.inputs, strict=True)
+    union, tasks = plan.union, tasks_for(operator.changed_rows, runner.spark)
+    job_input = runner.write_input(plan, operator.batch, operator.segments)
+    scans = [
+        Scan.of(
+            rows.relation.layout, sorted({c.name for c in read_by_branch(union, values, plan.produced)}), (), rows.bit
+        )
+        for (_, values), rows in zip(union.direct, operator.parents, strict=True)
     ]
 
-    def planned() -> DataFrame:
-        frames = [changed_frame(runner.spark, note, at, leaf, tasks) for at, leaf in enumerate(leaves)]
-        changes = [runner.bind(work.plan, f"change{at}", frame) for at, frame in enumerate(frames)]
-        return runner.passing(union_change(union, changes, produced), work.plan, tasks)
+    def make() -> DataFrame:
+        frames = [change_frame(runner.spark, job_input, at, scan, tasks) for at, scan in enumerate(scans)]
+        changes = [runner.bind(plan, f"change{at}", frame) for at, frame in enumerate(frames)]
+        return runner.plan(union_change(union, changes, plan.produced), plan, tasks)
 
-    return runner.run(runner.prepared(work.plan, "rows", (work.plan, leaves, tasks), planned))
+    return runner.run(runner.cached(plan, "rows", (plan, scans, tasks), make))
 
 
 def union_change(union: SetOperation, changes: Sequence[str], made: Columns) -> str:
     """SQL of a UNION ALL's change over views of its branches' changes: columns ``made``, ``_batch``, ``_weight``."""
     parts = []
     for (_, values), view in zip(union.direct, changes, strict=True):
-        named = {f"c{i}": over_rows(value) for i, value in enumerate(values, start=1)}
-        wanted = [f"{named[name]} AS {name}" for name in made]
-        parts.append(f"SELECT {', '.join([*wanted, BATCH, WEIGHT])} FROM {view}")
+        columns = {f"c{i}": over_rows(value) for i, value in enumerate(values, start=1)}
+        parts.append(f"SELECT {', '.join([*(f'{columns[n]} AS {n}' for n in made), BATCH, WEIGHT])} FROM {view}")
     return " UNION ALL ".join(parts)

@@ -14,16 +14,10 @@ from decimal import Decimal
 
 import numpy as np
 
-from workbench.engine.physical.grouped_filter import (
-    WORD,
-    Bits,
-    Disjunction,
-    GroupedFilter,
-    RangeTable,
-    comparable_constant,
-    mask,
-)
+from workbench.engine.physical.grouped_filter import Disjunction, GroupedFilter, RangeTable
 from workbench.engine.physical.unscaled import unscaled
+from workbench.engine.storage.comparable import comparable_constant
+from workbench.engine.storage.lineage import WORD_BITS, Bits, mask
 from workbench.sql.algebra.expressions import Column, Constant
 from workbench.sql.algebra.types import Kind
 from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet
@@ -91,7 +85,7 @@ def compile_filter(
         columns: those of the root that rows have when they are tested.
     """
     used = list(bits)
-    words = max(used, default=0) // WORD + 1
+    words = max(used, default=0) // WORD_BITS + 1
     tested: dict[ORPred, list[int]] = {}
     for bit, predicates in selections.items():
         for predicate in predicates:
@@ -138,7 +132,7 @@ def _table(column: str, groups: list[tuple[list[Test], list[int]]], words: int, 
             by_bit[bit] = by_bit[bit] & satisfied if bit in by_bit else satisfied
     table = np.broadcast_to(free, (rows, words)).copy()
     for bit, satisfied in by_bit.items():
-        table[:, bit // WORD] |= np.where(satisfied, np.uint64(1 << (bit % WORD)), np.uint64(0))
+        table[:, bit // WORD_BITS] |= np.where(satisfied, np.uint64(1 << (bit % WORD_BITS)), np.uint64(0))
     kind: type = object if points and isinstance(points[0], str) else (float if _any_float(points) else np.int64)
     return RangeTable(column, np.array(points, dtype=kind), table)
 

@@ -12,16 +12,14 @@ it runs in Spark's Python workers.
 
 from __future__ import annotations
 
-import datetime as dt
 from dataclasses import dataclass
-from decimal import Decimal
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-WORD = 64
-Bits = npt.NDArray[np.uint64]
+from workbench.engine.storage.comparable import comparable
+from workbench.engine.storage.lineage import Bits, Mask
 
 
 @dataclass(frozen=True)
@@ -92,78 +90,9 @@ class GroupedFilter:
             bits[~satisfied] &= disjunction.without
         return bits
 
-    def combined(self, bits: Bits) -> npt.NDArray[np.bool_]:
+    def combined(self, bits: Bits) -> Mask:
         """Which rows have all bits of which combination: shape (rows, words) in, (rows, n) out."""
         out = np.empty((len(bits), len(self.combinations)), dtype=bool)
         for position, wanted in enumerate(self.combinations):
             out[:, position] = ((bits & wanted) == wanted).all(axis=1)
         return out
-
-
-def comparable(values: pa.Array) -> npt.NDArray[np.generic]:
-    """Values as numbers that order as they do; what stands for NULL is arbitrary.
-
-    Decimals become their unscaled integers (beyond 64 bits: the largest or smallest one), dates days and timestamps
-    microseconds since 1970, booleans 0 and 1. NaN sorts last, as in Spark.
-    """
-    if pa.types.is_decimal(values.type):
-        return _unscaled(values)
-    if pa.types.is_boolean(values.type):
-        return values.cast(pa.int8()).fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
-    if pa.types.is_date32(values.type):
-        return values.cast(pa.int32()).fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
-    if pa.types.is_timestamp(values.type):
-        return values.cast(pa.timestamp("us")).cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
-    return values.fill_null(0).to_numpy(zero_copy_only=False)
-
-
-def _unscaled(values: pa.Array) -> npt.NDArray[np.int64]:
-    words = np.frombuffer(values.buffers()[1], dtype=np.int64)
-    words = words[2 * values.offset : 2 * (values.offset + len(values))].reshape(-1, 2)
-    low, high = words[:, 0], words[:, 1]
-    limits = np.iinfo(np.int64)
-    fits = high == (low >> 63)
-    return np.where(fits, low, np.where(high < 0, limits.min, limits.max))
-
-
-def comparable_constant(value: object, scale: int) -> int | float | str:
-    """A constant in the order of ``comparable``: ``scale`` is that of the decimal it is compared with."""
-    match value:
-        case bool():
-            return int(value)
-        case Decimal():
-            return int(value.scaleb(scale))
-        case dt.datetime():
-            return (value - dt.datetime(1970, 1, 1)) // dt.timedelta(microseconds=1)
-        case dt.date():
-            return (value - dt.date(1970, 1, 1)).days
-        case int() | float() | str():
-            return value
-    raise TypeError(f"no order for {value!r}")
-
-
-def mask(bits: list[int], words: int) -> Bits:
-    """Words with the given bits set."""
-    out = np.zeros(words, dtype=np.uint64)
-    for bit in bits:
-        out[bit // WORD] |= np.uint64(1 << (bit % WORD))
-    return out
-
-
-def patterns(bits: Bits) -> tuple[Bits, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """The different lineages among rows, which of them each row has, and how many rows have each.
-
-    Rows are many, and their lineages few: a few conditions that hold or do not.
-    """
-    if bits.shape[1] == 1:
-        one, which, rows = np.unique(bits[:, 0], return_inverse=True, return_counts=True)
-        return one.reshape(-1, 1), which, rows
-    whole = np.ascontiguousarray(bits).view(np.dtype((np.void, bits.dtype.itemsize * bits.shape[1])))[:, 0]
-    found, which, rows = np.unique(whole, return_inverse=True, return_counts=True)
-    return found.view(np.uint64).reshape(-1, bits.shape[1]), which, rows
-
-
-def count_bits(bits: Bits, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """How many rows have each bit, ``rows`` being how many have each lineage: (n, words) in, (64 · words,) out."""
-    little = bits.astype("<u8").view(np.uint8).reshape(len(bits), -1)
-    return rows @ np.unpackbits(little, axis=1, bitorder="little").astype(np.int64)

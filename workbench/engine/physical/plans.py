@@ -14,9 +14,9 @@ from workbench.engine.physical.access_paths import AccessPath
 from workbench.engine.physical.aggregate_plan import GroupedPlan
 from workbench.engine.physical.filter_plan import CompiledFilter
 from workbench.engine.physical.fusion import member
-from workbench.engine.physical.grouped_filter import WORD
 from workbench.engine.physical.semijoin import Semijoin
 from workbench.engine.storage.layout import Layout
+from workbench.engine.storage.lineage import WORD_BITS
 from workbench.network.nodes import Join, NodeId, Read, SetOperation, Window
 from workbench.network.projection import Columns
 from workbench.sql.algebra.expressions import Expression
@@ -94,7 +94,7 @@ class BasePlan:
         if len(bits) == 1:
             return next(iter(bits))
         combinations = [some for some in sorted(self.kept_for, key=sorted) if len(some) > 1]
-        return WORD * self.layout.words + combinations.index(bits)
+        return WORD_BITS * self.layout.words + combinations.index(bits)
 
     def covers(self, other: TreePlan) -> bool:
         """Whether a tree that runs by this plan has all rows and columns that another plan asks for."""

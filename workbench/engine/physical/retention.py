@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from workbench.engine.event_time import Clock
 from workbench.engine.physical.join_keys import join_keys, key_column
 from workbench.engine.physical.plans import TreePlan
-from workbench.engine.storage.retention import Need
+from workbench.engine.storage.retention import RetentionBound
 from workbench.network.network import Network, QueryPlan
 from workbench.network.nodes import Aggregate, Join, Node, NodeId, SetOperation, Window
 from workbench.sql.algebra.expressions import Call, Column, Expression, column_name
@@ -38,7 +38,9 @@ Times = Mapping[Expression, Interval]
 """Between which values times of a row are; of no times nothing is said, and all rows are meant."""
 
 
-def needs_of(network: Network, plans: Mapping[str, TreePlan], clock: Clock, batch: int) -> dict[str, list[Need]]:
+def needs_of(
+    network: Network, plans: Mapping[str, TreePlan], clock: Clock, batch: int
+) -> dict[str, list[RetentionBound]]:
     """What is needed of every tree, by name; of those of windows nothing is said, which keep nothing else anyway.
 
     Args:
@@ -56,7 +58,7 @@ def needs_of(network: Network, plans: Mapping[str, TreePlan], clock: Clock, batc
             wanted[network.roots[parent]].append(((parent,), times))
     return {
         name: _together(
-            Need(frozenset(plan.bits[node] for node in nodes), _stored(times))
+            RetentionBound(frozenset(plan.bits[node] for node in nodes), _stored(times))
             for root in plan.roots
             if not isinstance(network.nodes[root], Window)
             for nodes, times in wanted[root]
@@ -65,9 +67,11 @@ def needs_of(network: Network, plans: Mapping[str, TreePlan], clock: Clock, batc
     }
 
 
-def need_of(plan: QueryPlan, bits: Mapping[NodeId, int], moment: EventTimeVector) -> Need:
+def need_of(plan: QueryPlan, bits: Mapping[NodeId, int], moment: EventTimeVector) -> RetentionBound:
     """The rows of a query that are in its window at a moment, or later."""
-    return Need(frozenset(bits[node] for node in plan.nodes), _stored(intervals_from_now_on(plan.window, moment)))
+    return RetentionBound(
+        frozenset(bits[node] for node in plan.nodes), _stored(intervals_from_now_on(plan.window, moment))
+    )
 
 
 def has_windows(network: Network) -> bool:
@@ -134,13 +138,13 @@ def _stored(times: Times) -> tuple[tuple[str, Interval], ...]:
     return tuple(sorted(limits.items(), key=lambda item: item[0]))
 
 
-def _together(needs: Iterable[Need]) -> list[Need]:
+def _together(needs: Iterable[RetentionBound]) -> list[RetentionBound]:
     """Needs of the same bits and columns as one, from the least to the greatest of their times, and none twice."""
-    found: dict[tuple[frozenset[int], tuple[str, ...]], Need] = {}
+    found: dict[tuple[frozenset[int], tuple[str, ...]], RetentionBound] = {}
     for need in needs:
         key = (need.bits, tuple(column for column, _ in need.times))
         other = found.get(key, need)
         pairs = zip(need.times, other.times, strict=True)
-        found[key] = Need(need.bits, tuple((column, a.hull(b)) for (column, a), (_, b) in pairs))
+        found[key] = RetentionBound(need.bits, tuple((column, a.hull(b)) for (column, a), (_, b) in pairs))
     whole = [need for need in found.values() if not need.times]
     return whole + [need for need in found.values() if need.times and not any(w.covers(need) for w in whole)]

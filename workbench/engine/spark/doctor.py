@@ -6,29 +6,17 @@ are advice: the workbench runs without them.
 
 from __future__ import annotations
 
-import glob
 import importlib.metadata
 import os
-import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
-from workbench.errors import EnvironmentProblem
+from workbench.engine.spark.java import JAVA_NEEDED, JAVA_REMEDY, find_java, output_of
 
 PYTHON_NEEDED = (3, 11)
-JAVA_NEEDED = 17
-JAVA_REMEDY = (
-    f"install Java {JAVA_NEEDED} or newer (Debian, Ubuntu: sudo apt-get install openjdk-17-jre-headless; "
-    "macOS: brew install openjdk@17), or set JAVA_HOME to where it is"
-)
-JAVA_FOLDERS = ("/usr/lib/jvm/*", "/opt/homebrew/opt/openjdk*", "/usr/local/opt/openjdk*")
-"""Where package managers put Java without putting it on PATH."""
-
 MEMORY_ADVISED = 4.0
 """GiB: Spark's heap may grow to 3, the notebook and the Python workers need the rest."""
 
@@ -50,90 +38,6 @@ class Check:
     detail: str
     remedy: str | None = None
     required: bool = True
-
-
-@dataclass(frozen=True)
-class JavaFound:
-    """A Java program that runs.
-
-    Attributes:
-        program: path of the ``java`` executable.
-        version: its major version.
-        where: how it was found: ``JAVA_HOME``, ``PATH`` or, in one of the usual folders, its home.
-    """
-
-    program: Path
-    version: int
-    where: str
-
-
-def find_java() -> JavaFound | None:
-    """The Java to run Spark with: the first of JAVA_HOME, PATH and the usual folders that is new enough.
-
-    Returns:
-        When none is new enough, the first that runs at all; ``None`` when there is none.
-    """
-    candidates: list[tuple[str, str | None]] = []
-    if home := os.environ.get("JAVA_HOME"):
-        candidates.append(("JAVA_HOME", str(Path(home, "bin", "java"))))
-    candidates.append(("PATH", shutil.which("java")))
-    for pattern in JAVA_FOLDERS:
-        candidates += [(folder, str(Path(folder, "bin", "java"))) for folder in sorted(glob.glob(pattern))]
-    first = None
-    for where, program in candidates:
-        version = _java_version(program) if program else None
-        if program is None or version is None:
-            continue
-        found = JavaFound(Path(program), version, where)
-        if version >= JAVA_NEEDED:
-            return found
-        first = first or found
-    return first
-
-
-def use_java() -> JavaFound:
-    """Make a Spark that is about to start run on the Java that :func:`find_java` chose.
-
-    Spark takes ``JAVA_HOME``, else ``java`` on PATH; so ``JAVA_HOME`` changes only when that would be another one.
-
-    Raises:
-        EnvironmentProblem: there is no Java, or none that is new enough.
-    """
-    java = find_java()
-    if java is None or java.version < JAVA_NEEDED:
-        found = "no Java was found" if java is None else f"Java {java.version} ({java.program}) is too old for Spark"
-        raise EnvironmentProblem(found, hint=JAVA_REMEDY)
-    if java.where == "PATH":
-        os.environ.pop("JAVA_HOME", None)
-    elif java.where != "JAVA_HOME":
-        os.environ["JAVA_HOME"] = java.where
-    return java
-
-
-def java_major(output: str) -> int | None:
-    """The major version in what ``java -version`` prints.
-
-    Example:
-        >>> java_major('openjdk version "17.0.15" 2025-04-15'), java_major('java version "1.8.0_392"')
-        (17, 8)
-        >>> java_major("Unable to locate a Java Runtime.") is None
-        True
-    """
-    match = re.search(r'version "(?:1\.)?(\d+)', output)
-    return int(match[1]) if match else None
-
-
-def _java_version(program: str) -> int | None:
-    return java_major(_output([program, "-version"]) or "")
-
-
-def _output(command: list[str], cwd: str | None = None) -> str | None:
-    """What a short command prints, ``None`` when it cannot be run, fails or hangs."""
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True, cwd=cwd)
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return done.stdout + done.stderr
 
 
 def _python() -> Check:
@@ -212,7 +116,7 @@ def _workers() -> Check:
     """Spark's Python workers import ``workbench`` by themselves: from any folder, with the interpreter they run."""
     python = os.environ.get("PYSPARK_PYTHON", sys.executable)
     with tempfile.TemporaryDirectory() as elsewhere:
-        where = _output([python, "-c", "import workbench; print(list(workbench.__path__)[0])"], cwd=elsewhere)
+        where = output_of([python, "-c", "import workbench; print(list(workbench.__path__)[0])"], cwd=elsewhere)
     if where:
         return Check("workbench in Spark's workers", True, f"{where.strip()}, imported by {python}")
     return Check(

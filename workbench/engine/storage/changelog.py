@@ -1,22 +1,35 @@
-"""The changelog of a local tree: what every batch changed, for who asks for changes or comes back after a while.
+"""The changelog of a local tree: what every batch changed, for queries whose changes are asked for.
 
-Rows carry their batch, so the changes of several batches can stand in one file. They come to do so by the rule by which
-a relation's runs become fewer (``relation``): there are few files, however many batches there were.
+Rows carry their batch, so the changes of several batches can stand in one file. Runs of changes are merged by the rule
+by which a relation's runs are merged (``relation``), so there are few files however many batches there were.
+
+When rows come to have other bits, the changelog is rewritten, so that what was emitted stays as it was. That happens
+when one of several fused operators leaves, since it is computed in another way now or gets a statistic that the others
+do not have; and when a join tests less than before, so that its former root is a selection now (T Figure 6.8b).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 
-from workbench.engine.operators.filter_and_write import Delta
-from workbench.engine.storage.relation import Relation
+import numpy as np
+import pyarrow as pa
+
+from workbench.engine.storage.lineage import mask, rows_with_bits, word_arrays, word_column
+from workbench.engine.storage.relation import Delta, Relation
+from workbench.engine.storage.segments import HANDED_ON, Segment, SegmentWriter, check_segments, open_segment
+
+Remapping = list[tuple[frozenset[int], frozenset[int]]]
+"""Rows that have all bits of the first set get those of the second."""
 
 
 @dataclass(frozen=True)
-class LogEntry:
+class ChangelogEntry:
     """Changes of a tree: of a batch, and of those before it since the entry before.
 
-    ``whole``: all of its rows instead, since the tree was made (again) after that batch.
+    ``whole``: all rows of the tree instead, which was hydrated after that batch.
     """
 
     batch: int
@@ -24,11 +37,13 @@ class LogEntry:
     whole: bool = False
 
 
-def with_change(log: tuple[LogEntry, ...], batch: int, delta: Delta, tree: Relation) -> tuple[LogEntry, ...]:
-    """A log with what another batch changed.
+Changelog = tuple[ChangelogEntry, ...]
 
-    An entry with all rows stays as it is, and what came before it stays apart from what comes after: queries begin to
-    read there.
+
+def append_change(log: Changelog, batch: int, delta: Delta, tree: Relation) -> Changelog:
+    """A changelog with what another batch changed.
+
+    An entry with all rows stays as it is, and is not merged with later ones: queries begin to read there.
 
     Args:
         log: the entries so far.
@@ -40,4 +55,39 @@ def with_change(log: tuple[LogEntry, ...], batch: int, delta: Delta, tree: Relat
     runs = tuple(entry.delta.segments for entry in log[first:])
     changes = replace(tree, runs=runs, merge=None).append(delta)
     same = first + len(changes.runs) - 1
-    return (*log[:same], LogEntry(batch, Delta(changes.runs[-1])))
+    return (*log[:same], ChangelogEntry(batch, Delta(changes.runs[-1])))
+
+
+def remap_changelog(log: Changelog, remapping: Remapping, words: int, folder: Path) -> Changelog:
+    """A copy of a changelog with remapped lineage; rows that get no bit are left out.
+
+    Args:
+        log: the entries of the old tree.
+        remapping: the bits of its rows in the new tree.
+        words: of lineage in the new tree.
+        folder: of the new tree's rows.
+    """
+    entries = []
+    for entry in log:
+        check_segments(entry.delta.segments)
+        writer = SegmentWriter(str(folder))
+        for segment in entry.delta.segments:
+            for rows in _remapped_rows(segment, remapping, words):
+                writer.add(rows)
+        entries.append(ChangelogEntry(entry.batch, Delta(tuple(writer.close())), entry.whole))
+    return tuple(entries)
+
+
+def _remapped_rows(segment: Segment, remapping: Remapping, words: int) -> Iterator[pa.RecordBatch]:
+    batch = open_segment(segment.path)
+    names = [name for name in batch.schema.names if not name.startswith("_bits")]
+    for first in range(0, batch.num_rows, HANDED_ON):
+        rows = batch.slice(first, HANDED_ON)
+        bits = np.zeros((rows.num_rows, words), dtype=np.uint64)
+        for old, new in remapping:
+            bits[rows_with_bits(rows, old)] |= mask(new, words)
+        kept = bits.any(axis=1)
+        if kept.any():
+            values = rows.select(names).filter(pa.array(kept))
+            columns = [*values.columns, *word_arrays(bits[kept])]
+            yield pa.RecordBatch.from_arrays(columns, names=[*names, *map(word_column, range(words))])

@@ -1,9 +1,10 @@
-"""Files that nobody needs any more, removed as soon as nobody reads.
+"""Collection of files that are not needed any more: each is removed as soon as nobody can be reading it.
 
-Somebody may be reading an answer, in another thread or from another process, while a batch replaces what the answer is
-read from. Readers do not wait for the batch, nor the batch for them: what it replaced stays until no one reads. Readers
-share a lock on a file of the session's folder, and who removes must have it alone; the system takes a lock back from
-whoever dies. What is not removed is in nobody's manifest, and is set aside when the session is opened the next time.
+While a batch replaces the files that an answer is read from, another thread or process may be reading the answer.
+Readers do not wait for the batch, nor the batch for them: the replaced files stay until there are no readers. Readers
+share a lock on a file of the session's folder, and removing needs it exclusively; the operating system frees the lock
+of a process that dies. Files that are not removed are in no manifest, and are set aside when the session is opened
+again.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from workbench.engine.storage.segments import remove_segment
-from workbench.files.checked import ensure_file
+from workbench.files.writing import ensure_file
 
 
-class Discarded:
-    """The files of one session that are to be removed.
+class FileCollector:
+    """Removes files of one session.
 
     Args:
         lock: the file that readers share; made if the folder can be written.
@@ -34,33 +35,33 @@ class Discarded:
             ensure_file(lock)
 
     @contextmanager
-    def kept(self) -> Iterator[None]:
-        """Remove nothing meanwhile; to be entered before it is known what will be read."""
+    def reading(self) -> Iterator[None]:
+        """Remove nothing meanwhile; to be entered before it is decided which files are read."""
         with self._path.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH)
             yield
-        self.add(())
+        self.collect(())
 
-    def add(self, files: Iterable[str]) -> None:
-        """Remove files, now or when nobody reads any more."""
+    def collect(self, files: Iterable[str]) -> None:
+        """Remove files, now or when there are no readers any more."""
         with self._lock:
             self._waiting += files
             if not self._waiting:
                 return
-            with self._alone() as alone:
-                if alone:
+            with self._exclusive() as exclusive:
+                if exclusive:
                     removing, self._waiting = self._waiting, []
                     for path in removing:
                         remove_segment(path)
 
     @contextmanager
-    def alone(self) -> Iterator[bool]:
-        """Whether nobody reads; if so, nobody begins to meanwhile."""
-        with self._lock, self._alone() as alone:
-            yield alone
+    def exclusive(self) -> Iterator[bool]:
+        """Whether there are no readers; if so, none can begin meanwhile."""
+        with self._lock, self._exclusive() as exclusive:
+            yield exclusive
 
     @contextmanager
-    def _alone(self) -> Iterator[bool]:
+    def _exclusive(self) -> Iterator[bool]:
         with self._path.open("rb") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

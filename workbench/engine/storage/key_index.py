@@ -1,8 +1,8 @@
-"""Finding the rows of a segment by a key: the dictionary inside a SteM (CACQ 2.2; Raman, Deshpande, Hellerstein).
+"""Look-up of a segment's rows by key: the dictionary inside a SteM (CACQ 2.2; Raman, Deshpande, Hellerstein 2003).
 
-A segment's index (``sorted_index``) is its rows' keys as sorted 64-bit hashes, and where each row stands. What is found
-are *candidates*: equal hashes. Spark tests the pairs of a join, and groups the rows of a group, so a collision costs
-time and no answer.
+A segment's index (``sorted_index``) has the keys of its rows as sorted 64-bit hashes, and where each row stands. A
+look-up finds *candidates*: rows with an equal hash. The caller, or Spark, compares the values, so a collision costs
+time, and never a wrong answer.
 """
 
 from __future__ import annotations
@@ -15,45 +15,63 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
-from workbench.engine.physical.grouped_filter import comparable
+from workbench.engine.storage.comparable import comparable
+from workbench.engine.storage.lineage import Mask, Positions
 from workbench.engine.storage.segments import open_segment
-from workbench.engine.storage.sorted_index import Positions, sorted_index
+from workbench.engine.storage.sorted_index import sorted_index
 
 Hashes = npt.NDArray[np.uint64]
 
 AT_ONCE = 64
-"""At most so many candidates of one key are tried at a time where one is wanted."""
+"""At most so many candidates of one key are tried at a time where one match is enough."""
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
-_SOME_DAY = -(1 << 23)
-"""The first day that an index tells from others; the last one is as far from 1970."""
+_FIRST_DAY = -(1 << 23)
+"""The first day that an index can tell from others; the last one is as far from 1970."""
 _DAYS = np.uint64((1 << 24) - 1)
 
 
 @dataclass(frozen=True)
 class Key:
-    """By what rows are found: their key's columns, and within a key the day in a column of dates, if they have one."""
+    """What rows are looked up by: the columns of a key and, within a key, the day in a column of dates if there is one.
+
+    With ``nulls`` NULL is a value like others, as in GROUP BY; without, a row with a NULL has no key, as in a join.
+    """
 
     columns: tuple[str, ...]
     day: str | None = None
+    nulls: bool = False
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What is looked for: for each key its hash, or with days the first and the last hash."""
+class KeyRanges:
+    """What is looked for: for each position the first and the last hash. They are equal unless days are looked for."""
 
     low: Hashes
     high: Hashes
     by_day: bool = False
 
     @staticmethod
-    def keys(hashes: Hashes) -> Wanted:
-        """Keys alone."""
-        return Wanted(hashes, hashes)
+    def equal(hashes: Hashes) -> KeyRanges:
+        """Rows with just these hashes."""
+        return KeyRanges(hashes, hashes)
+
+    @staticmethod
+    def within_days(hashes: Hashes, days: Positions, first: float, last: float) -> KeyRanges:
+        """Rows of the same key some days later.
+
+        Args:
+            hashes: of the keys.
+            days: since 1970, one for each hash.
+            first, last: how many days later, at least and at most; may be negative, or infinite.
+        """
+        low = _FIRST_DAY if first == -np.inf else days + int(first)
+        high = -_FIRST_DAY if last == np.inf else days + int(last)
+        return KeyRanges(_with_day(hashes, low), _with_day(hashes, high), True)
 
 
-def key_hashes(columns: Sequence[pa.Array], nulls: bool = False) -> tuple[Hashes, npt.NDArray[np.bool_]]:
+def key_hashes(columns: Sequence[pa.Array], nulls: bool = False) -> tuple[Hashes, Mask]:
     """The hash of each row's key, and which rows have a key.
 
     Values of one type that are equal have equal hashes, in every process; 0.0 equals -0.0 and NaN equals NaN, as Spark
@@ -61,118 +79,71 @@ def key_hashes(columns: Sequence[pa.Array], nulls: bool = False) -> tuple[Hashes
 
     Args:
         columns: the key's, at least one.
-        nulls: whether NULL is a value like others, as in GROUP BY; if not, a row with one has no key, as in a join.
+        nulls: see ``Key``.
     """
     hashes = np.zeros(len(columns[0]), dtype=np.uint64)
-    whole = np.ones(len(columns[0]), dtype=bool)
+    has_key = np.ones(len(columns[0]), dtype=bool)
     for column in columns:
-        one = _one_hash(column)
+        values = value_hashes(column)
         if column.null_count:
             missing = np.asarray(column.is_null())
-            one = np.where(missing, _GOLDEN, one)
-            whole &= nulls | ~missing
-        hashes = _mixed(hashes * _GOLDEN + one)
-    return hashes, whole
+            values = np.where(missing, _GOLDEN, values)
+            has_key &= nulls | ~missing
+        hashes = _mixed(hashes * _GOLDEN + values)
+    return hashes, has_key
 
 
-def row_hashes(rows: pa.RecordBatch, names: Sequence[str], nulls: bool = False) -> tuple[Hashes, npt.NDArray[np.bool_]]:
+def row_hashes(rows: pa.RecordBatch, names: Sequence[str], nulls: bool = False) -> tuple[Hashes, Mask]:
     """``key_hashes`` of some columns; without columns all rows have one key."""
     if not names:
         return np.zeros(rows.num_rows, dtype=np.uint64), np.ones(rows.num_rows, dtype=bool)
     return key_hashes([rows.column(name) for name in names], nulls)
 
 
-def candidates(
-    segment: str, key: Key, wanted: Wanted, at_a_time: int, nulls: bool = False
-) -> Iterator[tuple[Positions, Positions]]:
-    """Rows of a segment whose key may be one of those wanted: positions in ``wanted``, and rows, pair by pair.
+def candidates(segment: str, key: Key, ranges: KeyRanges, at_a_time: int) -> Iterator[tuple[Positions, Positions]]:
+    """Rows of a segment that may have one of the keys: positions in ``ranges`` and in the segment, pair by pair.
 
-    About ``at_a_time`` pairs come together; more only where one key alone has more rows. ``nulls``: see ``key_hashes``.
+    About ``at_a_time`` pairs come together; more only where one key alone has more rows.
     """
-    first, counts, rows = _found(segment, key, wanted, nulls)
-    found = np.flatnonzero(counts)
-    portion = np.cumsum(counts[found]) // at_a_time
-    for some in np.split(found, np.flatnonzero(np.diff(portion)) + 1):
-        repeats = counts[some]
-        asked = np.repeat(some, repeats)
-        within = np.arange(len(asked)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
-        yield asked, rows[first[asked] + within]
+    first, counts, rows = _matches(segment, key, ranges)
+    asked = np.flatnonzero(counts)
+    portion = np.cumsum(counts[asked]) // at_a_time
+    for some in np.split(asked, np.flatnonzero(np.diff(portion)) + 1):
+        repeated, within = _expanded(some, counts[some])
+        yield repeated, rows[first[repeated] + within]
 
 
-def one_candidate(
-    segment: str, key: Key, wanted: Wanted, good: Callable[[Positions, Positions], npt.NDArray[np.bool_]]
+def one_match(
+    segment: str, key: Key, ranges: KeyRanges, matches: Callable[[Positions, Positions], Mask]
 ) -> tuple[Positions, Positions]:
-    """For each of those wanted one of its candidates that is good: positions in ``wanted``, and rows, pair by pair.
+    """For each position in ``ranges`` one of its candidates that matches, if there is any: pair by pair.
 
     Args:
-        segment, key, wanted: as of ``candidates``.
-        good: tells it of pairs.
+        segment, key, ranges: as of ``candidates``.
+        matches: which of some pairs match.
     """
-    first, counts, rows = _found(segment, key, wanted, nulls=False)
+    first, counts, rows = _matches(segment, key, ranges)
     left = np.flatnonzero(counts)
     parts = [(left[:0], rows[:0])]
     tried, more = 0, 1
     while len(left):
-        repeats = np.minimum(counts[left] - tried, more)
-        asked = np.repeat(left, repeats)
-        within = np.arange(len(asked)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
+        asked, within = _expanded(left, np.minimum(counts[left] - tried, more))
         found = rows[first[asked] + tried + within]
-        fit = good(asked, found)
-        served, at = np.unique(asked[fit], return_index=True)
-        parts.append((served, found[fit][at]))
+        good = matches(asked, found)
+        served, at = np.unique(asked[good], return_index=True)
+        parts.append((served, found[good][at]))
         tried, more = tried + more, min(2 * more, AT_ONCE)
         left = left[(counts[left] > tried) & ~np.isin(left, served)]
     return np.concatenate([asked for asked, _ in parts]), np.concatenate([found for _, found in parts])
 
 
-def count_candidates(segment: str, key: Key, wanted: Wanted) -> int:
+def count_candidates(segment: str, key: Key, ranges: KeyRanges) -> int:
     """How many pairs ``candidates`` would find."""
-    return int(_found(segment, key, wanted, nulls=False)[1].sum())
+    return int(_matches(segment, key, ranges)[1].sum())
 
 
-def within_days(hashes: Hashes, days: npt.NDArray[np.int64], first: float, last: float) -> Wanted:
-    """What is wanted by rows that look for those of the same key some days later.
-
-    Args:
-        hashes: of their keys.
-        days: theirs, since 1970.
-        first, last: how many days later, at least and at most; may be negative, or infinite.
-    """
-    low = _SOME_DAY if first == -np.inf else days + int(first)
-    high = -_SOME_DAY if last == np.inf else days + int(last)
-    return Wanted(_with_day(hashes, low), _with_day(hashes, high), True)
-
-
-def _found(segment: str, key: Key, wanted: Wanted, nulls: bool) -> tuple[Positions, Positions, Positions]:
-    """For each of those wanted where its rows begin in the index and how many there are; and the index's rows."""
-    assert wanted.by_day == (key.day is not None)
-    hashes, rows = _index(segment, key, nulls)
-    first = np.searchsorted(hashes, wanted.low, side="left")
-    return first, np.maximum(0, np.searchsorted(hashes, wanted.high, side="right") - first), rows
-
-
-def _index(segment: str, key: Key, nulls: bool) -> tuple[Hashes, Positions]:
-    def entries() -> tuple[Hashes, Positions]:
-        batch = open_segment(segment)
-        hashes, whole = row_hashes(batch, key.columns, nulls)
-        if key.day is not None:
-            days = batch.column(key.day)
-            whole &= ~np.asarray(days.is_null())
-            hashes = _with_day(hashes, comparable(days))
-        rows = np.flatnonzero(whole)
-        return hashes[rows], rows
-
-    return sorted_index(segment, "\x00".join(("key", *key.columns, str(nulls), f"by {key.day}")), entries)
-
-
-def _with_day(hashes: Hashes, days: npt.NDArray[np.generic] | int) -> Hashes:
-    """Hashes whose last bits are days, so that rows of one key are in the order of their days."""
-    # Days beyond these are the first or the last one, so they are found too often, and never too seldom.
-    placed = (np.clip(days, _SOME_DAY, -_SOME_DAY - 1) - _SOME_DAY).astype(np.uint64)
-    return (hashes & ~_DAYS) | placed
-
-
-def _one_hash(column: pa.Array) -> Hashes:
+def value_hashes(column: pa.Array) -> Hashes:
+    """The hash of each value of a column; what stands for NULL is arbitrary."""
     if not pa.types.is_string(column.type):
         numbers = comparable(column)
         if pa.types.is_floating(column.type):
@@ -182,6 +153,40 @@ def _one_hash(column: pa.Array) -> Hashes:
     values = np.append(encoded.dictionary.to_numpy(zero_copy_only=False), "")
     hashes = pd.util.hash_array(values.astype(object), categorize=False)
     return np.asarray(hashes[encoded.indices.fill_null(len(values) - 1).to_numpy(zero_copy_only=False)])
+
+
+def _expanded(positions: Positions, counts: Positions) -> tuple[Positions, Positions]:
+    """Each position as often as its count says, and beside it 0, 1, 2, ..."""
+    return np.repeat(positions, counts), np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+
+
+def _matches(segment: str, key: Key, ranges: KeyRanges) -> tuple[Positions, Positions, Positions]:
+    """For each position in ``ranges`` where its rows begin in the index and how many there are; the index's rows."""
+    assert ranges.by_day == (key.day is not None)
+    hashes, rows = _index(segment, key)
+    first = np.searchsorted(hashes, ranges.low, side="left")
+    return first, np.maximum(0, np.searchsorted(hashes, ranges.high, side="right") - first), rows
+
+
+def _index(segment: str, key: Key) -> tuple[Hashes, Positions]:
+    def entries() -> tuple[Hashes, Positions]:
+        batch = open_segment(segment)
+        hashes, has_key = row_hashes(batch, key.columns, key.nulls)
+        if key.day is not None:
+            days = batch.column(key.day)
+            has_key &= ~np.asarray(days.is_null())
+            hashes = _with_day(hashes, comparable(days))
+        rows = np.flatnonzero(has_key)
+        return hashes[rows], rows
+
+    return sorted_index(segment, "\x00".join(("key", *key.columns, str(key.nulls), f"by {key.day}")), entries)
+
+
+def _with_day(hashes: Hashes, days: npt.NDArray[np.generic] | int) -> Hashes:
+    """Hashes whose last bits are days, so that rows of one key are in the order of their days."""
+    # Days beyond these are the first or the last one, so they are found too often, and never too seldom.
+    placed = (np.clip(days, _FIRST_DAY, -_FIRST_DAY - 1) - _FIRST_DAY).astype(np.uint64)
+    return (hashes & ~_DAYS) | placed
 
 
 def _mixed(x: Hashes) -> Hashes:

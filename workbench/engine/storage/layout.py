@@ -8,6 +8,7 @@ from functools import cached_property
 
 import pyarrow as pa
 
+from workbench.engine.storage.lineage import word_column
 from workbench.sql.algebra.types import DataType
 from workbench.streams.arrow_types import to_arrow
 
@@ -17,12 +18,7 @@ WEIGHT = "_weight"
 """Column: the change's weight in the Z-set."""
 
 MEMBER = "_member"
-"""Column: in a family of siblings, whose row it is."""
-
-
-def word_column(word: int) -> str:
-    """The column that holds bits 64·word … 64·word+63 of the lineage."""
-    return f"_bits{word}"
+"""Column: among fused operators, the number of the one whose row it is."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +59,8 @@ def conform(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 def _column(batch: pa.RecordBatch, wanted: pa.Field) -> pa.Array:
     at = batch.schema.get_field_index(wanted.name)
     if at >= 0:
-        found = batch.column(at)
-        return found if found.type == wanted.type else found.cast(wanted.type)
+        column = batch.column(at)
+        return column if column.type == wanted.type else column.cast(wanted.type)
     if wanted.name.startswith("_bits"):
         return pa.array([0] * batch.num_rows, type=pa.int64())
     return pa.nulls(batch.num_rows, wanted.type)

@@ -1,8 +1,8 @@
-"""A relation that grows batch by batch: runs of segments, few of them however many batches there were (design 5).
+"""A relation as a log-structured merge tree: it grows batch by batch, and has few runs of segments (design 5).
 
-Every change adds a run; when the newest ones are many and of about one size, they become one. So a row is written
-again a logarithmic number of times, and there are a logarithmic number of runs to look into (the logarithmic method
-of Bentley and Saxe; log-structured merge trees).
+Every change adds a run. When the newest runs are many and of about one size, they are merged to one. So a row is
+written again a logarithmic number of times, and a look-up reads a logarithmic number of runs (the logarithmic method of
+Bentley and Saxe; O'Neil et al., The log-structured merge-tree).
 """
 
 from __future__ import annotations
@@ -17,59 +17,86 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from workbench.engine.operators.filter_and_write import Delta
-from workbench.engine.spark.frames import changed_frame, has_exchange, segments_frame, write, writing
-from workbench.engine.spark.job_input import Input, Note
-from workbench.engine.storage.layout import BATCH, WEIGHT, Layout, conform, word_column
-from workbench.engine.storage.scan import Leaf
-from workbench.engine.storage.segments import SEGMENT_ROWS, Segment, check_segments, open_segment, write_segments
+from workbench.engine.spark.plan_cache import has_exchange
+from workbench.engine.storage.frames import change_frame, run_writing, segments_frame, writing_plan
+from workbench.engine.storage.job_input import InputRows, JobInput
+from workbench.engine.storage.layout import BATCH, WEIGHT, Layout, conform
+from workbench.engine.storage.lineage import word_column
+from workbench.engine.storage.scan import Scan
+from workbench.engine.storage.segments import SEGMENT_ROWS, Run, check_segments, open_segment, write_segments
 
 RUNS = 5
-"""So many runs of about one size become one, or a few more: which of them, is each relation's own."""
+"""So many runs of about one size are merged, or up to ``APART`` - 1 more; the number differs between relations."""
 
 APART = 4
-"""Relations have so many numbers of runs: if all had the same, all would merge in the same batches."""
+"""Relations have so many different numbers of runs: with the same, all would merge in the same batches."""
 
 SMALL_ROWS = 20_000
-"""So many rows are few: what has no more is merged by the driver, and sent to every task of a join."""
+"""At most so many rows are merged by the driver, and sent to every task of a join."""
 
 ROWS_A_TASK = 100_000
 """A job that reads at most so many rows runs as one task: a second one costs more than it saves."""
 
 
+@dataclass(frozen=True)
+class Delta:
+    """The changes of a relation in one batch (a Z-set): each row has a weight, which is negative where rows leave.
+
+    Attributes:
+        segments: the rows.
+        rows_in: how many rows the root produced before the filter.
+        counts: the number of rows with each bit; after all words of bits, those with each of the filter's combinations.
+        state_segments: rows of the operator's state, written by the same job.
+    """
+
+    segments: Run = ()
+    rows_in: int = 0
+    counts: tuple[int, ...] = ()
+    state_segments: Run = ()
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return _rows(self.segments)
+
+    def count(self, bit: int) -> int:
+        """The number of rows with a bit, or with a combination."""
+        return self.counts[bit] if bit < len(self.counts) else 0
+
+
+NO_CHANGE = Delta()
+
+
 @dataclass(frozen=True, eq=False)
 class Merge:
-    """Makes rows fewer when runs become one, where that is possible without changing what they mean.
+    """Merges runs to fewer rows, for a relation in which that does not change what the rows mean.
 
     Attributes:
         role: of the relation among those of its folder.
-        fewer: the rows that are left; it is told whether these are all rows there are.
-        plans: those that are made once, by the same: hundreds of small relations merge in one batch.
+        reduce: the plan of the rows that are left; its second argument tells whether these are all rows there are.
+        plans: the plans that were made, for some and for all rows: hundreds of small relations merge in one batch.
     """
 
     role: str
-    fewer: Callable[[DataFrame, bool], DataFrame]
+    reduce: Callable[[DataFrame, bool], DataFrame]
     plans: dict[bool, DataFrame] = field(default_factory=dict)
 
     def write(self, relation: Relation, merging: Run, whole: bool) -> Run:
         """Some of a relation's runs as one."""
         if tasks_for(_rows(merging), relation.spark) > 1:
             rows = relation.frame(relation.layout.arrow.names, merging)
-            return write(writing(self.fewer(rows, whole), relation.folder))
-        note = Note.of(relation.folder, f"merge-{self.role}")
-        note.write(0, [Input(merging)])
+            return run_writing(writing_plan(self.reduce(rows, whole), relation.folder))
+        job_input = JobInput.of(relation.folder, f"merge-{self.role}")
+        job_input.write(0, [InputRows(merging)])
         plan = self.plans.get(whole)
         if plan is None:
-            everything = Leaf.everything(relation.layout)
-            rows = changed_frame(relation.spark, note, 0, everything, 1).select(*_quoted(relation.layout))
-            plan = writing(self.fewer(rows, whole), relation.folder)
+            everything = Scan.everything(relation.layout)
+            columns = [f"`{name}`" for name in relation.layout.arrow.names]
+            rows = change_frame(relation.spark, job_input, 0, everything, 1).select(*columns)
+            plan = writing_plan(self.reduce(rows, whole), relation.folder)
             if not has_exchange(plan):
                 self.plans[whole] = plan
-        return write(plan)
-
-
-Run = tuple[Segment, ...]
-"""Segments written together: what one change or one merge brought."""
+        return run_writing(plan)
 
 
 @dataclass(frozen=True)
@@ -81,7 +108,7 @@ class Relation:
     folder: Path
     runs: tuple[Run, ...] = ()
     merge: Merge | None = None
-    """What makes rows fewer, where that is possible."""
+    """Merges runs to fewer rows, where that is possible."""
 
     @cached_property
     def segments(self) -> Run:
@@ -90,7 +117,7 @@ class Relation:
 
     @cached_property
     def rows(self) -> int:
-        """Rows held, changes that cancel each other counted too."""
+        """How many rows there are, also those that cancel each other."""
         return _rows(self.segments)
 
     @cached_property
@@ -115,10 +142,6 @@ class Relation:
         newest = _to_merge(grown.runs, RUNS + self._apart, at_most=SEGMENT_ROWS if self.merge is None else None)
         return grown._merged(newest) if newest else grown
 
-    def narrowed(self, layout: Layout) -> Relation:
-        """The relation with fewer columns."""
-        return replace(self, layout=layout)
-
     @property
     def _apart(self) -> int:
         """By how many runs it merges later than others; the same whenever it is opened."""
@@ -140,7 +163,7 @@ class Relation:
             together = pa.Table.from_batches([conform(open_segment(s.path), self.layout.arrow) for s in merging])
             return replace(self, runs=(*older, write_segments(together, self.folder)))
         frame = self.frame(self.layout.arrow.names, merging)
-        return replace(self, runs=(*older, write(writing(frame, self.folder))))
+        return replace(self, runs=(*older, run_writing(writing_plan(frame, self.folder))))
 
 
 def tasks_for(rows: int, spark: SparkSession) -> int:
@@ -148,19 +171,17 @@ def tasks_for(rows: int, spark: SparkSession) -> int:
     return 1 if rows <= ROWS_A_TASK else max(1, spark.sparkContext.defaultParallelism)
 
 
-def _quoted(layout: Layout) -> list[str]:
-    return [f"`{name}`" for name in layout.arrow.names]
-
-
 def _rows(segments: Run) -> int:
     return sum(segment.rows for segment in segments)
 
 
 def _to_merge(runs: Sequence[Run], many: int, at_most: int | None) -> int:
-    """How many of the newest runs should become one: those of which each is at most twice as large as all newer.
+    """How many of the newest runs to merge: those that are each at most twice as large as all newer ones together.
 
-    ``many``: if they are so many.
-    ``at_most``: runs of more rows stay as they are. Rows that merging does not make fewer gain nothing beyond that.
+    Args:
+        runs: oldest first.
+        many: fewer than so many are not merged.
+        at_most: runs of more rows stay as they are, since merging them does not make their rows fewer.
     """
     newer = count = 0
     for rows in map(_rows, reversed(runs)):
@@ -173,7 +194,7 @@ def _to_merge(runs: Sequence[Run], many: int, at_most: int | None) -> int:
 def consolidate(rows: DataFrame, layout: Layout) -> DataFrame:
     """The Z-set's normal form: equal rows once, with the sum of their weights, and none with weight 0.
 
-    The batch of a merged row is its latest: in a relation whose rows are retracted nobody asks a row's batch.
+    A merged row has the latest batch of its rows: where rows are retracted, nothing depends on a row's batch.
     """
     names = [*layout.columns, *map(word_column, range(layout.words))]
     grouped = rows.groupBy(*[F.col(f"`{name}`") for name in names])

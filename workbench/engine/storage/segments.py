@@ -1,7 +1,7 @@
-"""Segments: rows in files that are written once and memory-mapped by whoever reads them.
+"""Segments: files of rows that are written once, and mapped into memory where they are read.
 
-A segment is one Arrow record batch, uncompressed, so opening it costs nothing however large it is, its columns are read
-only where they are needed, and all processes of a machine share the pages. State needs no process's memory.
+A segment is one Arrow record batch, uncompressed. So opening it costs the same however large it is, columns are read
+only where they are needed, and all processes of a machine share the pages.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import pyarrow as pa
 
 from workbench.engine.storage.layout import conform
 from workbench.errors import EngineError
-from workbench.files.checked import NewFile, checksum_of, make_folder
 from workbench.files.mapped import MAPPED, remove_file
+from workbench.files.writing import NewFile, checksum_of, make_folder
 
 SEGMENT_ROWS = 250_000
 """About so many rows make a segment: what a task keeps in memory before it writes."""
@@ -33,7 +33,7 @@ class Segment:
     Attributes:
         path: where it is.
         rows: how many there are.
-        checksum: of its bytes (``workbench.files.checked``); ``None`` where it is not known, as in the tasks of a job.
+        checksum: of its bytes (``workbench.files.writing``); ``None`` where it is not known, as in the tasks of a job.
     """
 
     path: str
@@ -41,11 +41,15 @@ class Segment:
     checksum: int | None = None
 
 
+Run = tuple[Segment, ...]
+"""Segments written together: the rows of one change, or of one merge."""
+
+
 class SegmentWriter:
-    """Writes rows to segments as they come; ``close`` gives those that were written.
+    """Writes rows to segments as they come; ``close`` gives the segments.
 
     Args:
-        folder: where.
+        folder: of the segments.
         mark: what the names of the files begin with.
     """
 
@@ -84,26 +88,32 @@ class SegmentWriter:
         self._waiting = []
 
 
-def write_segments(table: pa.Table, folder: Path) -> tuple[Segment, ...]:
-    """Write a table that this process has."""
+def write_segments(table: pa.Table, folder: Path) -> Run:
+    """Write the rows of a table."""
     writer = SegmentWriter(str(folder))
     for batch in table.to_batches():
         writer.add(batch)
     return tuple(writer.close())
 
 
+def segments_marked(mark: str, folder: str) -> list[Segment]:
+    """The segments of a folder whose names begin with a mark, with their checksums as they are now."""
+    paths = map(str, sorted(Path(folder).glob(f"{mark}*.arrow")))
+    return [Segment(path, open_segment(path).num_rows, checksum_of(path)) for path in paths]
+
+
 def open_segment(path: str) -> pa.RecordBatch:
-    """The rows of a segment, where they are; nothing is read yet."""
+    """The rows of a segment, mapped; nothing is read yet."""
     return MAPPED.batch(path)
 
 
 def check_segments(segments: Iterable[Segment]) -> None:
-    """Nothing when segments have the bytes that were written; for whoever puts a copy of their rows in their place.
+    """Check that segments have the bytes that were written, before their rows are copied.
 
-    Damaged rows would get a checksum that is right, and what tells that they are damaged would be gone.
+    A copy of damaged rows would get a right checksum, and nothing would tell of the damage any more.
 
     Raises:
-        EngineError: they are not; the message names the file.
+        EngineError: a segment has other bytes; the message names the file.
     """
     for segment in segments:
         if segment.checksum is not None and checksum_of(segment.path) != segment.checksum:
@@ -114,7 +124,7 @@ def check_segments(segments: Iterable[Segment]) -> None:
 
 
 def remove_segment(path: str) -> None:
-    """Delete a segment and the indexes made of it. Who has it open keeps reading it."""
+    """Delete a segment and its indexes. A reader that has it open keeps its rows."""
     file = Path(path)
     for index in file.parent.glob(f"{file.stem}.*"):
         remove_file(index)
@@ -126,17 +136,17 @@ Share = list[tuple[str, int, int]]
 
 def shares(segments: Iterable[Segment], tasks: int) -> list[Share]:
     """The rows of segments in ``tasks`` parts of about equal size."""
-    out: list[Share] = [[] for _ in range(tasks)]
+    parts: list[Share] = [[] for _ in range(tasks)]
     for segment in segments:
         cuts = [segment.rows * i // tasks for i in range(tasks + 1)]
-        for share, (start, end) in zip(out, pairwise(cuts), strict=True):
+        for share, (start, end) in zip(parts, pairwise(cuts), strict=True):
             if end > start:
                 share.append((segment.path, start, end - start))
-    return out
+    return parts
 
 
 def read_share(share: Share, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """The rows of a share, some at a time."""
+    """The rows of a share in a schema (``conform``), at most ``HANDED_ON`` at a time."""
     for path, start, rows in share:
         batch = open_segment(path)
         for first in range(start, start + rows, HANDED_ON):

@@ -1,13 +1,15 @@
-"""An index of a segment: its rows in the order of some key, in a file beside it that is mapped like it.
+"""Indexes of a segment: its rows in the order of a key, in a file beside it that is mapped like it.
 
-It is written when somebody first looks for that key, by whatever process that is, and removed with its segment.
+An index is written when somebody first looks for its key, by whatever process that is, and removed with its segment.
+``key_index`` has the keys that are hashes; the keys that are times are here. PSoup keeps its results sorted by time
+(PSoup 3.3, 4.3), so that finding the rows that a window lets in or out costs what their number costs, and not the
+number of all rows.
 """
 
 from __future__ import annotations
 
 import os
-import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -17,12 +19,18 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from workbench.files.checked import NewFile
+from workbench.engine.storage.lineage import Positions
+from workbench.engine.storage.segments import open_segment
 from workbench.files.mapped import MAPPED
+from workbench.files.writing import replacing
+from workbench.sql.windows.bounds import Interval
+from workbench.streams.arrow_types import Mask, Times, times_of
 
-Positions = npt.NDArray[np.int64]
 Entries = tuple[npt.NDArray[Any], Positions]
 """Keys in order, and where in the segment the row of each stands."""
+
+Extent = Mapping[str, Interval]
+"""For every column with a time its interval; both ends belong to it."""
 
 
 def sorted_index(segment: str, key: str, make: Callable[[], Entries]) -> Entries:
@@ -30,16 +38,58 @@ def sorted_index(segment: str, key: str, make: Callable[[], Entries]) -> Entries
 
     Args:
         segment: its path.
-        key: what tells the index from the segment's others.
-        make: gives its entries, in any order, when there is no such index yet.
+        key: names the index among the segment's indexes.
+        make: gives its entries, in any order, when the index is not there yet.
     """
     file = f"{os.path.splitext(segment)[0]}.{_name(key)}.index"
     try:
         entries = MAPPED.batch(file)
     except FileNotFoundError:
-        _write(file, *make())
+        _write(Path(file), *make())
         entries = MAPPED.batch(file)
     return entries.column(0).to_numpy(), entries.column(1).to_numpy()
+
+
+def rows_within(segment: str, column: str, intervals: Iterable[Interval]) -> Positions:
+    """The rows of a segment whose time is in one of some disjoint intervals."""
+    times, rows = _time_index(segment, column)
+    parts = [
+        rows[np.searchsorted(times, i.low, side="left") : np.searchsorted(times, i.high, side="right")]
+        for i in intervals
+    ]
+    return np.concatenate([np.empty(0, dtype=np.int64), *parts])
+
+
+def count_within(segment: str, column: str, interval: Interval) -> int:
+    """How many rows of a segment have their time in an interval."""
+    times, _ = _time_index(segment, column)
+    first, after = np.searchsorted(times, interval.low), np.searchsorted(times, interval.high, side="right")
+    return max(0, int(after) - int(first))
+
+
+def within(rows: pa.RecordBatch, extent: Extent) -> Mask:
+    """Which rows have each of their times in its interval; a row without one of the times is outside."""
+    inside = np.ones(rows.num_rows, dtype=bool)
+    for column, interval in extent.items():
+        times, known = times_of(rows.column(column))
+        inside &= known & (times >= interval.low) & (times <= interval.high)
+    return inside
+
+
+@lru_cache(maxsize=4_096)
+def earliest_time(segment: str, column: str) -> int | None:
+    """The least time of a segment's rows, if any has one; it is found without an index."""
+    times, known = times_of(open_segment(segment).column(column))
+    return int(times[known].min()) if known.any() else None
+
+
+def _time_index(segment: str, column: str) -> tuple[Times, Positions]:
+    def entries() -> tuple[Times, Positions]:
+        times, known = times_of(open_segment(segment).column(column))
+        rows = np.flatnonzero(known)
+        return times[rows], rows
+
+    return sorted_index(segment, f"time {column}", entries)
 
 
 @lru_cache(maxsize=4_096)
@@ -47,15 +97,9 @@ def _name(key: str) -> str:
     return sha256(key.encode()).hexdigest()[:16]
 
 
-def _write(file: str, keys: npt.NDArray[Any], rows: Positions) -> None:
+def _write(file: Path, keys: npt.NDArray[Any], rows: Positions) -> None:
     order = np.argsort(keys, kind="stable")
     entries = pa.RecordBatch.from_arrays([pa.array(keys[order]), pa.array(rows[order])], names=["key", "row"])
-    # Two tasks may do this at a time; they write the same.
-    part = Path(f"{file}.{uuid.uuid4().hex}")
-    try:
-        with NewFile(part) as out, pa.ipc.new_file(out, entries.schema) as writer:
-            writer.write_batch(entries)
-        os.replace(part, file)
-    except BaseException:
-        part.unlink(missing_ok=True)  # on a full disk every byte counts
-        raise
+    # Two tasks may write the same index at a time; both write the same bytes, and the last one stays.
+    with replacing(file) as out, pa.ipc.new_file(out, entries.schema) as writer:
+        writer.write_batch(entries)

@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from workbench.engine.spark.local import local_spark
+from workbench.engine.spark.local_session import local_spark
 from workbench.experiments.peers.digests import Digest, digest_of
 from workbench.experiments.workload import FED, Workload
 

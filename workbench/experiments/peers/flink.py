@@ -20,7 +20,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from workbench.engine.spark.doctor import use_java
+from workbench.engine.spark.java import use_java
 from workbench.errors import WorkbenchError
 from workbench.experiments import runs
 from workbench.experiments.measure import PeakMemory

@@ -20,7 +20,7 @@ from duckdb.func import SPECIAL
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from workbench.engine.spark.local import local_spark
+from workbench.engine.spark.local_session import local_spark
 from workbench.experiments.peers.digests import Digest, digest, digest_of
 from workbench.experiments.query_sets import GeneratedQuery
 from workbench.experiments.sample_streams.zipcodes import zipdistance

@@ -276,7 +276,7 @@ class Soak:
         now, processes = time.monotonic(), {kind: usage(pids) for kind, pids in session_processes().items()}
         worked = sum(each.seconds for each in processes.values())
         session = self._session
-        operators = {operator.name for operator in session.reports[-1].operators}
+        operators = {operator.root for operator in session.reports[-1].operators}
         sample = Sample(
             (now - self._began) / 60,
             session.batch,

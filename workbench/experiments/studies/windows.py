@@ -171,7 +171,7 @@ def _long(chosen: argparse.Namespace, progress: Progress) -> Long:
         for batch in range(1, chosen.batches + 1):
             session.run(1)
             if batch % every == 0 or batch == 1:
-                operators = {operator.name for report in session.reports for operator in report.operators}
+                operators = {operator.root for report in session.reports for operator in report.operators}
                 kept[batch] = sum(session.kept(name)[0] for name in operators)
                 memory[batch] = resident_bytes()
                 arrived[batch] = session.streams["transfers"].position

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from workbench.engine.reports import BatchReport, operator_totals
 from workbench.explain.describe import NetworkView
 from workbench.explain.text import short
 from workbench.notebook.command_line import argument, command
@@ -13,7 +14,6 @@ from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import Shown, milliseconds, show, table, together
 
 if TYPE_CHECKING:
-    from workbench.engine.reports import BatchReport
     from workbench.session.session import Session
 
 SLOWEST = 10
@@ -51,7 +51,7 @@ def _by_batch(reports: Sequence[BatchReport], network: NetworkView) -> Shown:
             f"{report.rows:,}",
             milliseconds(report.seconds),
             _bar(report.seconds, longest),
-            _caption(max(report.operators, key=lambda o: o.seconds).name, network) if report.operators else "",
+            _caption(max(report.operators, key=lambda o: o.seconds).root, network) if report.operators else "",
         ]
         for report in reports
     ]
@@ -59,29 +59,20 @@ def _by_batch(reports: Sequence[BatchReport], network: NetworkView) -> Shown:
 
 
 def _by_operator(reports: Sequence[BatchReport], session: Session) -> Shown:
-    network = session.network
-    sums: dict[str, list[Any]] = {}
-    for operator in (o for report in reports for o in report.operators):
-        total = sums.setdefault(operator.name, [0, 0, 0, 0.0])
-        total[0] = len(operator.nodes)
-        total[1] += operator.rows_in
-        total[2] += operator.rows_out
-        total[3] += operator.seconds
-    whole = sum(total[3] for total in sums.values())
-    slowest = sorted(sums.items(), key=lambda item: -item[1][3])[:SLOWEST]
+    totals = operator_totals(reports)
     rows = [
         [
-            _caption(name, network),
-            str(nodes),
-            f"{rows_in:,}",
-            f"{rows_out:,}",
-            f"{session.kept(name)[0]:,}",
-            milliseconds(seconds),
-            _bar(seconds, whole),
+            _caption(total.last.root, session.network),
+            str(len(total.last.nodes)),
+            f"{total.rows_in:,}",
+            f"{total.rows_out:,}",
+            f"{session.kept(total.last.root)[0]:,}",
+            milliseconds(total.seconds),
+            _bar(total.share, 1),
         ]
-        for name, (nodes, rows_in, rows_out, seconds) in slowest
+        for total in totals[:SLOWEST]
     ]
-    count = f"the {len(slowest)} slowest of {len(sums)} operators" if len(sums) > len(slowest) else "operators"
+    count = f"the {len(rows)} slowest of {len(totals)} operators" if len(totals) > len(rows) else "operators"
     over = f"batch {reports[0].batch}" if len(reports) == 1 else f"batches {reports[0].batch} to {reports[-1].batch}"
     return table(["operator", "nodes", "rows in", "rows out", "kept", "time", ""], rows, f"{count}, {over}")
 

@@ -75,12 +75,12 @@ class PlanView(View):
         if chosen not in self.widget.nodes:
             return
         root = self.widget.nodes[chosen]["root"]
-        seconds = [{id_: o.seconds for o in report.operators for id_ in o.nodes} for report in reports]
+        operators = [report.operator_of(chosen) for report in reports]
         self.widget.series = {
             "node": chosen,
             "batches": [report.batch for report in reports],
             "rows": [report.node(chosen).rows_out for report in reports],
-            "seconds": [by_root.get(root, 0.0) for by_root in seconds],
+            "seconds": [0.0 if operator is None else operator.seconds for operator in operators],
             "kept": self.session.kept(root),
         }
 

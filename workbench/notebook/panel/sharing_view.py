@@ -119,7 +119,8 @@ class SharingView(View):
         if report is None or decision.node not in known:
             return ""
         node, measured = known[decision.node], report.node(decision.node)
-        seconds = sum(o.seconds for o in report.operators if decision.node in o.nodes)
+        operator = report.operator_of(decision.node)
+        seconds = 0.0 if operator is None else operator.seconds
         served = counted(len(node.queries), "query", "queries")
         return (
             f"<h4>Measured in batch {report.batch}</h4>"

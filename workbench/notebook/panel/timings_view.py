@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
 import ipywidgets
 
-from workbench.explain.describe import NetworkView
+from workbench.engine.reports import BatchReport, OperatorTotals, operator_totals
 from workbench.explain.text import short
 from workbench.notebook.display import Shown, milliseconds, table
 from workbench.notebook.panel.markup import grid, sparkline
@@ -16,9 +15,8 @@ from workbench.notebook.panel.view import View
 from workbench.notebook.panel.widgets import html_box
 from workbench.notebook.replay_status import running_batch
 
-if TYPE_CHECKING:
-    from workbench.engine.reports import BatchReport
-
+LISTED = 12
+"""Operators in the table."""
 BATCHES = 30
 """Batches in the chart."""
 SHOWN = 6
@@ -46,12 +44,16 @@ class TimingsView(View):
         reports = self.session.reports[-BATCHES:]
         if not reports:
             return Shown("no batch was run yet", "<p>no batch was run yet</p>")
-        names = _names(self.session.network)
         rows = [
-            [names.get(name, name), f"{self.session.kept(name)[0]:,}", milliseconds(seconds), f"{share:.0%}"]
-            for name, seconds, share in _slowest(reports)
+            [name, f"{self.session.kept(total.last.root)[0]:,}", milliseconds(total.seconds), f"{total.share:.0%}"]
+            for total, name in self._named(operator_totals(reports))
         ]
         return Shown(table(["operator", "kept", "time", "share"], rows).text, self._html())
+
+    def _named(self, totals: Sequence[OperatorTotals]) -> list[tuple[OperatorTotals, str]]:
+        """Operators with the captions of their roots, or their names where a root is not there any more."""
+        captions = {node.id: short(" ".join(node.caption), 70) for node in self.session.network.nodes}
+        return [(total, captions.get(total.last.root, total.last.name)) for total in totals]
 
     def _running(self) -> str:
         running = escape(running_batch(self.player.position)) or "no batch is running"
@@ -61,57 +63,54 @@ class TimingsView(View):
         reports = self.session.reports[-BATCHES:]
         if not reports:
             return "<p>No batch was run yet.</p>"
-        names, slowest = _names(self.session.network), _slowest(reports)
-        operators = [name for name, _, _ in slowest[:SHOWN]]
+        totals = operator_totals(reports)
         rows = [
             [
-                f'<svg width="22" height="14"><rect width="22" height="14" fill="{_colour(operators, name)}"/>'
-                f'<text x="11" y="11" text-anchor="middle">{_letter(operators, name)}</text></svg>',
-                escape(names.get(name, name)),
-                str(next(len(o.nodes) for r in reversed(reports) for o in r.operators if o.name == name)),
-                f"{self.session.kept(name)[0]:,}",
-                milliseconds(seconds),
-                f"{share:.0%}",
-                sparkline([_seconds(report, name) * 1000 for report in reports], "ms"),
+                f'<svg width="22" height="14"><rect width="22" height="14" fill="{_colour(place)}"/>'
+                f'<text x="11" y="11" text-anchor="middle">{_letter(place)}</text></svg>',
+                escape(name),
+                str(len(total.last.nodes)),
+                f"{self.session.kept(total.last.root)[0]:,}",
+                milliseconds(total.seconds),
+                f"{total.share:.0%}",
+                sparkline([seconds * 1000 for seconds in total.series], "ms"),
             ]
-            for name, seconds, share in slowest[:12]
+            for place, (total, name) in enumerate(self._named(totals[:LISTED]))
         ]
         arrived = sparkline([report.rows for report in reports], "rows by batch", 160)
         return (
-            f"<h4>Time of each batch, by operator</h4>{_stacked(reports, operators)}"
+            f"<h4>Time of each batch, by operator</h4>{_stacked(reports, totals)}"
             f"<p>Rows that arrived: {arrived} last {reports[-1].rows:,}</p>"
             f"<h4>Slowest operators of batches {reports[0].batch} to {reports[-1].batch}</h4>"
             + grid(["", "operator", "nodes", "rows kept", "time", "share", "by batch"], rows, numbers=(2, 3, 4, 5))
         )
 
 
-def _stacked(reports: Sequence[BatchReport], operators: Sequence[str]) -> str:
+def _stacked(reports: Sequence[BatchReport], totals: Sequence[OperatorTotals]) -> str:
     """Bars of stacked operators; trees overlap, so a bar may be longer than its batch took, which the line tells."""
-    sums = [sum(o.seconds for o in report.operators) for report in reports]
-    most = max([*sums, *(report.seconds for report in reports)]) or 1
+    # The operators after those with a colour of their own are one part of a bar.
+    rest = [sum(others) for others in zip(*(total.series for total in totals[SHOWN:]), strict=True)]
+    parts = [*(total.series for total in totals[:SHOWN]), rest or [0.0] * len(reports)]
+    most = max([*map(sum, zip(*parts, strict=True)), *(report.seconds for report in reports)]) or 1
     each = WIDTH / BATCHES
     marks = []
     for i, report in enumerate(reports):
         at = float(HEIGHT)
-        for name in [*operators, None]:
-            seconds = (
-                _seconds(report, name)
-                if name is not None
-                else sum(o.seconds for o in report.operators if o.name not in operators)
-            )
+        for place, series in zip([*range(len(parts) - 1), SHOWN], parts, strict=True):
+            seconds = series[i]
             high = HEIGHT * seconds / most
             at -= high
             if high < 0.5:
                 continue
-            title = f"batch {report.batch}: {milliseconds(seconds)}, {_letter(operators, name)}"
+            title = f"batch {report.batch}: {milliseconds(seconds)}, {_letter(place)}"
             marks.append(
                 f'<rect x="{i * each:.1f}" y="{at:.1f}" width="{each - 2:.1f}" height="{high:.1f}" '
-                f'fill="{_colour(operators, name)}"><title>{title}</title></rect>'
+                f'fill="{_colour(place)}"><title>{title}</title></rect>'
             )
             if high > 13 and each > 14:
                 marks.append(
                     f'<text x="{(i + 0.5) * each - 1:.1f}" y="{at + high / 2 + 4:.1f}" text-anchor="middle">'
-                    f"{_letter(operators, name)}</text>"
+                    f"{_letter(place)}</text>"
                 )
         wall = HEIGHT - HEIGHT * report.seconds / most
         marks.append(
@@ -128,27 +127,9 @@ def _stacked(reports: Sequence[BatchReport], operators: Sequence[str]) -> str:
     )
 
 
-def _seconds(report: BatchReport, name: str) -> float:
-    return sum(operator.seconds for operator in report.operators if operator.name == name)
+def _letter(place: int) -> str:
+    return "ABCDEF…"[min(place, SHOWN)]
 
 
-def _slowest(reports: Sequence[BatchReport]) -> list[tuple[str, float, float]]:
-    """Operators with their time in all batches and their share of it, the slowest first."""
-    sums: dict[str, float] = {}
-    for operator in (o for report in reports for o in report.operators):
-        sums[operator.name] = sums.get(operator.name, 0.0) + operator.seconds
-    whole = sum(sums.values()) or 1
-    return [(name, seconds, seconds / whole) for name, seconds in sorted(sums.items(), key=lambda item: -item[1])]
-
-
-def _letter(operators: Sequence[str], name: str | None) -> str:
-    return "ABCDEF"[operators.index(name)] if name in operators else "…"
-
-
-def _colour(operators: Sequence[str], name: str | None) -> str:
-    return COLOURS[operators.index(name)] if name in operators else COLOURS[-1]
-
-
-def _names(network: NetworkView) -> dict[str, str]:
-    """What operators are called: the captions of their trees' roots."""
-    return {node.id: short(" ".join(node.caption), 70) for node in network.nodes if node.id == node.root}
+def _colour(place: int) -> str:
+    return COLOURS[min(place, SHOWN)]

@@ -26,10 +26,10 @@ from typing import IO
 
 from workbench.catalog.catalog import Catalog
 from workbench.catalog.database import RESTORE, CatalogError
-from workbench.engine.storage.file_collection import Discarded
+from workbench.engine.storage.file_collection import FileCollector
 from workbench.errors import SessionError, WorkbenchError
-from workbench.files.checked import FOR_GROUP, FOR_OWNER, checksum_of, ensure_file, is_for_group
 from workbench.files.mapped import MAPPED, remove_folder
+from workbench.files.writing import FOR_GROUP, FOR_OWNER, checksum_of, ensure_file, is_for_group
 from workbench.session.directory.leftovers import SET_ASIDE, SetAside
 from workbench.session.directory.mark import MARK, Mark, MarkFile, read_mark
 
@@ -61,7 +61,7 @@ class Home:
     _writing: IO[bytes] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        self.discarded = Discarded(self.path / READERS)
+        self.collector = FileCollector(self.path / READERS)
         self.set_aside = SetAside(self.path)
         self._mark = MarkFile(self.path)
 

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench.files.checked import checksum_of
+from workbench.files.writing import checksum_of
 
 AT_A_TIME = 8
 """So many files are read at once: computing checksums of them keeps several cores busy."""

@@ -16,8 +16,8 @@ from typing import Any
 from pyspark import cloudpickle
 
 from workbench.catalog.session_rows import StoredFunction
-from workbench.engine.spark.fitting import shown
-from workbench.engine.spark.function_process import Limits
+from workbench.engine.spark.user_functions.process import Limits
+from workbench.engine.spark.user_functions.returned_values import short_repr
 from workbench.errors import SessionError
 from workbench.session.directory.signing import is_signed, signed
 from workbench.sql.schema import UserFunction
@@ -65,7 +65,7 @@ def takes(name: str, function: Callable[..., Any]) -> tuple[int, int | None]:
         ((1, 2), (0, None))
     """
     if not callable(function):
-        raise SessionError(f"{name} cannot be {shown(function)}", hint="give a Python function: lambda x: x + 1")
+        raise SessionError(f"{name} cannot be {short_repr(function)}", hint="give a Python function: lambda x: x + 1")
     try:
         parameters = inspect.signature(function).parameters.values()
     except (ValueError, TypeError):  # functions written in C need not say it

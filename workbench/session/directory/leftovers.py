@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from workbench.files.checked import make_folder
+from workbench.files.writing import make_folder
 
 SET_ASIDE = "set_aside"
 KEPT_COMMITS = 20

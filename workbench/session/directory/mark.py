@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from zlib import crc32
 
-from workbench.files.checked import NewFile, checksum_of
+from workbench.files.writing import NewFile, checksum_of
 
 MARK = "session.json"
 _SIZE = 200

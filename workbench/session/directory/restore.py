@@ -16,8 +16,8 @@ from workbench.engine.engine import Engine
 from workbench.engine.event_time import clock_of
 from workbench.engine.manifest import Manifest
 from workbench.engine.reports import BatchReport, OperatorReport, Places
-from workbench.engine.spark.function_process import Limits
-from workbench.engine.spark.functions import UserFunctions
+from workbench.engine.spark.user_functions.functions import UserFunctions
+from workbench.engine.spark.user_functions.process import Limits
 from workbench.engine.state import Held
 from workbench.errors import StreamError
 from workbench.network.network import Network

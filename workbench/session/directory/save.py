@@ -7,8 +7,8 @@ from pathlib import Path
 
 from workbench.catalog.catalog import Catalog
 from workbench.errors import SessionError
-from workbench.files.checked import copy_file, ensure_file, make_folder
 from workbench.files.durable import force_to_disk
+from workbench.files.writing import copy_file, ensure_file, make_folder
 from workbench.session.directory.directory import CATALOG, READERS, Home, new_identity
 from workbench.session.directory.mark import MARK
 from workbench.session.state import State

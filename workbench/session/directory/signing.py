@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from workbench.catalog.session_rows import StoredFunction
-from workbench.files.checked import NewFile, make_folder
+from workbench.files.writing import NewFile, make_folder
 
 _BYTES = 32
 

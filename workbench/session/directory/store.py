@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 from workbench.catalog.catalog import Catalog
 from workbench.catalog.database import CatalogError, reading
 from workbench.engine.engine import Engine
-from workbench.engine.spark.functions import UserFunctions
-from workbench.engine.spark.life import SparkLife
-from workbench.engine.spark.translated_errors import explained
+from workbench.engine.spark.failures import SparkMonitor, translate_errors
+from workbench.engine.spark.user_functions.functions import UserFunctions
 from workbench.errors import EnvironmentProblem, SessionError, StreamError
 from workbench.optimizer.statistics import StreamStatistics
 from workbench.session.directory.commit import write_commit
@@ -55,7 +54,7 @@ class Store:
         engine: Engine,
         functions: UserFunctions,
         answers: AnswersOf,
-        spark: SparkLife,
+        spark: SparkMonitor,
     ) -> None:
         self.home = home
         self._spark = spark
@@ -89,7 +88,7 @@ class Store:
         rows = self._planner.catalog.session
         with self.changing():
             rows.put_made(dialect, options)
-        with explained("begin the session"):
+        with translate_errors("begin the session"):
             self._identify(rows.identity)
 
     def open(self, repair: bool, trust: bool | None) -> None:
@@ -160,7 +159,7 @@ class Store:
         """
         self.home.check_open()
         try:
-            with self.home.discarded.kept():
+            with self.home.collector.reading():
                 yield self.state
         except OSError:
             self.home.check_open()  # a temporary folder is removed as its session is closed
@@ -187,7 +186,7 @@ class Store:
             with self._planner.transaction():
                 yield change
                 change.state = replace(change.state, held=self._engine.held)
-                with explained("commit"):
+                with translate_errors("commit"):
                     write_commit(self.home, self._planner.catalog, before, change.state)
         except BaseException:
             # An interrupt can come when everything is done.
@@ -238,7 +237,7 @@ class Store:
             query.status = after.disabled.get(name, ACTIVE)
 
     def _go_on(self, damage: Damage) -> None:
-        with explained("open the session"):
+        with translate_errors("open the session"):
             self._open_catalog()
         self._read(damage)
         self._tidy()
@@ -280,7 +279,7 @@ class Store:
 
     def _follow(self, watched: sqlite3.Connection) -> None:
         """Read what was committed last elsewhere; its files stay meanwhile."""
-        with self.home.discarded.kept():
+        with self.home.collector.reading():
             self._seen = self._commits_elsewhere(watched)
             self._use(self.home.catalog())
             with reading_catalog(self.home.path / CATALOG):
@@ -314,7 +313,7 @@ class Store:
         logs = {stream.log.folder.name for stream in self._state.streams.values()}
         commits = self._planner.catalog.session.commits
         left = [folder for folder in self.home.streams.glob("*") if folder.name not in logs]
-        with self.home.discarded.alone() as alone:
+        with self.home.collector.exclusive() as alone:
             if alone:
                 # Indexes were not forced to the disk. They are made again when somebody looks.
                 files = (path for path in self.home.state.rglob("*") if path.is_file())

@@ -122,7 +122,7 @@ class Upkeep:
         looked = 0
         while self._left and looked < BYTES:
             file = self._left.pop()
-            with self._store.home.discarded.kept():
+            with self._store.home.collector.reading():
                 wrong = file.wrong()
                 looked += 0 if wrong else os.path.getsize(file.path)
             if wrong:

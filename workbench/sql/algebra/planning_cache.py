@@ -16,10 +16,14 @@ R = TypeVar("R")
 
 
 class PlanningCache:
-    """The cached results of one session, an LRU cache for each function."""
+    """The cached results of one session.
+
+    Attributes:
+        caches: function -> the same function with an LRU cache.
+    """
 
     def __init__(self) -> None:
-        self._caches: dict[Callable[..., Any], Callable[..., Any]] = {}
+        self.caches: dict[Callable[..., Any], Callable[..., Any]] = {}
 
     @contextmanager
     def active(self) -> Iterator[None]:
@@ -33,9 +37,9 @@ class PlanningCache:
     def cache_of(self, function: Callable[..., Any], size: int) -> Callable[..., Any]:
         """The function with a cache of at most ``size`` results."""
         try:
-            return self._caches[function]
+            return self.caches[function]
         except KeyError:
-            return self._caches.setdefault(function, lru_cache(size)(function))
+            return self.caches.setdefault(function, lru_cache(size)(function))
 
 
 # The default serves code that runs outside of any session.

@@ -1,0 +1,142 @@
+"""What other dialects mean differently is refused, and never taken for what Spark or Oracle mean."""
+
+from __future__ import annotations
+
+import pytest
+from sql.bind_schema import SCHEMA
+from sql.fixtures import pairs
+
+from workbench.errors import UnsupportedError
+from workbench.sql.algebra.expressions import text
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.logical import Block
+
+
+def bound(expression: str, dialect: str) -> str:
+    query = bind(f"SELECT {expression} AS v FROM T", dialect, SCHEMA).query
+    assert isinstance(query, Block)
+    return text(query.outputs[0].expression)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "reason"),
+    [
+        ("mysql", "upper and lower case"),
+        ("TSQL", "upper and lower case"),
+        ("redshift", "blanks at their end"),
+        ("exasol", "empty text for NULL"),
+        ("sqlite", "types of their own"),
+        ("dremio", "not compared"),
+    ],
+)
+def test_dialects_refused_as_a_whole(dialect: str, reason: str) -> None:
+    with pytest.raises(UnsupportedError, match=reason) as caught:
+        bind("SELECT a FROM T", dialect, SCHEMA)
+    assert caught.value.hint and "spark or oracle" in caught.value.hint
+
+
+DIFFERENT = [
+    ("postgres", "log(x)"),
+    ("duckdb", "greatest(a, b)"),
+    ("postgres", "least(a, b)"),
+    ("hive", "least(a, b)"),
+    ("postgres", "concat(s, s)"),
+    ("duckdb", "s || m"),
+    ("duckdb", "substr(s, 0, 2)"),
+    ("duckdb", "substr(s, -2)"),
+    ("trino", "substr(s, a)"),
+    ("postgres", "left(s, -1)"),
+    ("postgres", "m / 3"),
+    ("duckdb", "a // b"),
+    ("postgres", "round(x)"),
+    ("postgres", "extract(dow from d)"),
+    ("duckdb", "dayofweek(d)"),
+    ("bigquery", "extract(week from d)"),
+    ("duckdb", "date_trunc('week', d)"),
+    ("duckdb", "s ~ 'x'"),
+    ("duckdb", "cast(m as int)"),
+    ("postgres", "cast(x as numeric)"),
+    ("hive", "trunc(d, 'DD')"),
+    ("postgres", "cast(x as varchar)"),
+    ("postgres", "cast(s as varchar(3))"),
+    ("duckdb", "cast(s as int)"),
+    ("trino", "trim(s)"),
+    ("postgres", "s < 'b'"),
+    ("postgres", "s between 'a' and 'b'"),
+    ("postgres", "max(s)"),
+    ("trino", "avg(m)"),
+    ("postgres", "avg(a)"),
+    ("duckdb", "quantile(a, 0.5)"),
+    ("postgres", "to_char(d, 'Mon')"),
+]
+
+
+@pytest.mark.parametrize(("dialect", "expression"), DIFFERENT)
+def test_constructs_that_differ_are_refused_with_a_hint(dialect: str, expression: str) -> None:
+    with pytest.raises(UnsupportedError, match="is not supported") as caught:
+        bound(expression, dialect)
+    assert caught.value.hint and caught.value.position is not None
+
+
+@pytest.mark.parametrize(("dialect", "expression", "expected"), pairs("dialects.sql"))
+def test_what_is_the_same_is_read(dialect: str, expression: str, expected: str) -> None:
+    assert bound(expression, dialect) == expected
+
+
+def test_a_timestamp_that_would_be_rounded_is_refused() -> None:
+    with pytest.raises(UnsupportedError, match="TIMESTAMP"):
+        bound("cast('2002-01-01 00:00:00.25' as timestamp(1))", "trino")
+
+
+def test_the_empty_text_is_null_in_oracle_alone() -> None:
+    for dialect, where in (("oracle", "false"), ("spark", "s = ''")):
+        query = bind("SELECT s FROM T WHERE s = ''", dialect, SCHEMA).query
+        assert isinstance(query, Block) and str(query.where) == where
+
+
+def test_variance_of_one_value_is_zero_under_its_short_name_in_oracle() -> None:
+    assert bound("variance(a)", "oracle").startswith("case((count_a_c9a23f1d = 1), 0.0d, variance_samp(")
+    assert bound("stddev(x)", "oracle").startswith("case((count_x_9ff24305 = 1), 0.0d, stddev_samp_x")
+    for same in (bound("var_samp(a)", "oracle"), bound("variance(a)", "spark")):
+        assert same.startswith("variance_samp(")
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "trunc(d, 'DAY')", "trunc(d, 'W')", "cast(ts as date)", "add_months(ts, 1)", "last_day(ts)", "to_char(m)",
+        "s || x", "s || d", "cast(d as varchar2(20))", "cast(s as date)", "to_date(s)", "log(x)",
+        "to_date(s, 'RR-MM-DD')", "to_timestamp(s, 'YYYY-MM-DD HH24:MI:SS.FF')", "extract(second from ts)",
+    ],
+)  # fmt: skip
+def test_refused_in_oracle(expression: str) -> None:
+    with pytest.raises(UnsupportedError) as caught:
+        bound(expression, "oracle")
+    assert caught.value.hint and caught.value.position is not None
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "trunc(d, 'DAY')", "trunc(d, 'DD')", "trunc(ts, 'HOUR')", "date_format(ts, 'HH:mm:ss.SSS')",
+        "date_format(d, 'Q')", "extract(second from ts)",
+    ],
+)  # fmt: skip
+def test_refused_in_spark(expression: str) -> None:
+    with pytest.raises(UnsupportedError) as caught:
+        bound(expression, "spark")
+    assert caught.value.hint and caught.value.position is not None
+
+
+def test_a_timestamp_moved_by_months_keeps_its_time_of_day() -> None:
+    for dialect, interval in (("spark", "interval 1 year"), ("oracle", "interval '1' year")):
+        query = bind(f"SELECT ts + {interval} v, d + {interval} w FROM T", dialect, SCHEMA).query
+        assert isinstance(query, Block)
+        assert [str(o.type) for o in query.outputs] == ["timestamp", "date"]
+
+
+def test_a_doubled_quote_is_a_quote() -> None:
+    for dialect in ("spark", "databricks", "oracle", "postgres"):
+        assert bound("'it''s'", dialect) == "'it''s'"
+    assert bound('"a""b" || s', "spark") == "('a\"b' || s)"
+    assert bound("'a' 'b'", "spark") == "('a' || 'b')"

@@ -1,0 +1,120 @@
+"""The input of an operator in one batch: the rows of its parents before the batch, the change, and the rows after."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workbench.engine.physical.plans import TreePlan
+from workbench.engine.spark.plan_cache import Views
+from workbench.engine.storage.job_input import InputRows
+from workbench.engine.storage.lineage import has_bit
+from workbench.engine.storage.relation import SMALL_ROWS, Delta, Relation
+from workbench.sql.windows.stream_time import EventTimeVector
+
+
+@dataclass(frozen=True)
+class ParentRows:
+    """The rows of a node, or of several of one tree, told from the tree's other rows by their bits.
+
+    Rows have the layout of the relation. SQL texts read views that stay the same until the rows differ.
+
+    Attributes:
+        views: names the views.
+        tree: the name of the tree.
+        relation: its rows before the batch.
+        delta: its change in the batch.
+        bits: of the nodes.
+        hydrating: whether all rows of the relation are the change, and nothing was before.
+    """
+
+    views: Views
+    tree: str
+    relation: Relation
+    delta: Delta
+    bits: tuple[int, ...]
+    hydrating: bool = False
+
+    @property
+    def bit(self) -> int:
+        """The bit of the only node that is read."""
+        (bit,) = self.bits
+        return bit
+
+    @property
+    def changed_rows(self) -> int:
+        """Rows of the change, each once for each node it belongs to; an upper bound when hydrating."""
+        return self.relation.rows if self.hydrating else sum(map(self.delta.count, self.bits))
+
+    @property
+    def small(self) -> bool:
+        """Whether the change is small enough to be sent to every task of a join."""
+        return self.changed_rows <= SMALL_ROWS
+
+    @property
+    def segments(self) -> InputRows:
+        """The change and the rows before it as segments, which also have rows of the tree's other nodes."""
+        if self.hydrating:
+            return InputRows(self.relation.segments)
+        return InputRows(self.delta.segments if self.changed_rows else (), self.relation.segments)
+
+    @property
+    def before(self) -> str | None:
+        """SQL of the node's rows before the batch; ``None`` when there were none."""
+        return None if self.hydrating or not self.relation.rows else self._all_rows()
+
+    @property
+    def change(self) -> str | None:
+        """SQL of the change; ``None`` when nothing changed."""
+        if not self.changed_rows:
+            return None
+        if self.hydrating:
+            return self._all_rows()
+        return self._of_node(
+            self.views.name(f"{self.tree}_change", self.delta, lambda: self.relation.delta_frame(self.delta))
+        )
+
+    @property
+    def after(self) -> str | None:
+        """SQL of the node's rows after the batch."""
+        return " UNION ALL ".join(part for part in (self.before, self.change) if part is not None) or None
+
+    def _all_rows(self) -> str:
+        return self._of_node(self.views.name(f"{self.tree}_rows", self.relation, lambda: self.relation.dataframe))
+
+    def _of_node(self, view: str) -> str:
+        return f"SELECT * FROM {view} WHERE {has_bit(self.bit)}"
+
+
+@dataclass(frozen=True)
+class OperatorInput:
+    """What the operator of a tree evaluates in one batch.
+
+    Attributes:
+        plan: the tree's plan.
+        parents: the rows that the root reads; of fused operators those that any of them reads.
+        batch: the number of the batch.
+        time: the event times after the batch.
+        time_before: those before it; ``None`` while the tree is hydrated, from all rows of its parents.
+        relation: the tree's rows before the batch; ``None`` while it is hydrated.
+        state: the state of its root before the batch, where it has one.
+        emitted: while the tree is hydrated, the rows of the tree that it replaces, if there is one.
+    """
+
+    plan: TreePlan
+    parents: tuple[ParentRows, ...]
+    batch: int
+    time: EventTimeVector
+    time_before: EventTimeVector | None = None
+    relation: Relation | None = None
+    state: Relation | None = None
+    emitted: Relation | None = None
+
+    @property
+    def changed_rows(self) -> int:
+        """How many of the parents' rows changed."""
+        return sum(rows.changed_rows for rows in self.parents)
+
+    @property
+    def segments(self) -> tuple[InputRows, ...]:
+        """The parents' rows as segments, for a job's input."""
+        return tuple(rows.segments for rows in self.parents)

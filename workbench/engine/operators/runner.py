@@ -1,0 +1,103 @@
+"""Runs operators on Spark: the folders of trees, the inputs of their jobs, and their plans through filter-and-write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+
+from workbench.engine.operators.filter_and_write import filter_and_write_plan, run_filter_and_write
+from workbench.engine.physical.accumulators import over_rows
+from workbench.engine.physical.plans import AggregatePlan, TreePlan
+from workbench.engine.spark.plan_cache import PlanCache, Views
+from workbench.engine.storage.job_input import SUFFIX, InputRows, JobInput
+from workbench.engine.storage.layout import BATCH, WEIGHT
+from workbench.engine.storage.relation import Delta
+from workbench.files.writing import make_folder
+
+
+class Runner:
+    """Makes the plans of trees and runs them.
+
+    Args:
+        spark: the Spark session to use.
+        folder: where rows are kept; every worker must reach it.
+    """
+
+    def __init__(self, spark: SparkSession, folder: Path) -> None:
+        self.spark = spark
+        self.views = Views(spark)
+        self._folder = folder
+        self._plans = PlanCache()
+
+    def forget(self, keep: Callable[[str], bool] = lambda tree: False) -> None:
+        """Forget the plans and views of all trees whose name is not to be kept."""
+        self._plans.forget(lambda name: keep(name.split("_")[0]))
+        self.views.forget(lambda name: keep(name.split("_")[0]))
+
+    def folder(self, tree: str) -> Path:
+        """The folder of a tree's rows; it is made when it is missing."""
+        folder = self._folder / tree
+        make_folder(folder)
+        return folder
+
+    def remove(self, tree: str) -> None:
+        """Remove the job inputs of a tree that has gone, and its folder unless rows that are still read are there."""
+        folder = self._folder / tree
+        for file in folder.glob(f"*{SUFFIX}"):
+            file.unlink(missing_ok=True)
+        with suppress(OSError):
+            folder.rmdir()
+
+    def job_input(self, plan: TreePlan, role: str = "now") -> JobInput:
+        """The input of a tree's jobs of a role."""
+        return JobInput.of(self.folder(plan.name), role)
+
+    def write_input(self, plan: TreePlan, batch: int, inputs: Sequence[InputRows] = ()) -> JobInput:
+        """Set the input of a tree's next job."""
+        job_input = self.job_input(plan)
+        job_input.write(batch, inputs)
+        return job_input
+
+    def bind(self, plan: TreePlan, role: str, rows: DataFrame) -> str:
+        """A view for the SQL of a tree's next plan."""
+        return self.views.bind(f"{plan.name}_{role}", rows)
+
+    def cached(self, plan: TreePlan, role: str, depends_on: object, make: Callable[[], DataFrame]) -> DataFrame:
+        """A Spark plan of a tree, kept while what it depends on is equal; made every time where it has an exchange."""
+        kept = self.cached_without_exchange(plan, role, depends_on, make)
+        return make() if kept is None else kept
+
+    def cached_without_exchange(
+        self, plan: TreePlan, role: str, depends_on: object, make: Callable[[], DataFrame]
+    ) -> DataFrame | None:
+        """A Spark plan of a tree, kept while what it depends on is equal; ``None`` where it has an exchange."""
+        return self._plans.get(f"{plan.name}_{role}", depends_on, make)
+
+    def plan(self, rows: str, plan: TreePlan, tasks: int | None = None) -> DataFrame:
+        """The Spark plan that takes a root's rows through the tree's filter and writes them; ``run`` runs it.
+
+        Args:
+            rows: SQL of the rows.
+            plan: the tree's plan.
+            tasks: how many tasks run it; as many as the rows come in unless given.
+        """
+        frame = self.spark.sql(_with_tested_expressions(rows, plan))
+        # Rows of a grouped root all belong to the batch that runs; others bring their own.
+        job_input = self.job_input(plan) if isinstance(plan, AggregatePlan) else None
+        frame = frame if tasks is None else frame.coalesce(tasks)
+        return filter_and_write_plan(frame, plan.filter.filter, plan.stored, str(self.folder(plan.name)), job_input)
+
+    def run(self, plan: DataFrame) -> Delta:
+        """Run a plan of ``plan``, as one job."""
+        return run_filter_and_write(plan)
+
+
+def _with_tested_expressions(rows: str, plan: TreePlan) -> str:
+    """SQL of a root's rows: the columns that are kept, computed keys, and the expressions that the filter tests."""
+    marks = [WEIGHT] if isinstance(plan, AggregatePlan) else [BATCH, WEIGHT]
+    computed = {name: over_rows(key) for name, key in plan.keys.items()} | dict(plan.filter.tests)
+    columns = [*marks, *(f"`{name}`" for name in plan.kept), *(f"{sql} AS {name}" for name, sql in computed.items())]
+    return f"SELECT {', '.join(columns)} FROM ({rows})"

@@ -1,0 +1,43 @@
+"""Source: the tree of a stream or table has the rows that arrived, filtered by the selections that stand on it.
+
+In: relation of all rows that arrived (hydration), or change: the rows of a batch, with weight 1. Out: change of the
+tree. Rows are only added here, so the change of a batch is the batch, through filter-and-write.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+
+from workbench.engine.operators.runner import Runner
+from workbench.engine.physical.plans import SourcePlan
+from workbench.engine.storage.frames import change_frame
+from workbench.engine.storage.job_input import InputRows
+from workbench.engine.storage.relation import Delta, Relation, tasks_for
+from workbench.engine.storage.scan import Scan
+
+
+def hydrate_source(runner: Runner, plan: SourcePlan, arrived: Relation) -> Delta:
+    """The rows of a source's tree, from all rows that its stream has brought."""
+    view = runner.bind(plan, "arrived", arrived.dataframe)
+    return runner.run(runner.plan(f"SELECT * FROM {view}", plan, tasks_for(arrived.rows, runner.spark)))
+
+
+def source_delta(runner: Runner, plan: SourcePlan, arrived: Relation, delta: Delta, batch: int) -> Delta:
+    """The change of a source's tree when rows arrive.
+
+    Args:
+        runner: runs plans.
+        plan: the tree's.
+        arrived: the rows of the stream before the batch.
+        delta: the rows that arrive.
+        batch: the number of the batch.
+    """
+    job_input = runner.write_input(plan, batch, [InputRows(delta.segments)])
+    tasks = tasks_for(delta.rows, runner.spark)
+
+    def make() -> DataFrame:
+        scan = Scan.of(arrived.layout, tuple(arrived.layout.columns), (), None)
+        view = runner.bind(plan, "arriving", change_frame(runner.spark, job_input, 0, scan, tasks))
+        return runner.plan(f"SELECT * FROM {view}", plan)
+
+    return runner.run(runner.cached(plan, "rows", (plan, tasks), make))

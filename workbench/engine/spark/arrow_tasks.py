@@ -1,0 +1,75 @@
+"""Python steps of Spark jobs over Arrow batches: every ``mapInArrow`` of the engine is made here.
+
+A step is a function from Arrow batches, or from the number of a task, to Arrow batches. It runs in Spark's Python
+workers, which are long-lived processes; ``settle_worker`` runs before each step.
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from threading import Thread
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from workbench.files.mapped import MAPPED
+
+Batches = Iterator[pa.RecordBatch]
+
+
+def map_rows(rows: DataFrame, step: Callable[[Batches], Batches], schema: str) -> DataFrame:
+    """A plan that passes rows through a step.
+
+    Args:
+        rows: what the step gets, task by task, in batches.
+        step: called once in each task; it must pickle with ``cloudpickle``.
+        schema: of the rows that the step gives, in Spark's DDL.
+    """
+
+    def run(batches: Iterable[pa.RecordBatch]) -> Batches:
+        settle_worker()
+        yield from step(iter(batches))
+
+    return rows.mapInArrow(run, schema)
+
+
+def run_tasks(spark: SparkSession, tasks: int, step: Callable[[int], Batches], schema: str) -> DataFrame:
+    """A plan of ``tasks`` tasks whose rows a step reads by itself; it gets the task's number, from 0.
+
+    Spark sends each task one row with its number, so the plan has no exchange and can be run again.
+    """
+
+    def run(batches: Iterable[pa.RecordBatch]) -> Batches:
+        settle_worker()
+        for batch in batches:
+            for task in batch.column(0).to_pylist():
+                yield from step(task)
+
+    return spark.range(0, tasks, 1, tasks).mapInArrow(run, schema)
+
+
+def settle_worker() -> None:
+    """Exclude what is loaded by now from garbage collection, and start to unmap files that were removed.
+
+    PySpark collects garbage after every task, which visits every object there is: numpy and pyarrow alone take 25 ms.
+    What a task leaves behind has just been visited and is in use, so it is excluded as well. Each call is free, and
+    asking whether it is needed (``gc.get_freeze_count``) takes 7 ms, since that counts all objects.
+    """
+    gc.freeze()
+    _watching()
+
+
+@cache
+def _watching() -> Thread:
+    """The thread that looks for removed files, also while Spark has no task for this worker."""
+    thread = Thread(target=_watch, name="argus-maps", daemon=True)
+    thread.start()
+    return thread
+
+
+def _watch() -> None:
+    while True:
+        time.sleep(max(0.0, MAPPED.look()))

@@ -1,0 +1,129 @@
+"""What is done when Spark fails: its exceptions become errors of the workbench, and a dead JVM is noticed and replaced.
+
+A session keeps nothing in Spark: all its rows are in files that were complete before anybody read them. So a session
+outlives the JVM, however that ends, and goes on with another one. PySpark does not: it keeps one JVM for a process and
+goes on calling it. ``forget_dead_spark`` therefore clears what PySpark keeps of a dead JVM before a new one is started.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from subprocess import TimeoutExpired
+from typing import Any
+
+import pyarrow as pa
+from py4j.protocol import Py4JError, Py4JNetworkError
+from pyspark import SparkContext
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession, SQLContext
+
+from workbench.errors import EngineError
+
+DYING = 2.0
+"""Seconds that a JVM may take to end after its sockets are closed."""
+
+_NO_SPACE = re.compile(r"No space left on device|Disk quota exceeded")
+_TOO_DEEP = re.compile(r"StackOverflowError|TOO_COMPLEX")
+_MORE_STACK = "write it in parts, or start Spark with -Xss64m in extraJavaOptions, of the driver and of the executors"
+_MAKE_ROOM = "nothing was lost: make room on the disk of the session's folder and try again"
+_SHOW_ALL = "`%argus last-error` shows all of it"
+
+
+@contextmanager
+def translate_errors(doing: str) -> Iterator[None]:
+    """Turn what Spark raises while ``doing`` something into an ``EngineError``; the original stays its cause.
+
+    What fails inside a broadcast comes as a bare exception of the gateway.
+
+    Raises:
+        EngineError: with the first line of Spark's message, or the problem of a file.
+    """
+    try:
+        yield
+    except (OSError, pa.ArrowException) as problem:
+        hint = _MAKE_ROOM if _NO_SPACE.search(str(problem)) else _SHOW_ALL
+        raise EngineError(f"could not {doing}: {problem}", hint=hint) from problem
+    except (PySparkException, Py4JError) as problem:
+        if full := _NO_SPACE.search(str(problem)):
+            raise EngineError(f"could not {doing}: {full[0]}", hint=_MAKE_ROOM) from problem
+        if _TOO_DEEP.search(str(problem)):
+            message = f"could not {doing}: an expression is too high for the stack of this Spark"
+            raise EngineError(message, hint=_MORE_STACK) from problem
+        first = str(problem).strip().splitlines()[0][:300]
+        raise EngineError(f"Spark could not {doing}: {first}", hint=_SHOW_ALL) from problem
+
+
+class SparkMonitor:
+    """Tells whether the Spark of one session still runs.
+
+    Args:
+        spark: the session's.
+        given: whether an analyst gave it to the session; only she may start another one then.
+    """
+
+    def __init__(self, spark: SparkSession, given: bool) -> None:
+        self.given = given
+        self._context = spark.sparkContext
+        self._gateway: Any = SparkContext._gateway
+
+    def lost(self, problem: BaseException | None = None) -> str | None:
+        """Why Spark does not run any more; ``None`` when it runs.
+
+        Args:
+            problem: what was raised while Spark was used. After a broken connection the JVM gets ``DYING`` seconds to
+                end, since it may be about to.
+        """
+        if problem is not None and any(map(_is_broken_connection, _causes(problem))):
+            _wait_for(self._gateway)
+        if not _runs(self._gateway):
+            return "Spark's JVM has died"
+        context: Any = self._context
+        return "Spark was stopped" if context._jsc is None else None
+
+
+def forget_dead_spark() -> None:
+    """Let PySpark start a new JVM if the one of this process has died."""
+    gateway: Any = SparkContext._gateway
+    if gateway is None or _runs(gateway):
+        return
+    context: Any = SparkContext._active_spark_context
+    with SparkContext._lock:
+        SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
+    SparkSession._instantiatedSession = SparkSession._activeSession = SQLContext._instantiatedContext = None
+    if context is not None:
+        context._jsc = None
+        if context._accumulatorServer is not None:
+            context._accumulatorServer.shutdown()
+    with suppress(Py4JError, OSError):
+        gateway.shutdown()
+
+
+def _runs(gateway: Any) -> bool:
+    process = getattr(gateway, "proc", None)
+    if process is not None:
+        return process.poll() is None
+    try:  # spark-submit started this process, and not the other way round
+        gateway.jvm.java.lang.System.nanoTime()
+    except (Py4JError, OSError):
+        return False
+    return True
+
+
+def _is_broken_connection(problem: BaseException) -> bool:
+    """Whether a dying JVM may have caused it. Py4J raises its most general error when no answer comes at all."""
+    return type(problem) is Py4JError or isinstance(problem, (Py4JNetworkError, ConnectionError, EOFError))
+
+
+def _wait_for(gateway: Any) -> None:
+    if (process := getattr(gateway, "proc", None)) is not None:
+        with suppress(TimeoutExpired):
+            process.wait(DYING)
+
+
+def _causes(problem: BaseException | None) -> Iterator[BaseException]:
+    """An exception, and all that led to it."""
+    while problem is not None:
+        yield problem
+        problem = problem.__cause__ or problem.__context__

@@ -1,0 +1,134 @@
+"""A quiet local Spark, set up for small jobs in quick succession.
+
+Batches are small and many, so latency matters more than throughput: adaptive execution (which splits a query into
+several jobs) is off, and there are as many shuffle partitions as cores. ANSI mode is off because a shared operator
+evaluates predicates on rows only other queries let in; expressions are written so that they are total (design 3.4).
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib import resources
+
+from pyspark.sql import SparkSession
+
+from workbench.engine.spark.failures import forget_dead_spark
+from workbench.engine.spark.java import use_java
+from workbench.errors import EnvironmentProblem
+
+SQL_SETTINGS = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "32768",
+    # With any other limit Spark measures the whole batch after every row: a fifth of the time of a large join.
+    "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
+    "spark.sql.parquet.compression.codec": "zstd",
+    # Spark describes every plan for its web page, which costs a small job noticeably; the short form is enough.
+    "spark.sql.ui.explainMode": "simple",
+}
+"""What the engine's SQL relies on, whatever the Spark it was given is set to."""
+
+START_SETTINGS = {
+    # No page of its own, which would listen on every address of the machine; the panel shows what a session does.
+    "spark.ui.enabled": "false",
+    # Who connects to Spark's ports must know a secret, which a local Spark makes at random and tells nobody.
+    "spark.authenticate": "true",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.locality.wait": "0s",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    # Over TCP every task waits 40 ms for its Python worker: small writes, acknowledged late.
+    "spark.python.unix.domain.socket.enabled": "true",
+    # A network of a hundred operators has many hundreds of generated classes. Spark keeps 100, and compiles the rest
+    # again in every batch.
+    "spark.sql.codegen.cache.maxEntries": "3000",
+}
+
+JVM_OPTIONS = (
+    "-Dlog4j2.disable.jmx=true",
+    # Spark generates classes for every plan, and a batch is many small jobs. The optimizing compiler (C2) took half of
+    # two cores for minutes, for code that hardly ever runs.
+    "-XX:TieredStopAtLevel=1",
+    # Without C2 the JVM keeps less room for code, 48 MB; when that is full, it stops compiling.
+    "-XX:ReservedCodeCacheSize=256m",
+    # Spark follows an expression by calls inside one another, twenty and more for each operator: the highest that is
+    # not refused (sql/syntax/limits.py) takes more stack than the 1 MB there would be. What is not used is free.
+    "-Xss64m",
+)
+"""What the JVM is told, besides where its log settings are."""
+
+
+def local_spark(app_name: str = "argus", cores: int | None = None, memory: str = "3g") -> SparkSession:
+    """Start (or find) a Spark in this process; where its JVM has died, another one is started.
+
+    Args:
+        app_name: what Spark calls the application.
+        cores: worker threads, all of the machine's when ``None``.
+        memory: the JVM's heap.
+
+    Raises:
+        EnvironmentProblem: Java is missing or Spark did not start.
+    """
+    use_java()
+    forget_dead_spark()
+    # Without this, workers run whatever python3 is first on PATH; PySpark reads it from the environment alone.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    threads = cores or os.cpu_count() or 2
+    log_settings = resources.files("workbench.engine.spark") / "log4j2.properties"
+    builder = SparkSession.builder.master(f"local[{threads}]").appName(app_name)
+    for key, value in START_SETTINGS.items():
+        builder = builder.config(key, value)
+    options = " ".join([f"-Dlog4j2.configurationFile=file:{log_settings}", *JVM_OPTIONS])
+    builder = builder.config("spark.python.unix.domain.socket.dir", socket_folder())
+    builder = builder.config("spark.driver.memory", memory).config("spark.driver.extraJavaOptions", options)
+    try:
+        with _quiet_launch():
+            spark = builder.getOrCreate()
+    except Exception as problem:  # py4j and the gateway raise many kinds; all mean the same to the analyst
+        raise EnvironmentProblem(
+            f"Spark did not start: {problem}", hint="run `%argus doctor`; Spark 4.3 needs Java 17 or newer"
+        ) from problem
+    spark.sparkContext.setLogLevel("OFF")
+    return spark
+
+
+@cache
+def socket_folder() -> str:
+    """A folder of this process for the sockets between Spark and its Python workers; nobody else may enter it."""
+    folder = tempfile.mkdtemp(prefix="argus-spark-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def engine_session(spark: SparkSession) -> SparkSession:
+    """A Spark session for one engine: the same Spark, but settings, temporary views and functions of its own."""
+    own = spark.newSession()
+    for key, value in SQL_SETTINGS.items():
+        own.conf.set(key, value)
+    # PySpark prints every failed query to the cell as JSON, beside raising it.
+    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
+    own.conf.set("spark.sql.shuffle.partitions", str(max(1, spark.sparkContext.defaultParallelism)))
+    return own
+
+
+@contextmanager
+def _quiet_launch() -> Iterator[None]:
+    """Give the JVM a file for its standard error as it starts: it inherits ours, and notebooks show that in cells."""
+    sys.stderr.flush()
+    ours = os.dup(2)
+    with tempfile.TemporaryFile() as file:
+        os.dup2(file.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(ours, 2)
+            os.close(ours)

@@ -1,0 +1,75 @@
+"""Spark plans that are made once and run in every batch, and the temporary views that their SQL reads.
+
+Planning a join takes Spark 100 to 300 ms of the driver, and building a plan call by call costs a round trip to the JVM
+for every column and operator. So an operator is one SQL text over named views, which is one call, and its plan is kept.
+A kept plan reads what differs between batches from a job input (``storage.job_input``).
+"""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections import defaultdict
+from collections.abc import Callable
+from contextlib import suppress
+
+from py4j.protocol import Py4JError
+from pyspark.sql import DataFrame, SparkSession
+
+
+class PlanCache:
+    """Plans by name. A plan with an exchange is never kept, since Spark keeps the rows that it has exchanged."""
+
+    def __init__(self) -> None:
+        self._plans: dict[str, tuple[object, DataFrame | None]] = {}
+        """Each plan with what it depends on; ``None`` in place of one with an exchange."""
+
+    def get(self, name: str, depends_on: object, make: Callable[[], DataFrame]) -> DataFrame | None:
+        """The plan of a name, made anew when what it depends on differs; ``None`` where it has an exchange."""
+        known = self._plans.get(name)
+        if known is None or known[0] != depends_on:
+            plan = make()
+            known = self._plans[name] = (depends_on, None if has_exchange(plan) else plan)
+        return known[1]
+
+    def forget(self, keep: Callable[[str], bool]) -> None:
+        """Forget the plans whose name is not to be kept."""
+        self._plans = {name: known for name, known in self._plans.items() if keep(name)}
+
+
+def has_exchange(plan: DataFrame) -> bool:
+    """Whether rows move between tasks.
+
+    A plan of one task may have an exchange too: Spark does not know that a Python step keeps rows in their task.
+    """
+    return "Exchange" in plan._jdf.queryExecution().executedPlan().toString()
+
+
+class Views:
+    """Temporary views of one engine, named apart from those of others on the same Spark."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+        self._prefix = f"argus_{uuid.uuid4().hex[:8]}"
+        self._bound: dict[str, object] = {}
+        # Trees that run at the same time may ask for the same parent's rows.
+        self._locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+
+    def name(self, role: str, owner: object, rows: Callable[[], DataFrame]) -> str:
+        """The view of a role, bound to ``rows()`` unless it is already bound to the same ``owner``."""
+        with self._locks[role]:
+            return f"{self._prefix}_{role}" if self._bound.get(role) is owner else self.bind(role, rows(), owner)
+
+    def bind(self, role: str, rows: DataFrame, owner: object = None) -> str:
+        """The view of a role, bound to ``rows``; plans that were made before keep the rows they had."""
+        name = f"{self._prefix}_{role}"
+        rows.createOrReplaceTempView(name)
+        self._bound[role] = owner or rows
+        return name
+
+    def forget(self, keep: Callable[[str], bool]) -> None:
+        """Drop the views whose role is not to be kept, and with them the rows their plans hold."""
+        for role in [role for role in self._bound if not keep(role)]:
+            del self._bound[role]
+            with suppress(Py4JError, OSError):  # Spark may have died, and its views with it
+                self._spark.catalog.dropTempView(f"{self._prefix}_{role}")

@@ -1,0 +1,210 @@
+"""What runs inside the process of a user function, and the frames through which it talks to Spark's worker.
+
+A frame is its length (8 bytes) and its bytes. The worker sends rows as Arrow streams. The process answers with
+
+- empty frames while it goes on, one for every ``CALLS`` calls, so that the worker can tell slow from stuck;
+- then a frame that begins with ``=``, the first problem of a call if there was one, and one more with the values;
+- or a frame that begins with ``!``: why it cannot go on (``!`` alone: it is out of memory).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import faulthandler
+import gc
+import os
+import pickle
+import resource
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from workbench.engine.spark.user_functions.returned_values import WrongValueError, converter_to, shortened
+from workbench.files.mapped import MAPPED
+from workbench.sql.algebra.types import DataType
+from workbench.streams.arrow_types import to_arrow
+
+CALLS = 1_000
+"""The time limit of a function is for so many calls: a batch may be of any size."""
+GOING_ON = b""
+OUT_OF_MEMORY = b"!"
+
+_MEGABYTE = 1 << 20
+_NO_THREADS = {"use_threads": False}  # the threads of Arrow are not there after a fork
+_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of prctl(2)
+
+
+def serve(connection: socket.socket, pickled: bytes, returns: DataType, memory: int) -> None:
+    """Load the function, then answer until nobody asks any more.
+
+    Args:
+        connection: to Spark's worker.
+        pickled: the function, as cloudpickle's bytes.
+        returns: the type of its values.
+        memory: in megabytes, what the process may take beside what it starts with.
+    """
+    connection, process = _isolate(connection), os.getpid()
+    MAPPED.forget_all()  # else the disk keeps the rows of removed files for as long as this process lives
+    _limit(memory)
+
+    def answer(data: bytes) -> None:
+        if os.getpid() != process:  # the function has forked, and only one of the two may answer
+            os._exit(0)
+        send_frame(connection, data)
+
+    try:
+        function = pickle.loads(pickled)
+    except BaseException as raised:  # whatever a module raises when it is imported
+        answer(f"!cannot be loaded: it {_problem(raised)}".encode())
+        return
+    answer(GOING_ON)
+    convert = converter_to(returns)
+    while True:
+        rows = from_bytes(receive_frame(connection))
+        try:
+            values, problem = _values(function, convert, rows, lambda: answer(GOING_ON))
+            column = to_bytes(pa.record_batch([pa.array(values, to_arrow(returns))], ["value"]))
+        except MemoryError:
+            answer(OUT_OF_MEMORY)
+            return
+        except Exception as raised:  # such as more text than one batch of Arrow holds
+            answer(f"!gave values that cannot be kept: {shortened(str(raised))}".encode())
+            return
+        answer(f"={problem}".encode())
+        answer(column)
+
+
+def to_bytes(rows: pa.RecordBatch) -> bytes:
+    """Rows as an Arrow stream."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema, options=pa.ipc.IpcWriteOptions(**_NO_THREADS)) as stream:
+        stream.write_batch(rows)
+    return sink.getvalue()
+
+
+def from_bytes(data: bytes) -> pa.RecordBatch:
+    """The rows of an Arrow stream."""
+    return pa.ipc.open_stream(data, options=pa.ipc.IpcReadOptions(**_NO_THREADS)).read_next_batch()
+
+
+def send_frame(connection: socket.socket, data: bytes) -> None:
+    """Send one frame."""
+    connection.sendall(len(data).to_bytes(8))
+    connection.sendall(data)
+
+
+def receive_frame(connection: socket.socket) -> bytes:
+    """The next frame.
+
+    Raises:
+        EOFError: the other side has ended.
+    """
+    return _exactly(connection, int.from_bytes(_exactly(connection, 8)))
+
+
+def _exactly(connection: socket.socket, size: int) -> bytes:
+    data = bytearray(size)
+    rest = memoryview(data)
+    while rest:
+        received = connection.recv_into(rest)
+        if not received:
+            raise EOFError
+        rest = rest[received:]
+    return bytes(data)
+
+
+def _isolate(connection: socket.socket) -> socket.socket:
+    """Let go of all that belongs to Spark's worker: its files, its console, its objects. What is printed is lost."""
+    faulthandler.disable()  # it would write to a file of the worker
+    gc.freeze()  # an object of the worker that is collected would close a file of ours
+    kept = 3
+    os.dup2(connection.detach(), kept)
+    for fd in map(int, os.listdir("/dev/fd")):
+        if fd > kept:
+            with suppress(OSError):  # the list itself is read from one
+                os.close(fd)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    sys.stdin, sys.stdout, sys.stderr = (os.fdopen(nothing, mode, closefd=False) for mode in "rww")
+    for console in (0, 1, 2):
+        os.dup2(nothing, console)
+    return socket.socket(fileno=kept)
+
+
+def _limit(memory: int) -> None:
+    """Limit the process's memory, leave no core dumps, and end it with Spark's worker, but not with Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+        with open("/proc/self/statm") as pages:
+            started_with = int(pages.read().split()[5]) * resource.getpagesize()
+        most = started_with + memory * _MEGABYTE
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+
+
+def _values(
+    function: Callable[..., Any], convert: Callable[[Any], Any], rows: pa.RecordBatch, going_on: Callable[[], None]
+) -> tuple[list[Any], str]:
+    """The values of all calls, and the first problem of one; its value is ``None``."""
+    values: list[Any] = []
+    problem = ""
+    for start in range(0, rows.num_rows, CALLS):
+        called, arguments = _arguments(function, rows.slice(start, CALLS))
+        for row in arguments:
+            try:
+                values.append(convert(called(*row)))
+            except MemoryError:
+                raise
+            except BaseException as raised:  # SystemExit and KeyboardInterrupt are a function's own here
+                values.append(None)
+                problem = problem or _problem(raised)
+        going_on()
+    return values, problem
+
+
+@dataclass(frozen=True)
+class _Unknown:
+    """An argument that Python cannot hold."""
+
+    problem: str
+
+
+def _arguments(
+    function: Callable[..., Any], rows: pa.RecordBatch
+) -> tuple[Callable[..., Any], Iterable[tuple[Any, ...]]]:
+    """What to call, and with what. Rows of bytes stand for calls without arguments (``NO_ARGUMENTS``)."""
+    if rows.schema.types == [pa.binary()]:
+        return function, [()] * rows.num_rows
+    try:
+        return function, zip(*(column.to_pylist() for column in rows.columns), strict=True)
+    except (ValueError, OverflowError):  # a date beyond the year 9999, which SQL can compute
+
+        def checked(*row: Any) -> Any:
+            if unknown := next((value for value in row if isinstance(value, _Unknown)), None):
+                raise WrongValueError(f"an argument cannot be given to Python: {unknown.problem}")
+            return function(*row)
+
+        return checked, zip(*([_known(value) for value in column] for column in rows.columns), strict=True)
+
+
+def _known(value: pa.Scalar) -> Any:
+    try:
+        return value.as_py()
+    except (ValueError, OverflowError) as problem:
+        return _Unknown(shortened(str(problem)))
+
+
+def _problem(raised: BaseException) -> str:
+    """What a call did instead of giving a value, in words that follow the function's name."""
+    try:
+        if isinstance(raised, WrongValueError):
+            return f"failed: {raised}"
+        return shortened(f"raised {type(raised).__name__}: {raised}")
+    except BaseException:  # the text of an exception may be anything, and raise anything
+        return shortened(f"raised {type(raised).__name__}, whose text cannot be read")

@@ -1,0 +1,126 @@
+"""User functions on Spark: a call that fails gives NULL for its row and is remembered, never a failed batch.
+
+A shared operator calls a function on rows that other queries let in too, so one query's function must not stop the
+others (design 9). It runs in a process of its own (``process``). What went wrong with it is gathered in a
+Spark accumulator, for the session to disable its queries.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+from pyspark import cloudpickle
+from pyspark.accumulators import AccumulatorParam
+from pyspark.sql import SparkSession
+from pyspark.sql.pandas.functions import arrow_udf
+
+from workbench.engine.spark.user_functions.process import FunctionEnded, FunctionProcess, Limits
+from workbench.sql.algebra.types import DataType
+from workbench.streams.arrow_types import to_arrow
+
+PROCESSES = 4
+"""Every worker of Spark keeps at most so many processes of functions."""
+
+
+class _FirstByName(AccumulatorParam[dict[str, str]]):
+    """Keeps, for each function, the first problem seen. The dictionary stays the same: several threads use it."""
+
+    def zero(self, value: dict[str, str]) -> dict[str, str]:
+        return {}
+
+    def addInPlace(self, value1: dict[str, str], value2: dict[str, str]) -> dict[str, str]:
+        for name, problem in value2.items():
+            value1.setdefault(name, problem)
+        return value1
+
+
+class UserFunctions:
+    """The functions an analyst added to one Spark session."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+        self._problems = spark.sparkContext.accumulator({}, _FirstByName())
+
+    def add(self, name: str, function: Callable[..., Any], returns: DataType, limits: Limits | None = None) -> None:
+        """Make a Python function callable in SQL, whatever it does.
+
+        Args:
+            name: what SQL calls it, and ``problems`` too.
+            function: any that can be pickled.
+            returns: the type of its values; what is not of that type counts as raised.
+            limits: what it may take.
+        """
+        called = _CalledFunction(cloudpickle.dumps(function), returns, limits or Limits())
+        problems = self._problems
+        self.forget([name])
+
+        def total(*columns: pa.Array) -> pa.Array:
+            values, problem = called.values(columns)
+            if problem:
+                problems.add({name: problem})
+            return values
+
+        # PySpark's stubs do not know that it takes the kind of function from the type hints.
+        self._spark.udf.register(name, arrow_udf(total, returns.spark))  # type: ignore[call-overload]
+
+    @property
+    def problems(self) -> Mapping[str, str]:
+        """Functions that failed and were not forgotten, with what went wrong first (it follows their names)."""
+        return dict(self._problems.value)
+
+    def forget(self, names: Iterable[str]) -> None:
+        """Forget the problems of some functions: nobody who calls them goes on."""
+        for name in names:
+            self._problems.value.pop(name, None)
+
+
+class _CalledFunction:
+    """A function as a task calls it. A task gets a copy of its own, which remembers that the function has ended.
+
+    Args:
+        pickled: the function.
+        returns: the type of its values.
+        limits: what it may take.
+    """
+
+    def __init__(self, pickled: bytes, returns: DataType, limits: Limits) -> None:
+        self._arguments = (pickled, returns, limits)
+        self._id = uuid.uuid4().hex
+        self._ended = ""
+
+    def values(self, columns: Sequence[pa.Array]) -> tuple[pa.Array, str]:
+        """The values for some rows of arguments, and what went wrong first; then they may be NULL."""
+        if not self._ended:
+            rows = pa.RecordBatch.from_arrays(list(columns), [f"_{i}" for i in range(len(columns))])
+            try:
+                return self._call(rows)
+            except FunctionEnded as ended:
+                self._ended = str(ended)
+        return pa.nulls(len(columns[0]), to_arrow(self._arguments[1])), self._ended
+
+    def _call(self, rows: pa.RecordBatch) -> tuple[pa.Array, str]:
+        process = _processes.pop(self._id, None)
+        if process is not None:
+            try:
+                return self._call_in(process, rows)
+            except FunctionEnded as ended:
+                # What it kept of earlier calls may have filled its memory; without it the calls may go well.
+                if ended.late:
+                    raise
+        return self._call_in(FunctionProcess(*self._arguments), rows)
+
+    def _call_in(self, process: FunctionProcess, rows: pa.RecordBatch) -> tuple[pa.Array, str]:
+        answer = process.call(rows)
+        _processes[self._id] = process
+        if len(_processes) > PROCESSES:
+            _, oldest = _processes.popitem(last=False)
+            oldest.end()
+        return answer
+
+
+_processes: OrderedDict[str, FunctionProcess] = OrderedDict()
+"""Of functions that this worker called, by their ids, those that were called last at the end."""

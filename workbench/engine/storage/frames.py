@@ -1,0 +1,55 @@
+"""Segments as DataFrames, and the rows of DataFrames as segments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from workbench.engine.spark.arrow_tasks import Batches, map_rows, run_tasks
+from workbench.engine.storage.job_input import JobInput, TaskInput
+from workbench.engine.storage.layout import Layout, only
+from workbench.engine.storage.scan import FusedScan, Scan
+from workbench.engine.storage.segments import Run, Segment, SegmentWriter, read_share, shares
+
+
+def segments_frame(
+    spark: SparkSession, segments: Sequence[Segment], layout: Layout, names: Sequence[str], tasks: int
+) -> DataFrame:
+    """Some columns of segments, read by so many tasks."""
+    schema, parts = only(layout.arrow, names), shares(segments, tasks)
+    return run_tasks(spark, tasks, lambda task: read_share(parts[task], schema), layout.ddl(names))
+
+
+def change_frame(
+    spark: SparkSession, job_input: JobInput, position: int, scan: Scan | FusedScan, tasks: int
+) -> DataFrame:
+    """A node's rows in the change of one of a job's inputs, by a plan that can be kept."""
+
+    def read(task: TaskInput) -> Batches:
+        share = shares(task.inputs[position].change, tasks)[task.task]
+        yield from map(scan.select, read_share(share, scan.input))
+
+    return job_input.run(spark, tasks, read, scan.ddl)
+
+
+def writing_plan(rows: DataFrame, folder: Path) -> DataFrame:
+    """The plan that writes a DataFrame's rows, each task its own; ``run_writing`` runs it."""
+    place = str(folder)
+
+    def write(batches: Batches) -> Batches:
+        writer = SegmentWriter(place)
+        for batch in batches:
+            writer.add(batch)
+        for segment in writer.close():
+            columns = {"path": [segment.path], "rows": [segment.rows], "checksum": [segment.checksum]}
+            yield pa.RecordBatch.from_pydict(columns)
+
+    return map_rows(rows, write, "path string, rows bigint, checksum bigint")
+
+
+def run_writing(plan: DataFrame) -> Run:
+    """Run a plan of ``writing_plan``; the segments that its tasks wrote."""
+    return tuple(Segment(answer.path, answer.rows, answer.checksum) for answer in plan.collect())

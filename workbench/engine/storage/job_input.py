@@ -1,0 +1,105 @@
+"""The input of a job: a small file that the driver writes before the job, beside a plan that stays the same.
+
+A plan is made once (``plan_cache``) and its tasks read from this file what differs between batches: the batch's number,
+the segments of the change and of the rows before it, and where a window was and is.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyspark import TaskContext
+from pyspark.sql import DataFrame, SparkSession
+
+from workbench.engine.spark.arrow_tasks import Batches, run_tasks
+from workbench.engine.storage.segments import Run, Segment
+from workbench.files.writing import replacing
+from workbench.sql.windows.bounds import Interval
+
+SUFFIX = ".input"
+"""The end of the names of these files."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputRows:
+    """A parent's rows in one batch, as segments: the change, and the rows before it."""
+
+    change: Run = ()
+    before: Run = ()
+
+
+@dataclass(frozen=True)
+class TaskInput:
+    """What a task of a job gets.
+
+    Attributes:
+        batch: the number of the batch.
+        inputs: the rows of the operator's parents.
+        extents: of a window, its interval for each column with times, before and after the batch.
+        task: the number of the task, from 0.
+        tasks: how many tasks the job has.
+    """
+
+    batch: int
+    inputs: tuple[InputRows, ...]
+    extents: tuple[Mapping[str, Interval], ...] = ()
+    task: int = 0
+    tasks: int = 1
+
+
+@dataclass(frozen=True)
+class JobInput:
+    """The file of one job's input, by its path."""
+
+    path: str
+
+    @staticmethod
+    def of(folder: Path, role: str) -> JobInput:
+        """The input of the job that has this role among those of a folder."""
+        return JobInput(str(folder / f"{role}{SUFFIX}"))
+
+    def write(
+        self, batch: int, inputs: Sequence[InputRows] = (), extents: Sequence[Mapping[str, Interval]] = ()
+    ) -> None:
+        """Set the input of the next job; see ``TaskInput``."""
+        content: dict[str, Any] = {"batch": batch, "token": uuid.uuid4().hex}
+        content["inputs"] = [[_plain(rows.change), _plain(rows.before)] for rows in inputs]
+        content["extents"] = [{name: [i.low, i.high] for name, i in extent.items()} for extent in extents]
+        with replacing(Path(self.path)) as file:
+            file.write(json.dumps(content).encode())
+
+    def read(self, task: int = 0, tasks: int = 1) -> TaskInput:
+        """The input, for one of the job's tasks."""
+        content = self._content()
+        inputs = tuple(InputRows(_segments(change), _segments(before)) for change, before in content["inputs"])
+        extents = tuple({name: Interval(*ends) for name, ends in e.items()} for e in content["extents"])
+        return TaskInput(content["batch"], inputs, extents, task, tasks)
+
+    def run(self, spark: SparkSession, tasks: int, step: Callable[[TaskInput], Batches], schema: str) -> DataFrame:
+        """A plan whose tasks each read this input and give the rows of a step; ``schema`` is in Spark's DDL."""
+        return run_tasks(spark, tasks, lambda task: step(self.read(task, tasks)), schema)
+
+    def task_mark(self) -> str:
+        """What the names of the running task's own files begin with: no other task, and no other attempt, has the same.
+
+        The steps of a task run in different Python processes, and find each other's files by this mark.
+        """
+        context = TaskContext.get()
+        assert context is not None
+        return f"{self._content()['token']}-{context.taskAttemptId()}-"
+
+    def _content(self) -> Any:
+        return json.loads(Path(self.path).read_text())
+
+
+def _plain(segments: Run) -> list[Any]:
+    return [[segment.path, segment.rows] for segment in segments]
+
+
+def _segments(plain: Sequence[Any]) -> Run:
+    return tuple(Segment(path, rows) for path, rows in plain)

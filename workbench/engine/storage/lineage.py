@@ -1,0 +1,85 @@
+"""Lineage: for each row one bit for every node of its local tree, set where the row belongs to the node.
+
+CACQ gives every tuple a bitmap of the queries it is still good for (CACQ 3.2). Here the bits stand in words of 64, each
+a column of the stored rows: bit 70 is bit 6 of the column ``_bits1``. Rows that were written before a tree had as many
+nodes lack the later words, and belong to none of the nodes there.
+
+In Python the lineages of ``n`` rows are an array of shape (n, words).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+WORD_BITS = 64
+"""Bits in a word."""
+
+Bits = npt.NDArray[np.uint64]
+Mask = npt.NDArray[np.bool_]
+Positions = npt.NDArray[np.int64]
+"""Rows by their position in a batch."""
+
+
+def word_column(word: int) -> str:
+    """The column that holds bits 64·word … 64·word+63."""
+    return f"_bits{word}"
+
+
+def has_bit(bit: int) -> str:
+    """SQL: the row's lineage has the bit."""
+    return f"getbit({word_column(bit // WORD_BITS)}, {bit % WORD_BITS}) = 1"
+
+
+def rows_with_bit(batch: pa.RecordBatch, bit: int, rows: Positions | None = None) -> Mask:
+    """Which of some rows, or of all, have a bit."""
+    at = batch.schema.get_field_index(word_column(bit // WORD_BITS))
+    if at < 0:
+        return np.zeros(batch.num_rows if rows is None else len(rows), dtype=bool)
+    words = batch.column(at).to_numpy(zero_copy_only=False).view(np.uint64)
+    # Only the rows asked for are read: a segment may be large, and they few.
+    words = words if rows is None else words[rows]
+    return ((words >> np.uint64(bit % WORD_BITS)) & np.uint64(1)).astype(bool)
+
+
+def rows_with_bits(batch: pa.RecordBatch, bits: Iterable[int]) -> Mask:
+    """Which rows have all of some bits."""
+    every = np.ones(batch.num_rows, dtype=bool)
+    for bit in bits:
+        every &= rows_with_bit(batch, bit)
+    return every
+
+
+def mask(bits: Iterable[int], words: int) -> Bits:
+    """Words with the given bits set."""
+    out = np.zeros(words, dtype=np.uint64)
+    for bit in bits:
+        out[bit // WORD_BITS] |= np.uint64(1 << (bit % WORD_BITS))
+    return out
+
+
+def word_arrays(bits: Bits) -> list[pa.Array]:
+    """Lineages as columns, one for each word."""
+    return [pa.array(np.ascontiguousarray(bits[:, word]).view(np.int64)) for word in range(bits.shape[1])]
+
+
+def patterns(bits: Bits) -> tuple[Bits, Positions, Positions]:
+    """The different lineages among rows, which of them each row has, and how many rows have each.
+
+    Rows are many, and their lineages few: a few conditions that hold or do not.
+    """
+    if bits.shape[1] == 1:
+        different, which, rows = np.unique(bits[:, 0], return_inverse=True, return_counts=True)
+        return different.reshape(-1, 1), which, rows
+    whole = np.ascontiguousarray(bits).view(np.dtype((np.void, bits.dtype.itemsize * bits.shape[1])))[:, 0]
+    different, which, rows = np.unique(whole, return_inverse=True, return_counts=True)
+    return different.view(np.uint64).reshape(-1, bits.shape[1]), which, rows
+
+
+def count_bits(bits: Bits, rows: Positions) -> Positions:
+    """How many rows have each bit, ``rows`` being how many have each lineage: (n, words) in, (64 · words,) out."""
+    little = bits.astype("<u8").view(np.uint8).reshape(len(bits), -1)
+    return rows @ np.unpackbits(little, axis=1, bitorder="little").astype(np.int64)

@@ -1,0 +1,155 @@
+"""How the files of a session are written: for whom, with a checksum, and as a whole or not at all.
+
+Who may read a file follows from the folder that it is made in, so a Spark worker that knows a folder needs no more. A
+folder for its owner alone (0700) has files of mode 0600; one for a group (2770, so that all below it belongs to that
+group) has files of 0660. The umask of a process plays no part.
+
+The checksum is CRC-32 of zlib, computed while writing. It finds every change of up to 32 bits in a row, and any other
+one but for one in four thousand million. It guards against broken disks and copies, not against people.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import stat
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+FOR_OWNER, FOR_GROUP = 0o700, 0o2770
+"""Modes of a session's folder."""
+
+_AT_A_TIME = 1 << 20
+"""Bytes of a file that are read, or written, together."""
+
+
+class NewFile(io.RawIOBase):
+    """A file that is written from its start to its end; ``checksum`` is that of the bytes so far.
+
+    Args:
+        path: of the file; what was there is written over.
+
+    Example:
+        >>> import tempfile
+        >>> path = Path(tempfile.mkdtemp()) / "rows"
+        >>> with NewFile(path) as file:
+        ...     size = file.write(b"all of it")
+        >>> file.checksum == checksum_of(path), oct(path.stat().st_mode & 0o777)
+        (True, '0o600')
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        super().__init__()
+        self.checksum = 0
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        try:
+            _give_mode(descriptor, 0o660 if is_for_group(os.path.dirname(path) or ".") else 0o600)
+            self._file = open(descriptor, "wb", buffering=_AT_A_TIME)  # noqa: SIM115
+        except BaseException:
+            os.close(descriptor)
+            raise
+
+    def writable(self) -> bool:
+        """Yes."""
+        return True
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        """Write all of some bytes."""
+        self.checksum = crc32(data, self.checksum)
+        return self._file.write(data)
+
+    def tell(self) -> int:
+        """How many bytes there are."""
+        return self._file.tell()
+
+    def flush(self) -> None:
+        """Hand what was written to the system."""
+        if not self._file.closed:
+            self._file.flush()
+
+    def close(self) -> None:
+        """Write the rest, and close the file."""
+        if not self.closed:
+            try:
+                self._file.close()
+            finally:
+                super().close()
+
+
+def checksum_of(path: str | Path) -> int:
+    """The checksum of a file's bytes.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    checksum, buffer = 0, memoryview(bytearray(_AT_A_TIME))
+    with open(path, "rb", buffering=0) as file:
+        while size := file.readinto(buffer):
+            checksum = crc32(buffer[:size], checksum)
+    return checksum
+
+
+def ensure_file(path: Path) -> None:
+    """Make an empty file unless there is one."""
+    if not path.exists():
+        NewFile(path).close()
+
+
+def copy_file(source: str | Path, target: Path) -> None:
+    """Copy the bytes of a file to a new one."""
+    with open(source, "rb") as there, NewFile(target) as file:
+        shutil.copyfileobj(there, file, _AT_A_TIME)
+
+
+def write_file(path: Path, data: bytes) -> int:
+    """Write a small file at once; its checksum."""
+    with NewFile(path) as file:
+        file.write(data)
+    return file.checksum
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[NewFile]:
+    """A new file that takes the place of ``path`` once it is whole; on an error nothing of it stays."""
+    part = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
+    try:
+        with NewFile(part) as file:
+            yield file
+        os.replace(part, path)
+    except BaseException:
+        part.unlink(missing_ok=True)  # on a full disk every byte counts
+        raise
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder, and those above it that are missing, each for whom the one above it is for."""
+    if path.is_dir():
+        return
+    make_folder(path.parent)
+    path.mkdir(exist_ok=True)
+    make_like(path, path.parent)
+
+
+def make_like(folder: Path, other: Path) -> None:
+    """Let a folder be for those whom another one is for."""
+    mode = FOR_GROUP if is_for_group(other) else FOR_OWNER
+    if stat.S_IMODE(os.stat(folder).st_mode) != mode:
+        os.chmod(folder, mode)
+
+
+def is_for_group(folder: str | Path) -> bool:
+    """Whether a folder is for a group, and not for its owner alone."""
+    return os.stat(folder).st_mode & FOR_GROUP == FOR_GROUP
+
+
+def _give_mode(descriptor: int, mode: int) -> None:
+    if stat.S_IMODE(os.fstat(descriptor).st_mode) != mode:
+        os.fchmod(descriptor, mode)

@@ -1,0 +1,106 @@
+"""Aggregates: found or made for a query's groups, and computed from aggregates of finer groups (T7.1.1).
+
+Counts, sums of exact numbers, minima and maxima of groups follow from those of finer groups (vertical expansion);
+holistic statistics do not. Which aggregate is computed from which is chosen anew whenever an aggregate comes or goes,
+so an old one is rerouted to a new one that is better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from workbench.network.nodes import Aggregate, NodeId, Read
+from workbench.network.roll_up import are_derivable, column_of, over_groups
+from workbench.sharing.decisions import Rule
+from workbench.sharing.draft import Draft
+from workbench.sharing.windows import of_slices, slices_of, windowed
+from workbench.sql.algebra.aggregates import follows_from_parts, of_parts
+from workbench.sql.algebra.expressions import AggregateCall, Column, Expression, text
+from workbench.sql.predicates.cnf import PredSet
+from workbench.sql.windows.stream_time import is_session
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """Groups and statistics of a query: each as the query names it, with what it is over the root that is read."""
+
+    groups: Mapping[Expression, Expression]
+    statistics: Mapping[AggregateCall, AggregateCall]
+
+
+def group_rows(draft: Draft, read: Read, asked: Grouped, window: PredSet) -> tuple[Read, Mapping[Column, Expression]]:
+    """The groups of rows in a window, and the columns that the query knows as those of the aggregate."""
+    groups, statistics = asked.groups, asked.statistics
+    by = slices_of(draft, read, groups.values(), statistics.values(), window)
+    if by is not None:
+        # Groups of slices of time are shared whatever the window is, and a batch moves slices instead of rows.
+        slices = find_aggregate(draft, read, {*groups.values(), *by.values()}, statistics.values())
+        read = Read(slices.id)
+        window = of_slices(window, slices, by)
+        groups = {name: over_groups(group, slices.groups) for name, group in groups.items()}
+        statistics = {name: of_parts(s, column_of(s)) for name, s in statistics.items()}
+    aggregate = find_aggregate(draft, windowed(draft, read, window), groups.values(), statistics.values())
+    named = {column_of(name): column_of(value) for name, value in (*groups.items(), *statistics.items())}
+    return Read(aggregate.id), named
+
+
+def find_aggregate(
+    draft: Draft, read: Read, groups: Iterable[Expression], statistics: Iterable[AggregateCall] = ()
+) -> Aggregate:
+    """The aggregate with these groups, found or made; statistics it does not have are added (horizontal expansion).
+
+    Without statistics it is DISTINCT.
+    """
+    aggregate = Aggregate(read, tuple(sorted(set(groups), key=text)), frozenset(statistics), read.root)
+    present = draft.nodes.get(aggregate.id)
+    if isinstance(present, Aggregate):
+        more = aggregate.statistics - present.statistics
+        if more:
+            draft.record.add(present.id, Rule.STATISTICS, f"now also {', '.join(sorted(map(text, more)))}")
+        aggregate = replace(present, statistics=present.statistics | more)
+    draft.mark_dirty(aggregate.id, read.root)
+    draft.put(aggregate)
+    return aggregate
+
+
+def choose_aggregate_inputs(draft: Draft) -> None:
+    """Choose what every aggregate of the same rows as a dirty one is computed from."""
+    for root in draft.dirty_parents_first():
+        node = draft.nodes[root]
+        if isinstance(node, Aggregate):
+            of_same_rows = draft.catalog.aggregates_of(node.read)
+            for id_ in of_same_rows if draft.options.reroute else [root]:
+                _choose_input(draft, draft.node(Aggregate, id_), of_same_rows)
+
+
+def _choose_input(draft: Draft, aggregate: Aggregate, of_same_rows: list[NodeId]) -> None:
+    """Compute an aggregate from the smallest finer one, or from the rows when there is none."""
+    finer = [a for id_ in of_same_rows if _serves(draft, a := draft.node(Aggregate, id_), aggregate)]
+    if not finer:
+        if aggregate.finer is not None:
+            draft.put(replace(aggregate, parent=aggregate.read.root, finer=None))
+            draft.mark_dirty(aggregate.id, aggregate.read.root)
+        return
+    best = min(finer, key=lambda a: (draft.estimates.rows(Read(a.id)), len(a.groups), a.id))
+    draft.put(replace(aggregate, parent=best.id, finer=best.groups))
+    _add_statistics(draft, best, aggregate.statistics)
+    draft.mark_dirty(best.id)
+
+
+def _add_statistics(draft: Draft, aggregate: Aggregate, statistics: frozenset[AggregateCall]) -> None:
+    """Add statistics to an aggregate, and to the finer ones that it is computed from in turn."""
+    draft.put(replace(aggregate, statistics=aggregate.statistics | statistics))
+    if aggregate.finer is not None and aggregate.parent in draft.nodes:
+        _add_statistics(draft, draft.node(Aggregate, aggregate.parent), statistics)
+
+
+def _serves(draft: Draft, fine: Aggregate, coarse: Aggregate) -> bool:
+    """Whether coarse groups are unions of fine ones, and their statistics follow from theirs."""
+    if not draft.options.vertical_expansion or fine.id == coarse.id or not fine.groups:
+        return False
+    if not all(map(follows_from_parts, coarse.statistics)):
+        return False
+    if any(map(is_session, (*fine.groups, *coarse.groups))):  # sessions are put together from rows
+        return False
+    return are_derivable(coarse.groups, fine.groups) and not are_derivable(fine.groups, coarse.groups)

@@ -1,0 +1,55 @@
+"""The explanation of a registration: for each node of the query whether it is shared, with whom, and by which rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workbench.network.network import ancestors
+from workbench.network.nodes import Aggregate, NodeId, Selection, SetOperation
+from workbench.network.sql_text import node_sql
+from workbench.sharing.decisions import Choice, Decision, Explanation, Rule
+from workbench.sharing.draft import Draft
+
+CHAIN = 20
+"""So many old selections of one local tree are explained; hundreds may hang one below the other."""
+
+
+def explain_decisions(draft: Draft, name: str) -> Explanation:
+    """What serves a query that was just registered; it is kept in the catalog."""
+    needed = ancestors(draft.nodes, draft.queries[name].nodes)
+    decisions = tuple(_decision(draft, id_) for id_ in _without_long_chains(draft, needed))
+    explanation = Explanation(name, decisions, (*draft.record.notes, *_reconnections(draft)))
+    draft.catalog.put_decisions(name, explanation.rows())
+    return explanation
+
+
+def _decision(draft: Draft, id_: NodeId) -> Decision:
+    node, created = draft.nodes[id_], id_ not in draft.before.nodes
+    choice = draft.record.choices.get(id_, Choice(Rule.NEW if created else Rule.EQUAL))
+    rule, reason = choice.rule, choice.reason
+    if isinstance(node, Aggregate) and node.finer is not None:
+        rule, reason = Rule.DIMENSIONS, f"computed from the finer groups of {node.parent}"
+    if isinstance(node, SetOperation) and node.base is not None:
+        rule, reason = Rule.BRANCHES, f"computed from {node.base}, which has some of the branches"
+    shared_with = draft.before.served.get(id_, ())
+    return Decision(id_, node_sql(node), created, str(rule), shared_with, reason, choice.candidates)
+
+
+def _without_long_chains(draft: Draft, needed: list[NodeId]) -> list[NodeId]:
+    """The nodes without the first of a long chain of old selections; the query reads the last of it."""
+    chains: dict[NodeId, list[NodeId]] = {}
+    for id_ in needed:
+        node = draft.nodes[id_]
+        if isinstance(node, Selection) and id_ in draft.before.nodes and id_ not in draft.record.choices:
+            chains.setdefault(node.read.root, []).append(id_)
+    left_out = {id_ for chain in chains.values() for id_ in chain[:-CHAIN]}
+    return [id_ for id_ in needed if id_ not in left_out]
+
+
+def _reconnections(draft: Draft) -> Iterator[str]:
+    """Which old nodes are computed from other parents for the sake of the registration."""
+    for id_ in draft.reconnected:
+        if id_ in draft.before.nodes and id_ in draft.nodes:
+            old, new = draft.before.nodes[id_].parents, draft.nodes[id_].parents
+            if old != new:
+                yield f"rerouted: {id_} is now computed from {', '.join(new)} instead of {', '.join(old)}"

@@ -1,0 +1,187 @@
+"""Translate a logical query into the network: which roots compute it, and what it reads of them.
+
+Operator by operator from the inputs up (T9.2): selections become part of what is required of a root, joins are found or
+made one pair at a time, groups and set operators are found by what they compute. Which selection nodes a tree needs for
+all that is required of it is settled afterwards (``place_selections``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from workbench.network.network import QueryPlan
+from workbench.network.nodes import Branch, Read, SetOperation, SetOperator, Source
+from workbench.network.roll_up import column_of
+from workbench.network.sql_text import or_pred_sql
+from workbench.optimizer.predicate_inference import infer
+from workbench.sharing.aggregates import Grouped, find_aggregate, group_rows
+from workbench.sharing.draft import Draft
+from workbench.sharing.join_inputs import join_inputs
+from workbench.sharing.join_parts import Input, restricted
+from workbench.sharing.windows import windowed, windows_around_joins
+from workbench.sql import logical
+from workbench.sql.algebra.column_names import stored_name
+from workbench.sql.algebra.expressions import Call, Column, Expression, map_columns
+from workbench.sql.logical import Block, Grouping, LogicalQuery, Output, StreamInput
+from workbench.sql.predicates.canonical import why_not_canonical
+from workbench.sql.predicates.cnf import TRUE, PredSet, map_predicates, predicate_sources
+from workbench.sql.predicates.implication import difference
+
+Values = Callable[[Column], Expression]
+"""A column as a block names it, as an expression over the root that is read."""
+
+
+@dataclass(frozen=True)
+class Translation:
+    """A query in the network: what it reads, and its outputs over the columns of the root that is read.
+
+    ``window`` is still to be applied to the rows, by a node or when the answer is read.
+    """
+
+    read: Read
+    outputs: tuple[Output, ...]
+    window: PredSet = TRUE
+
+
+def translate_query(draft: Draft, name: str, query: LogicalQuery, eager: bool) -> QueryPlan:
+    """The plan of a query over roots of the network, which gets those that it lacks.
+
+    Args:
+        draft: the network.
+        name: of the query.
+        query: what it asks.
+        eager: whether a window that is the last thing of the query becomes a node too. It does in any case where rows
+            may be retracted: only rows that stay can be windowed when the answer is read.
+    """
+    translation = _Translator(draft).query(query)
+    read, window = translation.read, translation.window
+    if eager or not draft.monotone(read.root):
+        read, window = windowed(draft, read, window), TRUE
+    return QueryPlan(name, read, translation.outputs, (), window)
+
+
+@dataclass
+class _Translator:
+    """Translates one query and the queries inside it.
+
+    Attributes:
+        draft: the network, which gets what the query needs.
+        translated: the queries inside that are translated, by their identity as objects: a view that is read by two
+            views, each of which is read twice, is there eight times, and translated once.
+    """
+
+    draft: Draft
+    translated: dict[int, Translation] = field(default_factory=dict)
+
+    def query(self, query: LogicalQuery) -> Translation:
+        """Translate a query, or one inside another."""
+        if id(query) not in self.translated:
+            translation = self._block(query) if isinstance(query, Block) else self._set_operation(query)
+            self.translated[id(query)] = translation
+        return self.translated[id(query)]
+
+    def _block(self, block: Block) -> Translation:
+        """SELECT … FROM … WHERE … GROUP BY … HAVING, in the order in which SQL evaluates them."""
+        draft = self.draft
+        # Inference comes first: an inferred condition is a selection of one more input, and an inferred equality keeps
+        # a window above the join.
+        where = self._conditions(block)
+        below, above = windows_around_joins(block, where)
+        inputs = [self._input(item, i, below) for i, item in enumerate(block.inputs)]
+        joined = join_inputs(draft, inputs, where, draft.stored(block.where))
+        read = joined.parts[0].read
+        values: Values = joined.over_root
+        window = map_predicates(above, values)
+        if block.grouping is not None:
+            # The window comes below the groups: a group is one of the rows in the window.
+            read, named = group_rows(draft, read, self._grouped(block.grouping, values), window)
+            values = named.__getitem__
+            window = map_predicates(block.having_window, values)
+        # HAVING reads groups and statistics, so it comes above the aggregate; it is empty without one.
+        read = restricted(draft, read, map_predicates(block.having, values))
+        outputs = tuple(replace(o, expression=self._over_root(o.expression, values)) for o in block.outputs)
+        if not block.distinct:
+            return Translation(read, outputs, window)
+        # DISTINCT is grouping by the outputs, without statistics; it counts rows in the window only.
+        aggregate = find_aggregate(draft, windowed(draft, read, window), (o.expression for o in outputs))
+        return Translation(Read(aggregate.id), tuple(replace(o, expression=column_of(o.expression)) for o in outputs))
+
+    def _conditions(self, block: Block) -> PredSet:
+        """WHERE in canonical form, with what follows from it."""
+        draft = self.draft
+        for literal in (literal for p in block.where for literal in p.literals):
+            if draft.options.canonicalize and (why := why_not_canonical(literal)):
+                draft.record.note(f"near miss: {why}")
+        stated = draft.stored(block.where)
+        if not draft.options.transitivity:
+            return stated
+        conditions = draft.stored(infer(stated))
+        names = tuple(f"t{i}" for i in range(1, len(block.inputs) + 1))
+        for p in difference(conditions, stated):
+            draft.record.note(f"inferred: {or_pred_sql(p, names)}")
+        return conditions
+
+    def _input(self, item: logical.Input, position: int, below: PredSet) -> Input:
+        """One input, with the part of a window that is applied below joins."""
+        if isinstance(item, StreamInput):
+            source = self.draft.put(Source(item.stream, "" if self.draft.options.sharing else self.draft.owner))
+            if item.columns:
+                self.draft.stream_columns[source.id] = dict(item.columns)
+            whole = Input(Read(source.id))
+        else:
+            inner = self.query(item)
+            values = {stored_name(output.name): output.expression for output in inner.outputs}
+            whole = Input(windowed(self.draft, inner.read, inner.window), values)
+        own = PredSet(tuple(p for p in below if predicate_sources(p) == {position}))
+        return replace(whole, read=windowed(self.draft, whole.read, map_predicates(own, whole.over_root)))
+
+    def _grouped(self, grouping: Grouping, values: Values) -> Grouped:
+        return Grouped(
+            {group: self._over_root(group, values) for group in grouping.groups},
+            {
+                s: replace(s, arguments=tuple(self._over_root(argument, values) for argument in s.arguments))
+                for s in grouping.statistics
+            },
+        )
+
+    def _over_root(self, expression: Expression, values: Values) -> Expression:
+        return self.draft.stored_expression(map_columns(expression, values))
+
+    def _set_operation(self, query: logical.SetOperation) -> Translation:
+        operator = SetOperator(f"{query.operator} all" if query.all else query.operator)
+        branches = [self._branch(branch, query) for branch in _flattened(query)]
+        kept = 1 if operator in (SetOperator.EXCEPT, SetOperator.EXCEPT_ALL) else 0
+        ordered = (*branches[:kept], *sorted(branches[kept:], key=lambda branch: branch.identity))
+        direct = tuple((branch.read.root, branch.values) for branch in ordered)
+        node = self.draft.find_or_put(SetOperation(operator, ordered, direct))
+        self.draft.mark_dirty(node.id, *(branch.read.root for branch in ordered))
+        named = zip(query.names, query.types, strict=True)
+        return Translation(
+            Read(node.id), tuple(Output(name, Column(f"c{i}", type_)) for i, (name, type_) in enumerate(named, start=1))
+        )
+
+    def _branch(self, query: LogicalQuery, around: logical.SetOperation) -> Branch:
+        inner = self.query(query)
+        read = windowed(self.draft, inner.read, inner.window)
+        values = zip((o.expression for o in inner.outputs), around.types, strict=True)
+        cast = (v if v.type == t else Call("cast", (v,), t) for v, t in values)
+        return Branch(read, tuple(map(self.draft.stored_expression, cast)))
+
+
+def _flattened(query: logical.SetOperation) -> list[LogicalQuery]:
+    """Branches with a nested operator of the same kind taken apart: A - B - C has three (T7.2.1)."""
+    kind = (query.operator, query.all, query.types)
+    branches: list[LogicalQuery] = []
+    for place, branch in enumerate(query.branches):
+        # Only INTERSECT is taken apart in any place: A - (B - C) is something else.
+        anywhere = place == 0 or query.operator == "intersect"
+        if (
+            isinstance(branch, logical.SetOperation)
+            and anywhere
+            and (branch.operator, branch.all, branch.types) == kind
+        ):
+            branches += _flattened(branch)
+        else:
+            branches.append(branch)
+    return branches
