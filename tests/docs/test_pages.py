@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import doctest
 import re
 import sqlite3
 from pathlib import Path
@@ -143,7 +144,8 @@ def test_every_layer_and_module_says_what_it_is_for() -> None:
     rows = re.findall(r"^\| `([\w.]+)` \| (.*) \|$", pages()["reference/modules.md"], re.MULTILINE)
     assert len(rows) > 100
     assert [name for name, purpose in rows if not purpose and name != "__main__.py"] == []
-    assert all(f"| `{layer}` |" in site_pages().layers() for layer in site_pages().layer_names())
+    layers = re.findall(r"^\| `(\w+)` \| (.+) \|$", site_pages().layers(), re.MULTILINE)
+    assert [name for name, _ in layers] == site_pages().layer_names()
 
 
 def test_pictures_can_be_drawn() -> None:
@@ -153,3 +155,7 @@ def test_pictures_can_be_drawn() -> None:
             assert "<svg" in site_pages().figure(block["dot"], block["caption"])
             drawn += 1
     assert drawn == sum(text.count("```dot") for text in pages().values()) > 10
+
+
+def test_examples_of_the_generator_hold() -> None:
+    assert doctest.testmod(site_pages()).failed == 0

@@ -106,7 +106,7 @@ class QueryPlan:
 
     ``nodes``: the rows that belong to all of these nodes, of one local tree, are those that are read. One node mostly;
     several where many queries combine a few conditions, and each condition is a node of its own (CACQ 3.2.6).
-    ``window`` is imposed on them when the answer is read (PSoup 3.3).
+    ``window`` is applied to them when the answer is read (PSoup 3.3).
     """
 
     name: str
