@@ -1,4 +1,4 @@
-"""The layout of the code: few modules in a folder, none too long, no private names across modules, tests beside code."""
+"""The layout of the code: small folders and modules, no private names across modules, tests beside what they test."""
 
 from __future__ import annotations
 
