@@ -21,8 +21,8 @@ import pyarrow as pa
 from workbench.experiments.report import Chart, Report, table
 from workbench.experiments.runs import Progress
 from workbench.options import Options
-from workbench.session.query import RESULTS
 from workbench.session.session import Session
+from workbench.session.state import RESULTS
 
 COLUMNS = "abcdefgh"
 VALUES = 256

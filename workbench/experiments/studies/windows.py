@@ -23,8 +23,8 @@ from workbench.experiments.peers.digests import Digest, check, digest
 from workbench.experiments.report import Chart, Report, table, timing_summary
 from workbench.experiments.runs import Progress
 from workbench.options import Options
-from workbench.session.query import EAGER, LAZY
 from workbench.session.session import Session
+from workbench.session.state import EAGER, LAZY
 
 DAY = dt.date(2002, 1, 1)
 HISTORY_DAYS = 40
