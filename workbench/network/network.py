@@ -1,6 +1,6 @@
 """The query network: an immutable DAG of nodes and the queries that read them.
 
-Changing it gives a new one, so that a failed registration leaves the old as it was (design 7), and readers never see
+Changing it gives a new one, so that a failed registration leaves the old as it was, and readers never see
 it half changed. Every traversal of nodes is written here and visits a node once; other modules only say what to do at a
 node. The facts of a whole network are its properties, each computed once; the same facts of a working copy that still
 changes are functions of its nodes.
