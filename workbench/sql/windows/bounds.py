@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, columns, text
+from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, columns
 from workbench.sql.algebra.types import DATE, INTEGER, DataType, Kind
 from workbench.sql.predicates.cnf import FLIPPED, Literal, Operator, ORPred, PredSet, or_pred, pred_set
 from workbench.sql.predicates.exact_arithmetic import days
@@ -233,9 +233,3 @@ def _plain_now(end: Expression) -> Expression:
         case Call("cast", (Call() as inner,), DataType(Kind.DECIMAL)) if inner.type == INTEGER:
             return inner
     return end
-
-
-def window_text(window: PredSet) -> str:
-    """The comparisons of a window, each with its time first."""
-    ends = (time_and_end(end) for end in window)
-    return " and ".join(f"{text(time)} {operator} {text(bound)}" for time, operator, bound in ends)
