@@ -11,7 +11,7 @@ from oracle.harness import Case, Feed, Oracle
 from oracle.random_streams import names, stream
 from pyspark.sql import SparkSession
 
-from workbench.engine.progress import Progress
+from workbench.engine.schedule import Progress
 from workbench.engine.storage.file_collection import FileCollector
 from workbench.errors import QueryError, StreamError
 from workbench.session.player import Player, State

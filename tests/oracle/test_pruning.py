@@ -50,7 +50,7 @@ def kept(session: Session, kind: str) -> int:
 def past(session: Session) -> set[str]:
     """The kinds of trees whose past rows were freed."""
     trees = session._state.held.trees
-    return {node.kind for node in session.network.nodes if node.id in trees and trees[node.id].needed is not None}
+    return {node.kind for node in session.network.nodes if node.id in trees and trees[node.id].bounds is not None}
 
 
 def test_queries_come_and_go(spark: SparkSession, tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_siblings_are_freed_each_by_its_own_window(spark: SparkSession, tmp_path
         oracle.register({name: case(text.format(*window)) for name, window in windows.items()}, check=False)
         oracle.run(4)
         families = [tree for tree in oracle.session._state.held.trees.values() if len(tree.plan.roots) == 3]
-        assert families and any(tree.needed is not None for tree in families)
+        assert families and any(tree.bounds is not None for tree in families)
         oracle.drop("many days")
         oracle.register({"many days again": case(text.format(80, 20)), "few": case(text.format(60, 2))})
         oracle.reopen()

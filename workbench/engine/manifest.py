@@ -15,16 +15,14 @@ from pyspark.sql import SparkSession
 
 from workbench.catalog.session_rows import FileRow, LogRow, NeedRow, Run, SessionRows, TreeRows
 from workbench.engine.physical.plans import TreePlan
-from workbench.engine.state import Held, empty_tree
+from workbench.engine.state import EngineState, empty_stream, empty_tree
 from workbench.engine.storage.changelog import ChangelogEntry
-from workbench.engine.storage.layout import Layout
 from workbench.engine.storage.relation import Delta, Relation
 from workbench.engine.storage.retention import RetentionBound
 from workbench.engine.storage.segments import Segment
 from workbench.engine.tree import Tree
 from workbench.network.projection import Columns
 from workbench.sql.windows.bounds import Interval
-from workbench.sql.windows.stream_time import ROW
 
 
 class Manifest:
@@ -39,7 +37,7 @@ class Manifest:
         self._rows = rows
         self._home = home
 
-    def write(self, before: Held, after: Held) -> None:
+    def write(self, before: EngineState, after: EngineState) -> None:
         """Bring the manifest from one state to the next; what did not change is not written again."""
         for name, relation in after.arrived.items():
             if before.arrived.get(name) is not relation:
@@ -61,7 +59,7 @@ class Manifest:
         """The rows of streams that have arrived."""
         stored = self._rows.arrived()
         empty = {
-            name: Relation(spark, Layout({**columns, ROW.name: ROW.type}), state / f"stream-{position}")
+            name: empty_stream(spark, columns, state / f"stream-{position}")
             for position, (name, columns) in enumerate(streams.items())
         }
         return {name: self._filled(relation, stored[name]) for name, relation in empty.items()}
@@ -73,8 +71,8 @@ class Manifest:
             self._rows.put_runs(name, "rows", self._runs(tree.relation))
         if tree.state is not None and (old is None or old.state is not tree.state):
             self._rows.put_runs(name, "state", self._runs(tree.state))
-        if old is None or old.needed != tree.needed:
-            self._rows.put_needed(name, None if tree.needed is None else [_need_row(need) for need in tree.needed])
+        if old is None or old.bounds != tree.bounds:
+            self._rows.put_needed(name, None if tree.bounds is None else [_bound_row(bound) for bound in tree.bounds])
         same = _same_entries(() if old is None else old.log, tree.log)
         if old is None or same < max(len(old.log), len(tree.log)):
             entries = [LogRow(e.batch, e.whole, self._run(e.delta.segments)) for e in tree.log[same:]]
@@ -91,8 +89,8 @@ class Manifest:
     def _tree(self, empty: Tree, stored: TreeRows) -> Tree:
         log = tuple(ChangelogEntry(e.batch, Delta(self._segments(e.files)), e.whole) for e in stored.log)
         state = None if empty.state is None else self._filled(empty.state, stored.state)
-        needed = None if stored.needed is None else tuple(map(_need, stored.needed))
-        return replace(empty, relation=self._filled(empty.relation, stored.rows), state=state, log=log, needed=needed)
+        bounds = None if stored.needed is None else tuple(map(_bound, stored.needed))
+        return replace(empty, relation=self._filled(empty.relation, stored.rows), state=state, log=log, bounds=bounds)
 
     def _filled(self, empty: Relation, runs: Iterable[Run]) -> Relation:
         return replace(empty, runs=tuple(map(self._segments, runs)))
@@ -101,11 +99,11 @@ class Manifest:
         return tuple(Segment(str(self._home / file.file), file.rows, file.checksum) for file in run)
 
 
-def _need_row(need: RetentionBound) -> NeedRow:
-    return NeedRow(tuple(sorted(need.bits)), tuple((column, i.low, i.high) for column, i in need.times))
+def _bound_row(bound: RetentionBound) -> NeedRow:
+    return NeedRow(tuple(sorted(bound.bits)), tuple((column, i.low, i.high) for column, i in bound.times))
 
 
-def _need(row: NeedRow) -> RetentionBound:
+def _bound(row: NeedRow) -> RetentionBound:
     return RetentionBound(frozenset(row.bits), tuple((column, Interval(low, high)) for column, low, high in row.times))
 
 

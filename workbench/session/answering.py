@@ -10,8 +10,8 @@ from pyspark.sql import SparkSession
 from workbench.catalog.catalog import Catalog
 from workbench.engine.answers import Answers
 from workbench.engine.engine import Engine
-from workbench.engine.event_time import Clock
-from workbench.engine.physical.retention import need_of
+from workbench.engine.event_time import EventTimeClock
+from workbench.engine.physical.retention import query_bound
 from workbench.network.network import Network, QueryPlan
 from workbench.network.nodes import Window
 from workbench.options import Options
@@ -80,7 +80,7 @@ class Answering:
         query.check_active()
 
     @contextmanager
-    def _aside(self, query: Query, state: State, clock: Clock, registered: int) -> Iterator[Answers]:
+    def _aside(self, query: Query, state: State, clock: EventTimeClock, registered: int) -> Iterator[Answers]:
         """Answers that are computed from the streams' rows, in a network of their own."""
         alone = Planner(self._options, Catalog(), self._planner.streams)
         network = alone.register(Network(), query.name, query.logical).network
@@ -98,4 +98,4 @@ def _moves(network: Network, plan: QueryPlan) -> bool:
 def _has(state: State, plan: QueryPlan, moment: EventTimeVector) -> bool:
     """Whether the rows of a query's tree that were in its window at a moment, or later, are all there."""
     tree = state.held.by_root[plan.read.root]
-    return tree.has([need_of(plan, tree.plan.bits, moment)])
+    return tree.has([query_bound(plan, tree.plan.bits, moment)])

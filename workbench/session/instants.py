@@ -18,7 +18,7 @@ from workbench.sql.windows.evaluation import sequence, value_at
 from workbench.sql.windows.stream_time import INSTANT, NOW, EventTimeVector
 
 if TYPE_CHECKING:
-    from workbench.engine.event_time import Clock
+    from workbench.engine.event_time import EventTimeClock
 
 COLUMNS = ("instant", "stream", "begin", "end")
 
@@ -46,7 +46,7 @@ def _conditions(query: LogicalQuery) -> Iterator[StreamWindow]:
         yield StreamWindow(name, *sides)
 
 
-def listed(windows: Sequence[StreamWindow], clock: Clock, registered: int) -> pd.DataFrame:
+def listed(windows: Sequence[StreamWindow], clock: EventTimeClock, registered: int) -> pd.DataFrame:
     """One row for each instant so far and each window: columns ``COLUMNS``; an open end is NULL."""
     rows = [
         (instant, w.stream, *(None if e is None else value_at(e, moment) for e in (w.left, w.right)))
@@ -56,7 +56,9 @@ def listed(windows: Sequence[StreamWindow], clock: Clock, registered: int) -> pd
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def moments(windows: Sequence[StreamWindow], clock: Clock, registered: int) -> Iterator[tuple[Value, EventTimeVector]]:
+def moments(
+    windows: Sequence[StreamWindow], clock: EventTimeClock, registered: int
+) -> Iterator[tuple[Value, EventTimeVector]]:
     """The instants so far, in order: those of the loop that are due, or else the times since registration."""
     loop = _loop(windows)
     if loop is not None:
@@ -64,7 +66,7 @@ def moments(windows: Sequence[StreamWindow], clock: Clock, registered: int) -> I
             yield value, {**clock.now, INSTANT: value}
         return
     now, before = _now(windows), object()
-    passed = [moment for batch, moment in clock.moments if batch > registered]
+    passed = [moment for batch, moment in clock.vectors if batch > registered]
     for moment in (clock.after_batch(registered), *passed):
         value = None if now is None else value_at(now, moment)
         if value != before:
@@ -72,7 +74,7 @@ def moments(windows: Sequence[StreamWindow], clock: Clock, registered: int) -> I
         before = value
 
 
-def moment_at(windows: Sequence[StreamWindow], clock: Clock, at: object, name: str) -> EventTimeVector:
+def moment_at(windows: Sequence[StreamWindow], clock: EventTimeClock, at: object, name: str) -> EventTimeVector:
     """The moment of one instant.
 
     Raises:

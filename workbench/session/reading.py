@@ -9,8 +9,8 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from workbench.engine.progress import Progress
 from workbench.engine.reports import BatchReport
+from workbench.engine.schedule import Progress
 from workbench.errors import QueryError, nearest
 from workbench.explain.describe import NetworkView
 from workbench.explain.explanation import ExplanationView

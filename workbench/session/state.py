@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from workbench.catalog.session_rows import StoredFunction
 from workbench.engine.reports import BatchReport
-from workbench.engine.state import Held
+from workbench.engine.state import EngineState
 from workbench.network.network import Network
 from workbench.session.query import Query
 from workbench.sql.logical import LogicalQuery
@@ -41,7 +41,7 @@ class State:
     queries: Mapping[str, Query] = field(default_factory=dict)
     disabled: Mapping[str, str] = field(default_factory=dict)
     reports: tuple[BatchReport, ...] = ()
-    held: Held = field(default_factory=Held)
+    held: EngineState = field(default_factory=EngineState)
     named: int = 0
 
     @property

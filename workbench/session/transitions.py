@@ -11,7 +11,7 @@ from shutil import rmtree
 from workbench.engine.answers import Answers
 from workbench.engine.engine import Engine
 from workbench.engine.reports import BatchReport
-from workbench.engine.state import Held
+from workbench.engine.state import EngineState
 from workbench.errors import QueryError, StreamError
 from workbench.network.network import Network, QueryPlan
 from workbench.network.reads import functions_called
@@ -124,7 +124,7 @@ class Steps:
 
     def seek(self, state: State, batch: int, progress: Callable[[BatchReport], None] | None) -> State:
         """Start anew from the history, and let the same rows arrive in the same batches up to one of them."""
-        self.engine.hold(Held())
+        self.engine.replace_state(EngineState())
         again = replace(state, streams={}, reports=())
         for stream in state.streams.values():
             again = self.add_stream(again, stream.rewound())
@@ -150,7 +150,7 @@ class Steps:
     def _release(self, state: State, network: Network) -> State:
         """Go on with a network that has lost readers."""
         state = self._adopt(state, network)
-        self.engine.prune(network, state.batch)
+        self.engine.expire(network, state.batch)
         return state
 
 

@@ -29,12 +29,12 @@ def repaired(engine: Engine, state: State, damage: Damage) -> State:
         batches = {report.batch: report.arrived.get(name, 0) for report in state.reports}
         engine.add_stream(name, dict(stream.stored_columns), stream.arrivals(batches), stream.time)
     broken = _followers(state.network, damage.trees)
-    whole = {name: tree for name, tree in engine.trees.items() if broken.isdisjoint(tree.plan.roots)}
-    engine.hold(replace(engine.held, trees=whole))
+    whole = {name: tree for name, tree in engine.state.trees.items() if broken.isdisjoint(tree.plan.roots)}
+    engine.replace_state(replace(engine.state, trees=whole))
     engine.adopt(state.network, state.batch)
     queries = dict(state.queries)
     for name, plan in state.network.queries.items():
-        if plan.read.root in broken and not engine.held.by_root[plan.read.root].plan.monotone:
+        if plan.read.root in broken and not engine.state.by_root[plan.read.root].plan.monotone:
             queries[name] = replace(queries[name], registered=state.batch)
     was_broken = unreadable(state.network, damage)
     disabled = {name: reason for name, reason in state.disabled.items() if name not in was_broken}

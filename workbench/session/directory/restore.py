@@ -13,12 +13,12 @@ from pathlib import Path
 from workbench.catalog.catalog import Catalog
 from workbench.catalog.session_rows import BatchRow, FileRow, Registration, StreamRow
 from workbench.engine.engine import Engine
-from workbench.engine.event_time import clock_of
+from workbench.engine.event_time import recover_clock
 from workbench.engine.manifest import Manifest
 from workbench.engine.reports import BatchReport, OperatorReport, Places
 from workbench.engine.spark.user_functions.functions import UserFunctions
 from workbench.engine.spark.user_functions.process import Limits
-from workbench.engine.state import Held
+from workbench.engine.state import EngineState
 from workbench.errors import StreamError
 from workbench.network.network import Network
 from workbench.network.nodes import NodeId
@@ -197,7 +197,7 @@ class Restored:
             named=self._rows.named,
         )
 
-    def _held(self, engine: Engine, network: Network, streams: Mapping[str, Stream], damage: Damage) -> Held:
+    def _held(self, engine: Engine, network: Network, streams: Mapping[str, Stream], damage: Damage) -> EngineState:
         manifest = Manifest(self._rows, self._home.path)
         plans = engine.plans(network, {name: tree.bits for name, tree in self._rows.trees().items()})
         whole = {name: plan for name, plan in plans.items() if damage.trees.keys().isdisjoint(plan.roots)}
@@ -205,7 +205,7 @@ class Restored:
         trees = manifest.trees(engine.spark, self._home.state, whole)
         arrived = manifest.arrived(engine.spark, self._home.state, columns)
         times = {name: streams[name].time for name in arrived}
-        return Held(trees, arrived, clock_of(arrived, times, (row.batch for row in self._rows.batches())))
+        return EngineState(trees, arrived, recover_clock(arrived, times, (row.batch for row in self._rows.batches())))
 
     def _stream(self, row: StreamRow) -> Stream:
         return Stream(open_log(self._folder(row)), row.history, row.batch, row.arrived, row.time, row.is_table)

@@ -185,7 +185,7 @@ class Store:
         try:
             with self._planner.transaction():
                 yield change
-                change.state = replace(change.state, held=self._engine.held)
+                change.state = replace(change.state, held=self._engine.state)
                 with translate_errors("commit"):
                     write_commit(self.home, self._planner.catalog, before, change.state)
         except BaseException:
@@ -292,7 +292,7 @@ class Store:
     def _read(self, damage: Damage) -> None:
         with reading_catalog(self.home.path / CATALOG):
             state = self._restored().state(self._engine, self._functions, self._answers, damage, self._state)
-        self._engine.hold(state.held)
+        self._engine.replace_state(state.held)
         self._planner.streams = self._statistics(state)
         self._show(state)
 

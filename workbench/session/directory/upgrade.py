@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from workbench.engine.state import Held
+from workbench.engine.state import EngineState
 from workbench.errors import WorkbenchError
 from workbench.network.network import Network
 from workbench.session.query import ACTIVE, Query
@@ -33,8 +33,10 @@ def upgraded(steps: Steps, state: State, answers: AnswersOf) -> State:
     Raises:
         EngineError: Spark could not evaluate it; the folder stays as it is.
     """
-    steps.engine.hold(Held())
-    again = replace(state, network=Network(), streams={}, views={}, queries={}, disabled={}, reports=(), held=Held())
+    steps.engine.replace_state(EngineState())
+    again = replace(
+        state, network=Network(), streams={}, views={}, queries={}, disabled={}, reports=(), held=EngineState()
+    )
     for stream in state.streams.values():
         again = steps.add_stream(again, stream.rewound())
     texts, reasons = _bound(again, state)
