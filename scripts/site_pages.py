@@ -226,7 +226,7 @@ def purpose(path: Path) -> str:
     """The first sentence of the docstring of a module or a package; empty where it has none."""
     file = next((each for each in (path, path.with_suffix(".py"), path / "__init__.py") if each.is_file()), None)
     docstring = None if file is None else ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")))
-    first = re.split(r"\n\n|(?<=[.:;])\s", docstring or "", maxsplit=1)[0]
+    first = re.split(r"\n\n|(?<=\.)\s", docstring or "", maxsplit=1)[0]
     return _cell(" ".join(first.split()))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from oracle.harness import Case, Feed, Oracle
@@ -12,7 +11,6 @@ from oracle.random_streams import names, stream
 from pyspark.sql import SparkSession
 
 from workbench.engine.schedule import Progress
-from workbench.engine.storage.file_collection import FileCollector
 from workbench.errors import QueryError, StreamError
 from workbench.session.player import Player, State
 
@@ -98,14 +96,3 @@ def test_going_back_lets_the_same_rows_arrive_in_the_same_batches(oracle: Oracle
     with pytest.raises(StreamError, match="at least 1"):
         session.set_batch("t", 0)
     assert session.batch == 2
-
-
-def test_what_is_read_stays_until_it_was_read(tmp_path: Path) -> None:
-    file = tmp_path / "rows.arrow"
-    file.touch()
-    collector = FileCollector(tmp_path / "readers.lock")
-    with collector.reading():
-        with collector.reading():
-            collector.collect([str(file)])
-        assert file.exists()
-    assert not file.exists()

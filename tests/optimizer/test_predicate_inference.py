@@ -156,6 +156,7 @@ def random_predicates(rng: random.Random) -> PredSet:
     return where(" AND ".join(parts))
 
 
+@pytest.mark.slow
 def test_it_is_true_wherever_the_predicates_are() -> None:
     rng = random.Random(1)
     satisfied = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 
 import pyarrow as pa
@@ -72,3 +73,11 @@ def query(sql: str, dialect: str = "spark", schema: Schema = SCHEMA) -> LogicalQ
     bound = bind(sql, dialect, schema).query
     assert bound is not None
     return bound
+
+
+VIEWS = {
+    "big": query("SELECT * FROM F WHERE amount > 5"),
+    "per_src": query("SELECT src, COUNT(*) AS n FROM F GROUP BY src"),
+}
+WITH_VIEWS = replace(SCHEMA, views=VIEWS)
+"""The same streams with a view that selects and one that groups."""

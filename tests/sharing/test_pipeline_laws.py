@@ -12,7 +12,7 @@ import pytest
 from sharing.evaluation import Evaluation
 from sharing.pairs import PAIRS, Pair
 from sharing.random_queries import Writer
-from sharing.small_streams import SCHEMA, data, query
+from sharing.small_streams import WITH_VIEWS, data, query
 from sharing.soundness import check
 
 from workbench.catalog.catalog import Catalog
@@ -22,11 +22,6 @@ from workbench.options import Options
 from workbench.sharing.planner import Planner
 from workbench.sql.logical import LogicalQuery
 
-VIEWS = {
-    "big": query("SELECT * FROM F WHERE amount > 5"),
-    "per_src": query("SELECT src, COUNT(*) AS n FROM F GROUP BY src"),
-}
-WITH_VIEWS = replace(SCHEMA, views=VIEWS)
 EVALUATION = Evaluation(data(2))
 TITLES = [pair.title for pair in PAIRS]
 

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from sharing.evaluation import Evaluation
 from sharing.pairs import ABOVE, APART, BELOW, BESIDE, FROM, GIVES, PAIRS, SAME, Pair
-from sharing.small_streams import SCHEMA, data, query
+from sharing.small_streams import WITH_VIEWS, data, query
 from sharing.soundness import check
 
 from workbench.network.network import Network
 from workbench.sharing.planner import Planner
 
 DATA = data(1)
-VIEWS = {
-    "big": query("SELECT * FROM F WHERE amount > 5"),
-    "per_src": query("SELECT src, COUNT(*) AS n FROM F GROUP BY src"),
-}
-WITH_VIEWS = replace(SCHEMA, views=VIEWS)
 
 
 def relation(network: Network) -> str:

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from sharing.sequences import Counts, failure, scenario, shrunk
 
+pytestmark = pytest.mark.slow
+
 LARGE = int(os.environ.get("ARGUS_PLANS", "0"))
 SAMPLE = 40
 """Sequences that are tried each time."""

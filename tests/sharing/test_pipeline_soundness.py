@@ -22,6 +22,8 @@ from workbench.sharing.decisions import Rule
 from workbench.sharing.planner import Planner
 from workbench.sql.logical import LogicalQuery
 
+pytestmark = pytest.mark.slow
+
 SWITCHES = [f.name for f in fields(Options) if f.type == "bool"]
 OFF: dict[str, Any] = dict.fromkeys(SWITCHES, False)
 OPTIONS = {

@@ -1,0 +1,1 @@
+"""The shared query network as an immutable value: nodes, identity, traversal, projection."""

@@ -19,6 +19,7 @@ from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import Kind
 from workbench.sql.predicates.canonical import NEVER, canonical_literal, comparison
 from workbench.sql.predicates.cnf import FLIPPED, Literal, Operator, ORPred, PredSet, or_pred, pred_set
+from workbench.sql.predicates.implication import implies
 from workbench.sql.predicates.linear import LinearForm, linear, linear_form
 
 MOST_INFERRED = 64
@@ -26,7 +27,7 @@ MOST_INFERRED = 64
 
 _ORDERED = (Kind.STRING, Kind.BOOLEAN, Kind.TIMESTAMP)
 """Kinds without arithmetic whose order is total; DOUBLE, with NaN and rounding, is left out."""
-_BELOW, _ABOVE = (Operator.LT, Operator.LE), (Operator.GT, Operator.GE)
+_ABOVE = (Operator.GT, Operator.GE)
 
 Value = Fraction | str | bool | dt.datetime
 
@@ -216,29 +217,9 @@ def _placed(link: _Link, value: Value, operator: Operator) -> Literal | None:
     return Literal(link.target, FLIPPED[operator], Constant(value, link.target.type))
 
 
-# What says no more than what is known.
-
-
 def _implies(known: _Test, test: _Test) -> bool:
-    """Whether one test of an expression implies another; may miss it."""
-    return known.expression == test.expression and all(
-        any(_within(choice, wanted) for wanted in test.choices) for choice in known.choices
-    )
-
-
-def _within(choice: tuple[Operator, Value], wanted: tuple[Operator, Value]) -> bool:
-    (have, value), (operator, limit) = choice, wanted
-    below, above, same = value < limit, value > limit, value == limit  # type: ignore[operator]  # of one kind
-    if choice == wanted:
-        return True
-    match have:
-        case Operator.EQ:
-            return {"=": same, "<>": not same, "<": below, "<=": not above, ">": above, ">=": not below}[operator]
-        case Operator.LT | Operator.LE if operator in (*_BELOW, Operator.NE):
-            return below or (same and (have is Operator.LT or operator is Operator.LE))
-        case Operator.GT | Operator.GE if operator in (*_ABOVE, Operator.NE):
-            return above or (same and (have is Operator.GT or operator is Operator.GE))
-    return False
+    """Whether one test of an expression implies another."""
+    return known.expression == test.expression and implies(PredSet((known.predicate,)), PredSet((test.predicate,)))
 
 
 # Columns equal to a third one.

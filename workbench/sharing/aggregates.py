@@ -8,7 +8,7 @@ so an old one is rerouted to a new one that is better.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from workbench.network.nodes import Aggregate, NodeId, Read
 from workbench.network.roll_up import are_derivable, column_of, over_groups
@@ -21,17 +21,25 @@ from workbench.sql.predicates.cnf import PredSet
 from workbench.sql.windows.stream_time import is_session
 
 
-@dataclass(frozen=True)
-class Grouped:
-    """Groups and statistics of a query: each as the query names it, with what it is over the root that is read."""
+def group_rows(
+    draft: Draft,
+    read: Read,
+    groups: Mapping[Expression, Expression],
+    statistics: Mapping[AggregateCall, AggregateCall],
+    window: PredSet,
+) -> tuple[Read, Mapping[Column, Expression]]:
+    """The groups of rows in a window.
 
-    groups: Mapping[Expression, Expression]
-    statistics: Mapping[AggregateCall, AggregateCall]
+    Args:
+        draft: the network, which gets the aggregate.
+        read: the rows.
+        groups: each as the query has it, with the expression over the root that it stands for.
+        statistics: likewise.
+        window: over the root; applied to the rows or to slices of them.
 
-
-def group_rows(draft: Draft, read: Read, asked: Grouped, window: PredSet) -> tuple[Read, Mapping[Column, Expression]]:
-    """The groups of rows in a window, and the columns that the query knows as those of the aggregate."""
-    groups, statistics = asked.groups, asked.statistics
+    Returns:
+        What is read of the aggregate; what the columns of the query's groups and statistics are there.
+    """
     by = slices_of(draft, read, groups.values(), statistics.values(), window)
     if by is not None:
         # Groups of slices of time are shared whatever the window is, and a batch moves slices instead of rows.

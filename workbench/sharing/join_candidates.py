@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 from workbench.network.nodes import Join
 from workbench.network.sql_text import SIDE_NAMES, or_pred_sql
@@ -18,7 +19,7 @@ from workbench.optimizer.cardinality import is_key
 from workbench.sharing.decisions import NEAR_MISS, Candidate, Rule
 from workbench.sharing.draft import Draft
 from workbench.sharing.join_parts import Pair
-from workbench.sql.predicates.cnf import ORPred, PredSet
+from workbench.sql.predicates.cnf import TRUE, ORPred, PredSet
 from workbench.sql.predicates.implication import cover, difference, implies
 
 GROWTH = 4.0
@@ -33,6 +34,8 @@ class Exact:
     """The join has just the rows that are required."""
 
     join: Join
+    rule: ClassVar[Rule] = Rule.EQUAL
+    residual: ClassVar[PredSet] = TRUE
 
 
 @dataclass(frozen=True)
@@ -41,11 +44,12 @@ class Subsumes:
 
     join: Join
     residual: PredSet
+    rule: ClassVar[Rule] = Rule.SUBSUMES
 
 
 @dataclass(frozen=True)
 class Weakens:
-    """The join has the required rows as soon as it tests only ``predicates``, by rule WEAKER or COVER."""
+    """The join comes to serve when it tests only ``predicates``, by rule WEAKER or COVER."""
 
     join: Join
     predicates: PredSet
@@ -78,32 +82,16 @@ class Choice:
     anchor: float
 
     @property
-    def join(self) -> Join:
-        """The join that serves."""
-        return self.match.join
-
-    @property
-    def rule(self) -> Rule:
-        """The rule by which it serves."""
-        match self.match:
-            case Exact():
-                return Rule.EQUAL
-            case Subsumes():
-                return Rule.SUBSUMES
-            case Weakens(rule=rule):
-                return rule
-
-    @property
     def change(self) -> int:
         """How much of the join must change: a join that serves as it is comes before one that must be weakened."""
-        return {Rule.WEAKER: 1, Rule.COVER: 2}.get(self.rule, 0)
+        return {Rule.WEAKER: 1, Rule.COVER: 2}.get(self.match.rule, 0)
 
     @property
     def tests_lost(self) -> int:
         """How many of its tests the join loses."""
         if not isinstance(self.match, Weakens):
             return 0
-        return len(difference(self.join.predicates, self.match.predicates).or_preds)
+        return len(difference(self.match.join.predicates, self.match.predicates).or_preds)
 
     @property
     def order(self) -> tuple[float, ...]:
@@ -112,12 +100,12 @@ class Choice:
         The join of most inputs comes first: it is computed anyway, and saves the most. Then the join that grows from
         the query's most selective input, so that queries that begin alike are joined alike.
         """
-        key = self.pair.key
-        return (-self.join.leaves, self.anchor, self.change, self.cost, self.rows, self.required, *key)
+        leaves, key = self.match.join.leaves, self.pair.key
+        return (-leaves, self.anchor, self.change, self.cost, self.rows, self.required, *key)
 
     def as_candidate(self, chosen: bool, reason: str = "") -> Candidate:
         """The choice as data for an explanation."""
-        return Candidate(self.join.id, self.rule, self.cost, chosen, reason)
+        return Candidate(self.match.join.id, self.match.rule, self.cost, chosen, reason)
 
 
 def choices(draft: Draft, pair: Pair, anchor: float) -> Iterator[Choice]:
@@ -127,8 +115,7 @@ def choices(draft: Draft, pair: Pair, anchor: float) -> Iterator[Choice]:
             tested = match.predicates if isinstance(match, Weakens) else match.join.predicates
             rows = draft.estimates.joined(pair.roots, tested)
             required = draft.estimates.joined(pair.roots, pair.required)
-            residual = not isinstance(match, Exact) and bool(match.residual)
-            yield Choice(pair, match, rows if residual else 0.0, rows, required, anchor)
+            yield Choice(pair, match, rows if match.residual else 0.0, rows, required, anchor)
 
 
 def near_misses(draft: Draft, pair: Pair) -> Iterator[Candidate]:

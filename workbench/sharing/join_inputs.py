@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import assert_never
 
 from workbench.network.nodes import Join, NodeId
 from workbench.network.sql_text import SIDE_NAMES, predicates_sql
@@ -17,7 +16,7 @@ from workbench.optimizer.join_order import JoinGraph, JoinTree, Leaf, best_order
 from workbench.sharing.change_joins import new_join, weakened
 from workbench.sharing.decisions import Candidate, Rule
 from workbench.sharing.draft import Draft
-from workbench.sharing.join_candidates import Choice, Exact, Subsumes, Weakens, choices, near_misses
+from workbench.sharing.join_candidates import Choice, Weakens, choices, near_misses
 from workbench.sharing.join_parts import Input, Pair, Parts
 from workbench.sql.predicates.cnf import PredSet, map_predicates, pred_set, predicate_columns, predicate_sources
 
@@ -67,17 +66,10 @@ def _join_of(draft: Draft, step: _Step) -> Join:
         draft.record.add(join.id, Rule.NEW, candidates=step.considered)
         return join
     match = step.choice.match
-    match match:
-        case Exact(join):
-            residual = PredSet()
-        case Subsumes(join, residual):
-            pass
-        case Weakens(join, predicates, residual):
-            join = weakened(draft, join, predicates)
-        case _:
-            assert_never(match)
-    reason = f"still to be tested: {predicates_sql(residual, SIDE_NAMES)}" if residual else ""
-    draft.record.add(join.id, step.choice.rule, reason, step.considered)
+    join = weakened(draft, match.join, match.predicates) if isinstance(match, Weakens) else match.join
+    tests = predicates_sql(match.residual, SIDE_NAMES)
+    reason = f"still to be tested: {tests}" if match.residual else ""
+    draft.record.add(join.id, match.rule, reason, step.considered)
     return join
 
 
@@ -100,9 +92,9 @@ def _best_step(draft: Draft, parts: Parts, pairs: Iterable[tuple[int, int]]) -> 
         misses = {miss.node: miss for pair in reversed(oriented) for miss in near_misses(draft, pair)}
         return _Step(oriented[0], None, tuple(misses.values()))
     best, *others = ranked
-    considered = {best.join.id: best.as_candidate(True)}
+    considered = {best.match.join.id: best.as_candidate(True)}
     for other in others:
-        considered.setdefault(other.join.id, other.as_candidate(False, _why_not(best, other)))
+        considered.setdefault(other.match.join.id, other.as_candidate(False, _why_not(best, other)))
     return _Step(best.pair, best, tuple(considered.values()))
 
 
@@ -113,20 +105,21 @@ def _one_orientation(choices: Iterable[Choice]) -> Iterable[Choice]:
     """
     best: dict[tuple[NodeId, tuple[int, int]], Choice] = {}
     for choice in choices:
-        key = choice.join.id, choice.pair.key
+        key = choice.match.join.id, choice.pair.key
         if key not in best or (choice.change, choice.tests_lost) < (best[key].change, best[key].tests_lost):
             best[key] = choice
     return best.values()
 
 
 def _why_not(best: Choice, other: Choice) -> str:
-    if other.join.leaves != best.join.leaves:
-        return f"{best.join.id} joins more inputs"
+    join = best.match.join
+    if other.match.join.leaves != join.leaves:
+        return f"{join.id} joins more inputs"
     if other.change != best.change:
-        return f"{best.join.id} serves with less change"
+        return f"{join.id} serves with less change"
     if other.cost != best.cost:
-        return f"{best.join.id} leaves fewer rows to test"
-    return f"{best.join.id} leaves fewer rows to join" if other.rows != best.rows else f"{best.join.id} is as good"
+        return f"{join.id} leaves fewer rows to test"
+    return f"{join.id} leaves fewer rows to join" if other.rows != best.rows else f"{join.id} is as good"
 
 
 def _cheapest(draft: Draft, parts: Parts) -> Pair:

@@ -15,15 +15,15 @@ from workbench.network.nodes import Branch, Read, SetOperation, SetOperator, Sou
 from workbench.network.roll_up import column_of
 from workbench.network.sql_text import or_pred_sql
 from workbench.optimizer.predicate_inference import infer
-from workbench.sharing.aggregates import Grouped, find_aggregate, group_rows
+from workbench.sharing.aggregates import find_aggregate, group_rows
 from workbench.sharing.draft import Draft
 from workbench.sharing.join_inputs import join_inputs
 from workbench.sharing.join_parts import Input, restricted
 from workbench.sharing.windows import windowed, windows_around_joins
 from workbench.sql import logical
 from workbench.sql.algebra.column_names import stored_name
-from workbench.sql.algebra.expressions import Call, Column, Expression, map_columns
-from workbench.sql.logical import Block, Grouping, LogicalQuery, Output, StreamInput
+from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Expression, map_columns
+from workbench.sql.logical import Block, LogicalQuery, Output, StreamInput
 from workbench.sql.predicates.canonical import why_not_canonical
 from workbench.sql.predicates.cnf import TRUE, PredSet, map_predicates, predicate_sources
 from workbench.sql.predicates.implication import difference
@@ -95,7 +95,9 @@ class _Translator:
         window = map_predicates(above, values)
         if block.grouping is not None:
             # The window comes below the groups: a group is one of the rows in the window.
-            read, named = group_rows(draft, read, self._grouped(block.grouping, values), window)
+            groups = {g: self._over_root(g, values) for g in block.grouping.groups}
+            statistics = {s: self._statistic_over_root(s, values) for s in block.grouping.statistics}
+            read, named = group_rows(draft, read, groups, statistics, window)
             values = named.__getitem__
             window = map_predicates(block.having_window, values)
         # HAVING reads groups and statistics, so it comes above the aggregate; it is empty without one.
@@ -136,17 +138,11 @@ class _Translator:
         own = PredSet(tuple(p for p in below if predicate_sources(p) == {position}))
         return replace(whole, read=windowed(self.draft, whole.read, map_predicates(own, whole.over_root)))
 
-    def _grouped(self, grouping: Grouping, values: Values) -> Grouped:
-        return Grouped(
-            {group: self._over_root(group, values) for group in grouping.groups},
-            {
-                s: replace(s, arguments=tuple(self._over_root(argument, values) for argument in s.arguments))
-                for s in grouping.statistics
-            },
-        )
-
     def _over_root(self, expression: Expression, values: Values) -> Expression:
         return self.draft.stored_expression(map_columns(expression, values))
+
+    def _statistic_over_root(self, statistic: AggregateCall, values: Values) -> AggregateCall:
+        return replace(statistic, arguments=tuple(self._over_root(a, values) for a in statistic.arguments))
 
     def _set_operation(self, query: logical.SetOperation) -> Translation:
         operator = SetOperator(f"{query.operator} all" if query.all else query.operator)

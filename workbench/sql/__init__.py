@@ -1,0 +1,1 @@
+"""SQL text to a logical query: syntax, types, binding, predicates, windows, and Spark SQL text."""

@@ -1,8 +1,8 @@
 """The logical query: what a query asks, bound to streams, typed, in CNF, before any decision how to share it.
 
-``bind`` makes it from SQL text; ``sharing`` folds it into the network. Plain sub-queries, views and CTEs (selection,
-join, projection) are already merged into the block that uses them, so that text that was factored differently looks
-the same here; what remains as an input of its own has grouping, DISTINCT or a set operator.
+``bind`` makes it from SQL text; ``sharing`` folds it into the network. Plain subqueries, views and CTEs (selection,
+join, projection) are merged into the block that uses them. An input that is a query has grouping, DISTINCT or a set
+operator.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ Input = StreamInput | Block | SetOperation
 
 def streams_of(query: LogicalQuery | Input) -> frozenset[str]:
     """The streams and tables that a query reads."""
-    found: set[str] = set()
+    streams: set[str] = set()
     seen: set[int] = set()
     waiting: list[Input] = [query]
     while waiting:
@@ -114,12 +114,12 @@ def streams_of(query: LogicalQuery | Input) -> frozenset[str]:
         seen.add(id(item))
         match item:
             case StreamInput():
-                found.add(item.stream)
+                streams.add(item.stream)
             case Block():
                 waiting += item.inputs
             case SetOperation():
                 waiting += item.branches
-    return frozenset(found)
+    return frozenset(streams)
 
 
 def calls_of(query: LogicalQuery | Input) -> frozenset[str]:
@@ -129,9 +129,9 @@ def calls_of(query: LogicalQuery | Input) -> frozenset[str]:
             return frozenset()
         case SetOperation():
             return frozenset().union(*map(calls_of, query.branches))
-    tested = (query.where, query.having, query.window, query.having_window)
+    conditions = (query.where, query.having, query.window, query.having_window)
     expressions = [output.expression for output in query.outputs]
-    expressions += [expression for predicates in tested for expression in predicate_expressions(predicates)]
+    expressions += [expression for predicates in conditions for expression in predicate_expressions(predicates)]
     if query.grouping is not None:
         expressions += [*query.grouping.groups, *(a for s in query.grouping.statistics for a in s.arguments)]
     return frozenset().union(*map(calls, expressions), *map(calls_of, query.inputs))

@@ -22,8 +22,7 @@ T = TypeVar("T")
 class UserFunction:
     """A scalar function the analyst added: arguments are passed as they are, NULLs included.
 
-    A name that is added again gets another version. Queries go on with the version that they were bound to, so what a
-    query computes never changes, and what it shares is what has the same meaning.
+    A name that is added again gets another version. Queries go on with the version that they were bound to.
 
     Attributes:
         name: what SQL calls it, in lower case.
@@ -39,7 +38,7 @@ class UserFunction:
 
     @property
     def id(self) -> str:
-        """What calls of it say; no built-in function has ``@`` in its name."""
+        """Its name in expressions; no built-in function has ``@`` in its name."""
         return f"{self.name}@{self.version}"
 
     @staticmethod
@@ -103,25 +102,20 @@ class Schema:
 
     def time(self, stream: str) -> Column | None:
         """The event time of a stream, if it has one."""
-        found, columns = _look_up(self.times, stream), self.stream(stream)
-        if found is None or columns is None:
-            return None
-        return Column(stored_name(found[1]), dict(columns[1])[found[1]])
+        time, columns = _look_up(self.times, stream), self.stream(stream)
+        return Column(stored_name(time[1]), dict(columns[1])[time[1]]) if time and columns else None
 
     def view(self, name: str) -> LogicalQuery | None:
         """The view or registered query of that name."""
-        found = _look_up(self.views, name)
-        return found[1] if found else None
+        return _value(self.views, name)
 
     def function(self, name: str) -> UserFunction | None:
         """The user-defined function of that name."""
-        found = _look_up(self.functions, name)
-        return found[1] if found else None
+        return _value(self.functions, name)
 
     def aggregate(self, name: str) -> UserAggregate | None:
         """The user-defined aggregate of that name."""
-        found = _look_up(self.aggregates, name)
-        return found[1] if found else None
+        return _value(self.aggregates, name)
 
 
 def _look_up(names: Mapping[str, T], name: str) -> tuple[str, T] | None:
@@ -129,3 +123,8 @@ def _look_up(names: Mapping[str, T], name: str) -> tuple[str, T] | None:
         return name, names[name]
     folded = name.lower()
     return next(((key, value) for key, value in names.items() if key.lower() == folded), None)
+
+
+def _value(names: Mapping[str, T], name: str) -> T | None:
+    entry = _look_up(names, name)
+    return entry[1] if entry else None

@@ -165,12 +165,12 @@ def _algebraic(
             raise TypeClash(f"{name.upper()} of DISTINCT values is not supported", argument)
         if type_ == DOUBLE or type_.precision > SQUARES_FIT or type_.scale > SQUARED_SCALE:
             return statistic(AggregateCall(name, (coerce(argument, DOUBLE),), DOUBLE))
-    made = {
+    statistics = {
         "count": lambda: AggregateCall("count", (argument,), INTEGER, distinct),
         "sum": lambda: _sum(argument, distinct),
         "sum of squares": lambda: _sum(_square(argument), False),
     }
-    parts = [statistic(made[s]()) for s in rule.statistics]
+    parts = [statistic(statistics[s]()) for s in rule.statistics]
     combined = functions.call(rule.function, *parts)
     if name == "avg" and type_.kind is Kind.DECIMAL:
         return replace(combined, type=bounded(type_.precision + 4, type_.scale + 4))

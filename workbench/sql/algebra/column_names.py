@@ -1,10 +1,9 @@
-"""What columns are called inside, whatever the analyst calls them.
+"""Stored names: what columns are called in nodes, files and Spark's texts, whatever the analyst calls them.
 
-A column of a CSV file may have any name: with dots, quotes or line ends, or one that the engine uses itself. Inside, in
-nodes, files and Spark's texts, a column has a *stored name*: lower-case letters, digits and underscores, beginning with
-a letter, and every other character by its code between dollar signs. So it never needs more than backticks, is never
-one of the engine's own names, which begin with an underscore, and never reads as anything but a column. Names are
-translated at the edge alone: when a stream is added, when a name is looked up, when a column is shown.
+A column of a CSV file may have any name: with dots, quotes or line ends, or one that the engine uses itself. Its stored
+name has lower-case letters, digits and underscores, begins with a letter, and writes every other character by its code
+between dollar signs. So it never needs more than backticks, and is never one of the engine's own names, which begin
+with an underscore. Names are translated when a stream is added, a name is looked up, or a column is shown.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ def stored_name(name: str) -> str:
         >>> stored_name("Tran_Date"), stored_name("a.b"), stored_name("_batch")
         ('tran_date', 'a$2e$b', '$5f$batch')
     """
-    return _UNSAFE.sub(lambda found: f"${ord(found[0]):x}$", name.lower())
+    return _UNSAFE.sub(lambda match: f"${ord(match[0]):x}$", name.lower())
 
 
 def display_name(stored: str) -> str:
@@ -34,7 +33,7 @@ def display_name(stored: str) -> str:
         >>> display_name("a$2e$b"), display_name("a$2e$b_2")
         ('a.b', 'a.b_2')
     """
-    return _CODE.sub(lambda found: chr(int(found[1], 16)), stored)
+    return _CODE.sub(lambda match: chr(int(match[1], 16)), stored)
 
 
 def quoted(name: str) -> str:

@@ -1,15 +1,11 @@
-"""Expressions: immutable, typed, compared by value.
+"""Expressions: columns, constants and calls; immutable, typed, compared by value.
 
-A closed family of three: a *column*, a *constant* and a *call*. SQL text becomes this once, in ``bind``; from there on
-planning never touches a parse tree again, and two equal computations are equal objects.
+``bind`` builds them from SQL text. A column names the input it comes from by position (``source``): in a query block
+the position in FROM, in a join node 0 (left) or 1 (right), and 0 wherever there is only one input.
 
-A column names the input it comes from by position (``source``): in a query block the position in FROM, in a join node
-0 (left) or 1 (right), and 0 wherever there is only one input.
-
-An expression has two texts. ``identity`` is its canonical form: operator, types and operands, with every name and every
-string quoted, so that two expressions have one identity exactly when they are equal, whatever an analyst calls her
-columns. Ids, stored names and orders derive from it. ``text`` is for people: it leaves types out, and a column called
-``upper(s)`` reads like the call.
+An expression has two texts. ``identity`` is its canonical form, with types and with every name and string quoted: two
+expressions have one identity exactly when they are equal. Ids, stored names and orders derive from it. ``text`` is for
+people: it leaves types out, and a column called ``upper(s)`` reads like the call.
 """
 
 from __future__ import annotations
@@ -19,19 +15,32 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import Field, dataclass
 from decimal import Decimal
 from functools import cached_property
+from typing import ClassVar
 
 from workbench.sql.algebra.types import DataType
 
 
-class Remembering:
-    """Base of immutable values that planning looks up all the time: what follows from them is worked out once."""
+class HashedOnce:
+    """Base of frozen dataclasses that planning looks up all the time: their hash is computed once.
+
+    A dataclass would replace an inherited ``__hash__``, so each assigns it.
+    """
+
+    __dataclass_fields__: ClassVar[dict[str, Field[object]]]
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(tuple(getattr(self, name) for name in self.__dataclass_fields__))
+
+    def __hash__(self) -> int:
+        return self._hash
 
     def __getstate__(self) -> dict[str, object]:
-        # A hash holds in one process only, so what was remembered stays here.
-        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        # A hash holds in one process only, so cached properties are not pickled.
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
 Value = int | Decimal | float | str | bool | dt.date | dt.datetime | None
@@ -64,7 +73,7 @@ class Constant:
 
 
 @dataclass(frozen=True)
-class Call(Remembering):
+class Call(HashedOnce):
     """A scalar function or operator applied to arguments.
 
     ``function`` is a name of ``sql/algebra/functions.py``, or the id of a function of the analyst, which has a version.
@@ -74,12 +83,7 @@ class Call(Remembering):
     arguments: tuple[Expression, ...]
     type: DataType
 
-    @cached_property
-    def _hash(self) -> int:
-        return hash((self.function, self.arguments, self.type))
-
-    def __hash__(self) -> int:
-        return self._hash
+    __hash__ = HashedOnce.__hash__
 
     @cached_property
     def _identity(self) -> str:
@@ -146,9 +150,7 @@ def map_columns(expression: Expression, change: Callable[[Column], Expression]) 
 
 
 def identity(expression: Expression | AggregateCall) -> str:
-    """The canonical form: equal exactly for equal expressions, with all types; ids and stored names derive from it.
-
-    Names and strings are quoted as in JSON, so no name can imitate another expression.
+    """The canonical form: equal exactly for equal expressions, with all types, names and strings quoted as in JSON.
 
     Example:
         >>> from workbench.sql.algebra.types import DOUBLE, INTEGER, STRING

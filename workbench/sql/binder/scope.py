@@ -55,12 +55,12 @@ class Scope:
                 hint = nearest(name, item.columns) or f"{item.alias} has {_listed(item.columns)}"
                 raise self.source.error(f"unknown column {column.table}.{column.name}", column.this, hint)
             return item.columns[name]
-        found = [item for item in self.items if name in item.columns and name not in item.merged]
-        if len(found) > 1:
-            candidates = " or ".join(f"{item.alias}.{name}" for item in found)
+        owners = [item for item in self.items if name in item.columns and name not in item.merged]
+        if len(owners) > 1:
+            candidates = " or ".join(f"{item.alias}.{name}" for item in owners)
             raise self.source.error(f"ambiguous column {column.name}", column, f"write {candidates}")
-        if found:
-            return found[0].columns[name]
+        if owners:
+            return owners[0].columns[name]
         if name in self.aliases:
             return self.aliases[name]
         known = [c for item in self.items for c in item.columns] + list(self.aliases)

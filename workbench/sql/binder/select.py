@@ -183,8 +183,8 @@ class SelectBinder:
             self._source.refuse("GROUP BY two windows", self._select.args["group"], "write a query for each of them")
         for start in starts:
             keep = self._aggregation.statistics.add
-            found = {name: part_of_window(start, name, keep) for name in ("start", "end")}
-            parts = {name: part for name, part in found.items() if part is not None}
+            named = [(name, part_of_window(start, name, keep)) for name in ("start", "end")]
+            parts = {name: part for name, part in named if part is not None}
             called = SESSION_WINDOW if start.function == SESSION else TIME_WINDOW
             if not any(item.alias.lower() == called for item in self._scope.items):
                 self._scope.items.append(Item(called, parts, set(parts)))

@@ -1,8 +1,8 @@
 """Predicates in conjunctive normal form: literal, ORPred, PredSet (T6.1).
 
-A PredSet is a conjunction of ORPreds, an ORPred a disjunction of literal predicates, and a literal compares a left
-expression with a right one, a constant wherever possible (the triple of T6.2.1). A row satisfies a PredSet when it is
-*true*: unknown counts as not satisfied, so NOT has been pushed into the literals before this form is reached.
+A PredSet is a conjunction of ORPreds, an ORPred a disjunction of literals, and a literal compares a left expression
+with a right one, a constant wherever possible (the triple of T6.2.1). A row satisfies a PredSet when it is *true*:
+unknown counts as not satisfied. So ``normal_form`` pushes NOT into the literals.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from workbench.sql.algebra.expressions import (
     Column,
     Constant,
     Expression,
-    Remembering,
+    HashedOnce,
     columns,
     identity,
     map_columns,
@@ -65,7 +65,7 @@ NEGATED = {
 
 
 @dataclass(frozen=True)
-class Literal(Remembering):
+class Literal(HashedOnce):
     """One test. ``right`` is ``None`` for IS NULL, IS NOT NULL and HOLDS."""
 
     left: Expression
@@ -77,16 +77,11 @@ class Literal(Remembering):
         """Its sides."""
         return (self.left,) if self.right is None else (self.left, self.right)
 
-    @cached_property
-    def _hash(self) -> int:
-        return hash((self.left, self.operator, self.right))
-
-    def __hash__(self) -> int:
-        return self._hash
+    __hash__ = HashedOnce.__hash__
 
     @cached_property
     def identity(self) -> str:
-        """The canonical form, with all types; see ``workbench.sql.algebra.expressions.identity``."""
+        """The canonical form, with all types; see ``expressions.identity``."""
         return f"[{self.operator} {' '.join(map(identity, self.expressions))}]"
 
     @cached_property
@@ -101,17 +96,12 @@ class Literal(Remembering):
 
 
 @dataclass(frozen=True)
-class ORPred(Remembering):
+class ORPred(HashedOnce):
     """A disjunction of literals, without duplicates, in reading order. Make one with ``or_pred``."""
 
     literals: tuple[Literal, ...]
 
-    @cached_property
-    def _hash(self) -> int:
-        return hash(self.literals)
-
-    def __hash__(self) -> int:
-        return self._hash
+    __hash__ = HashedOnce.__hash__
 
     @cached_property
     def identity(self) -> str:
@@ -128,7 +118,7 @@ class ORPred(Remembering):
 
 
 @dataclass(frozen=True)
-class PredSet(Remembering):
+class PredSet(HashedOnce):
     """A conjunction of ORPreds, without duplicates, in reading order. Make one with ``pred_set``.
 
     The empty PredSet is true.
@@ -140,12 +130,7 @@ class PredSet(Remembering):
 
     or_preds: tuple[ORPred, ...] = ()
 
-    @cached_property
-    def _hash(self) -> int:
-        return hash(self.or_preds)
-
-    def __hash__(self) -> int:
-        return self._hash
+    __hash__ = HashedOnce.__hash__
 
     def __bool__(self) -> bool:
         return bool(self.or_preds)
@@ -231,20 +216,17 @@ def map_predicates(predicates: PredSet, change: Callable[[Column], Expression]) 
 
 @dataclass(frozen=True)
 class OnSide:
-    """The renaming that puts every column on one side of a join, or, with 0, on its own."""
+    """The renaming that moves every column to one input of a join, or with 0 to that of a single input."""
 
     source: int
 
     def __call__(self, column: Column) -> Column:
-        """The column on that side."""
+        """The column of that input."""
         return Column(column.name, column.type, self.source)
 
 
 def rename_predicates(predicates: PredSet, renaming: Callable[[Column], Column]) -> PredSet:
-    """The same as ``map_predicates`` and cached for each ORPred; equal renamings must do the same.
-
-    A query's predicates are moved from roots to joins and back all the time.
-    """
+    """As ``map_predicates``, cached for each ORPred; equal renamings must do the same."""
     return pred_set(_renamed(p, renaming) for p in predicates)
 
 

@@ -169,13 +169,13 @@ def days(expression: Expression) -> Expression:
 def exact_call(operator: str, left: Expression, right: Expression) -> Expression | None:
     """``+ - * /`` of INTEGERs and DECIMALs in a DECIMAL that holds every result; ``None`` when there is none."""
     left, right = _operand(left), _operand(right)
-    made = Call(operator, (left, right), result_type(operator, left, right))
+    result = Call(operator, (left, right), result_type(operator, left, right))
     if isinstance(left, Constant) and isinstance(right, Constant):
         a, b = exact_value(left.value), exact_value(right.value)
         if a is None or b is None or operator == "/":
             return None
         return exact_constant_of({"+": a + b, "-": a - b, "*": a * b}[operator])
-    return made if is_exact_decimal(made) else None
+    return result if is_exact_decimal(result) else None
 
 
 def _operand(expression: Expression) -> Expression:

@@ -1,9 +1,9 @@
-"""Which predicates imply which, at the layers of literals, ORPreds and PredSets (T6.1, T6.2.3, T6.2.4, T6.2.6).
+"""Which predicates imply which: literals, ORPreds and PredSets (T6.1, T6.2.3, T6.2.4, T6.2.6).
 
-A PredSet is read as *facts*: for each expression it tests, the set of values that its tests leave together, and the
-disjunctions over several expressions. One PredSet implies another when its facts lie within the other's tests. All
-answers are about rows for which the predicates are true. They are incomplete, as in T6.1.1: a yes is certain, a no may
-be a missed chance. For tests of single expressions they are complete.
+A PredSet is read as *facts*: for each expression it tests the set of values that its tests leave together, and the
+disjunctions over several expressions. One PredSet implies another when its facts lie within the other's tests. The
+answers concern rows for which the predicates are true. ``True`` is a proof; ``False`` is only "not proved" (T6.1.1),
+though for tests of single expressions nothing is missed.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Facts:
     Attributes:
         sets: the values each expression can have, also those that follow from others not being NULL.
         derived: what is not NULL because something computed from it is not.
-        alternatives: of each, some expression has one of its values; none of them follows from the rest.
-        satisfiable: whether a row can satisfy it at all, as far as that is seen; if not, the rest is empty.
+        alternatives: disjunctions: of each, some expression has one of its values; none follows from the rest.
+        satisfiable: whether a row can satisfy it, as far as that is seen; if not, the rest is empty.
     """
 
     sets: Sets
@@ -44,103 +44,89 @@ class Facts:
     alternatives: tuple[Sets, ...]
     satisfiable: bool = True
 
-    def known(self, about: Subject) -> ValueSet:
-        """The values that ``about`` can have; a comparison is not NULL when its sides are not."""
-        found = self.sets.get(about)
-        if found is not None:
-            return found
-        if about.right is not None and not any(self.known(side).null for side in _parts(about)):
+    def known(self, subject: Subject) -> ValueSet:
+        """The values that ``subject`` can have; a comparison is not NULL when its sides are not."""
+        if subject in self.sets:
+            return self.sets[subject]
+        if subject.right is not None and not any(self.known(side).null for side in _parts(subject)):
             return NOT_NULL
         return EVERYTHING
 
 
-_NEVER = Facts({}, frozenset(), (), satisfiable=False)
+_UNSATISFIABLE = Facts({}, frozenset(), (), satisfiable=False)
 
 
 @cached(_CACHED)
 def facts(predicates: PredSet) -> Facts:
-    """What a PredSet says.
+    """The facts of a PredSet.
 
     A disjunction loses the branches that contradict what else is known; when one is left, it is a fact itself.
-
-    Example:
-        >>> from workbench.sql.algebra.expressions import Column
-        >>> from workbench.sql.predicates.cnf import Literal, Operator
-        >>> from workbench.sql.algebra.types import INTEGER
-        >>> a = Column("a", INTEGER)
-        >>> p, q = (or_pred([Literal(a, op, Constant(5, INTEGER))]) for op in (Operator.LT, Operator.GT))
-        >>> facts(pred_set([p, q])).satisfiable
-        False
     """
     stated: dict[Subject, ValueSet] = {}
     alternatives: list[Sets] = [_branches(p) for p in predicates]
     while True:
-        found = _closed(stated)
-        if any(values.is_empty for values in found.sets.values()):
-            return _NEVER
-        possible = [{s: v for s, v in a.items() if not found.known(s).intersect(v).is_empty} for a in alternatives]
+        known = _with_derived(stated)
+        if any(values.is_empty for values in known.sets.values()):
+            return _UNSATISFIABLE
+        possible = [{s: v for s, v in a.items() if not known.known(s).intersect(v).is_empty} for a in alternatives]
         if not all(possible):
-            return _NEVER
-        open_ = [a for a in possible if not _follows(found, a)]
-        alternatives = [a for a in open_ if len(a) > 1]
-        if len(alternatives) == len(open_):
-            return Facts(found.sets, found.derived, _strongest(alternatives))
-        for about, values in (item for a in open_ if len(a) == 1 for item in a.items()):
-            _state(stated, about, values)
+            return _UNSATISFIABLE
+        unsettled = [a for a in possible if not _follows(known, a)]
+        alternatives = [a for a in unsettled if len(a) > 1]
+        if len(alternatives) == len(unsettled):
+            return Facts(known.sets, known.derived, _strongest(alternatives))
+        for subject, values in (item for a in unsettled if len(a) == 1 for item in a.items()):
+            # That two sides compare in some way says only that neither is NULL.
+            both_not_null = subject.right is not None and values.is_all_but_null
+            for part in _parts(subject) if both_not_null else (subject,):
+                stated[part] = stated.get(part, EVERYTHING).intersect(values)
 
 
 @cached(_CACHED)
 def _branches(predicate: ORPred) -> Sets:
     """For each expression an ORPred tests, the values that satisfy it."""
-    out: dict[Subject, ValueSet] = {}
-    for about, values in map(subject_and_values, predicate.literals):
-        out[about] = out.get(about, EMPTY).union(values)
-    return {about: values for about, values in out.items() if not values.is_empty}
+    sets: dict[Subject, ValueSet] = {}
+    for subject, values in map(subject_and_values, predicate.literals):
+        sets[subject] = sets.get(subject, EMPTY).union(values)
+    return {subject: values for subject, values in sets.items() if not values.is_empty}
 
 
-def _state(stated: dict[Subject, ValueSet], about: Subject, values: ValueSet) -> None:
-    """Add a fact. That two sides compare in some way says only that neither is NULL."""
-    both = about.right is not None and values.is_all_but_null
-    for known in _parts(about) if both else (about,):
-        stated[known] = stated.get(known, EVERYTHING).intersect(values)
-
-
-def _closed(stated: Sets) -> Facts:
-    """With what is not NULL because something computed from it is not."""
-    derived = frozenset(part for about, values in stated.items() if not values.null for part in _all_parts(about))
-    sets = {about: values.intersect(NOT_NULL) if about in derived else values for about, values in stated.items()}
+def _with_derived(stated: Sets) -> Facts:
+    """The stated facts, and what is not NULL because something computed from it is not."""
+    derived = frozenset(part for subject, values in stated.items() if not values.null for part in _all_parts(subject))
+    sets = {s: values.intersect(NOT_NULL) if s in derived else values for s, values in stated.items()}
     return Facts(dict.fromkeys(derived, NOT_NULL) | sets, derived, ())
 
 
 @cached(_CACHED)
-def _parts(about: Subject) -> tuple[Subject, ...]:
+def _parts(subject: Subject) -> tuple[Subject, ...]:
     """The direct parts that are not NULL when the whole is not."""
     sides: tuple[Expression, ...] = ()
-    if about.right is not None:
-        sides = (about.left, about.right)
-    elif isinstance(about.left, Call) and about.left.function in _STRICT:
-        sides = about.left.arguments
+    if subject.right is not None:
+        sides = (subject.left, subject.right)
+    elif isinstance(subject.left, Call) and subject.left.function in _STRICT:
+        sides = subject.left.arguments
     return tuple(Subject(side) for side in sides if not isinstance(side, Constant))
 
 
 @cached(_CACHED)
-def _all_parts(about: Subject) -> frozenset[Subject]:
-    parts = _parts(about)
+def _all_parts(subject: Subject) -> frozenset[Subject]:
+    parts = _parts(subject)
     return frozenset(parts).union(*map(_all_parts, parts))
 
 
 def _follows(known: Facts, branches: Sets) -> bool:
     """Whether one branch of a disjunction is satisfied in any case."""
-    return any(values.contains(known.known(about)) for about, values in branches.items())
+    return any(values.contains(known.known(subject)) for subject, values in branches.items())
 
 
 def _within(branches: Sets, others: Sets) -> bool:
     """Whether each branch lies within one of another disjunction (the condition of Algorithm 6.3)."""
-    return all(others.get(about, EMPTY).contains(values) for about, values in branches.items())
+    return all(others.get(subject, EMPTY).contains(values) for subject, values in branches.items())
 
 
 def _strongest(alternatives: Sequence[Sets]) -> tuple[Sets, ...]:
-    """Without those that another one implies."""
+    """The disjunctions that no other one implies."""
     distinct = [a for i, a in enumerate(alternatives) if a not in alternatives[:i]]
     return tuple(a for a in distinct if not any(b is not a and _within(b, a) for b in distinct))
 
@@ -151,10 +137,10 @@ def implies(p: PredSet, q: PredSet) -> bool:
 
     Example:
         >>> from workbench.sql.algebra.expressions import Column
-        >>> from workbench.sql.predicates.cnf import Literal, Operator
+        >>> from workbench.sql.predicates.normal_form import normal_form
+        >>> from workbench.sql.algebra.functions import call
         >>> from workbench.sql.algebra.types import INTEGER
-        >>> a = Column("a", INTEGER)
-        >>> p, q = (pred_set([or_pred([Literal(a, Operator.GT, Constant(n, INTEGER))])]) for n in (10, 5))
+        >>> p, q = (normal_form(call(">", Column("a", INTEGER), Constant(n, INTEGER))) for n in (10, 5))
         >>> implies(p, q), implies(q, p)
         (True, False)
     """
@@ -174,42 +160,30 @@ def equivalent(p: PredSet, q: PredSet) -> bool:
 
 @cached(_CACHED)
 def normalized(p: PredSet) -> PredSet:
-    """The same without redundancy (T6.2.4): in canonical text, and without what follows from the rest.
+    """The same without redundancy (T6.2.4): ``a > 100 and a > 500`` is ``a > 500``.
 
     What can never be true becomes the single ORPred ``false``. PredSets on one expression that are true for the same
     rows are equal afterwards.
-
-    Example:
-        >>> from workbench.sql.algebra.expressions import Column
-        >>> from workbench.sql.predicates.cnf import Literal, Operator
-        >>> from workbench.sql.algebra.types import INTEGER
-        >>> a = Column("a", INTEGER)
-        >>> str(normalized(pred_set(or_pred([Literal(a, Operator.GT, Constant(n, INTEGER))]) for n in (100, 500))))
-        'a > 500'
     """
     known = facts(p)
     if not known.satisfiable:
         return pred_set([NEVER])
-    return pred_set(
-        [
-            *(_written(branches) for branches in known.alternatives),
-            *(
-                predicate
-                for about, values in known.sets.items()
-                if not (values.is_all_but_null and about in known.derived)
-                for predicate in _or_preds(about, values)
-            ),
-        ]
-    )
+    stated = [
+        predicate
+        for subject, values in known.sets.items()
+        if not (values.is_all_but_null and subject in known.derived)
+        for predicate in _or_preds(subject, values)
+    ]
+    return pred_set([*map(_disjunction, known.alternatives), *stated])
 
 
 @cached(_CACHED)
-def _or_preds(about: Subject, values: ValueSet) -> tuple[ORPred, ...]:
-    return tuple(to_or_preds(about, values))
+def _or_preds(subject: Subject, values: ValueSet) -> tuple[ORPred, ...]:
+    return tuple(to_or_preds(subject, values))
 
 
-def _written(branches: Sets) -> ORPred:
-    return or_pred(literal for about, values in branches.items() for literal in to_literals(about, values) or ())
+def _disjunction(branches: Sets) -> ORPred:
+    return or_pred(literal for subject, values in branches.items() for literal in to_literals(subject, values) or ())
 
 
 def union(p: PredSet, q: PredSet) -> PredSet:
@@ -219,16 +193,9 @@ def union(p: PredSet, q: PredSet) -> PredSet:
 
 @cached(_CACHED)
 def difference(p: PredSet, q: PredSet) -> PredSet:
-    """What p says beyond q: when p implies q, this and q are equivalent to p (Algorithm 6.5).
+    """What p says beyond q: ``a >= 5 and a <= 9`` beyond ``a >= 5`` is ``a <= 9`` (Algorithm 6.5).
 
-    Example:
-        >>> from workbench.sql.algebra.expressions import Column
-        >>> from workbench.sql.predicates.cnf import Literal, Operator
-        >>> from workbench.sql.algebra.types import INTEGER
-        >>> a, tests = Column("a", INTEGER), ((Operator.GE, 5), (Operator.LE, 9))
-        >>> low, high = (or_pred([Literal(a, op, Constant(n, INTEGER))]) for op, n in tests)
-        >>> str(difference(pred_set([low, high]), pred_set([low])))
-        'a <= 9'
+    When p implies q, the difference and q together are equivalent to p.
     """
     return pred_set(predicate for predicate in normalized(p) if not implies_or_pred(q, predicate))
 
@@ -252,36 +219,28 @@ def semantic_intersection(p: PredSet, q: PredSet) -> PredSet:
 
 
 def cover(sets: Sequence[PredSet]) -> PredSet:
-    """The strongest PredSet we can state that every one of several implies; their order does not matter.
+    """The common predicate of several PredSets: the strongest we can state that every one implies, in any order.
 
     For each expression that all of them test, the union of their values, or one interval around them when they are many
-    (the range cover of T10.3.2), and the disjunctions over several expressions that all imply.
-
-    Example:
-        >>> from workbench.sql.algebra.expressions import Column
-        >>> from workbench.sql.predicates.cnf import Literal, Operator
-        >>> from workbench.sql.algebra.types import INTEGER
-        >>> a = Column("a", INTEGER)
-        >>> lows = [pred_set([or_pred([Literal(a, Operator.GT, Constant(n, INTEGER))])]) for n in (10, 5, 20)]
-        >>> str(cover(lows))
-        'a >= 6'
+    (the range cover of T10.3.2), and the disjunctions over several expressions that all imply: of ``a > 10``, ``a > 5``
+    and ``a > 20`` it is ``a >= 6``.
     """
     known = [f for f in map(facts, sets) if f.satisfiable]
     if not known:
         return pred_set([NEVER])
-    shared = [about for about in known[0].sets if all(about in f.sets for f in known)]
-    covers = [p for about in shared for p in _or_preds(about, _cover_of(about, [f.sets[about] for f in known]))]
-    candidates = {_written(branches) for f in known for branches in f.alternatives}
+    shared = [subject for subject in known[0].sets if all(subject in f.sets for f in known)]
+    covers = [p for subject in shared for p in _or_preds(subject, _cover_of(subject, [f.sets[subject] for f in known]))]
+    candidates = {_disjunction(branches) for f in known for branches in f.alternatives}
     return normalized(pred_set([*covers, *(c for c in candidates if all(implies_or_pred(p, c) for p in sets))]))
 
 
-def _cover_of(about: Subject, sets: Sequence[ValueSet]) -> ValueSet:
+def _cover_of(subject: Subject, sets: Sequence[ValueSet]) -> ValueSet:
     """The union of sets, exact where it is one of them or small."""
     joined = EMPTY
     for values in sets:
         joined = joined.union(values)
-    if joined in sets or about.right is not None:
+    if joined in sets or subject.right is not None:
         return joined
-    single = [ValueSet((interval,)).points(about.left.type, limit=1) is not None for interval in joined.intervals]
+    single = [ValueSet((interval,)).points(subject.left.type, limit=1) is not None for interval in joined.intervals]
     few = single.count(True) <= MAX_POINTS and single.count(False) <= MAX_INTERVALS
     return joined if few else joined.hull()

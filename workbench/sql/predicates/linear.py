@@ -1,7 +1,7 @@
-"""Linear combinations: what an exact expression is as one, and an expression for one that is wanted (T6.2.1).
+"""Linear combinations: exact expressions to combinations of terms, and back (T6.2.1).
 
-A comparison can be solved for its columns only where no step overflows or rounds (``exact_arithmetic``). Whatever
-cannot be looked through counts as one opaque term.
+A comparison can be solved for its columns only where no step overflows or rounds (``exact_arithmetic``). A part that
+is no exact sum, product or quotient counts as one opaque term.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ def linear_form(terms: Iterable[tuple[Expression, Fraction]], constant: Fraction
     for expression, coefficient in terms:
         total[expression] = total.get(expression, Fraction(0)) + coefficient
     ordered = sorted(total, key=reading_order)
-    kept = tuple((e, total[e]) for e in ordered if total[e])
-    return LinearForm(kept, constant, tuple(e for e in ordered if not total[e]))
+    terms_ = tuple((e, total[e]) for e in ordered if total[e])
+    return LinearForm(terms_, constant, tuple(e for e in ordered if not total[e]))
 
 
 def linear(expression: Expression) -> LinearForm:
@@ -119,9 +119,9 @@ def expression_of(form: LinearForm) -> Expression | None:
         '(d - e)'
     """
     if len(form.terms) == 1 and form.terms[0][1] == 1:
-        moved = _moved(form.terms[0][0], form.constant)
-        if moved is not None:
-            return moved
+        shifted = _shifted(form.terms[0][0], form.constant)
+        if shifted is not None:
+            return shifted
     parts = _without_dates(form.terms)
     constant = exact_constant_of(form.constant)
     signed = [*((e, k) for e, k in parts if k > 0), *((e, k) for e, k in parts if k < 0)]
@@ -143,7 +143,7 @@ def expression_of(form: LinearForm) -> Expression | None:
     return size and exact_call("+" if form.constant > 0 else "-", total, size)
 
 
-def _moved(expression: Expression, constant: Fraction) -> Expression | None:
+def _shifted(expression: Expression, constant: Fraction) -> Expression | None:
     """A term alone, or a date and a number of days."""
     if not constant:
         return expression

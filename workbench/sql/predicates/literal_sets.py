@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 
 from workbench.sql.algebra.arithmetic import decimal_of, fits
-from workbench.sql.algebra.expressions import Call, Constant, Expression, Remembering, identity, text
+from workbench.sql.algebra.expressions import Call, Constant, Expression, HashedOnce, identity, text
 from workbench.sql.algebra.types import BOOLEAN, MAX_PRECISION, Kind, common_type
 from workbench.sql.predicates.cnf import Literal, Operator, ORPred, or_pred, orient
 from workbench.sql.predicates.value_sets import (
@@ -36,22 +35,17 @@ _EQUAL = ORDER.around(0)
 
 
 @dataclass(frozen=True)
-class Subject(Remembering):
+class Subject(HashedOnce):
     """What a literal tests: an expression, or how ``left`` compares with ``right`` (less, equal or greater)."""
 
     left: Expression
     right: Expression | None = None
 
-    @cached_property
-    def _hash(self) -> int:
-        return hash((self.left, self.right))
-
-    def __hash__(self) -> int:
-        return self._hash
+    __hash__ = HashedOnce.__hash__
 
     @property
     def identity(self) -> str:
-        """The canonical form, with all types; see ``workbench.sql.algebra.expressions.identity``."""
+        """The canonical form, with all types; see ``expressions.identity``."""
         return identity(self.left) if self.right is None else f"{identity(self.left)} ? {identity(self.right)}"
 
 
@@ -80,7 +74,7 @@ def value_set(literal: Literal) -> ValueSet | None:
     if not isinstance(literal.right, Constant):
         return None
     around = _around(literal.left, literal.right)
-    return _beside(literal.operator, *around) if around else None
+    return _related(literal.operator, *around) if around else None
 
 
 def subject_and_values(literal: Literal) -> tuple[Subject, ValueSet]:
@@ -99,17 +93,17 @@ def subject_and_values(literal: Literal) -> tuple[Subject, ValueSet]:
     literal = orient(literal)
     left, right = literal.left, literal.right
     if literal.operator is Operator.HOLDS:
-        return _held(left)
+        return _truth_of(left)
     values = value_set(literal)
     if values is not None:
         return Subject(left), values
     assert right is not None
     if common_type(left.type, right.type) is None:
-        return _held(Call(str(literal.operator), (left, right), BOOLEAN))
-    return Subject(left, right), _beside(literal.operator, *_EQUAL)
+        return _truth_of(Call(str(literal.operator), (left, right), BOOLEAN))
+    return Subject(left, right), _related(literal.operator, *_EQUAL)
 
 
-def _held(condition: Expression) -> tuple[Subject, ValueSet]:
+def _truth_of(condition: Expression) -> tuple[Subject, ValueSet]:
     truth = True
     while isinstance(condition, Call) and condition.function == "not":
         condition, truth = condition.arguments[0], not truth
@@ -118,7 +112,7 @@ def _held(condition: Expression) -> tuple[Subject, ValueSet]:
     return Subject(condition), _TRUTHS[truth]
 
 
-def _beside(operator: Operator, below: Cut, above: Cut) -> ValueSet:
+def _related(operator: Operator, below: Cut, above: Cut) -> ValueSet:
     """The values in the relation ``operator`` to those between two cuts; these values are equal, or there are none."""
     pairs = {
         Operator.EQ: [(below, above)],
@@ -170,63 +164,63 @@ def to_or_preds(left: Expression | Subject, values: ValueSet) -> list[ORPred]:
         >>> [str(p) for p in to_or_preds(a, two[0].intersect(two[1]))]
         ['a >= 6', 'a <> 20']
     """
-    about = left if isinstance(left, Subject) else Subject(left)
+    subject = left if isinstance(left, Subject) else Subject(left)
     if values.is_everything:
         return []
     if values.is_empty:
         return [NEVER]
-    if about.right is not None and values.is_all_but_null:
-        sides = [side for side in (about.left, about.right) if not isinstance(side, Constant)]
+    if subject.right is not None and values.is_all_but_null:
+        sides = [side for side in (subject.left, subject.right) if not isinstance(side, Constant)]
         return [or_pred([Literal(side, Operator.IS_NOT_NULL)]) for side in sides]
-    conjunction = _conjunction(about, values)
+    conjunction = _conjunction(subject, values)
     limit = sum(map(len, conjunction)) - values.is_open_ended if conjunction else math.inf
-    disjunction = to_literals(about, values, limit)
+    disjunction = to_literals(subject, values, limit)
     return [or_pred(c) for c in ([disjunction] if disjunction is not None else conjunction)]
 
 
-def _conjunction(about: Subject, values: ValueSet) -> list[list[Literal]]:
+def _conjunction(subject: Subject, values: ValueSet) -> list[list[Literal]]:
     """Bounds and gaps; none for a set that has none, and for truths and comparisons, which need a literal or two."""
-    if about.right is not None or about.left.type == BOOLEAN or not values.intervals:
+    if subject.right is not None or subject.left.type == BOOLEAN or not values.intervals:
         return []
     clauses: list[list[Literal]] = []
     low, high = values.intervals[0][0], values.intervals[-1][1]
     if low != BOTTOM:
-        clauses.append([_bound(about, low, lower=True)])
+        clauses.append([_bound(subject, low, lower=True)])
     if high != TOP:
-        clauses.append([_bound(about, high, lower=False)])
+        clauses.append([_bound(subject, high, lower=False)])
     for gap in values.gaps():
-        missing = domain(about.left.type).points(*gap, limit=2)
+        missing = domain(subject.left.type).points(*gap, limit=2)
         if missing is None:
-            clauses.append([_bound(about, gap[0], lower=False), _bound(about, gap[1], lower=True)])
+            clauses.append([_bound(subject, gap[0], lower=False), _bound(subject, gap[1], lower=True)])
         else:
-            clauses += [[Literal(about.left, Operator.NE, point)] for point in missing]
-    return [clause + _null(about, values) for clause in clauses]
+            clauses += [[Literal(subject.left, Operator.NE, point)] for point in missing]
+    return [clause + _null(subject, values) for clause in clauses]
 
 
-def to_literals(about: Subject, values: ValueSet, limit: float = math.inf) -> list[Literal] | None:
+def to_literals(subject: Subject, values: ValueSet, limit: float = math.inf) -> list[Literal] | None:
     """One disjunction of literals that says the set, which must say something; ``None`` when there is none so short.
 
     Args:
-        about: what is tested.
+        subject: what is tested.
         values: a set over it; a union of what literals say has a disjunction.
         limit: how many literals it may have.
     """
-    if about.right is not None:
-        return [Literal(about.left, operator, about.right) for operator in _operators(values)]
-    out = _null(about, values)
+    if subject.right is not None:
+        return [Literal(subject.left, operator, subject.right) for operator in _operators(values)]
+    out = _null(subject, values)
     if values.intervals == NOT_NULL.intervals:
-        return [*out, Literal(about.left, Operator.IS_NOT_NULL)]
+        return [*out, Literal(subject.left, Operator.IS_NOT_NULL)]
     if len(gaps := list(values.gaps())) == 1 and values.hull().intervals == NOT_NULL.intervals:
-        missing = domain(about.left.type).points(*gaps[0], limit=1)
+        missing = domain(subject.left.type).points(*gaps[0], limit=1)
         if missing is not None:
-            return [*out, Literal(about.left, Operator.NE, missing[0])]
+            return [*out, Literal(subject.left, Operator.NE, missing[0])]
     for low, high in values.intervals:
         open_ended = low == BOTTOM or high == TOP
-        points = domain(about.left.type).points(low, high, 1 if open_ended else limit - len(out))
+        points = domain(subject.left.type).points(low, high, 1 if open_ended else limit - len(out))
         if points is not None:
-            out += [_equal(about, point) for point in points]
+            out += [_equal(subject, point) for point in points]
         elif open_ended:
-            out.append(_bound(about, high, lower=False) if low == BOTTOM else _bound(about, low, lower=True))
+            out.append(_bound(subject, high, lower=False) if low == BOTTOM else _bound(subject, low, lower=True))
         else:
             return None
     return out if len(out) <= limit else None
@@ -237,26 +231,26 @@ def _operators(values: ValueSet) -> list[Operator]:
     if values.is_all_but_null:
         return [Operator.LT, Operator.GE]
     comparisons = (Operator.EQ, Operator.NE, Operator.LT, Operator.LE, Operator.GT, Operator.GE)
-    return [operator for operator in comparisons if _beside(operator, *_EQUAL) == values]
+    return [operator for operator in comparisons if _related(operator, *_EQUAL) == values]
 
 
-def _null(about: Subject, values: ValueSet) -> list[Literal]:
-    return [Literal(about.left, Operator.IS_NULL)] if values.null else []
+def _null(subject: Subject, values: ValueSet) -> list[Literal]:
+    return [Literal(subject.left, Operator.IS_NULL)] if values.null else []
 
 
-def _equal(about: Subject, point: Constant) -> Literal:
-    if about.left.type != BOOLEAN:
-        return Literal(about.left, Operator.EQ, point)
-    return Literal(about.left if point.value else Call("not", (about.left,), BOOLEAN), Operator.HOLDS)
+def _equal(subject: Subject, point: Constant) -> Literal:
+    if subject.left.type != BOOLEAN:
+        return Literal(subject.left, Operator.EQ, point)
+    return Literal(subject.left if point.value else Call("not", (subject.left,), BOOLEAN), Operator.HOLDS)
 
 
-def _bound(about: Subject, cut: Cut, lower: bool) -> Literal:
+def _bound(subject: Subject, cut: Cut, lower: bool) -> Literal:
     """The rounder of the ways to write a bound."""
 
     def length(border: tuple[Constant, bool]) -> tuple[int, bool]:
         constant, above = border
         return len(text(constant).rstrip("0")), above == lower
 
-    constant, above = min(domain(about.left.type).borders(cut), key=length)
+    constant, above = min(domain(subject.left.type).borders(cut), key=length)
     operator = (Operator.GT if above else Operator.GE) if lower else (Operator.LE if above else Operator.LT)
-    return Literal(about.left, operator, constant)
+    return Literal(subject.left, operator, constant)

@@ -1,8 +1,8 @@
 """Boolean expression to PredSet: negation pushed down, then conjunctive normal form within bounds (T6.1).
 
-The PredSet is true for exactly the rows the expression is true for. Negation is pushed into the literals, where it is
-exact in three-valued logic; above them only AND and OR remain, which are monotone, so there unknown may be treated as
-false. Distribution can explode, so a conjunct that would pass the bounds stays whole, as one ``HOLDS`` literal.
+The PredSet is true for exactly the rows the expression is true for. Negation is exact in literals; AND and OR above
+them are monotone, so there unknown may be treated as false. A conjunct whose distribution would pass the bounds stays
+whole, as one ``HOLDS`` literal.
 """
 
 from __future__ import annotations
@@ -33,10 +33,9 @@ def normal_form(expression: Expression | None) -> PredSet:
 
     Example:
         >>> from workbench.sql.algebra.expressions import Column
-        >>> from workbench.sql.algebra.types import INTEGER
-        >>> a, one = Column("a", INTEGER), Constant(1, INTEGER)
-        >>> str(normal_form(Call("not", (Call("=", (a, one), BOOLEAN),), BOOLEAN)))
-        'a <> 1'
+        >>> p, q = Column("p", BOOLEAN), Column("q", BOOLEAN)
+        >>> str(normal_form(Call("not", (Call("or", (p, q), BOOLEAN),), BOOLEAN)))
+        'not(p) and not(q)'
     """
     if expression is None:
         return PredSet()
@@ -138,8 +137,8 @@ def _bounded(clauses: Clauses) -> Clauses:
 
 def _minimal(clauses: Clauses) -> Clauses:
     """Without clauses that contain another one: A AND (A OR B) is A."""
-    kept: Clauses = []
+    minimal: Clauses = []
     for clause in sorted(set(clauses), key=len):
-        if not any(other <= clause for other in kept):
-            kept.append(clause)
-    return kept
+        if not any(other <= clause for other in minimal):
+            minimal.append(clause)
+    return minimal

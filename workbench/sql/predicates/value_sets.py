@@ -153,8 +153,8 @@ class _Grid:
         return BOTTOM if step <= self.low else TOP if step > self.high else (0, step)
 
     def borders(self, cut: Cut) -> Iterable[tuple[Constant, bool]]:
-        beside = ((self._constant(cut[1]), False), (self._constant(cut[1] - 1), True))
-        return [(constant, above) for constant, above in beside if constant is not None]
+        neighbours = ((self._constant(cut[1]), False), (self._constant(cut[1] - 1), True))
+        return [(constant, above) for constant, above in neighbours if constant is not None]
 
     def points(self, low: Cut, high: Cut, limit: float) -> list[Constant] | None:
         first = self.low if low == BOTTOM else low[1]

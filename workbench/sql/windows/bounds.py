@@ -1,8 +1,8 @@
 """Windows: the part of a condition that compares times with ``now``, in one form for all ways of writing it.
 
 A window is a PredSet each of whose ORPreds is one comparison: a *time* of the row on the left, an *end* on the right,
-which is ``now`` or computed from it. Time passes and rows enter and leave, which no other condition makes them do. So a
-window is taken out of WHERE and HAVING, and becomes a node of its own (``Window``).
+which is ``now`` or computed from it. As time passes, rows enter and leave a window, and no other condition. So the
+binder takes it out of WHERE and HAVING, and it becomes a node of its own (``Window``).
 """
 
 from __future__ import annotations
@@ -17,12 +17,10 @@ from workbench.sql.predicates.cnf import FLIPPED, Literal, Operator, ORPred, Pre
 from workbench.sql.predicates.exact_arithmetic import days
 from workbench.sql.predicates.linear import LinearForm, expression_of, linear
 from workbench.sql.windows.evaluation import computable, value_at
-from workbench.sql.windows.stream_time import EventTimeVector, as_number, is_time, reads_now
+from workbench.sql.windows.stream_time import NOW, EventTimeVector, as_number, is_time, reads_now
 
 LEAST, MOST = -(2**63), 2**63 - 1
 """The ends of a window that has none."""
-
-_BELOW, _ABOVE = (Operator.LT, Operator.LE), (Operator.GT, Operator.GE)
 
 
 class NoWindow(Exception):
@@ -102,22 +100,23 @@ def times(window: PredSet) -> Iterator[Expression]:
     yield from dict.fromkeys(time_and_end(end)[0] for end in window)
 
 
-def intervals(window: PredSet, moment: EventTimeVector) -> Mapping[Expression, Interval]:
-    """Between which values each of a window's times is at a moment; never, where the moment has no now yet."""
-    found: dict[Expression, Interval] = {}
+def intervals(window: PredSet, event_times: EventTimeVector) -> Mapping[Expression, Interval]:
+    """For each time that a window reads, its interval in rows of the window; ``NEVER`` while there is no now."""
+    intervals: dict[Expression, Interval] = {}
     for end in window:
         time, operator, bound = time_and_end(end)
-        value = as_number(value_at(bound, moment))
-        found[time] = found.get(time, Interval()).intersected(NEVER if value is None else allowed(operator, value))
-    return found
+        value = as_number(value_at(bound, event_times))
+        interval = NEVER if value is None else allowed(operator, value)
+        intervals[time] = intervals.get(time, Interval()).intersected(interval)
+    return intervals
 
 
-def without_trivial_bounds(window: PredSet, owned: Mapping[Expression, frozenset[str]], plain: PredSet) -> PredSet:
+def without_trivial_bounds(window: PredSet, owners: Mapping[Expression, frozenset[str]], plain: PredSet) -> PredSet:
     """A window without an end that says only that an event is not later than the latest event.
 
     Args:
         window: of a SELECT.
-        owned: the event times of its streams, each with the name of the stream in a set.
+        owners: the event times of its streams, each with the name of the stream in a set.
         plain: what else it tests.
     """
     tested = {p.literals[0].left for p in plain if len(p.literals) == 1 and p.literals[0].right is not None}
@@ -127,7 +126,7 @@ def without_trivial_bounds(window: PredSet, owned: Mapping[Expression, frozenset
         for end, (time, operator, bound) in ends.items()
         if not (
             operator is Operator.LE
-            and _is_latest(bound, owned.get(time, frozenset()))
+            and _is_latest(bound, owners.get(time, frozenset()))
             and (time in tested or any(other != end and t == time for other, (t, _, _) in ends.items()))
         )
     ]
@@ -135,8 +134,9 @@ def without_trivial_bounds(window: PredSet, owned: Mapping[Expression, frozenset
 
 
 def _is_latest(bound: Expression, streams: frozenset[str]) -> bool:
-    named = {a.value for a in bound.arguments if isinstance(a, Constant)} if isinstance(bound, Call) else set()
-    return isinstance(bound, Call) and bound.function == "now" and bool(streams) and streams <= named
+    if not isinstance(bound, Call) or bound.function != NOW:
+        return False
+    return bool(streams) and streams <= {a.value for a in bound.arguments if isinstance(a, Constant)}
 
 
 def allowed(operator: Operator, end: int) -> Interval:
@@ -160,10 +160,10 @@ def _end(predicate: ORPred) -> ORPred:
     (literal,) = predicate.literals
     if literal.right is None or literal.operator is Operator.NE:
         raise NoWindow("this condition on now", "compare a time with it: t > now() - INTERVAL '5' DAY")
-    found = _solved(literal) or _apart(literal)
-    if found is None:
+    solved = _solved(literal) or _separated(literal)
+    if solved is None:
         raise NoWindow("this comparison with now", "write the time of the row on one side and now on the other")
-    time, operator, end = found
+    time, operator, end = solved
     if not is_time(time.type) or time.type.kind is not end.type.kind:
         raise NoWindow(f"a comparison of {time.type} with now", "compare a date, a timestamp or an integer with it")
     if not computable(end):
@@ -171,7 +171,7 @@ def _end(predicate: ORPred) -> ORPred:
     return or_pred([Literal(time, operator, end)])
 
 
-def _apart(literal: Literal) -> tuple[Expression, Operator, Expression] | None:
+def _separated(literal: Literal) -> tuple[Expression, Operator, Expression] | None:
     """A comparison that has now on one side and a row's time on the other."""
     assert literal.right is not None
     time, operator, end = literal.left, literal.operator, literal.right
@@ -180,18 +180,18 @@ def _apart(literal: Literal) -> tuple[Expression, Operator, Expression] | None:
     if reads_now(time) or columns(end) or not columns(time):
         return None
     while isinstance(time, Call) and time.function == "add_seconds" and isinstance(time.arguments[1], Constant):
-        moved = time.arguments[1].value
-        assert isinstance(moved, int)
-        time, end = time.arguments[0], _later(end, -moved)
+        seconds = time.arguments[1].value
+        assert isinstance(seconds, int)
+        time, end = time.arguments[0], _later(end, -seconds)
     return time, operator, end
 
 
-def _later(moment: Expression, seconds: int) -> Expression:
+def _later(time: Expression, seconds: int) -> Expression:
     """A timestamp some seconds later, seconds added up."""
-    if isinstance(moment, Call) and moment.function == "add_seconds" and isinstance(moment.arguments[1], Constant):
-        assert isinstance(moment.arguments[1].value, int)
-        return _later(moment.arguments[0], seconds + moment.arguments[1].value)
-    return Call("add_seconds", (moment, Constant(seconds, INTEGER)), moment.type) if seconds else moment
+    if isinstance(time, Call) and time.function == "add_seconds" and isinstance(time.arguments[1], Constant):
+        assert isinstance(time.arguments[1].value, int)
+        return _later(time.arguments[0], seconds + time.arguments[1].value)
+    return Call("add_seconds", (time, Constant(seconds, INTEGER)), time.type) if seconds else time
 
 
 def _solved(literal: Literal) -> tuple[Expression, Operator, Expression] | None:
@@ -212,7 +212,7 @@ def _solved(literal: Literal) -> tuple[Expression, Operator, Expression] | None:
     end = nows[0][0]
     if (time.type == DATE) != (end.type == DATE):
         time, end = days(time), days(end)
-    return _plain(time), operator, _moved(end, -int(form.constant * sign))
+    return _plain(time), operator, _shifted(end, -int(form.constant * sign))
 
 
 def _plain(time: Expression) -> Expression:
@@ -223,7 +223,7 @@ def _plain(time: Expression) -> Expression:
     return time
 
 
-def _moved(end: Expression, by: int) -> Expression:
+def _shifted(end: Expression, by: int) -> Expression:
     end = _plain_now(end)
     return end if not by else Call("+" if by > 0 else "-", (end, Constant(abs(by), INTEGER)), end.type)
 

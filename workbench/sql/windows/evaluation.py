@@ -1,9 +1,8 @@
-"""What now and all that is computed from it is worth at a moment, in plain Python, and the instants of loops.
+"""The values of now and of what is computed from it, in plain Python, and the instants of loops.
 
-A loop ``for (t = ST; t < ST + 50; t += 5)`` comes to its instants one by one: the one it stands at is the last, in the
-order of the loop, that the clock has reached. So a window that moves by a loop is a window like others, with ends that
-are computed from now, and each instant has its set: what the query answers when the loop stands there (TelegraphCQ
-4.1.1).
+A loop ``for (t = ST; t < ST + 50; t += 5)`` stands at the last of its instants, in the order of the loop, that the
+clock has reached (TelegraphCQ 4.1.1). So a window that moves by a loop is a window with ends computed from now, and
+each instant has its set: what the query answers when the loop stands there.
 """
 
 from __future__ import annotations
@@ -36,11 +35,11 @@ def computable(expression: Expression) -> bool:
     """Whether ``value_at`` can work an expression out: it reads no column, and calls only what is known there."""
     if columns(expression):
         return False
-    return all(part.function in _KNOWN for part in walk(expression) if isinstance(part, Call))
+    return all(part.function in _FUNCTIONS for part in walk(expression) if isinstance(part, Call))
 
 
-def value_at(expression: Expression, moment: EventTimeVector) -> Value:
-    """What a ``computable`` expression is worth at a moment; NULL where a date leaves its range.
+def value_at(expression: Expression, event_times: EventTimeVector) -> Value:
+    """The value of a ``computable`` expression at given event times; NULL where a date leaves its range.
 
     Example:
         >>> from workbench.sql.windows.stream_time import now_of
@@ -54,23 +53,23 @@ def value_at(expression: Expression, moment: EventTimeVector) -> Value:
     assert isinstance(expression, Call)
     match expression.function:
         case "now":
-            return _now(expression, moment)
+            return _now(expression, event_times)
         case "loop variable":
-            return moment[VARIABLE]
+            return event_times[VARIABLE]
         case "instant":
-            return moment[INSTANT] if INSTANT in moment else sequence(expression).current(moment)
-    values = [value_at(argument, moment) for argument in expression.arguments]
+            return event_times[INSTANT] if INSTANT in event_times else sequence(expression).current(event_times)
+    values = [value_at(argument, event_times) for argument in expression.arguments]
     if None in values:
         return None
     try:
-        return _KNOWN[expression.function](expression.type, *values)  # type: ignore[operator]
+        return _FUNCTIONS[expression.function](expression.type, *values)  # type: ignore[operator]
     except (OverflowError, ValueError):
         return None
 
 
-def _now(expression: Call, moment: EventTimeVector) -> Value:
+def _now(expression: Call, event_times: EventTimeVector) -> Value:
     names = (str(a.value) for a in expression.arguments if isinstance(a, Constant))
-    seen = [_cast(expression.type, value) for name in names if (value := moment.get(name)) is not None]
+    seen = [_cast(expression.type, value) for name in names if (value := event_times.get(name)) is not None]
     return max(seen, default=None)  # type: ignore[type-var]
 
 
@@ -88,26 +87,26 @@ def _cast(type_: DataType, value: Value) -> Value:
 
 
 def _plus(sign: int) -> object:
-    def moved(type_: DataType, left: Value, right: Value) -> Value:
+    def sum_(type_: DataType, left: Value, right: Value) -> Value:
         if isinstance(left, dt.date) and isinstance(right, dt.date):
             return (left - right).days
         if isinstance(left, dt.date):
             return left + dt.timedelta(days=sign * int(right))  # type: ignore[arg-type]
         return left + sign * right  # type: ignore[operator]
 
-    return moved
+    return sum_
 
 
-def _add_months(type_: DataType, moment: Value, months: Value) -> Value:
+def _add_months(type_: DataType, time: Value, months: Value) -> Value:
     """The same day of another month, or its last; a timestamp keeps its time of day."""
-    assert isinstance(moment, dt.date) and isinstance(months, int)
-    years, month = divmod(moment.year * 12 + moment.month - 1 + months, 12)
-    return moment.replace(year=years, month=month + 1, day=min(moment.day, calendar.monthrange(years, month + 1)[1]))
+    assert isinstance(time, dt.date) and isinstance(months, int)
+    years, month = divmod(time.year * 12 + time.month - 1 + months, 12)
+    return time.replace(year=years, month=month + 1, day=min(time.day, calendar.monthrange(years, month + 1)[1]))
 
 
-def _truncated(type_: DataType, moment: Value, unit: Value) -> Value:
-    assert isinstance(moment, dt.date)
-    day = moment.date() if isinstance(moment, dt.datetime) else moment
+def _truncated(type_: DataType, time: Value, unit: Value) -> Value:
+    assert isinstance(time, dt.date)
+    day = time.date() if isinstance(time, dt.datetime) else time
     match unit:
         case "YEAR":
             day = day.replace(month=1, day=1)
@@ -117,15 +116,15 @@ def _truncated(type_: DataType, moment: Value, unit: Value) -> Value:
             day = day.replace(day=1)
         case "WEEK":
             day -= dt.timedelta(days=day.weekday())
-        case "HOUR" | "MINUTE" | "SECOND" if isinstance(moment, dt.datetime):
+        case "HOUR" | "MINUTE" | "SECOND" if isinstance(time, dt.datetime):
             finer = ("minute", "second")[("HOUR", "MINUTE", "SECOND").index(str(unit)) :]
-            return moment.replace(microsecond=0, **dict.fromkeys(finer, 0))  # type: ignore[arg-type]
+            return time.replace(microsecond=0, **dict.fromkeys(finer, 0))  # type: ignore[arg-type]
     return dt.datetime.combine(day, MIDNIGHT) if type_.kind is Kind.TIMESTAMP else day
 
 
-def _last_day(type_: DataType, moment: Value) -> Value:
-    assert isinstance(moment, dt.date)
-    return moment.replace(day=calendar.monthrange(moment.year, moment.month)[1])
+def _last_day(type_: DataType, time: Value) -> Value:
+    assert isinstance(time, dt.date)
+    return time.replace(day=calendar.monthrange(time.year, time.month)[1])
 
 
 def _compared(test: Callable[[int, int], bool]) -> object:
@@ -134,14 +133,14 @@ def _compared(test: Callable[[int, int], bool]) -> object:
 
 _TESTS = {"=": operator.eq, "<>": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
-_KNOWN: Mapping[str, object] = {
+_FUNCTIONS: Mapping[str, object] = {
     **dict.fromkeys((NOW, INSTANT, VARIABLE)),
     "cast": _cast,
     "+": _plus(1),
     "-": _plus(-1),
     "*": lambda type_, left, right: left * right,
     "neg": lambda type_, value: -value,
-    "add_seconds": lambda type_, moment, seconds: moment + dt.timedelta(seconds=int(seconds)),
+    "add_seconds": lambda type_, time, seconds: time + dt.timedelta(seconds=int(seconds)),
     "add_months": _add_months,
     "add_months_to_timestamp": _add_months,
     "trunc_date": _truncated,
@@ -152,7 +151,7 @@ _KNOWN: Mapping[str, object] = {
     "not": lambda type_, part: not part,
     **{name: _compared(test) for name, test in _TESTS.items()},
 }
-"""What may be done with now, and how it is computed at a moment."""
+"""The functions of now that are known, and how each is computed."""
 
 
 class Sequence:
@@ -166,13 +165,13 @@ class Sequence:
         """For each instant the latest up to it: when the clock has come there, it is due."""
         self._ended = False
 
-    def due(self, moment: EventTimeVector, most: int | None = None) -> list[Value]:
+    def due(self, event_times: EventTimeVector, most: int | None = None) -> list[Value]:
         """The instants that the clock has reached, in the order of the loop.
 
         Raises:
             Endless: there are more than ``most``, or the loop does not end.
         """
-        now = as_number(value_at(self._now, moment))
+        now = as_number(value_at(self._now, event_times))
         if now is None:
             return []
         self._extend(now, most)
@@ -181,10 +180,10 @@ class Sequence:
     def __len__(self) -> int:
         return len(self._values)
 
-    def current(self, moment: EventTimeVector) -> Value:
+    def current(self, event_times: EventTimeVector) -> Value:
         """The instant the loop has come to; NULL before the first."""
-        found = self.due(moment)
-        return found[-1] if found else None
+        due = self.due(event_times)
+        return due[-1] if due else None
 
     def _extend(self, now: int, most: int | None) -> None:
         while not self._ended and (not self._reached or self._reached[-1] <= now):

@@ -1,7 +1,7 @@
-"""Which way the ends of a window move as time passes, and so between which times its rows are from now on.
+"""Monotonicity of window ends: whether an end moves forward, backward or both ways as event time passes.
 
-Now never goes back. An end that never goes back either leaves rows behind for good, whatever else arrives and however
-late: their own times are behind it. So they can be forgotten.
+Now never goes back. So rows that are behind an end that never goes back are out of the window for good, however late
+others arrive, and the engine may forget them.
 """
 
 from __future__ import annotations
@@ -19,33 +19,25 @@ from workbench.sql.windows.stream_time import INSTANT, NOW, VARIABLE, EventTimeV
 FORWARD, STILL, BACKWARD = 1, 0, -1
 
 
-def intervals_from_now_on(window: PredSet, moment: EventTimeVector) -> Mapping[Expression, Interval]:
-    """Between which values each of a window's times is for a row that is in it at a moment or ever after.
+def intervals_from_now_on(window: PredSet, event_times: EventTimeVector) -> Mapping[Expression, Interval]:
+    """For each time that a window reads, its interval in rows that are in the window now or ever after.
 
-    Example:
-        >>> from workbench.sql.algebra.expressions import Column
-        >>> from workbench.sql.windows.stream_time import now_of
-        >>> from workbench.sql.predicates.cnf import Literal, Operator, or_pred, pred_set
-        >>> from workbench.sql.algebra.types import INTEGER
-        >>> week_ago = Call("-", (now_of(["f"], INTEGER), Constant(7, INTEGER)), INTEGER)
-        >>> window = pred_set([or_pred([Literal(Column("t", INTEGER), Operator.GT, week_ago)])])
-        >>> next(iter(intervals_from_now_on(window, {"f": 100}).values())).low
-        94
+    With ``t > now() - 7`` and a now of 100 the interval of ``t`` is 94 and above.
     """
-    found: dict[Expression, Interval] = {}
+    intervals: dict[Expression, Interval] = {}
     for end in window:
         time, operator, bound = time_and_end(end)
-        way, value = monotonicity(bound), as_number(value_at(bound, moment))
+        value, moves = as_number(value_at(bound, event_times)), monotonicity(bound)
         now = Interval() if value is None else allowed(operator, value)
-        low = now.low if way in (FORWARD, STILL) else LEAST
-        high = now.high if way in (BACKWARD, STILL) else MOST
-        found[time] = found.get(time, Interval()).intersected(Interval(low, high))
-    return found
+        low = now.low if moves in (FORWARD, STILL) else LEAST
+        high = now.high if moves in (BACKWARD, STILL) else MOST
+        intervals[time] = intervals.get(time, Interval()).intersected(Interval(low, high))
+    return intervals
 
 
 @cached(4_096)
 def monotonicity(end: Expression) -> int | None:
-    """Which way an end moves as time passes; ``None`` when it may move both ways, or it is not known."""
+    """``FORWARD``, ``STILL`` or ``BACKWARD``; ``None`` when an end may move both ways, or it is not known."""
     match end:
         case Constant():
             return STILL
@@ -54,13 +46,13 @@ def monotonicity(end: Expression) -> int | None:
         case Call(function, (_, _, change, _)) if function == INSTANT:
             return _step(change)
         case Call("neg", (part,)):
-            return _turned(monotonicity(part))
+            return _reversed(monotonicity(part))
         case Call("+", (left, right)):
-            return _both(monotonicity(left), monotonicity(right))
+            return _sum(monotonicity(left), monotonicity(right))
         case Call("-", (left, right)):
-            return _both(monotonicity(left), _turned(monotonicity(right)))
+            return _sum(monotonicity(left), _reversed(monotonicity(right)))
         case Call("*", (Constant(value=int() as factor), part)) | Call("*", (part, Constant(value=int() as factor))):
-            return monotonicity(part) if factor > 0 else _turned(monotonicity(part)) if factor < 0 else STILL
+            return monotonicity(part) if factor > 0 else _reversed(monotonicity(part)) if factor < 0 else STILL
         case Call("cast" | "last_day", (part,)):
             return monotonicity(part)
         case Call("add_seconds" | "trunc_date" | "trunc_timestamp", (part, Constant())):
@@ -72,7 +64,7 @@ def monotonicity(end: Expression) -> int | None:
 
 
 def _step(change: Expression) -> int | None:
-    """Which way a loop goes, by how its variable changes."""
+    """The monotonicity of a loop, by how its variable changes."""
     match change:
         case Call("+" | "-" | "add_seconds" | "add_months" as function, (Call(inner), Constant(value=int() as by))) if (
             inner == VARIABLE
@@ -82,11 +74,11 @@ def _step(change: Expression) -> int | None:
     return None
 
 
-def _both(one: int | None, other: int | None) -> int | None:
-    if one is None or other is None or one * other < 0:
+def _sum(left: int | None, right: int | None) -> int | None:
+    if left is None or right is None or left * right < 0:
         return None
-    return one or other
+    return left or right
 
 
-def _turned(way: int | None) -> int | None:
-    return None if way is None else -way
+def _reversed(moves: int | None) -> int | None:
+    return None if moves is None else -moves

@@ -1,8 +1,8 @@
 """GROUP BY windows that overlap, as a query without any: a row belongs to several groups, a slice of time to one.
 
-``window(t, '1 hour', '15 minutes')`` becomes groups of slices of 15 minutes, put together by UNION ALL once for each of
-the four windows that a slice is in, and grouped again. Slices are shared with other windows on the same rows. What does
-not follow from slices (a median) is computed from the rows themselves.
+``window(t, '1 hour', '15 minutes')`` becomes groups of slices of 15 minutes; a UNION ALL repeats them for each of the
+four windows that a slice is in, and they are grouped again. Other windows on the same rows share the slices. A
+statistic that does not follow from slices (a median) is computed from the rows themselves.
 """
 
 from __future__ import annotations
@@ -67,16 +67,16 @@ def without_overlap(block: Block) -> Block:
 def _of_slices(block: Block, start: Call, others: list[Expression], statistics: Iterable[AggregateCall]) -> Block:
     slice_ = slice_of(start)
     grouping = Grouping(tuple(sorted([*others, slice_], key=reading_order)), tuple(statistics))
-    made = [*others, slice_, *statistics]
+    grouped = [*others, slice_, *statistics]
     names = _names(others, statistics)
     outputs = tuple(
         Output(name, Column(column_name(e), e.type))
-        for name, e in zip([*names[0], "slice", *names[1]], made, strict=True)
+        for name, e in zip([*names[0], "slice", *names[1]], grouped, strict=True)
     )
     slices = replace(block, outputs=outputs, grouping=grouping, having=TRUE, having_window=TRUE, distinct=False)
     time = Column("slice", slice_.type)
-    kept = [Column(name, e.type) for name, e in zip([*names[0], *names[1]], [*others, *statistics], strict=True)]
-    union = _windows(Block((slices,), TRUE, ()), start, time, kept, [c.name for c in kept])
+    columns = [Column(name, e.type) for name, e in zip([*names[0], *names[1]], [*others, *statistics], strict=True)]
+    union = _windows(Block((slices,), TRUE, ()), start, time, columns, [c.name for c in columns])
     parts = {s: of_parts(s, Column(name, s.type)) for s, name in zip(statistics, names[1], strict=True)}
     return _grouped(block, union, start, dict(zip(others, names[0], strict=True)), parts)
 
@@ -91,8 +91,10 @@ def _of_rows(block: Block, start: Call, others: list[Expression], statistics: It
     return _grouped(block, union, start, dict(zip(others, names[0], strict=True)), parts)
 
 
-def _windows(rows: Block, start: Call, time: Expression, kept: Iterable[Expression], names: list[str]) -> SetOperation:
-    """The rows once for each window that they are in: the columns kept, and the window's start."""
+def _windows(
+    rows: Block, start: Call, time: Expression, columns: Iterable[Expression], names: list[str]
+) -> SetOperation:
+    """The rows once for each window that they are in: ``columns`` under ``names``, and the window's start."""
     size, slide = (int(str(a.value)) for a in start.arguments[1:] if isinstance(a, Constant))
     first = window_start(time, slide, slide)
     branches = []
@@ -102,7 +104,7 @@ def _windows(rows: Block, start: Call, time: Expression, kept: Iterable[Expressi
         if (number + 1) * slide > size:
             still = call(">", call("add_seconds", begin, Constant(size, INTEGER)), time)
             where = conjunction(where, normal_form(still))
-        outputs = (*(Output(n, e) for n, e in zip(names, kept, strict=True)), Output("start", begin))
+        outputs = (*(Output(n, e) for n, e in zip(names, columns, strict=True)), Output("start", begin))
         branches.append(replace(rows, where=where, outputs=outputs))
     types = tuple(output.type for output in branches[0].outputs)
     return SetOperation("union", True, tuple(branches), (*names, "start"), types)

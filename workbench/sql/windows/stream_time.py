@@ -1,9 +1,8 @@
-"""``now`` as an expression, and times as numbers.
+"""Stream time: ``now`` as an expression, instants of loops, times as numbers, lengths of time as text.
 
-The ``now`` of a query is the largest event time seen so far on the streams it reads (design 3.6), so a replay gives the
-same answers every time, and other queries and other streams do not change it. It is a call that names these streams; a
-loop of windows (TelegraphCQ 4.1.1) is a call too, whose value is the *instant* the loop has come to. What they are
-worth at a moment is worked out in ``moments``.
+The ``now`` of a query is the largest event time seen so far on the streams it reads. So a replay gives the same answers
+every time, and other queries and other streams do not change it. ``now`` is a call that names these streams; a loop of
+windows (TelegraphCQ 4.1.1) is a call whose value is the *instant* the loop has come to. ``evaluation`` computes both.
 """
 
 from __future__ import annotations
@@ -17,23 +16,25 @@ from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.types import DATE, INTEGER, STRING, TIMESTAMP, DataType, Kind
 
 NOW, INSTANT, VARIABLE = "now", "instant", "loop variable"
-"""The calls: the time of some streams, the instant a loop has come to, and inside a loop its variable."""
+"""Functions: the time of some streams, the instant a loop has come to, and inside a loop its variable."""
 
 TUMBLING, SLIDING, SESSION = "window_start", "window_starts", "session_start"
-"""The calls that give the start of the window that a time is in; or of several, until they are rewritten; or of the
+"""Functions that give the start of the window of a time; of its several windows, until these are rewritten; or of the
 session that it is in, which depends on the other rows of its group."""
 
 EventTimeVector = Mapping[str, Value]
-"""What time it is: for every stream, by its name in lower case, the largest event time seen, and for ``rows_of`` it the
-number of its rows; none before the first. Under ``INSTANT`` it may say where loops stand."""
+"""For every stream, by its name in lower case, the largest event time seen, and for ``rows_of`` it the number of its
+rows; no entry before the first row. Under ``INSTANT`` it may say where loops stand.
 
+It is near to a watermark, but promises nothing about rows to come: a row may be late.
+"""
 
 ROW = Column("_row", INTEGER)
 """The number of a row in its stream, from 1: the logical time of a stream without event times."""
 
 
 def rows_of(stream: str) -> str:
-    """What the number of a stream's rows is called, which is the time of a stream without event times."""
+    """The key of the number of a stream's rows, which is the time of a stream without event times."""
     return f"{stream.lower()} rows"
 
 
@@ -115,10 +116,10 @@ def as_number(value: Value) -> int | None:
 
 def common_time(types: Iterable[DataType]) -> DataType | None:
     """The type of the later of several times; ``None`` where days and numbers cannot be compared."""
-    found = set(types)
-    if len(found) == 1:
-        return found.pop()
-    return TIMESTAMP if found == {DATE, TIMESTAMP} else None
+    distinct = set(types)
+    if len(distinct) == 1:
+        return distinct.pop()
+    return TIMESTAMP if distinct == {DATE, TIMESTAMP} else None
 
 
 _SECONDS = {"week": 604_800, "day": 86_400, "hour": 3_600, "minute": 60, "second": 1}

@@ -118,11 +118,6 @@ def workers_that_map(folder: Path) -> list[int]:
     return found
 
 
-def test_an_index_without_rows(tmp_path: Path) -> None:
-    (written,) = write_segments(pa.table({"d": pa.array([None, None], pa.date32())}), tmp_path)
-    assert len(rows_within(written.path, "d", [Interval(0, 10)])) == 0
-
-
 def test_descriptors_and_maps_are_flat_over_batches_of_windowed_queries(spark: SparkSession) -> None:
     a_day, days, history = 20, 50, 10
     number = np.arange(a_day * days)

@@ -17,10 +17,9 @@ from workbench.engine.operators.index_join import IndexJoin
 from workbench.engine.physical.access_paths import AccessPath
 from workbench.engine.physical.join_keys import Ends
 from workbench.engine.storage import key_index, segments
-from workbench.engine.storage.job_input import InputRows, JobInput, TaskInput
-from workbench.engine.storage.key_index import Key, KeyRanges, candidates, key_hashes
+from workbench.engine.storage.job_input import InputRows, TaskInput
 from workbench.engine.storage.scan import Scan
-from workbench.engine.storage.segments import Segment, open_segment, remove_segment, write_segments
+from workbench.engine.storage.segments import Segment, write_segments
 from workbench.sql.algebra.expressions import Column
 from workbench.sql.algebra.types import STRING
 
@@ -146,43 +145,3 @@ def test_a_pair_with_several_equal_alternatives_is_found_once(
         and any(a[n] is not None and a[n] == b[n] for n in some)
     ]
     assert sorted(got) == sorted(matching) and matching
-
-
-def test_all_keys_of_one_value_come_in_portions(tmp_path: Path) -> None:
-    table = pa.table({"k": pa.array([5] * 100, pa.int64())})
-    (segment,) = write_segments(table, tmp_path)
-    hashes, _ = key_hashes([pa.array([5, 6, 5], pa.int64())])
-    portions = list(candidates(segment.path, Key(("k",)), KeyRanges.equal(hashes), at_a_time=10))
-    assert [len(asked) for asked, _ in portions] == [100, 100]
-    assert [sorted(found.tolist()) for _, found in portions] == [list(range(100))] * 2
-    assert {int(a) for asked, _ in portions for a in asked} == {0, 2}
-
-
-def test_a_collision_is_a_candidate_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Spark tests the pairs afterwards, so nothing may be lost even when all hashes are equal."""
-    monkeypatch.setattr(key_index, "value_hashes", lambda column: np.zeros(len(column), dtype=np.uint64))
-    (segment,) = write_segments(pa.table({"k": pa.array([1, 2, None], pa.int64())}), tmp_path)
-    hashes, whole = key_hashes([pa.array([2, None], pa.int64())])
-    assert whole.tolist() == [True, False]
-    ((_, found),) = candidates(segment.path, Key(("k",)), KeyRanges.equal(hashes[whole]), at_a_time=100)
-    assert sorted(found.tolist()) == [0, 1]
-
-
-def test_nothing_of_a_removed_segment_stays(tmp_path: Path) -> None:
-    (segment,) = write_segments(pa.table({"k": pa.array([1], pa.int64())}), tmp_path)
-    list(candidates(segment.path, Key(("k",)), KeyRanges.equal(np.zeros(1, dtype=np.uint64)), 1))
-    assert len(list(tmp_path.iterdir())) == 2
-    opened = open_segment(segment.path)
-    remove_segment(segment.path)
-    assert not list(tmp_path.iterdir())
-    assert opened.column("k").to_pylist() == [1]
-
-
-def test_a_job_input_has_what_was_written_last(tmp_path: Path) -> None:
-    job_input = JobInput.of(tmp_path, "now")
-    first, second = Segment("a", 1), Segment("b", 2)
-    job_input.write(3, [InputRows((first,), (second, first))])
-    assert job_input.read() == TaskInput(3, (InputRows((first,), (second, first)),))
-    job_input.write(4)
-    assert job_input.read() == TaskInput(4, ())
-    assert [file.name for file in tmp_path.iterdir()] == ["now.input"]

@@ -14,7 +14,6 @@ from workbench.engine.operators import state_lookup as lookup
 from workbench.engine.operators.state_lookup import KeyedLookup
 from workbench.engine.storage import key_index
 from workbench.engine.storage.job_input import InputRows
-from workbench.engine.storage.key_index import key_hashes
 from workbench.engine.storage.layout import MEMBER, Layout
 from workbench.engine.storage.scan import FusedScan, Scan
 from workbench.engine.storage.segments import write_segments
@@ -96,19 +95,3 @@ def test_a_family_finds_for_each_member_the_rows_it_reads(tmp_path: Path, tasks:
         if (not groups or row["s"] == s) and int(str(row["_bits0"])) >> dict(readers)[number] & 1
     ]
     assert sorted(got) == sorted(wanted) and wanted
-
-
-def test_every_changed_row_counts_for_each_member_that_reads_it(tmp_path: Path) -> None:
-    batch = pa.RecordBatch.from_pylist(rows(Random(6), 30), LAYOUT.arrow)
-    leaf = FusedScan(Scan.of(LAYOUT, ["id"], [], None), ((7, 0), (8, 1), (9, 0)))
-    own = [(row["id"], row[MEMBER]) for row in leaf.select(batch).to_pylist()]
-    bits = {7: 1, 8: 2, 9: 1}
-    wanted = [(row["id"], m) for row in batch.to_pylist() for m, mask in bits.items() if row["_bits0"] & mask]
-    assert sorted(own) == sorted(wanted) and leaf.select(batch).schema == leaf.output
-
-
-def test_null_is_a_key_of_a_group_and_of_no_join() -> None:
-    column = pa.array([None, 0, 1], pa.int64())
-    assert key_hashes([column])[1].tolist() == [False, True, True]
-    hashes, whole = key_hashes([column], nulls=True)
-    assert whole.all() and len(set(hashes.tolist())) == 3

@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 from workbench.engine.spark.java import use_java
 from workbench.experiments.workload import spread, workload
 
-SAMPLES = Path(__file__).parents[2] / "sample_data"
+SAMPLES = Path(__file__).parents[3] / "sample_data"
 QUERIES = 50
 SETTINGS = {
     "spark.ui.enabled": "false",

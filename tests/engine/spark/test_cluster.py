@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 from workbench.engine.spark.cluster import prepare_workers, unready
 from workbench.engine.spark.java import use_java
 
-PROJECT = Path(__file__).parents[2]
+PROJECT = Path(__file__).parents[3]
 SPARK_CLASS = Path(pyspark.__file__).parent / "bin" / "spark-class"
 MASTER, WORKER = "org.apache.spark.deploy.master.Master", "org.apache.spark.deploy.worker.Worker"
 
