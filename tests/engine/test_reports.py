@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.test_siblings import Planning, total
+from engine.growing_network import Planning, total
 
 from workbench.engine.incremental_step import operator_report
 from workbench.engine.operators.filter_and_write import Delta

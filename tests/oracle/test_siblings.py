@@ -20,7 +20,7 @@ def totals(above: int) -> Case:
 def held(oracle: Oracle, query: str) -> tuple[int, ...]:
     """Who is in the family of a query's root."""
     plan = oracle.session._state.network.queries[query]
-    running = oracle.session._engine.held.by_root[plan.read.root].plan
+    running = oracle.session._engine.state.by_root[plan.read.root].plan
     assert isinstance(running, AggregatePlan)
     return running.grouped.members
 
