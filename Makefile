@@ -34,7 +34,7 @@ lint: $(STAMP) ## ruff, mypy and the layers
 
 docs: $(STAMP) ## build the documentation site, build/site/index.html
 	@sh scripts/system-packages.sh dot
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 bench: $(STAMP) java ## run an experiment (ARGS="speed med --batches 30")
 	$(BIN)/python -m workbench.experiments $(or $(ARGS),speed examples-fed)

@@ -12,7 +12,7 @@ STRATEGIES = ("sharing-selection", "match-plan")
 
 @dataclass(frozen=True)
 class Options:
-    """How queries are shared and evaluated; no option changes any result (design 3.2).
+    """How queries are shared and evaluated; no option changes any result.
 
     Attributes:
         sharing: whether queries share anything at all; without it each has nodes of its own, down to the source.

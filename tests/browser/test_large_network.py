@@ -15,6 +15,7 @@ pytest.importorskip("playwright", reason="Playwright is not installed")
 from browser.lab import CHROMIUM, PROJECT, lab
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium: sh scripts/system-packages.sh chromium"),
     pytest.mark.timeout(600),
 ]

@@ -19,6 +19,7 @@ pytest.importorskip("playwright", reason="Playwright is not installed")
 from browser.lab import CHROMIUM, PROJECT, Lab, lab
 
 pytestmark = [
+    pytest.mark.spark,  # in the kernel that it drives
     pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium: sh scripts/system-packages.sh chromium"),
     pytest.mark.timeout(600),
 ]

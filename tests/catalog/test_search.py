@@ -125,7 +125,7 @@ def test_an_empty_catalog_has_nothing():
     read = Read(F.id, having(A, ">", 1))
     assert catalog.selections_subsuming(F.id, read.required) == catalog.selections_subsumed(F.id, TRUE) == []
     assert catalog.joins_subsuming(F.id, F.id, NEVER) == catalog.joins_between(F.id, F.id) == []
-    assert catalog.reads_of(F.id) == catalog.wanted_of(F.id) == []
+    assert catalog.reads_of(F.id) == catalog.required_of(F.id) == []
     assert catalog.aggregates_of(read) == catalog.set_operations_reading(read) == []
 
 
@@ -149,7 +149,7 @@ def test_readers_aggregates_and_set_operators_of_every_root(seed):
         mine = [(reader, r.required) for reader, of in reads.items() for r in of if r.root == read.root]
         without_joins = [(x, p) for x, p in catalog.reads_of(read.root) if not isinstance(whole.nodes.get(x), Join)]
         assert sorted(without_joins, key=str) == sorted(mine, key=str)
-        assert set(catalog.wanted_of(read.root)) == {p for _, p in catalog.reads_of(read.root)}
+        assert set(catalog.required_of(read.root)) == {p for _, p in catalog.reads_of(read.root)}
         assert catalog.aggregates_of(read) == [i for i, n in aggregates.items() if str(n.read) == str(read)]
         assert catalog.set_operations_reading(read) == [
             i for i, n in whole.nodes.items() if isinstance(n, SetOperation) and read in [b.read for b in n.branches]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import doctest
 import re
 import sqlite3
 from pathlib import Path
@@ -154,3 +155,7 @@ def test_pictures_can_be_drawn() -> None:
             assert "<svg" in site_pages().figure(block["dot"], block["caption"])
             drawn += 1
     assert drawn == sum(text.count("```dot") for text in pages().values()) > 10
+
+
+def test_examples_of_the_generator_hold() -> None:
+    assert doctest.testmod(site_pages()).failed == 0

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from workbench.errors import WorkbenchError
-from workbench.experiments import ours
+from workbench.experiments import runs
 from workbench.experiments.registry import EXPERIMENTS, find
 from workbench.experiments.report import Chart, Report
 from workbench.experiments.studies import aggregates, incremental, sharing
@@ -55,7 +55,7 @@ def ran(name: str) -> Report:
 
 @pytest.mark.parametrize("name", SMALL)
 def test_a_tiny_run(name: str, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ours, "WARM_UP", 1)
+    monkeypatch.setattr(runs, "WARM_UP", 1)
     monkeypatch.setattr(aggregates, "PAIRS", {"pair 1": aggregates.PAIRS["pair 1"]})
     report = ran(name)
     for expected in EXPECTED[name]:

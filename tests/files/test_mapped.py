@@ -17,7 +17,7 @@ from workbench.engine.spark.arrow_tasks import settle_worker
 from workbench.engine.storage.key_index import Key, KeyRanges, candidates, key_hashes
 from workbench.engine.storage.segments import open_segment, remove_segment, write_segments
 from workbench.engine.storage.sorted_index import rows_within
-from workbench.experiments.processes import DRIVER, KINDS, WORKERS, Usage, family, usage
+from workbench.experiments.measure import DRIVER, KINDS, WORKERS, Usage, session_processes, usage
 from workbench.files.mapped import LOOKING, MAPPED, MappedFiles, remove_folder
 from workbench.session.session import Session
 from workbench.sql.windows.bounds import Interval
@@ -42,7 +42,7 @@ def looked_up(path: str) -> int:
 
 
 def this_process() -> Usage:
-    return usage(family()[DRIVER])
+    return usage(session_processes()[DRIVER])
 
 
 def test_indexes_need_no_descriptor_and_go_with_their_segments(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_a_worker_without_a_task_lets_go_of_files_that_are_gone(spark: SparkSess
 def workers_that_map(folder: Path) -> list[int]:
     """The workers that have files of a folder mapped; those of other tests may have others."""
     found = []
-    for process in family()[WORKERS]:
+    for process in session_processes()[WORKERS]:
         with suppress(OSError):  # it has ended
             if str(folder) in Path(f"/proc/{process}/maps").read_text():
                 found.append(process)
@@ -132,7 +132,7 @@ def test_descriptors_and_maps_are_flat_over_batches_of_windowed_queries(spark: S
         session.register_many(queries)
         for _ in range(2):
             session.run(20)
-            held.append({kind: usage(pids) for kind, pids in family().items()})
+            held.append({kind: usage(pids) for kind, pids in session_processes().items()})
     early, late = held
     for kind in KINDS:
         assert late[kind].descriptors <= early[kind].descriptors + 3

@@ -10,7 +10,7 @@ from sharing.small_streams import Row
 
 from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, SetOperator, Source
-from workbench.network.projection import carried_columns, made_columns
+from workbench.network.projection import carried_columns, computed_columns
 from workbench.sql.algebra.expressions import Constant, column_name
 from workbench.sql.logical import LogicalQuery
 
@@ -50,7 +50,7 @@ def check_columns(network: Network, evaluation: Evaluation) -> None:
     made: dict[NodeId, list[Row]] = {}
     for id_, node in network.nodes.items():
         root = network.roots[id_]
-        own = made_columns(network, root, carried[root])
+        own = computed_columns(network, root, carried[root])
         if isinstance(node, Selection):
             made[id_] = [row for row in made[node.parent] if satisfies((row,), node.predicates)]
         elif isinstance(node, Source):

@@ -83,7 +83,7 @@ class Search:
         )
         return [(reader, self._predicates.predicate_set(wants)) for reader, wants in rows]
 
-    def wanted_of(self, root: NodeId) -> list[PredSet]:
+    def required_of(self, root: NodeId) -> list[PredSet]:
         """The different PredSets that are read of a root."""
         ids = self._database.column("SELECT DISTINCT predicate_set FROM reads WHERE root = ? ORDER BY 1", root)
         return list(map(self._predicates.predicate_set, ids))

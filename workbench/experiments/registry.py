@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from workbench.errors import WorkbenchError, nearest
-from workbench.experiments.ours import Progress
 from workbench.experiments.report import Report
+from workbench.experiments.runs import Progress
 from workbench.experiments.studies import (
     aggregates,
     incremental,

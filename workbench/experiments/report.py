@@ -1,10 +1,11 @@
-"""What an experiment comes to: a table to read, figures as JSON, and charts, the thesis's beside ours."""
+"""The report of an experiment: tables as text, figures as JSON, and charts, the thesis's beside ours."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import cycle
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -12,10 +13,19 @@ from typing import TYPE_CHECKING, Any
 from workbench.experiments.measure import machine
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Series = Mapping[Any, float]
 """Values by number, drawn as a line, or by name, drawn as bars."""
+
+PANEL_INCHES = (5.2, 4.0)
+
+# Told apart without colour too: each series has a mark and a line of its own.
+_STYLES = (
+    *(("#1f5fa8", "o", "-"), ("#c4551d", "s", "--"), ("#2a7f3f", "^", "-.")),
+    *(("#7a4fa3", "D", ":"), ("#555555", "v", "-"), ("#b08900", "P", "--")),
+)
 
 
 @dataclass(frozen=True)
@@ -55,8 +65,6 @@ class Report:
 
     def figure(self) -> Figure:
         """The drawing."""
-        from workbench.experiments.plot import draw  # matplotlib takes a second to import
-
         return draw(self.charts)
 
     def write(self, folder: Path) -> list[Path]:
@@ -112,6 +120,68 @@ def number(value: object) -> str:
             return str(value)
 
 
-def spread_of(seconds: Sequence[float]) -> dict[str, object]:
+def timing_summary(seconds: Sequence[float]) -> dict[str, object]:
     """Median, least and greatest of some times, and all of them, for JSON."""
     return {"median": median(seconds), "least": min(seconds), "greatest": max(seconds), "all": list(seconds)}
+
+
+def charts_beside(
+    name: str, x: str, y: str, ours: Mapping[str, Series], columns: Sequence[str], thesis: Mapping[int, Sequence[float]]
+) -> list[Chart]:
+    """A chart of our figures, and one of the thesis's where it has any.
+
+    Args:
+        name: of the query set.
+        x, y: what is on the axes.
+        ours: our series.
+        columns: names of the thesis's series.
+        thesis: the values of these, by number.
+    """
+    charts = [Chart(f"{name}: ours", x, y, ours)]
+    if thesis:
+        series = {column: {n: values[i] for n, values in thesis.items()} for i, column in enumerate(columns)}
+        charts.append(Chart(f"{name}: thesis", x, y, series))
+    return charts
+
+
+def draw(charts: Sequence[Chart]) -> Figure:
+    """A matplotlib drawing of charts, side by side: lines by number or bars by name."""
+    from matplotlib.figure import Figure  # takes a second to import
+
+    figure = Figure(figsize=(PANEL_INCHES[0] * len(charts), PANEL_INCHES[1]), layout="constrained", dpi=110)
+    panels = figure.subplots(1, len(charts), squeeze=False)[0]
+    for chart, panel in zip(charts, panels, strict=True):
+        _panel(chart, panel)
+    return figure
+
+
+def _panel(chart: Chart, panel: Axes) -> None:
+    named = [x for series in chart.series.values() for x in series if isinstance(x, str)]
+    if named:
+        _bars(chart, panel, list(dict.fromkeys(named)))
+    else:
+        for (name, series), (colour, mark, line) in zip(chart.series.items(), cycle(_STYLES), strict=False):
+            panel.plot(
+                list(series), list(series.values()), mark, label=name, color=colour, linestyle=line, markersize=5
+            )
+    if chart.log_x and not named:
+        panel.set_xscale("log")
+    if chart.log_y:
+        panel.set_yscale("log")
+    else:
+        panel.set_ylim(bottom=0)
+    panel.set_title(chart.title, fontsize=10)
+    panel.set_xlabel(chart.x)
+    panel.set_ylabel(chart.y)
+    panel.grid(True, axis="y", alpha=0.3)
+    panel.legend(fontsize=8)
+
+
+def _bars(chart: Chart, panel: Axes, names: Sequence[str]) -> None:
+    width = 0.8 / len(chart.series)
+    for i, ((label, series), (colour, *_)) in enumerate(zip(chart.series.items(), cycle(_STYLES), strict=False)):
+        places = [x + (i - (len(chart.series) - 1) / 2) * width for x in range(len(names))]
+        heights = [series.get(name, 0.0) for name in names]
+        hatch = ("", "//", "..", "xx", "\\\\", "++")[i % 6]
+        panel.bar(places, heights, width, label=label, color=colour, hatch=hatch, edgecolor="white")
+    panel.set_xticks(range(len(names)), names)

@@ -17,7 +17,7 @@ from workbench.explain.node_view import NodeView, node_view
 from workbench.explain.text import counted
 from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, Node, NodeId
-from workbench.network.projection import Columns, carried_columns, made_columns
+from workbench.network.projection import Columns, carried_columns, computed_columns
 from workbench.sql.algebra.column_names import display_name
 from workbench.sql.algebra.expressions import column_name
 
@@ -111,8 +111,8 @@ class NetworkView:
 
     def to_text(self, query: str | None = None) -> str:
         """The network, or one query's part of it, as plain text: one line a node, in the order of evaluation."""
-        wanted = self._network.nodes.keys() if query is None else self.ancestors(query)
-        nodes = [node for node in self.nodes if node.id in wanted]
+        ids = self._network.nodes.keys() if query is None else self.ancestors(query)
+        nodes = [node for node in self.nodes if node.id in ids]
         rows = [(node.id, f"×{len(node.queries)}" * (len(node.queries) > 1), node.sql) for node in nodes]
         widths = [max((len(row[i]) for row in rows), default=0) for i in (0, 1)]
         lines = [f"  {id_:{widths[0]}}  {shared:{widths[1]}}  {sql}" for id_, shared, sql in rows]
@@ -143,8 +143,8 @@ class NetworkView:
         """An aggregate without what only dropped queries read: it keeps these statistics and does not compute them."""
         if not isinstance(node, Aggregate):
             return node
-        made = made_columns(self._network, node.id, self._carried[node.id])
-        return replace(node, statistics=frozenset(s for s in node.statistics if column_name(s) in made))
+        computed = computed_columns(self._network, node.id, self._carried[node.id])
+        return replace(node, statistics=frozenset(s for s in node.statistics if column_name(s) in computed))
 
 
 def _weight(node: NodeView) -> int:

@@ -71,8 +71,8 @@ def quote(label: str) -> str:
         "a < \\"b\\""
     """
     shown = "".join(c if c >= " " or c == "\n" else " " for c in label)  # XML has no control characters
-    for character, written in (("&", "&amp;"), ("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n")):
-        shown = shown.replace(character, written)
+    for character, escaped in (("&", "&amp;"), ("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n")):
+        shown = shown.replace(character, escaped)
     return f'"{shown}"'
 
 

@@ -89,17 +89,17 @@ def visible(
     Raises:
         QueryError: there is no query of this name.
     """
-    wanted = network.ancestors(focus) if focus is not None else None
+    focused = network.ancestors(focus) if focus is not None else None
     opened = full or not is_large(network)
     trees: dict[NodeId, list[NodeView]] = {}
     for node in network.nodes:
         trees.setdefault(node.root, []).append(node)
     drawn, left_out = [], 0
     for root, nodes in trees.items():
-        if wanted is not None and root not in wanted:
+        if focused is not None and root not in focused:
             left_out += len(nodes)
-        elif wanted is not None:
-            drawn.append(_split(nodes, [node for node in nodes if root in toggled or node.id in wanted]))
+        elif focused is not None:
+            drawn.append(_split(nodes, [node for node in nodes if root in toggled or node.id in focused]))
         else:
             drawn.append(_split(nodes, nodes if opened != (root in toggled) else nodes[:1]))
     return Visible(tuple(drawn), left_out)

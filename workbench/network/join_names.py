@@ -41,7 +41,7 @@ class JoinNames:
         return 1, (base if self.right_leaves == 1 else f"{base}_{leaf - self.left_leaves}")
 
     def output(self, column: Column) -> Column:
-        """A column of a root, its side told by ``source``, as a column of the join."""
+        """A column of a root, its side given by ``source``, as a column of the join."""
         return Column(self.output_name(column.source, column.name), column.type)
 
     def input(self, column: Column) -> Column:

@@ -1,6 +1,6 @@
 """The query network: an immutable DAG of nodes and the queries that read them.
 
-Changing it gives a new one, so that a failed registration leaves the old as it was (design 7), and readers never see
+Changing it gives a new one, so that a failed registration leaves the old as it was, and readers never see
 it half changed. Every traversal of nodes is written here and visits a node once; other modules only say what to do at a
 node. The facts of a whole network are its properties, each computed once; the same facts of a working copy that still
 changes are functions of its nodes.
@@ -106,7 +106,7 @@ class QueryPlan:
 
     ``nodes``: the rows that belong to all of these nodes, of one local tree, are those that are read. One node mostly;
     several where many queries combine a few conditions, and each condition is a node of its own (CACQ 3.2.6).
-    ``window`` is imposed on them when the answer is read (PSoup 3.3).
+    ``window`` is applied to them when the answer is read (PSoup 3.3).
     """
 
     name: str

@@ -22,12 +22,12 @@ Columns = Mapping[str, DataType]
 def carried_columns(network: Network) -> Mapping[NodeId, Columns]:
     """The columns each local tree's relation must carry, by the tree's root; names in a stable order.
 
-    A tree's own selections test the root's rows as they are made, so their columns need not be carried.
+    A tree's own selections test the root's rows as they are computed, so their columns need not be carried.
     """
     carried: dict[NodeId, dict[str, DataType]] = {root: {} for root in network.trees}
 
-    def demand(reader_of: NodeId, wanted: Iterable[Column]) -> None:
-        for column in wanted:
+    def demand(reader_of: NodeId, demanded: Iterable[Column]) -> None:
+        for column in demanded:
             carried[network.roots[reader_of]][column.name] = column.type
 
     for plan in network.queries.values():
@@ -40,25 +40,25 @@ def carried_columns(network: Network) -> Mapping[NodeId, Columns]:
             case Source() | Selection():
                 pass
             case Join():
-                needed = made_columns(network, id_, carried[id_])
+                needed = computed_columns(network, id_, carried[id_])
                 for name, type_ in needed.items():
                     side, inner = node.names.input_name(name)
                     demand(node.parents[side], [Column(inner, type_)])
                 for column in predicate_columns(node.tested):
                     demand(node.parents[column.source], [column])
             case Aggregate():
-                demand(node.parent, read_by_aggregate(node, made_columns(network, id_, carried[id_])))
+                demand(node.parent, read_by_aggregate(node, computed_columns(network, id_, carried[id_])))
             case Window():
-                demand(node.parent, (Column(*item) for item in made_columns(network, id_, carried[id_]).items()))
+                demand(node.parent, (Column(*item) for item in computed_columns(network, id_, carried[id_]).items()))
                 demand(node.parent, predicate_columns(node.within))
             case SetOperation():
-                made = made_columns(network, id_, carried[id_])
+                computed = computed_columns(network, id_, carried[id_])
                 for parent, values in node.direct:
-                    demand(parent, read_by_branch(node, values, made))
-    return {root: dict(sorted(wanted.items())) for root, wanted in carried.items()}
+                    demand(parent, read_by_branch(node, values, computed))
+    return {root: dict(sorted(columns.items())) for root, columns in carried.items()}
 
 
-def made_columns(network: Network, root: NodeId, carried: Columns) -> Columns:
+def computed_columns(network: Network, root: NodeId, carried: Columns) -> Columns:
     """The columns a root's rows have when its selections test them: those carried and those tested."""
     tested = {
         column.name: column.type
@@ -80,17 +80,17 @@ def identifying_columns(node: Node) -> tuple[Column, ...]:
             return ()
 
 
-def read_by_aggregate(node: Aggregate, made: Columns) -> Iterable[Column]:
+def read_by_aggregate(node: Aggregate, computed: Columns) -> Iterable[Column]:
     """The columns of its parent that an aggregate reads to make those columns."""
     yield from columns_of(map(node.direct_group, node.groups))
     for statistic in node.statistics:
-        if column_name(statistic) in made:
+        if column_name(statistic) in computed:
             yield from columns_of(node.direct_statistic(statistic).arguments)
 
 
-def read_by_branch(node: SetOperation, values: Iterable[Expression], made: Columns) -> Iterable[Column]:
+def read_by_branch(node: SetOperation, values: Iterable[Expression], computed: Columns) -> Iterable[Column]:
     """The columns of its parent that a branch, which computes ``values``, reads to make those columns."""
-    return columns_of(value for column, value in zip(node.columns, values, strict=True) if column.name in made)
+    return columns_of(value for column, value in zip(node.columns, values, strict=True) if column.name in computed)
 
 
 def columns_of(expressions: Iterable[Expression]) -> Iterable[Column]:

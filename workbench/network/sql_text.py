@@ -119,8 +119,8 @@ def _sql(expression: Expression | AggregateCall, sides: tuple[str, ...], outer: 
             function = "SUM" if expression.function == "total" else expression.function.upper()
             return f"{function}({'DISTINCT ' if expression.distinct else ''}{inner})"
         case Call():
-            written, own = _call(expression, sides)
-            return f"({written})" if own < outer else written
+            sql, own = _call(expression, sides)
+            return f"({sql})" if own < outer else sql
 
 
 def _call(call: Call, sides: tuple[str, ...]) -> tuple[str, int]:

@@ -56,7 +56,7 @@ class _Link:
 
 
 def infer(predicates: PredSet) -> PredSet:
-    """The predicates with all that follows from them by transitivity, and nothing that one of them says already.
+    """The predicates with all that follows from them by transitivity, and nothing that one of them implies alone.
 
     Args:
         predicates: in canonical form, columns with the positions of their inputs.
@@ -92,14 +92,14 @@ def follows(predicate: ORPred, others: PredSet) -> bool:
         >>> follows(or_pred([Literal(b, Operator.EQ, k)]), pred_set(or_pred([x]) for x in given))
         True
     """
-    wanted = _test(predicate)
-    if wanted is None:
+    asked = _test(predicate)
+    if asked is None:
         return False
     links = [link for p in others if len(p.literals) == 1 for link in _links(p.literals[0])]
-    if not any(link.target == wanted.expression for link in links):
+    if not any(link.target == asked.expression for link in links):
         return False
     given = [test for p in others if (test := _test(p)) is not None]
-    return any(_implies(test, wanted) for test in _closure(given, links))
+    return any(_implies(test, asked) for test in _closure(given, links))
 
 
 def _closure(given: list[_Test], links: list[_Link]) -> list[_Test]:
@@ -110,10 +110,10 @@ def _closure(given: list[_Test], links: list[_Link]) -> list[_Test]:
         for link in links:
             if link.source != test.expression or link.literal in test.through:
                 continue
-            made = _carried(test, link)
-            if made is not None and not any(_implies(known, made) for known in tests):
-                tests.append(made)
-                waiting.append(made)
+            inferred = _carried(test, link)
+            if inferred is not None and not any(_implies(known, inferred) for known in tests):
+                tests.append(inferred)
+                waiting.append(inferred)
     return tests
 
 
@@ -177,9 +177,9 @@ def _any_constant(*expressions: Expression) -> bool:
 
 
 def _carried(test: _Test, link: _Link) -> _Test | None:
-    """What a test of the link's source says of its target."""
-    made = _through_equality(test, link) if link.operator is Operator.EQ else _through_order(test, link)
-    literals = [x for x in made if x != NEVER]
+    """What a test of the link's source implies for its target."""
+    carried = _through_equality(test, link) if link.operator is Operator.EQ else _through_order(test, link)
+    literals = [x for x in carried if x != NEVER]
     if not literals or None in literals:
         return None
     return _test(or_pred(x for x in literals if x is not None), test.through | {link.literal})
@@ -231,8 +231,8 @@ def _equalities(predicates: PredSet, tests: Iterable[_Test]) -> list[ORPred]:
     groups: list[set[Expression]] = []
     for pair in (_equal_pair(p) for p in predicates):
         if pair:
-            touched = [g for g in groups if g & pair]
-            groups = [g for g in groups if not g & pair] + [pair.union(*touched)]
+            overlapping = [g for g in groups if g & pair]
+            groups = [g for g in groups if not g & pair] + [pair.union(*overlapping)]
     return [
         or_pred([canonical_literal(Literal(a, Operator.EQ, b))])
         for group in groups

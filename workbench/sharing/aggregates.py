@@ -1,4 +1,4 @@
-"""Aggregates: found or made for a query's groups, and computed from aggregates of finer groups (T7.1.1).
+"""Aggregates: found or created for a query's groups, and computed from aggregates of finer groups (T7.1.1).
 
 Counts, sums of exact numbers, minima and maxima of groups follow from those of finer groups (vertical expansion);
 holistic statistics do not. Which aggregate is computed from which is chosen anew whenever an aggregate comes or goes,
@@ -56,7 +56,7 @@ def group_rows(
 def find_aggregate(
     draft: Draft, read: Read, groups: Iterable[Expression], statistics: Iterable[AggregateCall] = ()
 ) -> Aggregate:
-    """The aggregate with these groups, found or made; statistics it does not have are added (horizontal expansion).
+    """The aggregate with these groups, found or created; statistics it does not have are added (horizontal expansion).
 
     Without statistics it is DISTINCT.
     """

@@ -88,7 +88,7 @@ def tighten_joins(draft: Draft) -> None:
         node = draft.nodes[root]
         if not isinstance(node, Join):
             continue
-        required = [rename_predicates(p, node.names.input) for p in draft.catalog.wanted_of(root)]
+        required = [rename_predicates(p, node.names.input) for p in draft.catalog.required_of(root)]
         predicates = draft.stored(cover(required))
         if predicates != node.predicates:
             draft.put(replace(node, predicates=predicates))

@@ -17,7 +17,7 @@ NEAR_MISS = "near miss"
 
 
 class Rule(StrEnum):
-    """How a node of the network serves a query, or why a new one was made."""
+    """How a node of the network serves a query, or why a new one was created."""
 
     EQUAL = "equal computation"
     SUBSUMES = "subsumes, with a residual test"
@@ -47,7 +47,7 @@ class Decision:
     Attributes:
         node: its id.
         operator: what it computes, as SQL.
-        created: whether it was made for this query.
+        created: whether it was created for this query.
         rule: by which rule it serves (``Rule``).
         shared_with: queries that already used it.
         reason: what remains to be tested, or what was changed for it.

@@ -165,7 +165,7 @@ def _keys(predicates: PredSet) -> frozenset[ORPred]:
 
 
 def _worth_it(draft: Draft, pair: Pair, join: Join, common: PredSet) -> bool:
-    """Whether one wider join costs about what two narrow ones do; where nothing is known it is taken to."""
+    """Whether one wider join costs about what two narrow ones do; without statistics it is taken to."""
     if not all(map(draft.estimates.known, pair.roots)):
         return True
     apart = sum(draft.estimates.examined(pair.roots, p) for p in (join.predicates, pair.required))

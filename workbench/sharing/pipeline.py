@@ -25,8 +25,8 @@ ARRANGE: tuple[Pass, ...] = (
     # Rerouting leaves joins without readers. Not before the query is added: it may read one of them. Not later: the
     # other passes would keep selections and guarantees of joins that nobody reads.
     remove_abandoned_joins,
-    # A join says what its roots test. Before selections are placed: they test only what the join does not guarantee,
-    # and would otherwise miss what a weakened root no longer tests.
+    # A join guarantees what its roots test. Before selections are placed: they test only what the join does not
+    # guarantee, and would otherwise miss what a weakened root no longer tests.
     restore_guarantees,
     # An aggregate is computed from finer groups where there are some. Before selections are placed: it then needs no
     # selection of its own input.
@@ -49,7 +49,7 @@ DROP: tuple[Pass, ...] = (
 
 
 def register_query(draft: Draft, name: str, query: LogicalQuery, text: QueryText, eager: bool) -> Explanation:
-    """Fold a bound query into a draft.
+    """Add a bound query to a draft.
 
     Args:
         draft: owned by the query.
@@ -58,7 +58,7 @@ def register_query(draft: Draft, name: str, query: LogicalQuery, text: QueryText
         text: its text, for the catalog.
         eager: see ``translate_query``.
     """
-    # The roots it reads are found or made; joins may be weakened and other queries rerouted on the way.
+    # The roots it reads are found or created; joins may be weakened and other queries rerouted on the way.
     plan = translate_query(draft, name, query, eager)
     # The catalog must have the query before trees are arranged: what is required of a root is searched there.
     draft.add_query(plan, text)

@@ -76,8 +76,8 @@ class _Tree:
         return [PredSet((p,)) for p in conditions] if len(conditions) < len(distinct) else distinct
 
     def _worth_a_node(self, required: PredSet) -> bool:
-        """Whether a selection that an operator reads keeps few rows (conditional materialization, T5.3); where nothing
-        is known it is taken to."""
+        """Whether a selection that an operator reads keeps few rows (conditional materialization, T5.3); without
+        statistics it is taken to."""
         estimates = self.draft.estimates
         if not estimates.known(self.root):
             return True

@@ -1,4 +1,4 @@
-"""The planner: folds queries into the shared network one at a time, and takes them out again (T6, T7, T9).
+"""The planner: adds queries to the shared network one at a time, and takes them out again (T6, T7, T9).
 
 It plans without Spark. The catalog is what it searches and where every change is written; a transaction around a
 registration makes it all or nothing. What happens in which order is in ``pipeline``.
@@ -25,7 +25,7 @@ from workbench.sql.logical import LogicalQuery
 
 @dataclass(frozen=True)
 class Planned:
-    """A network with a query in it, and how that came about."""
+    """A network with a query added, and the decisions that led to it."""
 
     network: Network
     explanation: Explanation
@@ -82,7 +82,7 @@ class Planner:
     def register(
         self, network: Network, name: str, query: LogicalQuery, sql: str = "", dialect: str = "", eager: bool = False
     ) -> Planned:
-        """Fold a query into the network.
+        """Add a query to the network.
 
         Args:
             network: what the catalog holds.
@@ -91,7 +91,7 @@ class Planner:
             sql: its text, for the catalog.
             dialect: of the text.
             eager: whether a window that is the last thing of the query becomes a node too, which keeps the answer as it
-                is now (PSoup-C); otherwise it is imposed on the rows when the answer is read (PSoup-P).
+                is now (PSoup-C); otherwise it is applied when the answer is read (PSoup-P).
         """
         with self.catalog.transaction():
             draft = self._draft(network, name)

@@ -1,8 +1,8 @@
 """Translate a logical query into the network: which roots compute it, and what it reads of them.
 
-Operator by operator from the inputs up (T9.2): selections become part of what is required of a root, joins are found or
-made one pair at a time, groups and set operators are found by what they compute. Which selection nodes a tree needs for
-all that is required of it is settled afterwards (``place_selections``).
+Operator by operator from the inputs up (T9.2): selections become part of what is required of a root, joins are found
+or created one pair at a time, groups and set operators are found by what they compute. Which selection nodes a
+tree needs for all that is required of it is settled afterwards (``place_selections``).
 """
 
 from __future__ import annotations

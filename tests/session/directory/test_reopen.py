@@ -1,4 +1,4 @@
-"""A session that is closed and opened again is the one it was (contract 3.1, design 5)."""
+"""A session that is closed and opened again is the one it was (``docs/design/commit.md``)."""
 
 from __future__ import annotations
 

@@ -13,6 +13,10 @@ from workbench.sql.windows.bounds import Interval, intervals
 from workbench.sql.windows.evaluation import sequence
 
 REFUSED = {
+    "begin now - 5 end now; select a from T": ("a window clause stands behind a query", "begin"),
+    "select a from P for (t = 9; t > 1; t--5) { WindowIs(P, 1, t) }": ("syntax error: the loop is not complete", "for"),
+    "select a from P for (t = 1; t < 5; t++) { WindowIs(P, 1, t) } begin 1 end 2": (
+        "a statement has one window clause", "begin"),
     "select a from T where d > now() - 5 or a > 3": ("now inside OR is not supported", "now()"),
     "select now() from T": ("NOW outside of a condition is not supported", "now()"),
     "select a, count(now()) from T group by a": ("NOW outside of a condition is not supported", "now()"),

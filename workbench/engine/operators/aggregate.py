@@ -87,8 +87,8 @@ class _Aggregate:
             groups = self._state_change(job_input, scans)
             folder = str(self.runner.folder(self.plan.name))
             lookup = StateLookup(state, rows, job_input, len(scans), folder)
-            found = self.runner.bind(self.plan, "found", lookup.frame(groups))
-            return self.runner.plan(change_of_found_groups(self.grouped, self.plan.produced, found), self.plan, 1)
+            groups_view = self.runner.bind(self.plan, "found", lookup.frame(groups))
+            return self.runner.plan(change_of_found_groups(self.grouped, self.plan.produced, groups_view), self.plan, 1)
 
         depends_on = (self.plan, scans, state, rows)
         return self.runner.cached_without_exchange(self.plan, "both", depends_on, make)

@@ -51,61 +51,61 @@ def state_change(plan: GroupedPlan, changes: Sequence[str], one_task: bool) -> s
 
 
 def grouped_change(
-    plan: GroupedPlan, made: Columns, parts: Sequence[str], stored: str | None, rows: str | None, one_task: bool
+    plan: GroupedPlan, produced: Columns, parts: Sequence[str], stored: str | None, rows: str | None, one_task: bool
 ) -> str:
-    """SQL of the change of the operator's rows: columns ``made`` and ``_weight``.
+    """SQL of the change of the operator's rows.
 
     Args:
         plan: how the operator runs.
-        made: the columns of the result.
+        produced: the columns of the result, besides ``_weight``.
         parts: SQL of the touched groups' parts: their change, and their state before the batch where there was one.
         stored: view of the operator's rows of these groups before the batch; ``None`` when there were none.
         rows: view of the parent's rows of these groups, where something is computed from them.
         one_task: whether all of it is for one task, which saves every shuffle.
     """
-    entering = f"SELECT {_list(made, [WEIGHT])} FROM ({_entering(plan, made, parts, rows, one_task)})"
+    entering = f"SELECT {_list(produced, [WEIGHT])} FROM ({_entering(plan, produced, parts, rows, one_task)})"
     if stored is None:
         return f"SELECT * FROM ({entering}) WHERE {WEIGHT} <> 0"
-    leaving = f"SELECT {_list(made, [f'-{WEIGHT} AS {WEIGHT}'])} FROM {stored}"
+    leaving = f"SELECT {_list(produced, [f'-{WEIGHT} AS {WEIGHT}'])} FROM {stored}"
     changes = _together([entering, leaving], one_task)
-    summed = f"SELECT {_list(made, [f'sum({WEIGHT}) AS {WEIGHT}'])} FROM ({changes}) {_group_by(made)}"
+    summed = f"SELECT {_list(produced, [f'sum({WEIGHT}) AS {WEIGHT}'])} FROM ({changes}) {_group_by(produced)}"
     return f"SELECT * FROM ({summed}) WHERE {WEIGHT} <> 0"
 
 
-def change_of_found_groups(plan: GroupedPlan, made: Columns, found: str) -> str:
-    """SQL of the change of the operator's rows, where nothing is computed from its parent's: ``made`` and ``_weight``.
+def change_of_found_groups(plan: GroupedPlan, produced: Columns, groups: str) -> str:
+    """SQL of the change of the operator's rows, where nothing is computed from all rows of the touched groups.
 
     Args:
         plan: how the operator runs.
-        made: the columns of the result.
-        found: view of the touched groups' parts, and of the operator's rows of these groups (``StateLookup``). It is
+        produced: the columns of the result, besides ``_weight``.
+        groups: view of the touched groups' parts, and of the operator's rows of these groups (``StateLookup``). It is
             read once, since reading it writes the change of the state.
     """
-    values = [name for name in made if name not in plan.keys]
+    values = [name for name in produced if name not in plan.keys]
     merges = [*_merges(plan), f"sum({WEIGHT}) AS {WEIGHT}"]
     apart = [*plan.keys, *map(value_before, values), ROLE]
-    merged = f"SELECT {_list(apart, merges)} FROM {found} {_group_by(apart)}"
+    merged = f"SELECT {_list(apart, merges)} FROM {groups} {_group_by(apart)}"
     entering = [f"if({ROLE} = {PARTS}, {plan.finals[name]}, `{value_before(name)}`) AS `{name}`" for name in values]
     weight = f"if({ROLE} = {PARTS}, {plan.weight}, -{WEIGHT}) AS {WEIGHT}"
-    keys = [f"`{name}`" for name in made if name in plan.keys]
+    keys = [f"`{name}`" for name in produced if name in plan.keys]
     changes = f"SELECT {', '.join([*keys, *entering, weight])} FROM ({merged})"
-    summed = f"SELECT {_list(made, [f'sum({WEIGHT}) AS {WEIGHT}'])} FROM ({changes}) {_group_by(made)}"
+    summed = f"SELECT {_list(produced, [f'sum({WEIGHT}) AS {WEIGHT}'])} FROM ({changes}) {_group_by(produced)}"
     return f"SELECT * FROM ({summed}) WHERE {WEIGHT} <> 0"
 
 
-def with_emitted_values(rows: str, emitted: str, plan: GroupedPlan, made: Columns, inexact: Set[str]) -> str:
+def with_emitted_values(rows: str, emitted: str, plan: GroupedPlan, produced: Columns, inexact: Set[str]) -> str:
     """SQL of the rows with the DOUBLE values that were emitted before, where a group has been emitted.
 
     A sum of floats that is computed again may differ in its last digit, but a later retraction must match what was
     emitted. ``emitted`` is the view of the rows as they stood, ``inexact`` the columns of type DOUBLE.
     """
-    values = [f"if(o._weight IS NULL, n.`{name}`, o.`{name}`) AS `{name}`" for name in made if name in inexact]
-    others = [f"n.`{name}`" for name in made if name not in inexact]
+    values = [f"if(o._weight IS NULL, n.`{name}`, o.`{name}`) AS `{name}`" for name in produced if name in inexact]
+    others = [f"n.`{name}`" for name in produced if name not in inexact]
     chosen = _list({}, [*others, *values, f"n.{WEIGHT}"])
     return f"SELECT {chosen} FROM ({rows}) n LEFT JOIN {emitted} o ON {_same_key('n', 'o', plan)}"
 
 
-def _entering(plan: GroupedPlan, made: Columns, parts: Sequence[str], rows: str | None, one_task: bool) -> str:
+def _entering(plan: GroupedPlan, produced: Columns, parts: Sequence[str], rows: str | None, one_task: bool) -> str:
     """SQL of the rows of the touched groups after the batch: keys, values, and the number of copies as ``_weight``.
 
     Values computed from rows and values merged from parts meet in one grouping, which saves a join.
@@ -115,7 +115,7 @@ def _entering(plan: GroupedPlan, made: Columns, parts: Sequence[str], rows: str 
         return _of_sessions(plan, plan.sessions, rows)
     names = [part.name for part in plan.parts]
     values = [f"`{name}`" for name in plan.holistic]
-    missing = [f"cast(NULL AS {made[name].spark}) AS `{name}`" for name in plan.holistic]
+    missing = [f"cast(NULL AS {produced[name].spark}) AS `{name}`" for name in plan.holistic]
     merged = [f"SELECT {_list([*plan.keys, *names], missing)} FROM ({part})" for part in parts]
     if rows is not None:
         own = [f"{sql} AS `{name}`" for name, sql in plan.holistic.items()]

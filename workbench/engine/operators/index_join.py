@@ -57,7 +57,7 @@ class IndexJoin:
         return job_input.run(spark, tasks, self.pairs, ", ".join([*values, f"{BATCH} int", f"{WEIGHT} bigint"]))
 
     def count(self, spark: SparkSession, job_input: JobInput, tasks: int) -> int:
-        """How many pairs would be found, whatever node their rows belong to."""
+        """How many candidate pairs there are, whatever node their rows belong to."""
 
         def count(task: TaskInput) -> Batches:
             pairs = 0
@@ -107,20 +107,20 @@ class IndexJoin:
 
     def _pairs_of_access_path(self, lookup: _Lookup, segment: str) -> Batches:
         """The pairs of rows with those of a segment, without those that an earlier access path finds."""
-        for at, found in lookup.candidates(segment):
+        for at, partners in lookup.candidates(segment):
             if len(self.paths) > 1:
-                first = found_first(self.paths, lookup.path, *lookup.keys(segment, at, found))
-                at, found = at[first], found[first]
-            yield self._joined(*lookup.rows_of(segment, at, found))
+                first = first_found_by(self.paths, lookup.path, *lookup.keys(segment, at, partners))
+                at, partners = at[first], partners[first]
+            yield self._joined(*lookup.rows_of(segment, at, partners))
 
     def _pairs_of_semijoin(self, lookup: _Lookup, segment: str, once: bool) -> Batches:
         """Pairs of rows with those of a segment that no access path finds; ``once``: one for each row is enough."""
-        for at, found in lookup.one_each(segment) if once else lookup.candidates(segment):
-            keys = lookup.keys(segment, at, found)
+        for at, partners in lookup.one_each(segment) if once else lookup.candidates(segment):
+            keys = lookup.keys(segment, at, partners)
             new = np.ones(len(at), dtype=bool) if once else _match(lookup.path, *keys)
             for path in self.paths:
                 new &= ~_match(path, *keys)
-            yield self._joined(*lookup.rows_of(segment, at[new], found[new]))
+            yield self._joined(*lookup.rows_of(segment, at[new], partners[new]))
 
     def _joined(self, left: pa.RecordBatch, right: pa.RecordBatch) -> pa.RecordBatch:
         """Two batches side by side; a pair has the later batch of its rows, and the product of their weights."""
@@ -162,33 +162,33 @@ class _Lookup:
     def candidates(self, segment: str) -> Iterator[tuple[Positions, Positions]]:
         """All candidates of the node, as positions in ``rows`` and in the segment."""
         batch = open_segment(segment)
-        for asked, found in candidates(segment, self.key, self.ranges, PAIRS):
-            belong = self.other.belong(batch, found)
-            yield self.at[asked[belong]], found[belong]
+        for asked, partners in candidates(segment, self.key, self.ranges, PAIRS):
+            belong = self.other.belong(batch, partners)
+            yield self.at[asked[belong]], partners[belong]
 
     def one_each(self, segment: str) -> Iterator[tuple[Positions, Positions]]:
         """For each row that has a match one of them."""
         batch = open_segment(segment)
 
-        def matches(asked: Positions, found: Positions) -> Mask:
-            return self.other.belong(batch, found) & _match(self.path, *self.keys(segment, self.at[asked], found))
+        def matches(asked: Positions, partners: Positions) -> Mask:
+            return self.other.belong(batch, partners) & _match(self.path, *self.keys(segment, self.at[asked], partners))
 
-        asked, found = one_match(segment, self.key, self.ranges, matches)
-        yield self.at[asked], found
+        asked, partners = one_match(segment, self.key, self.ranges, matches)
+        yield self.at[asked], partners
 
-    def keys(self, segment: str, at: Positions, found: Positions) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+    def keys(self, segment: str, at: Positions, partners: Positions) -> tuple[pa.RecordBatch, pa.RecordBatch]:
         """The keys of pairs, of the left and of the right side."""
-        return self._take(segment, at, found, self.own.key_columns, self.other.key_columns)
+        return self._take(segment, at, partners, self.own.key_columns, self.other.key_columns)
 
-    def rows_of(self, segment: str, at: Positions, found: Positions) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+    def rows_of(self, segment: str, at: Positions, partners: Positions) -> tuple[pa.RecordBatch, pa.RecordBatch]:
         """The rows of pairs, of the left and of the right side."""
-        return self._take(segment, at, found, self.own.output.names, self.other.output.names)
+        return self._take(segment, at, partners, self.own.output.names, self.other.output.names)
 
     def _take(
-        self, segment: str, at: Positions, found: Positions, own: Sequence[str], other: Sequence[str]
+        self, segment: str, at: Positions, partners: Positions, own: Sequence[str], other: Sequence[str]
     ) -> tuple[pa.RecordBatch, pa.RecordBatch]:
         mine = self.rows.select(own).take(pa.array(at))
-        others = open_segment(segment).select(other).take(pa.array(found))
+        others = open_segment(segment).select(other).take(pa.array(partners))
         return (mine, others) if self.changed == 0 else (others, mine)
 
 
@@ -202,7 +202,7 @@ def _halves(task: TaskInput, first: int = 0) -> Iterator[tuple[Run, Run, int]]:
     yield other.change, looks.before, 1 - first
 
 
-def found_first(paths: Sequence[AccessPath], path: AccessPath, left: pa.RecordBatch, right: pa.RecordBatch) -> Mask:
+def first_found_by(paths: Sequence[AccessPath], path: AccessPath, left: pa.RecordBatch, right: pa.RecordBatch) -> Mask:
     """Which pairs an access path finds that none before it finds.
 
     Values decide, not their hashes, so that a collision neither doubles a pair nor loses it.

@@ -79,28 +79,28 @@ def index_join_of(plan: JoinPlan, left: ParentRows, right: ParentRows) -> IndexJ
     return IndexJoin(sides[0], sides[1], plan.access_paths, semijoins)
 
 
-def tested_pairs(join: Join, pairs: str, made: Columns) -> str:
-    """SQL of a join's change over the view of its candidate pairs: columns ``made``, ``_batch``, ``_weight``."""
-    values = [f"{_in_pairs(*join.names.input_name(name))} AS `{name}`" for name in made]
+def tested_pairs(join: Join, pairs: str, produced: Columns) -> str:
+    """SQL of a join's change over the view of its candidate pairs: columns ``produced``, ``_batch``, ``_weight``."""
+    values = [f"{_in_pairs(*join.names.input_name(name))} AS `{name}`" for name in produced]
     condition = predicates_to_spark(join.tested, _of_pair)
     return f"SELECT {', '.join([*values, BATCH, WEIGHT])} FROM {pairs} WHERE {condition}"
 
 
-def join_change(join: Join, left: ParentRows, right: ParentRows, made: Columns) -> str | None:
+def join_change(join: Join, left: ParentRows, right: ParentRows, produced: Columns) -> str | None:
     """SQL of a join's change where Spark finds the pairs; ``None`` when neither side changed."""
     parts = [
-        _pairs(join, left.change, right.after, made, "l" if left.small else None),
-        _pairs(join, left.before, right.change, made, "r" if right.small else None),
+        _pairs(join, left.change, right.after, produced, "l" if left.small else None),
+        _pairs(join, left.before, right.change, produced, "r" if right.small else None),
     ]
     return " UNION ALL ".join(part for part in parts if part is not None) or None
 
 
-def _pairs(join: Join, left: str | None, right: str | None, made: Columns, small: str | None) -> str | None:
+def _pairs(join: Join, left: str | None, right: str | None, produced: Columns, small: str | None) -> str | None:
     """SQL of the pairs of two bags of rows; ``small`` is the side worth sending to every task."""
     if left is None or right is None:
         return None
     hint = f"/*+ BROADCAST({small}) */ " if small else ""
-    values = [f"{_in_side(*join.names.input_name(name))} AS `{name}`" for name in made]
+    values = [f"{_in_side(*join.names.input_name(name))} AS `{name}`" for name in produced]
     marks = [f"greatest(l.{BATCH}, r.{BATCH}) AS {BATCH}", f"l.{WEIGHT} * r.{WEIGHT} AS {WEIGHT}"]
     condition = predicates_to_spark(join.tested, _on_side)
     return f"SELECT {hint}{', '.join([*values, *marks])} FROM ({left}) l JOIN ({right}) r ON {condition}"

@@ -45,10 +45,10 @@ def union_delta(runner: Runner, operator: OperatorInput, plan: UnionPlan) -> Del
     return runner.run(runner.cached(plan, "rows", (plan, scans, tasks), make))
 
 
-def union_change(union: SetOperation, changes: Sequence[str], made: Columns) -> str:
-    """SQL of a UNION ALL's change over views of its branches' changes: columns ``made``, ``_batch``, ``_weight``."""
+def union_change(union: SetOperation, changes: Sequence[str], produced: Columns) -> str:
+    """SQL of the change over views of the branches' changes: columns ``produced``, ``_batch``, ``_weight``."""
     parts = []
     for (_, values), view in zip(union.direct, changes, strict=True):
         columns = {f"c{i}": over_rows(value) for i, value in enumerate(values, start=1)}
-        parts.append(f"SELECT {', '.join([*(f'{columns[n]} AS {n}' for n in made), BATCH, WEIGHT])} FROM {view}")
+        parts.append(f"SELECT {', '.join([*(f'{columns[n]} AS {n}' for n in produced), BATCH, WEIGHT])} FROM {view}")
     return " UNION ALL ".join(parts)

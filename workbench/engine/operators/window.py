@@ -92,15 +92,15 @@ class Crossing:
 
 def rows_in(segment: Segment, where: Extent, schema: pa.Schema) -> Batches:
     """The rows of a segment that are in a window."""
-    found = min((rows_within(segment.path, name, [interval]) for name, interval in where.items()), key=len)
-    for rows in _rows_at(segment, np.sort(found), schema):
+    positions = min((rows_within(segment.path, name, [interval]) for name, interval in where.items()), key=len)
+    for rows in _rows_at(segment, np.sort(positions), schema):
         yield rows.filter(pa.array(within(rows, where))) if len(where) > 1 else rows
 
 
 def _rows_between(segment: Segment, before: Extent, after: Extent, schema: pa.Schema) -> Batches:
     """The rows of a segment with a time that enters or leaves its interval, and hardly any other row."""
-    found = [rows_within(segment.path, name, before[name].changes_to(after[name])) for name in after]
-    yield from _rows_at(segment, np.unique(np.concatenate(found)), schema)
+    positions = [rows_within(segment.path, name, before[name].changes_to(after[name])) for name in after]
+    yield from _rows_at(segment, np.unique(np.concatenate(positions)), schema)
 
 
 def _rows_at(segment: Segment, at: Positions, schema: pa.Schema) -> Batches:

@@ -1,6 +1,6 @@
 """Compile a local tree's selections into a grouped filter: which expressions Spark must evaluate, and their tables.
 
-Exact for every type (design 3.5): constants that fall between two values of the expression's type are moved to the
+Exact for every type: constants that fall between two values of the expression's type are moved to the
 next value with the operator adjusted, and whatever has no total order of 64-bit numbers or strings (a comparison of
 two columns, LIKE, a user function) is evaluated by Spark to true, false or NULL and looked up like any other value.
 """

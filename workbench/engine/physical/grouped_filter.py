@@ -93,6 +93,6 @@ class GroupedFilter:
     def combined(self, bits: Bits) -> Mask:
         """Which rows have all bits of which combination: shape (rows, words) in, (rows, n) out."""
         out = np.empty((len(bits), len(self.combinations)), dtype=bool)
-        for position, wanted in enumerate(self.combinations):
-            out[:, position] = ((bits & wanted) == wanted).all(axis=1)
+        for position, combination in enumerate(self.combinations):
+            out[:, position] = ((bits & combination) == combination).all(axis=1)
         return out

@@ -38,7 +38,7 @@ from workbench.network.nodes import (
     Source,
     Window,
 )
-from workbench.network.projection import Columns, carried_columns, made_columns
+from workbench.network.projection import Columns, carried_columns, computed_columns
 from workbench.sql.algebra.expressions import Expression, text
 from workbench.sql.algebra.types import INTEGER, DataType
 from workbench.sql.predicates.cnf import PredSet, conjunction
@@ -164,7 +164,7 @@ class _PlanBuilder:
 
     @cached_property
     def _produced_by(self) -> Mapping[NodeId, Columns]:
-        return {root: made_columns(self.network, root, self._carried[root]) for root in self.network.trees}
+        return {root: computed_columns(self.network, root, self._carried[root]) for root in self.network.trees}
 
     def _produced(self, roots: Iterable[NodeId]) -> dict[str, DataType]:
         return _merged(self._produced_by[root] for root in roots)

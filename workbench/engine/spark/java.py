@@ -22,7 +22,7 @@ JAVA_FOLDERS = ("/usr/lib/jvm/*", "/opt/homebrew/opt/openjdk*", "/usr/local/opt/
 
 
 @dataclass(frozen=True)
-class JavaFound:
+class Java:
     """A Java program that runs.
 
     Attributes:
@@ -36,7 +36,7 @@ class JavaFound:
     where: str
 
 
-def find_java() -> JavaFound | None:
+def find_java() -> Java | None:
     """The Java to run Spark with: the first of JAVA_HOME, PATH and the usual folders that is new enough.
 
     Returns:
@@ -53,14 +53,14 @@ def find_java() -> JavaFound | None:
         version = _version_of(program) if program else None
         if program is None or version is None:
             continue
-        found = JavaFound(Path(program), version, where)
+        java = Java(Path(program), version, where)
         if version >= JAVA_NEEDED:
-            return found
-        first = first or found
+            return java
+        first = first or java
     return first
 
 
-def use_java() -> JavaFound:
+def use_java() -> Java:
     """Make a Spark that is about to start run on the Java that :func:`find_java` chose.
 
     Spark takes ``JAVA_HOME``, else ``java`` on PATH; so ``JAVA_HOME`` changes only when that would be another one.
@@ -70,8 +70,8 @@ def use_java() -> JavaFound:
     """
     java = find_java()
     if java is None or java.version < JAVA_NEEDED:
-        found = "no Java was found" if java is None else f"Java {java.version} ({java.program}) is too old for Spark"
-        raise EnvironmentProblem(found, hint=JAVA_REMEDY)
+        problem = "no Java was found" if java is None else f"Java {java.version} ({java.program}) is too old for Spark"
+        raise EnvironmentProblem(problem, hint=JAVA_REMEDY)
     if java.where == "PATH":
         os.environ.pop("JAVA_HOME", None)
     elif java.where != "JAVA_HOME":

@@ -2,7 +2,7 @@
 
 Batches are small and many, so latency matters more than throughput: adaptive execution (which splits a query into
 several jobs) is off, and there are as many shuffle partitions as cores. ANSI mode is off because a shared operator
-evaluates predicates on rows only other queries let in; expressions are written so that they are total (design 3.4).
+evaluates predicates on rows only other queries let in; expressions are written so that they are total.
 """
 
 from __future__ import annotations

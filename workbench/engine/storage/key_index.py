@@ -128,13 +128,13 @@ def one_match(
     tried, more = 0, 1
     while len(left):
         asked, within = _expanded(left, np.minimum(counts[left] - tried, more))
-        found = rows[first[asked] + tried + within]
-        good = matches(asked, found)
+        candidate = rows[first[asked] + tried + within]
+        good = matches(asked, candidate)
         served, at = np.unique(asked[good], return_index=True)
-        parts.append((served, found[good][at]))
+        parts.append((served, candidate[good][at]))
         tried, more = tried + more, min(2 * more, AT_ONCE)
         left = left[(counts[left] > tried) & ~np.isin(left, served)]
-    return np.concatenate([asked for asked, _ in parts]), np.concatenate([found for _, found in parts])
+    return np.concatenate([asked for asked, _ in parts]), np.concatenate([row for _, row in parts])
 
 
 def count_candidates(segment: str, key: Key, ranges: KeyRanges) -> int:

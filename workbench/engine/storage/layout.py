@@ -56,14 +56,14 @@ def conform(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([_column(batch, field) for field in schema], schema=schema)
 
 
-def _column(batch: pa.RecordBatch, wanted: pa.Field) -> pa.Array:
-    at = batch.schema.get_field_index(wanted.name)
+def _column(batch: pa.RecordBatch, field: pa.Field) -> pa.Array:
+    at = batch.schema.get_field_index(field.name)
     if at >= 0:
         column = batch.column(at)
-        return column if column.type == wanted.type else column.cast(wanted.type)
-    if wanted.name.startswith("_bits"):
+        return column if column.type == field.type else column.cast(field.type)
+    if field.name.startswith("_bits"):
         return pa.array([0] * batch.num_rows, type=pa.int64())
-    return pa.nulls(batch.num_rows, wanted.type)
+    return pa.nulls(batch.num_rows, field.type)
 
 
 def only(schema: pa.Schema, names: Sequence[str]) -> pa.Schema:

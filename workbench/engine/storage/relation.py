@@ -1,4 +1,4 @@
-"""A relation as a log-structured merge tree: it grows batch by batch, and has few runs of segments (design 5).
+"""A relation as a log-structured merge tree: it grows batch by batch, and has few runs of segments.
 
 Every change adds a run. When the newest runs are many and of about one size, they are merged to one. So a row is
 written again a logarithmic number of times, and a look-up reads a logarithmic number of runs (the logarithmic method of

@@ -22,12 +22,12 @@ import pyarrow as pa
 
 from workbench.engine.spark.java import use_java
 from workbench.errors import WorkbenchError
-from workbench.experiments import ours
+from workbench.experiments import runs
 from workbench.experiments.measure import PeakMemory
-from workbench.experiments.ours import Progress
 from workbench.experiments.peers import reruns
 from workbench.experiments.peers.digests import Digest, check, digest
 from workbench.experiments.report import table
+from workbench.experiments.runs import Progress
 from workbench.experiments.workload import Workload
 
 FOLDER = "build/flink"
@@ -80,23 +80,15 @@ class Job:
     digests: Mapping[str, Digest]
 
 
-@dataclass(frozen=True)
-class Against:
-    """Flink beside ourselves on the same queries and rows, as text and as JSON holds it."""
-
-    text: str
-    figures: Mapping[str, object]
-
-
-def compare(work: Workload, batches: int, flink: Flink, progress: Progress = print) -> Against:
-    """Run a workload as one Flink job, and by our own engine; where Flink cannot, say so with its error.
+def compare(work: Workload, batches: int, flink: Flink, progress: Progress = print) -> tuple[str, dict[str, object]]:
+    """Run a workload as one Flink job, and by our own engine; gives text and figures, or Flink's error.
 
     Raises:
         WorkbenchError: an answer is another than DuckDB's.
     """
     number = len(work.queries)
     names = {query.name for query in work.queries}
-    run = ours.run(work, [number], batches, checked=names, progress=lambda line: None)
+    run = runs.run(work, [number], batches, checked=names, progress=lambda line: None)
     expected = reruns.in_duckdb(work, work.queries, run.rows).digests
     checked = check("shared", run.digests, expected)
     progress(f"Flink runs {number} queries")
@@ -104,7 +96,7 @@ def compare(work: Workload, batches: int, flink: Flink, progress: Progress = pri
         flink.install()
         job = run_job(work, run.rows, flink)
     except WorkbenchError as problem:
-        return Against(f"{number} queries in one Flink job: {problem}", {"queries": number, "error": str(problem)})
+        return f"{number} queries in one Flink job: {problem}", {"queries": number, "error": str(problem)}
     compared = check("Flink", job.digests, expected)
     per_batch = job.run_seconds * work.batch / run.rows
     rows = [
@@ -113,7 +105,7 @@ def compare(work: Workload, batches: int, flink: Flink, progress: Progress = pri
     ]
     columns = [f"{number} queries", f"s for {work.batch:,} rows", "peak GiB", "s to begin"]
     text = f"{table(columns, rows)}\n{checked} and {compared} answers compared with DuckDB's"
-    figures = {
+    figures: dict[str, object] = {
         "queries": number,
         "rows": run.rows,
         "shared_seconds": run.last.seconds,
@@ -123,7 +115,7 @@ def compare(work: Workload, batches: int, flink: Flink, progress: Progress = pri
         "plan_seconds": job.plan_seconds,
         "peak_gib": job.peak_gib,
     }
-    return Against(text, figures)
+    return text, figures
 
 
 def run_job(work: Workload, rows: int, flink: Flink) -> Job:

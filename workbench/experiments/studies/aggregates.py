@@ -7,14 +7,13 @@ import argparse
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from workbench.experiments import ours
-from workbench.experiments.ours import Progress
+from workbench.experiments import comparison, runs
+from workbench.experiments.comparison import Comparison
 from workbench.experiments.peers import reruns
 from workbench.experiments.peers.digests import check
 from workbench.experiments.query_sets import GeneratedQuery
-from workbench.experiments.report import Chart, Report, table
-from workbench.experiments.studies import growing
-from workbench.experiments.studies.growing import Grown
+from workbench.experiments.report import Chart, Report, charts_beside, table
+from workbench.experiments.runs import Progress
 from workbench.experiments.workload import FED, Workload
 from workbench.options import Options
 
@@ -45,8 +44,8 @@ EXPANSION_SIZES = (1, 10, 100, 1_000, 10_000, 30_000)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the experiment can be told."""
-    growing.add_arguments(parser, SETS, STEP)
+    """The options of the experiment."""
+    comparison.add_growth_arguments(parser, SETS, STEP)
     parser.add_argument(
         "--expansion-sizes", nargs="*", type=int, default=EXPANSION_SIZES, metavar="ROWS",
         help="rows of a batch in the study of vertical expansion; none to leave it out",
@@ -54,63 +53,52 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def report(chosen: argparse.Namespace, progress: Progress = print) -> Report:
-    """Tables C.4, C.5 and 10.4, and the study."""
+    """Tables C.4, C.5 and 10.4, Figures 10.9 and 10.10, and the study."""
     texts: list[str] = []
     figures: dict[str, object] = {}
     charts: list[Chart] = []
+    unshared = {UNSHARED: Options(sharing=False), ANEW: Options(sharing=False, incremental_aggregates=False)}
     for name in chosen.sets or SETS:
-        anew = Options(sharing=False, incremental_aggregates=False)
-        alone = {UNSHARED: Options(sharing=False), ANEW: anew}
-        grown = growing.grow(name, {SHARED: Options()}, alone, chosen.step, chosen, progress)
-        texts += [lines(grown), table_10_4(grown)]
-        figures[name] = grown.as_json()
-        charts += charts_of(grown)
+        work, steps = comparison.growing(name, chosen.step, chosen)
+        measured = comparison.compare(work, chosen, {SHARED: Options()}, unshared, steps, progress)
+        texts += [lines(measured), table_10_4(measured)]
+        figures[name] = comparison.growth_as_json(measured)
+        thesis = THESIS.get(name, {})
+        charts += charts_beside(name, "queries", "seconds of a batch", measured.seconds, (SHARED, UNSHARED), thesis)
     if chosen.expansion_sizes:
         studied = {pair: _expanded(pair, chosen, progress) for pair in PAIRS}
-        texts += [_study(pair, *found) for pair, found in studied.items()]
+        texts += [_study(pair, *measures) for pair, measures in studied.items()]
         figures["vertical expansion"] = studied
-        charts += [_study_chart(pair, found[0]) for pair, found in studied.items()]
+        charts += [
+            Chart(f"vertical expansion, {pair}", "rows of a batch", "seconds of a batch", seconds, log_x=True)
+            for pair, (seconds, _) in studied.items()
+        ]
     return Report("aggregates", "\n\n".join(filter(None, texts)), figures, charts)
 
 
-def lines(grown: Grown) -> str:
+def lines(measured: Comparison) -> str:
     """Table C.4 or C.5, ours and the thesis's."""
-    name, seconds = grown.work.name, grown.seconds
-    thesis = THESIS.get(name, {})
+    seconds, thesis = measured.seconds, THESIS.get(measured.work.name, {})
     others = [who for who in seconds if who not in (SHARED, ANEW)]
     rows: list[list[object]] = []
     for number, shared in seconds[SHARED].items():
         printed = thesis.get(number)
         ratio = None if printed is None else printed[1] / printed[0]
-        ratios = [seconds[who][number] / shared for who in others]
-        rows.append(
-            [number, shared, *(seconds[who][number] for who in others), *ratios, *(printed or (None, None)), ratio]
-        )
+        theirs = [seconds[who][number] for who in others]
+        rows.append([number, shared, *theirs, *(each / shared for each in theirs), *(printed or (None, None)), ratio])
     columns = ["queries", SHARED, *others, *(f"{who} / shared" for who in others)]
-    said = f"{name}: seconds of a batch of {grown.work.batch:,} rows after {grown.work.history:,}; "
-    said += f"{grown.checked} answers compared with DuckDB's; all but shared scaled from a sample"
-    return f"{said}\n{table([*columns, 'T SIA', 'T NS-IA', 'T NS-IA / SIA'], rows)}"
+    title = f"{measured.title()}; all but shared scaled from a sample"
+    return f"{title}\n{table([*columns, 'T SIA', 'T NS-IA', 'T NS-IA / SIA'], rows)}"
 
 
-def table_10_4(grown: Grown) -> str:
+def table_10_4(measured: Comparison) -> str:
     """All queries alone: aggregates kept up, and computed anew."""
-    if ANEW not in grown.alone:
+    if ANEW not in measured.alone:
         return ""
-    name, number = grown.work.name, len(grown.work.queries)
-    kept, anew = number * grown.alone[UNSHARED], number * grown.alone[ANEW]
-    printed = THESIS_10_4.get(name, (None, None))
+    name, number = measured.work.name, len(measured.work.queries)
+    kept, anew = number * measured.alone[UNSHARED], number * measured.alone[ANEW]
     columns = ["Table 10.4", "kept up", "computed anew", "T IA", "T NIA"]
-    return table(columns, [[f"{name}, {number} queries alone", kept, anew, *printed]])
-
-
-def charts_of(grown: Grown) -> list[Chart]:
-    """Figure 10.9 or 10.10, ours and the thesis's."""
-    name = grown.work.name
-    charts = [Chart(f"{name}: ours", "queries", "seconds of a batch", grown.seconds)]
-    if printed := THESIS.get(name):
-        series = {what: {n: s[i] for n, s in printed.items()} for i, what in enumerate(("shared", "unshared"))}
-        charts.append(Chart(f"{name}: thesis", "queries", "seconds of a batch", series))
-    return charts
+    return table(columns, [[f"{name}, {number} queries alone", kept, anew, *THESIS_10_4.get(name, (None, None))]])
 
 
 def _expanded(
@@ -119,21 +107,19 @@ def _expanded(
     """Seconds of a batch by its size, with vertical expansion and without; and the groups of both queries."""
     queries = tuple(map(partial(_sums, PAIRS[pair]), (2, 1)))
     history = FED.history if chosen.history is None else chosen.history
-    found: dict[str, dict[int, float]] = {"VE": {}, "NonVE": {}}
+    seconds: dict[str, dict[int, float]] = {"VE": {}, "NonVE": {}}
     groups = (0, 0)
     for size in chosen.expansion_sizes:
-        rows = FED.rows(history + ours.batches_needed([2], chosen.batches) * size)
+        rows = FED.rows(history + runs.batches_needed([2], chosen.batches) * size)
         work = Workload(pair, FED.stream, rows, history, size, queries)
         expected = reruns.in_duckdb(work, queries, rows.num_rows).digests
         groups = expected["accounts"][0], expected["banks"][0]
         for called, options in (("VE", Options()), ("NonVE", Options(vertical_expansion=False))):
-            run = ours.run(
-                work, [2], chosen.batches, options=options, checked=set(expected), progress=lambda line: None
-            )
+            run = runs.run(work, [2], chosen.batches, options=options, checked=set(expected), progress=runs.silent)
             check(called, run.digests, expected)
-            found[called][size] = run.last.seconds
+            seconds[called][size] = run.last.seconds
             progress(f"{pair}, {called}, batches of {size:,}: {run.last.seconds:.2f} s")
-    return found, groups
+    return seconds, groups
 
 
 def _sums(columns: Sequence[str], number: int) -> GeneratedQuery:
@@ -142,15 +128,11 @@ def _sums(columns: Sequence[str], number: int) -> GeneratedQuery:
     return GeneratedQuery("accounts" if number == 2 else "banks", sql, sql, "sums", {})
 
 
-def _study(pair: str, found: Mapping[str, Mapping[int, float]], groups: tuple[int, int]) -> str:
+def _study(pair: str, seconds: Mapping[str, Mapping[int, float]], groups: tuple[int, int]) -> str:
     """Figures 10.11 and 10.12 as a table: IBT is the time of a batch, ITT that of one of its rows."""
     rows = [
-        [size, ve, found["NonVE"][size], ve / size * 1000, found["NonVE"][size] / size * 1000]
-        for size, ve in found["VE"].items()
+        [size, ve, seconds["NonVE"][size], ve / size * 1000, seconds["NonVE"][size] / size * 1000]
+        for size, ve in seconds["VE"].items()
     ]
-    said = f"vertical expansion, {pair}: {groups[0]:,} groups and {groups[1]:,} (thesis: 95,000 and 10,000)"
-    return f"{said}\n{table(['rows', 'VE IBT s', 'NonVE IBT s', 'VE ITT ms', 'NonVE ITT ms'], rows)}"
-
-
-def _study_chart(pair: str, found: Mapping[str, Mapping[int, float]]) -> Chart:
-    return Chart(f"vertical expansion, {pair}", "rows of a batch", "seconds of a batch", dict(found), log_x=True)
+    title = f"vertical expansion, {pair}: {groups[0]:,} groups and {groups[1]:,} (thesis: 95,000 and 10,000)"
+    return f"{title}\n{table(['rows', 'VE IBT s', 'NonVE IBT s', 'VE ITT ms', 'NonVE ITT ms'], rows)}"

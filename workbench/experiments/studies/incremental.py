@@ -16,13 +16,13 @@ from statistics import mean, median
 
 import pyarrow as pa
 
-from workbench.experiments import ours
-from workbench.experiments.ours import Progress
+from workbench.experiments import comparison, runs
 from workbench.experiments.peers import reruns
 from workbench.experiments.peers.digests import Digest, check
 from workbench.experiments.peers.reruns import Reruns
 from workbench.experiments.query_sets import GeneratedQuery
-from workbench.experiments.report import Chart, Report, spread_of, table
+from workbench.experiments.report import Chart, Report, table, timing_summary
+from workbench.experiments.runs import Progress
 from workbench.experiments.workload import FED, Workload, examples
 from workbench.options import Options
 
@@ -56,8 +56,8 @@ NON_CONDITIONAL = Options(transitivity=False, materialize_below=1.0)
 """The configurations of T10.2.3."""
 
 
-class _Bench:
-    """Runs Q1-Q7 alone, and keeps DuckDB's answers to compare with."""
+class _SingleQueries:
+    """Runs Q1-Q7 alone, and compares every answer with DuckDB's."""
 
     def __init__(self, chosen: argparse.Namespace, progress: Progress) -> None:
         self.history, self.new = chosen.history, chosen.new
@@ -74,10 +74,10 @@ class _Bench:
         work = self._work(self.queries[name], self.rows[data])
         seconds = []
         for _ in range(self.repeats):
-            run = ours.run(work, [1], 1, options=options, checked={name}, progress=_silent)
+            run = runs.run(work, [1], 1, options=options, checked={name}, progress=runs.silent)
             check(f"{name} on {data}, {how}", run.digests, self._expected(name, data))
             seconds.append(run.last.seconds)
-        self._note(f"{name} on {data}, {how}", seconds)
+        self._record(f"{name} on {data}, {how}", seconds)
         return median(seconds)
 
     def again(self, who: str, name: str, data: str, hidden: bool = False) -> float:
@@ -85,25 +85,25 @@ class _Bench:
         query = self.queries[name]
         if hidden:
             query = replace(query, duckdb_sql=query.duckdb_sql.rstrip().rstrip(";") + HIDDEN[name])
-        found = self._rerun(reruns.in_spark if who == "Spark" else reruns.in_duckdb, query, data)
-        check(f"{name} on {data}, {who}", found.digests, self._expected(name, data))
-        self._note(f"{name} on {data}, {who}{' with hidden conditions' if hidden else ''}", [found.seconds[name]])
-        return found.seconds[name]
+        rerun = self._rerun(reruns.in_spark if who == "Spark" else reruns.in_duckdb, query, data)
+        check(f"{name} on {data}, {who}", rerun.digests, self._expected(name, data))
+        self._record(f"{name} on {data}, {who}{' with hidden conditions' if hidden else ''}", [rerun.seconds[name]])
+        return rerun.seconds[name]
 
     def by_batch_size(self, sizes: Sequence[int]) -> dict[float, float]:
         """Mean seconds of a batch over the queries, by its rows (Figure 10.2)."""
-        found: dict[float, float] = {}
+        means: dict[float, float] = {}
         for size in sizes:
             rows = FED.rows(self.history + size)
             works = [self._work(query, rows) for query in self.queries.values()]
-            runs = [ours.run(work, [1], 1, progress=_silent) for work in works]
-            found[size] = mean(run.last.seconds for run in runs)
-            self._note(f"batches of {size:,}", [run.last.seconds for run in runs])
-        return found
+            seconds = [runs.run(work, [1], 1, progress=runs.silent).last.seconds for work in works]
+            means[size] = mean(seconds)
+            self._record(f"batches of {size:,}", seconds)
+        return means
 
     def _work(self, query: GeneratedQuery, rows: pa.Table) -> Workload:
         batch = rows.num_rows - self.history
-        return Workload(query.name, FED.stream, rows, max(0, self.history - ours.WARM_UP * batch), batch, (query,))
+        return Workload(query.name, FED.stream, rows, max(0, self.history - runs.WARM_UP * batch), batch, (query,))
 
     def _rerun(self, run: Callable[..., Reruns], query: GeneratedQuery, data: str) -> Reruns:
         rows = self.rows[data]
@@ -114,13 +114,13 @@ class _Bench:
             self._digests[name, data] = self._rerun(reruns.in_duckdb, self.queries[name], data).digests
         return self._digests[name, data]
 
-    def _note(self, what: str, seconds: Sequence[float]) -> None:
-        self.seconds[what] = spread_of(seconds)
+    def _record(self, what: str, seconds: Sequence[float]) -> None:
+        self.seconds[what] = timing_summary(seconds)
         self._progress(f"{what}: {median(seconds):.2f} s")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the experiment can be told."""
+    """The options of the experiment."""
     names = [f"Q{i}" for i in range(1, 8)]
     parser.add_argument(
         "--queries", nargs="+", choices=names, default=names, metavar="Q", help="all of Q1 to Q7 unless given"
@@ -138,14 +138,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="ROWS",
         help="of Figure 10.2; none to leave it out",
     )
-    parser.add_argument(
-        "--patience", type=float, default=reruns.PATIENCE, metavar="SECONDS", help="for one query of DuckDB or Spark"
-    )
+    comparison.add_patience(parser)
 
 
 def report(chosen: argparse.Namespace, progress: Progress = print) -> Report:
     """Tables C.1, C.2 and C.3, and Figure 10.2."""
-    bench = _Bench(chosen, progress)
+    bench = _SingleQueries(chosen, progress)
     evaluation = {
         data: {
             name: [bench.ours(name, data), *(bench.again(w, name, data) for w in ("DuckDB", "Spark"))]
@@ -157,15 +155,18 @@ def report(chosen: argparse.Namespace, progress: Progress = print) -> Report:
     texts = [
         f"each query alone: {chosen.history:,} rows, then a batch of {chosen.new:,} (in Data1, {ALERTS} more)",
         _table_c1(evaluation),
-        *(_table_c2(bench) if {"Q1", "Q3"} & set(bench.queries) else ()),
-        *(_table_c3(bench) if "Q1" in bench.queries else ()),
+        *([_table_c2(bench)] if {"Q1", "Q3"} & set(bench.queries) else []),
+        *([_table_c3(bench)] if "Q1" in bench.queries else []),
     ]
     if sizes:
         texts += [
             "rows of a batch (T Figure 10.2)",
             table(["rows", "seconds"], [[int(n), s] for n, s in sizes.items()]),
         ]
-    charts = [_chart(f"Data1: {whose}", series) for whose, series in _figure_10_1(evaluation["Data1"]).items()]
+    charts = [
+        Chart(f"Data1: {whose}", "query", "seconds", series)
+        for whose, series in _figure_10_1(evaluation["Data1"]).items()
+    ]
     if sizes:
         charts.append(
             Chart("ours, T Figure 10.2", "rows of a batch", "seconds", {"mean of the queries": sizes}, log_x=True)
@@ -186,7 +187,7 @@ def _table_c1(evaluation: Mapping[str, Mapping[str, Sequence[float]]]) -> str:
     return table(columns, rows)
 
 
-def _table_c2(bench: _Bench) -> list[str]:
+def _table_c2(bench: _SingleQueries) -> str:
     rows: list[list[object]] = []
     for (name, data), thesis in THESIS_C2.items():
         if name in bench.queries:
@@ -195,28 +196,20 @@ def _table_c2(bench: _Bench) -> list[str]:
             duckdb = bench.again("DuckDB", name, data), bench.again("DuckDB", name, data, hidden=True)
             rows.append([f"{name} {data}", *inferred, *duckdb, *thesis])
     columns = ["Table C.2", "inference", "none", "DuckDB", "DuckDB, hidden added"]
-    return [table([*columns, "T Rete TI", "T Rete non-TI", "T SQL non-TI", "T SQL TI"], rows)]
+    return table([*columns, "T Rete TI", "T Rete non-TI", "T SQL non-TI", "T SQL TI"], rows)
 
 
-def _table_c3(bench: _Bench) -> list[str]:
+def _table_c3(bench: _SingleQueries) -> str:
     rows: list[list[object]] = []
     for data, thesis in THESIS_C3.items():
         conditional = bench.ours("Q1", data, CONDITIONAL, "conditional")
         other = bench.ours("Q1", data, NON_CONDITIONAL, "not conditional")
         rows.append([f"Q1 {data}", conditional, other, bench.again("DuckDB", "Q1", data), *thesis])
     columns = ["Table C.3", "conditional", "not conditional", "DuckDB", "T conditional", "T not conditional", "T SQL"]
-    return [table(columns, rows)]
+    return table(columns, rows)
 
 
 def _figure_10_1(queries: Mapping[str, Sequence[float]]) -> dict[str, dict[str, dict[str, float]]]:
     measured = {who: {n: s[i] for n, s in queries.items()} for i, who in enumerate(("incremental", "DuckDB", "Spark"))}
     printed = {who: {n: float(s[int(n[1:]) - 1]) for n in queries} for who, s in THESIS_C1["Data1"].items()}
     return {"ours": measured, "thesis, Figure 10.1": printed}
-
-
-def _chart(title: str, series: Mapping[str, Mapping[str, float]]) -> Chart:
-    return Chart(title, "query", "seconds", series)
-
-
-def _silent(line: str) -> None:
-    """A single query's run says nothing; the experiment does."""

@@ -9,14 +9,15 @@ from __future__ import annotations
 import argparse
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from pyarrow import parquet
 
 from workbench.experiments.query_sets import QUERY_SETS, query_set
-from workbench.experiments.report import Chart, Report, table
+from workbench.experiments.report import Chart, Report, charts_beside, table
+from workbench.experiments.runs import Progress
 from workbench.experiments.sample_streams.schemas import STREAM_NAMES
 from workbench.explain.describe import NetworkView
 from workbench.network.network import Network
@@ -41,6 +42,8 @@ CONFIGURATIONS: Mapping[str, Options] = {
 }
 """The configurations of T Table 10.6, old nodes being rerouted in all of them, and then restructuring."""
 
+PRINTED = ("NonJoinS", "NonCanon", "MatchPlan", "AllSharing")
+
 THESIS: Mapping[str, Mapping[int, tuple[int, int, int, int]]] = {
     "fed-manual": {
         100: (1650, 188, 116, 116),
@@ -61,7 +64,7 @@ THESIS: Mapping[str, Mapping[int, tuple[int, int, int, int]]] = {
         565: (14083, 7025, 6786, 6673),
     },
 }
-"""Tables C.7 and C.9: NonJoinS, NonCanon, MatchPlan, AllSharing at each number of queries."""
+"""Tables C.7 and C.9, drawn in Figure 10.16: sizes under ``PRINTED`` at each number of queries."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,7 @@ class Growth:
 
 
 def measure(
-    name: str, configurations: Mapping[str, Options] = CONFIGURATIONS, progress: Callable[[str], None] = print
+    name: str, configurations: Mapping[str, Options] = CONFIGURATIONS, progress: Progress = print
 ) -> dict[str, Growth]:
     """The growth of a query set's network under each configuration.
 
@@ -106,7 +109,7 @@ def growth(name: str, options: Options, known: bool = True) -> Growth:
     Args:
         name: of ``QUERY_SETS``.
         options: how to share.
-        known: whether anything is known of the data.
+        known: whether the planner has statistics of the data.
     """
     queries, schema = query_set(name), sample_schema()
     planner, network = Planner(options, streams=sample_statistics() if known else {}), Network()
@@ -148,28 +151,29 @@ def sample_statistics() -> dict[str, StreamStatistics]:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the experiment can be told."""
+    """The options of the experiment."""
     parser.add_argument("sets", nargs="*", metavar="SET", help=f"of {', '.join(QUERY_SETS)}; all unless given")
     parser.add_argument("--configuration", action="append", choices=list(CONFIGURATIONS), help="all unless given")
 
 
-def report(chosen: argparse.Namespace, progress: Callable[[str], None] = print) -> Report:
+def report(chosen: argparse.Namespace, progress: Progress = print) -> Report:
     """Grow the network of each query set under each configuration."""
     configurations = {name: CONFIGURATIONS[name] for name in chosen.configuration or CONFIGURATIONS}
     texts, figures, charts = [], {}, []
     for name in chosen.sets or QUERY_SETS:
         grown = measure(name, configurations, progress)
         rules = (f"{configuration}: {growth.rules}" for configuration, growth in grown.items())
-        texts.append("\n".join([name, text(name, grown), *rules]))
+        texts.append("\n".join([name, sizes_table(name, grown), *rules]))
         figures[name] = {configuration: asdict(growth) for configuration, growth in grown.items()}
-        charts += charts_of(name, grown)
+        sizes = {configuration: growth.sizes for configuration, growth in grown.items()}
+        charts += charts_beside(name, "queries", "weighted size", sizes, PRINTED, THESIS.get(name, {}))
     return Report("network-size", "\n\n".join(texts), figures, charts)
 
 
-def text(name: str, grown: Mapping[str, Growth]) -> str:
+def sizes_table(name: str, grown: Mapping[str, Growth]) -> str:
     """The sizes as a table, the thesis's beside ours where it has them."""
     thesis = THESIS.get(name, {})
-    columns = ["queries", *grown, *(f"T {c}" for c in list(CONFIGURATIONS)[:4] if thesis)]
+    columns = ["queries", *grown, *(f"T {configuration}" for configuration in PRINTED if thesis)]
     return table(
         columns,
         [
@@ -179,26 +183,17 @@ def text(name: str, grown: Mapping[str, Growth]) -> str:
     )
 
 
-def charts_of(name: str, grown: Mapping[str, Growth]) -> list[Chart]:
-    """Figure 10.16 for a set: ours, and the thesis's where it has it."""
-    charts = [Chart(f"{name}: ours", "queries", "weighted size", {c: growth.sizes for c, growth in grown.items()})]
-    if thesis := THESIS.get(name):
-        series = {c: {n: sizes[i] for n, sizes in thesis.items()} for i, c in enumerate(list(CONFIGURATIONS)[:4])}
-        charts.append(Chart(f"{name}: thesis, Figure 10.16", "queries", "weighted size", series))
-    return charts
-
-
 def add_register_arguments(parser: argparse.ArgumentParser) -> None:
     """What the experiment on registration can be told."""
     parser.add_argument("--set", choices=QUERY_SETS, default="fed-uniform", help="default: fed-uniform")
 
 
-def register_report(chosen: argparse.Namespace, progress: Callable[[str], None] = print) -> Report:
+def register_report(chosen: argparse.Namespace, progress: Progress = print) -> Report:
     """Register one query after the other, and time each hundred."""
     grown = growth(chosen.set, CONFIGURATIONS["Restructuring"], known=False)
     seconds = dict(zip(grown.sizes, grown.seconds, strict=True))
     rows = [[number, seconds[number], size] for number, size in grown.sizes.items()]
     last = f"{sum(grown.seconds):.1f} s in all; last hundred / first hundred {grown.seconds[-1] / grown.seconds[0]:.2f}"
-    said = f"{table(['queries', 's for the last hundred', 'weighted size'], rows)}\n{last}"
+    text = f"{table(['queries', 's for the last hundred', 'weighted size'], rows)}\n{last}"
     chart = Chart(f"registering {chosen.set}", "queries", "seconds for a hundred", {"ours": seconds}, log_y=False)
-    return Report(f"register-{chosen.set}", said, asdict(grown), (chart,))
+    return Report(f"register-{chosen.set}", text, asdict(grown), (chart,))

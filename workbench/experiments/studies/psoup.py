@@ -12,14 +12,14 @@ from __future__ import annotations
 import argparse
 import random
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from statistics import median
 
 import numpy as np
 import pyarrow as pa
 
-from workbench.experiments.ours import Progress
 from workbench.experiments.report import Chart, Report, table
+from workbench.experiments.runs import Progress
 from workbench.options import Options
 from workbench.session.query import RESULTS
 from workbench.session.session import Session
@@ -51,12 +51,12 @@ def report(chosen: argparse.Namespace, progress: Progress) -> Report:
     sizes = {f"{kind}, {n:,} rows": (n, kind, 1) for kind in ("equality", "interval") for n in chosen.windows}
     middle = chosen.windows[len(chosen.windows) // 2]
     several = {f"{n} intervals": (middle, "interval", n) for n in PREDICATES}
-    asked = {name: text(random.Random(7), *about) for name, about in {**sizes, **several}.items()}
+    asked = {name: text(random.Random(7), *parameters) for name, parameters in {**sizes, **several}.items()}
     asked |= {_join_name(n): join_text(random.Random(7), n) for n in chosen.joined}
     answers = _answered(asked, rows, chosen, progress)
     rates = {kept: _rates(kept, rows, chosen, progress) for kept in ("lazy", "eager")}
     unshared = _rates("lazy", rows, chosen, progress, Options(sharing=False), at_most=50)
-    told = [
+    texts = [
         "milliseconds until an answer is there",
         table(["query", *SYSTEMS.values()], [[n, *(1e3 * t for t in found.values())] for n, found in answers.items()]),
         "\nrows that could arrive in a second",
@@ -81,7 +81,7 @@ def report(chosen: argparse.Namespace, progress: Progress) -> Report:
         ),
     ]  # fmt: skip
     figures = {"seconds": answers, "rows a second": {**rates, "lazy, unshared": unshared}}
-    return Report("psoup", "\n".join(told), figures, charts)
+    return Report("psoup", "\n".join(texts), figures, charts)
 
 
 def stream(rows: int, seed: int = 1) -> pa.Table:
@@ -131,11 +131,11 @@ def _answered(
     return found
 
 
-def _timed(ask: object) -> tuple[float, int]:
+def _timed(ask: Callable[[], Sized]) -> tuple[float, int]:
     seconds, count = [], 0
     for _ in range(ASKED):
         started = time.perf_counter()
-        count = len(ask())  # type: ignore[operator]
+        count = len(ask())
         seconds.append(time.perf_counter() - started)
     return median(seconds), count
 
@@ -157,15 +157,10 @@ def _rates(
         with Session(options=options) as session:
             session.add_stream("R", rows, history=chosen.history, batch=chosen.batch)
             session.register_many(texts, results=kept)
-            found[number] = chosen.batch / _median_seconds(session)
+            found[number] = chosen.batch / median(report.seconds for report in session.run(6)[2:])
         alone = "" if options is None else ", unshared"
         progress(f"{number} queries, {kept}{alone}: {found[number]:,.0f} rows a second")
     return found
-
-
-def _median_seconds(session: Session) -> float:
-    reports = session.run(6)
-    return median(report.seconds for report in reports[2:])
 
 
 def _by_size(

@@ -9,17 +9,15 @@ from pathlib import Path
 from statistics import median
 
 from workbench.errors import WorkbenchError, nearest
-from workbench.experiments import ours
+from workbench.experiments import comparison, runs
 from workbench.experiments.measure import resident_bytes
-from workbench.experiments.ours import Progress
 from workbench.experiments.peers import by_hand, reruns
 from workbench.experiments.peers.digests import check
 from workbench.experiments.query_sets import GeneratedQuery
-from workbench.experiments.report import Chart, Report, Series, spread_of, table
-from workbench.experiments.sample_streams.zipcodes import zipdistance
+from workbench.experiments.report import Chart, Report, Series, table, timing_summary
+from workbench.experiments.runs import Progress
 from workbench.experiments.studies import speed
-from workbench.experiments.workload import BATCH, FED, SETS, Workload, spread, workload
-from workbench.session.session import Session
+from workbench.experiments.workload import FED, SETS, Workload, spread, workload
 
 GiB = 2**30
 QUERIES = (100, 250, 500, 1_000)
@@ -33,7 +31,7 @@ Part = tuple[str, dict[str, object], list[Chart]]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the experiment can be told."""
+    """The options of the experiment."""
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all unless given")
     parser.add_argument(
         "--set", choices=SETS, help="query set; fed-uniform for queries and fed-manual for the rest unless given"
@@ -50,8 +48,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--history", type=int, default=FED.history, metavar="ROWS", help="where histories are not compared"
     )
-    parser.add_argument("--batch", type=int, default=BATCH, metavar="ROWS", help=f"rows of a batch (default: {BATCH})")
-    parser.add_argument("--batches", type=int, default=10, metavar="N", help="batches that are measured (default: 10)")
     parser.add_argument(
         "--set-queries", type=int, metavar="N", help="queries of the set for batches and histories; all unless given"
     )
@@ -59,9 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--slow", type=int, default=0, metavar="N", help="queries Spark runs, and we run unshared, over each history"
     )
-    parser.add_argument(
-        "--patience", type=float, default=reruns.PATIENCE, metavar="SECONDS", help="for one query of DuckDB or Spark"
-    )
+    comparison.add_batch_arguments(parser)
 
 
 def report(chosen: argparse.Namespace, progress: Progress = print) -> Report:
@@ -70,38 +64,38 @@ def report(chosen: argparse.Namespace, progress: Progress = print) -> Report:
     if unknown:
         hint = nearest(unknown[0], PARTS) or f"parts: {', '.join(PARTS)}"
         raise WorkbenchError(f"scaling has no part {unknown[0]}", hint=hint)
-    found = {part: PARTS[part](chosen, progress) for part in chosen.parts or PARTS}
-    texts = "\n\n".join(text for text, _, _ in found.values())
-    figures = {part: each for part, (_, each, _) in found.items()}
-    return Report("scaling", texts, figures, [chart for _, _, charts in found.values() for chart in charts])
+    measured = {part: PARTS[part](chosen, progress) for part in chosen.parts or PARTS}
+    texts = "\n\n".join(text for text, _, _ in measured.values())
+    figures = {part: each for part, (_, each, _) in measured.items()}
+    return Report("scaling", texts, figures, [chart for _, _, charts in measured.values() for chart in charts])
 
 
 def by_queries(chosen: argparse.Namespace, progress: Progress) -> Part:
     """Time of a batch by number of queries, in one network that grows."""
     steps = sorted(set(chosen.queries))
-    needed = ours.batches_needed(steps, chosen.batches)
+    needed = runs.batches_needed(steps, chosen.batches)
     name = chosen.set or "fed-uniform"
     work = workload(name, batches=needed, history=chosen.history, batch=chosen.batch, queries=steps[-1])
-    some = spread(work.queries, chosen.sample)
-    run = ours.run(work, steps, chosen.batches, checked={q.name for q in some}, progress=progress)
-    found = reruns.in_duckdb(work, some, run.rows, chosen.patience)
-    checked = check("shared", run.digests, found.digests)
+    sample = spread(work.queries, chosen.sample)
+    run = runs.run(work, steps, chosen.batches, checked={q.name for q in sample}, progress=progress)
+    rerun = reruns.in_duckdb(work, sample, run.rows, chosen.patience)
+    checked = check("shared", run.digests, rerun.digests)
     seconds = {step.queries: step.seconds for step in run.steps}
-    again = {number: found.whole(number) for number in seconds}
+    again = {number: rerun.whole(number) for number in seconds}
     rows = [
         [s.queries, s.seconds, again[s.queries], s.operators, s.weighted_size, s.register_seconds] for s in run.steps
     ]
     first, last = run.steps[0], run.steps[-1]
     ratio = last.seconds / first.seconds
-    said = f"{name}: {first.queries} to {last.queries} queries, a batch takes {ratio:.2f} times as long"
-    said += f"; {checked} answers compared with DuckDB's"
+    title = f"{name}: {first.queries} to {last.queries} queries, a batch takes {ratio:.2f} times as long"
+    title += f"; {checked} answers compared with DuckDB's"
     columns = ["queries", "seconds", "DuckDB, scaled", "operators", "weighted size", "s to register"]
     figures = {
-        "seconds": {n: spread_of(s.batch_seconds) for n, s in zip(seconds, run.steps, strict=True)},
+        "seconds": {n: timing_summary(s.batch_seconds) for n, s in zip(seconds, run.steps, strict=True)},
         "DuckDB": again,
     }
     return (
-        f"{said}\n{table(columns, rows)}",
+        f"{title}\n{table(columns, rows)}",
         figures,
         [_chart("queries", "queries", {"shared": seconds, "DuckDB": again})],
     )
@@ -110,26 +104,24 @@ def by_queries(chosen: argparse.Namespace, progress: Progress) -> Part:
 def by_batches(chosen: argparse.Namespace, progress: Progress) -> Part:
     """Time of a batch and memory over many batches."""
     name = chosen.set or "fed-manual"
-    needed = ours.WARM_UP + chosen.many
+    needed = runs.WARM_UP + chosen.many
     work = workload(name, batches=needed, history=chosen.history, batch=chosen.batch, queries=chosen.set_queries)
-    some = spread(work.queries, chosen.sample)
+    sample = spread(work.queries, chosen.sample)
     seconds, memory = [], []
-    with Session() as session:
-        session.add_function("zipdistance", zipdistance, returns="double")
-        session.add_stream(work.stream, work.table, history=work.history, batch=work.batch)
+    with runs.session_on(work) as session:
         session.register_many({query.name: query.sql for query in work.queries}, dialect="oracle")
-        session.run(ours.WARM_UP)
+        session.run(runs.WARM_UP)
         for number in range(1, chosen.many + 1):
             seconds.append(session.run(1)[0].seconds)
             memory.append(resident_bytes() / GiB)
             if number % TENTH == 0:
                 progress(f"{name}: batch {number} of {chosen.many}, {seconds[-1]:.2f} s, {memory[-1]:.2f} GiB")
-        digests = {query.name: ours.digest(session.query(query.name)) for query in some}
-    checked = check("shared", digests, reruns.in_duckdb(work, some, work.rows_after(needed), chosen.patience).digests)
+        digests = {query.name: runs.digest(session.query(query.name)) for query in sample}
+    checked = check("shared", digests, reruns.in_duckdb(work, sample, work.rows_after(needed), chosen.patience).digests)
     part = max(1, min(TENTH, chosen.many // 2))
     first, last = median(seconds[:part]), median(seconds[-part:])
-    said = f"{name}: {chosen.many} batches, the last {part} {last / first:.2f} times the first {part}"
-    said += f"; {checked} answers compared with DuckDB's"
+    title = f"{name}: {chosen.many} batches, the last {part} {last / first:.2f} times the first {part}"
+    title += f"; {checked} answers compared with DuckDB's"
     rows = [["seconds", first, last, min(seconds), max(seconds)]]
     rows.append(["GiB", median(memory[:part]), median(memory[-part:]), min(memory), max(memory)])
     figures = {"seconds": seconds, "memory_gib": memory, "ratio": last / first}
@@ -138,7 +130,7 @@ def by_batches(chosen: argparse.Namespace, progress: Progress) -> Part:
         _chart("batches", "batch", {"seconds": dict(zip(numbers, seconds, strict=True))}, log_y=False),
         Chart("memory", "batch", "GiB", {"all processes": dict(zip(numbers, memory, strict=True))}, log_y=False),
     ]
-    return f"{said}\n{table(['', f'first {part}', f'last {part}', 'least', 'most'], rows)}", figures, charts
+    return f"{title}\n{table(['', f'first {part}', f'last {part}', 'least', 'most'], rows)}", figures, charts
 
 
 def by_history(chosen: argparse.Namespace, progress: Progress) -> Part:
@@ -147,20 +139,13 @@ def by_history(chosen: argparse.Namespace, progress: Progress) -> Part:
     figures: dict[str, object] = {}
     by_who: dict[str, dict[float, float]] = {}
     for history in sorted(set(chosen.histories)):
-        needed = ours.batches_needed([0], chosen.batches)
+        needed = runs.batches_needed([0], chosen.batches)
         name = chosen.set or "fed-manual"
         work = workload(name, batches=needed, history=history, batch=chosen.batch, queries=chosen.set_queries)
-        found = speed.compare(
-            work,
-            batches=chosen.batches,
-            sample=chosen.sample,
-            slow=chosen.slow,
-            patience=chosen.patience,
-            progress=progress,
-        )
-        texts.append(speed.lines(found))
-        figures[str(history)] = speed.as_json(found)
-        for who, seconds in found.seconds.items():
+        measured = comparison.compare(work, chosen, speed.SHARED, progress=progress)
+        texts.append(speed.lines(measured))
+        figures[str(history)] = speed.as_json(measured)
+        for who, seconds in speed.seconds_of(measured).items():
             by_who.setdefault(who, {})[history] = seconds
     ours_by = by_who["shared"]
     rows = [
@@ -175,7 +160,7 @@ def alone(chosen: argparse.Namespace, progress: Progress) -> Part:
     """One selection, and one join of two, beside a loop that is written for Spark by hand."""
     rows: list[list[object]] = []
     figures: dict[str, object] = {}
-    needed = ours.WARM_UP + chosen.batches
+    needed = runs.WARM_UP + chosen.batches
     table_rows = FED.rows(chosen.history + needed * chosen.batch)
     for name, sql, hand in (
         ("selection", by_hand.SELECTION, by_hand.selection),
@@ -184,14 +169,14 @@ def alone(chosen: argparse.Namespace, progress: Progress) -> Part:
         query = GeneratedQuery(name, sql, sql, name, {})
         work = Workload(name, FED.stream, table_rows, chosen.history, chosen.batch, (query,))
         expected = reruns.in_duckdb(work, [query], table_rows.num_rows).digests
-        run = ours.run(work, [1], chosen.batches, checked={name}, progress=progress)
+        run = runs.run(work, [1], chosen.batches, checked={name}, progress=progress)
         check("ours", run.digests, expected)
         with tempfile.TemporaryDirectory(prefix="argus-by-hand-") as folder:
             seconds, digest = hand(work, Path(folder))
         check("by hand", {name: digest}, expected)
-        measured = seconds[ours.WARM_UP :]
+        measured = seconds[runs.WARM_UP :]
         rows.append([name, run.last.seconds, median(measured), run.last.seconds / median(measured)])
-        figures[name] = {"ours": spread_of(run.last.batch_seconds), "by hand": spread_of(measured)}
+        figures[name] = {"ours": timing_summary(run.last.batch_seconds), "by hand": timing_summary(measured)}
     series = {who: {str(row[0]): float(str(row[i])) for row in rows} for i, who in ((1, "ours"), (2, "by hand"))}
     chart = Chart("one query alone", "query", "seconds of a batch", series, log_y=False)
     return table(["one query alone", "ours", "by hand", "ours / by hand"], rows), figures, [chart]

@@ -7,10 +7,10 @@ import argparse
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from workbench.experiments.ours import Progress
-from workbench.experiments.report import Chart, Report, table
-from workbench.experiments.studies import growing
-from workbench.experiments.studies.growing import Grown
+from workbench.experiments import comparison
+from workbench.experiments.comparison import Comparison
+from workbench.experiments.report import Report, charts_beside, table
+from workbench.experiments.runs import Progress
 from workbench.experiments.studies.network_size import CONFIGURATIONS
 from workbench.options import Options
 
@@ -23,7 +23,7 @@ ALL: Mapping[str, Options] = MappingProxyType(
         "MPlan_NCanon": Options(strategy="match-plan", canonicalize=False, restructure=False),
     }
 )
-"""The configurations of Table 10.6, ours that restructures, and NiagaraCQ's way (T10.4)."""
+"""The configurations of Table 10.6, ours that restructures, and that of NiagaraCQ (T10.4)."""
 
 PRINTED = ("NonJoinS", "MPlan_NCanon", "NonCanon", "MatchPlan", "AllSharing")
 
@@ -51,42 +51,30 @@ THESIS: Mapping[str, Mapping[int, tuple[float, ...]]] = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the experiment can be told."""
-    growing.add_arguments(parser, SETS, STEP)
+    """The options of the experiment."""
+    comparison.add_growth_arguments(parser, SETS, STEP)
     parser.add_argument("--configurations", nargs="+", choices=list(ALL), metavar="NAME", help=f"of {', '.join(ALL)}")
 
 
 def report(chosen: argparse.Namespace, progress: Progress = print) -> Report:
-    """Tables C.6 and C.8."""
+    """Tables C.6 and C.8, and Figures 10.13 to 10.15 in one chart for each set."""
     configurations = {name: ALL[name] for name in chosen.configurations or ALL}
     texts, figures, charts = [], {}, []
     for name in chosen.sets or SETS:
-        grown = growing.grow(name, configurations, {"unshared": Options(sharing=False)}, chosen.step, chosen, progress)
-        texts.append(lines(grown))
-        figures[name] = grown.as_json()
-        charts += charts_of(grown)
+        work, steps = comparison.growing(name, chosen.step, chosen)
+        measured = comparison.compare(work, chosen, configurations, steps=steps, progress=progress)
+        texts.append(lines(measured))
+        figures[name] = comparison.growth_as_json(measured)
+        charts += charts_beside(name, "queries", "seconds of a batch", measured.seconds, PRINTED, THESIS.get(name, {}))
     return Report("sharing", "\n\n".join(texts), figures, charts)
 
 
-def lines(grown: Grown) -> str:
+def lines(measured: Comparison) -> str:
     """Table C.6 or C.8: ours, then the thesis's. A dash: not measured, since a batch took too long before."""
-    seconds, thesis = grown.seconds, THESIS.get(grown.work.name, {})
+    seconds, thesis = measured.seconds, THESIS.get(measured.work.name, {})
     numbers = sorted({number for steps in seconds.values() for number in steps})
-    measured = [[number, *(steps.get(number) for steps in seconds.values())] for number in numbers]
+    rows = [[number, *(steps.get(number) for steps in seconds.values())] for number in numbers]
     printed = [[number, *figures] for number, figures in thesis.items() if number in numbers]
-    said = f"{grown.work.name}: seconds of a batch of {grown.work.batch:,} rows after {grown.work.history:,}; "
-    said += f"{grown.checked} answers compared with DuckDB's; {', '.join(grown.alone)} scaled from a sample"
-    parts = [said, table(["queries", *seconds], measured)]
-    if printed:
-        parts += ["the thesis's", table(["queries", *PRINTED], printed)]
-    return "\n".join(parts)
-
-
-def charts_of(grown: Grown) -> list[Chart]:
-    """Figures 10.13 to 10.15 in one, ours and the thesis's."""
-    name = grown.work.name
-    charts = [Chart(f"{name}: ours", "queries", "seconds of a batch", grown.seconds)]
-    if printed := THESIS.get(name):
-        series = {what: {n: s[i] for n, s in printed.items()} for i, what in enumerate(PRINTED)}
-        charts.append(Chart(f"{name}: thesis", "queries", "seconds of a batch", series))
-    return charts
+    title = f"{measured.title()}; {', '.join(measured.alone)} scaled from a sample"
+    parts = [title, table(["queries", *seconds], rows)]
+    return "\n".join([*parts, *(["the thesis's", table(["queries", *PRINTED], printed)] if printed else [])])

@@ -21,12 +21,21 @@ from typing import Any
 
 import duckdb
 
-from workbench.experiments import ours
-from workbench.experiments.ours import Progress
+from workbench.experiments import runs
+from workbench.experiments.measure import (
+    DRIVER,
+    JVM,
+    KINDS,
+    WORKERS,
+    Usage,
+    processor_seconds,
+    session_processes,
+    usage,
+)
 from workbench.experiments.peers.digests import check, digest
-from workbench.experiments.processes import DRIVER, JVM, KINDS, WORKERS, Usage, family, processor_seconds, usage
 from workbench.experiments.query_sets.windowed import FEE_IN_DUCKDB, LONGEST, banks, fee, windowed_query
 from workbench.experiments.report import Chart, Report, table
+from workbench.experiments.runs import Progress
 from workbench.experiments.studies.windows import HISTORY_DAYS, LATENESS, transfers
 from workbench.session.session import Session
 
@@ -259,13 +268,13 @@ class Soak:
                 text = self._session.query(name).sql.replace("now()", f"DATE '{now.date()}'")
                 database.execute(f"CREATE OR REPLACE TABLE answer AS {text}")
                 expected[name] = digest(database, "answer")
-        got = {name: ours.digest(self._session.query(name)) for name in some}
+        got = {name: runs.digest(self._session.query(name)) for name in some}
         self.compared += check(f"batch {self._session.batch}", got, expected)
 
     def _sample(self) -> None:
         self._collect()
-        now, processes = time.monotonic(), {kind: usage(pids) for kind, pids in family().items()}
-        worked = sum(one.seconds for one in processes.values())
+        now, processes = time.monotonic(), {kind: usage(pids) for kind, pids in session_processes().items()}
+        worked = sum(each.seconds for each in processes.values())
         session = self._session
         operators = {operator.root for operator in session.reports[-1].operators}
         sample = Sample(
@@ -311,7 +320,7 @@ class Soak:
 
 
 def _seconds_worked() -> float:
-    return sum(processor_seconds(pids) for pids in family().values())
+    return sum(processor_seconds(pids) for pids in session_processes().values())
 
 
 def _verdict(flat: bool | None) -> str:

@@ -17,11 +17,11 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from workbench.experiments import ours
+from workbench.experiments import runs
 from workbench.experiments.measure import resident_bytes
-from workbench.experiments.ours import Progress
 from workbench.experiments.peers.digests import Digest, check, digest
-from workbench.experiments.report import Chart, Report, spread_of, table
+from workbench.experiments.report import Chart, Report, table, timing_summary
+from workbench.experiments.runs import Progress
 from workbench.options import Options
 from workbench.session.query import EAGER, LAZY
 from workbench.session.session import Session
@@ -93,9 +93,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def report(chosen: argparse.Namespace, progress: Progress) -> Report:
     """Run it."""
     long = _long(chosen, progress)
-    grown = {name: _shared(name, chosen, progress) for name in CONFIGURATIONS}
-    seconds = {name: {n: median(times) for n, (times, _) in found.items()} for name, found in grown.items()}
-    checked = long.checked + sum(checked for found in grown.values() for _, checked in found.values())
+    by_configuration = {name: _shared(name, chosen, progress) for name in CONFIGURATIONS}
+    seconds = {name: {n: median(times) for n, (times, _) in found.items()} for name, found in by_configuration.items()}
+    checked = long.checked + sum(checked for found in by_configuration.values() for _, checked in found.values())
     ends = min(ENDS, len(long.seconds) // 2)
     columns = ["", "ms a batch", "rows kept", "MiB of memory", "rows arrived"]
     rows = [[f"first {ends}", *_during(long, 0, ends)], [f"last {ends}", *_during(long, -ends, None)]]
@@ -123,8 +123,15 @@ def report(chosen: argparse.Namespace, progress: Progress) -> Report:
     ]  # fmt: skip
     figures = {
         "rows a batch": chosen.batch,
-        "mix": {"seconds": spread_of(long.seconds), "kept": long.kept, "memory": long.memory, "arrived": long.arrived},
-        "aggregates": {name: {n: spread_of(t) for n, (t, _) in found.items()} for name, found in grown.items()},
+        "mix": {
+            "seconds": timing_summary(long.seconds),
+            "kept": long.kept,
+            "memory": long.memory,
+            "arrived": long.arrived,
+        },
+        "aggregates": {
+            name: {n: timing_summary(t) for n, (t, _) in found.items()} for name, found in by_configuration.items()
+        },
         "checked": checked,
     }
     return Report("windows", "\n".join(text), figures, charts)
@@ -182,11 +189,11 @@ def _shared(name: str, chosen: argparse.Namespace, progress: Progress) -> dict[i
     found = {}
     for number in chosen.queries:
         texts = {f"q{days}": SHARED.format(days) for days in range(1, number + 1)}
-        batches = ours.WARM_UP + chosen.measured
+        batches = runs.WARM_UP + chosen.measured
         with Session(options=CONFIGURATIONS[name]) as session:
             _add(session, transfers(HISTORY_DAYS + batches, chosen.batch), chosen.batch)
             session.register_many(texts)
-            seconds = [report.seconds for report in session.run(batches)[ours.WARM_UP :]]
+            seconds = [report.seconds for report in session.run(batches)[runs.WARM_UP :]]
             found[number] = seconds, _checked("aggregates", session, texts)
         progress(f"{number} aggregates, {name}: {1e3 * median(seconds):.0f} ms")
     return found
@@ -214,7 +221,7 @@ def _checked(who: str, session: Session, texts: Mapping[str, str]) -> int:
             database.execute(f"CREATE TABLE answer AS {text.replace('now()', now)}")
             expected[name] = digest(database, "answer")
             database.execute("DROP TABLE answer")
-    return check(who, {name: ours.digest(session.query(name)) for name in texts}, expected)
+    return check(who, {name: runs.digest(session.query(name)) for name in texts}, expected)
 
 
 def _during(long: Long, first: int, end: int | None) -> Sequence[float]:

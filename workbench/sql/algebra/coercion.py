@@ -1,7 +1,7 @@
 """Which types go together: conversions of arguments, sides of comparisons, common types.
 
 A string is never silently a number: ``type_code = '1000'`` is refused, because what Spark, Oracle and DuckDB make of
-it differs. A constant string beside a date must be a date.
+it differs. A constant string compared with a date must be a date.
 """
 
 from __future__ import annotations

@@ -148,7 +148,7 @@ def _numeric(result: Callable[[Expression, Arguments], DataType]) -> Rule:
 
 
 def _rounded(first: Expression, rest: Arguments) -> DataType:
-    """ROUND and TRUNC of decimals: a digit more before the point, as many behind it as asked for."""
+    """ROUND and TRUNC of decimals: one more digit before the point, and behind it as many as the argument says."""
     digits = rest[0].value if rest and isinstance(rest[0], Constant) else None if rest else 0
     if not isinstance(digits, int):
         raise TypeClash("the number of digits must be a constant whole number", rest[0])

@@ -1,7 +1,7 @@
 """The seven kinds of value a query can compute with, and how they combine.
 
 Few kinds on purpose: every integer is 64 bit and every binary float a DOUBLE, so that shared expressions do not differ
-by width, and overflow is as late as it can be (design 3.4). Exactness of rewrites depends on the kind (design 3.5).
+by width, and overflow is as late as it can be. Exactness of rewrites depends on the kind.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class DataType:
 
     @property
     def exact(self) -> bool:
-        """Whether linear arithmetic on the type has no rounding (design 3.5)."""
+        """Whether linear arithmetic on the type has no rounding."""
         return self.kind in (Kind.INTEGER, Kind.DECIMAL, Kind.DATE)
 
     @property

@@ -47,7 +47,7 @@ def _has_plain_range(bound: Expression) -> bool:
 
 
 def _is_plain_cast(bound: Expression) -> bool:
-    """A cast that neither rounds nor writes a number or a moment as text."""
+    """A cast that neither rounds nor writes a number or a time as text."""
     if not isinstance(bound, Call):
         return True
     if bound.function != "cast":

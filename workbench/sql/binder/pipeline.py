@@ -2,8 +2,8 @@
 
 ``bind`` goes through the statements of a text, ``QueryBinder.statement`` through one statement, and
 ``QueryBinder.select`` through the clauses of one SELECT. Nothing is ever ignored: a part of the text that has no
-meaning here is refused by name, with a caret. The canonical form of predicates belongs to ``sharing``, which may be
-told to work without it.
+meaning here is refused by name, with a caret. The canonical form of predicates is made by ``sharing``, since an
+option switches it off.
 """
 
 from __future__ import annotations

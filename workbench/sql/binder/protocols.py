@@ -14,19 +14,17 @@ from workbench.sql.syntax.source_text import SourceText
 
 
 class ExpressionBinder(Protocol):
-    """Binds scalar expressions; what the handler of a syntax node sees (implemented by ``scalar.ScalarBinder``)."""
+    """Binds scalar expressions; what the handler of a syntax node sees (implemented by ``scalar.ScalarBinder``).
 
-    @property
-    def source(self) -> SourceText:
-        """The text, for errors."""
+    Attributes:
+        source: the text, for errors.
+        dialect: the dialect of the text.
+        schema: the analyst's functions and aggregates.
+    """
 
-    @property
-    def dialect(self) -> str:
-        """The dialect of the text."""
-
-    @property
-    def schema(self) -> Schema:
-        """The analyst's functions and aggregates."""
+    source: SourceText
+    dialect: str
+    schema: Schema
 
     @property
     def keep(self) -> Callable[[AggregateCall], None] | None:

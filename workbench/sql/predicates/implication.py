@@ -66,9 +66,9 @@ def facts(predicates: PredSet) -> Facts:
     alternatives: list[Sets] = [_branches(p) for p in predicates]
     while True:
         known = _with_derived(stated)
-        if any(values.is_empty for values in known.sets.values()):
+        if not all(known.sets.values()):
             return _UNSATISFIABLE
-        possible = [{s: v for s, v in a.items() if not known.known(s).intersect(v).is_empty} for a in alternatives]
+        possible = [{s: v for s, v in a.items() if known.known(s).intersect(v)} for a in alternatives]
         if not all(possible):
             return _UNSATISFIABLE
         unsettled = [a for a in possible if not _follows(known, a)]
@@ -77,7 +77,7 @@ def facts(predicates: PredSet) -> Facts:
             return Facts(known.sets, known.derived, _strongest(alternatives))
         for subject, values in (item for a in unsettled if len(a) == 1 for item in a.items()):
             # That two sides compare in some way says only that neither is NULL.
-            both_not_null = subject.right is not None and values.is_all_but_null
+            both_not_null = subject.right is not None and values == NOT_NULL
             for part in _parts(subject) if both_not_null else (subject,):
                 stated[part] = stated.get(part, EVERYTHING).intersect(values)
 
@@ -88,7 +88,7 @@ def _branches(predicate: ORPred) -> Sets:
     sets: dict[Subject, ValueSet] = {}
     for subject, values in map(subject_and_values, predicate.literals):
         sets[subject] = sets.get(subject, EMPTY).union(values)
-    return {subject: values for subject, values in sets.items() if not values.is_empty}
+    return {subject: values for subject, values in sets.items() if values}
 
 
 def _with_derived(stated: Sets) -> Facts:
@@ -171,7 +171,7 @@ def normalized(p: PredSet) -> PredSet:
     stated = [
         predicate
         for subject, values in known.sets.items()
-        if not (values.is_all_but_null and subject in known.derived)
+        if not (values == NOT_NULL and subject in known.derived)
         for predicate in _or_preds(subject, values)
     ]
     return pred_set([*map(_disjunction, known.alternatives), *stated])

@@ -110,7 +110,7 @@ def _fraction(constant: Constant) -> Fraction:
 def expression_of(form: LinearForm) -> Expression | None:
     """An expression that computes a combination without ever overflowing or rounding; ``None`` when 38 digits are few.
 
-    A single date, moved or not, is a DATE. Other dates are taken as differences, in pairs or from 1970-01-01.
+    A single date, plus days or not, is a DATE. Other dates are taken as differences, in pairs or from 1970-01-01.
 
     Example:
         >>> from workbench.sql.algebra.expressions import Column, text

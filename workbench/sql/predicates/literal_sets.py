@@ -165,11 +165,11 @@ def to_or_preds(left: Expression | Subject, values: ValueSet) -> list[ORPred]:
         ['a >= 6', 'a <> 20']
     """
     subject = left if isinstance(left, Subject) else Subject(left)
-    if values.is_everything:
+    if values == EVERYTHING:
         return []
-    if values.is_empty:
+    if not values:
         return [NEVER]
-    if subject.right is not None and values.is_all_but_null:
+    if subject.right is not None and values == NOT_NULL:
         sides = [side for side in (subject.left, subject.right) if not isinstance(side, Constant)]
         return [or_pred([Literal(side, Operator.IS_NOT_NULL)]) for side in sides]
     conjunction = _conjunction(subject, values)
@@ -228,7 +228,7 @@ def to_literals(subject: Subject, values: ValueSet, limit: float = math.inf) -> 
 
 def _operators(values: ValueSet) -> list[Operator]:
     """The comparison that says a set of {less, equal, greater}; all three together take two."""
-    if values.is_all_but_null:
+    if values == NOT_NULL:
         return [Operator.LT, Operator.GE]
     comparisons = (Operator.EQ, Operator.NE, Operator.LT, Operator.LE, Operator.GT, Operator.GE)
     return [operator for operator in comparisons if _related(operator, *_EQUAL) == values]

@@ -43,20 +43,9 @@ class ValueSet:
     intervals: tuple[tuple[Cut, Cut], ...] = ()
     null: bool = False
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether no row can satisfy it."""
-        return not self.intervals and not self.null
-
-    @property
-    def is_all_but_null(self) -> bool:
-        """Whether it says IS NOT NULL."""
-        return self == NOT_NULL
-
-    @property
-    def is_everything(self) -> bool:
-        """Whether it says nothing."""
-        return self == EVERYTHING
+    def __bool__(self) -> bool:
+        """Whether some row can satisfy it."""
+        return bool(self.intervals) or self.null
 
     @property
     def is_open_ended(self) -> bool:
@@ -130,7 +119,7 @@ class Domain(Protocol):
         """The cuts just below and above what equals a value; the same cut when nothing does."""
 
     def borders(self, cut: Cut) -> Iterable[tuple[Constant, bool]]:
-        """The values beside a cut, each with whether the cut is above it."""
+        """The values next to a cut, each with whether the cut is above it."""
 
     def points(self, low: Cut, high: Cut, limit: float) -> list[Constant] | None:
         """The values between two cuts, when they are no more than ``limit``."""

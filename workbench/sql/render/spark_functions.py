@@ -44,12 +44,6 @@ def decimal_operand(expression: Expression, rendered: str) -> str:
     return f"cast({rendered} as {arithmetic.decimal_of(expression)})"
 
 
-def integer_division(expression: Call, arguments: Sequence[str]) -> str:
-    """Integer division, NULL by zero; only the smallest integer by -1 overflows."""
-    a, b = arguments
-    return f"(case when {b} = 0 then null when {b} = -1 then try_subtract(0L, {a}) else {a} div {b} end)"
-
-
 def minus_sign(expression: Call, arguments: Sequence[str]) -> str:
     """A minus sign."""
     return f"try_subtract(0L, {arguments[0]})" if expression.type == INTEGER else negated(arguments[0], expression.type)
@@ -115,34 +109,14 @@ def case(expression: Call, arguments: Sequence[str]) -> str:
     return "(case " + " ".join(f"when {c} then {v}" for c, v in pairs) + f" else {arguments[-1]} end)"
 
 
-def connective(word: str) -> Render:
-    """AND and OR."""
-    return lambda expression, arguments: "(" + f" {word} ".join(arguments) + ")"
-
-
-def plain_call(name: str) -> Render:
-    """A plain call."""
-    return lambda expression, arguments: f"{name}({', '.join(arguments)})"
-
-
 def with_int_arguments(name: str) -> Render:
-    """Functions whose positions and lengths Spark wants as int."""
+    """Functions whose positions and lengths are int in Spark."""
 
     def render(expression: Call, arguments: Sequence[str]) -> str:
         pairs = zip(expression.arguments, arguments, strict=True)
         return f"{name}({', '.join(f'try_cast({a} as int)' if e.type == INTEGER else a for e, a in pairs)})"
 
     return render
-
-
-def trim(side: str) -> Render:
-    """TRIM of blanks or of a set of characters."""
-    return lambda expression, arguments: f"trim({' '.join([side, *arguments[1:], 'from', arguments[0]])})"
-
-
-def cast(expression: Call, arguments: Sequence[str]) -> str:
-    """A cast that gives NULL for what does not convert."""
-    return f"try_cast({arguments[0]} as {expression.type.spark})"
 
 
 def comparison(symbol: str) -> Render:
@@ -171,11 +145,6 @@ def _clamped(value: str, scale: int) -> str:
     largest, smallest = (f"cast('{s}{'9' * (38 - scale)}.{'9' * scale}' as decimal(38,{scale}))" for s in ("", "-"))
     beyond = f"case when {value} > 0 then {largest} when {value} < 0 then {smallest} end"
     return f"coalesce(try_cast({value} as decimal(38,{scale})), {beyond})"
-
-
-def in_list(expression: Call, arguments: Sequence[str]) -> str:
-    """IN with a list."""
-    return f"({arguments[0]} in ({', '.join(arguments[1:])}))"
 
 
 def variance(samples: bool, root: bool) -> Render:
@@ -220,6 +189,15 @@ def average(expression: Call, arguments: Sequence[str]) -> str:
     return f"coalesce(try_cast(try_add({whole}, {part}) as {expression.type}), {quotient})"
 
 
+def _call(name: str) -> Render:
+    return lambda call, arguments: f"{name}({', '.join(arguments)})"
+
+
+def _trim(side: str) -> Render:
+    """TRIM of blanks or of a set of characters."""
+    return lambda call, arguments: f"trim({' '.join([side, *arguments[1:], 'from', arguments[0]])})"
+
+
 _PARTS = {"week": "weekofyear", **{part: part for part in (
     "dayofweek", "dayofyear", "quarter", "year", "month", "day", "hour", "minute", "second")}}  # fmt: skip
 _MICROSECONDS = "unix_micros(cast({0} as timestamp))"
@@ -227,7 +205,8 @@ _MICROSECONDS = "unix_micros(cast({0} as timestamp))"
 SPARK_FUNCTIONS: dict[str, str | Render] = {
     **{symbol: arithmetic_operator(symbol, f"try_{name}") for symbol, name in {
         "+": "add", "-": "subtract", "*": "multiply", "/": "divide", "%": "mod"}.items()},
-    "div": integer_division,
+    # NULL by zero; only the smallest integer by -1 overflows.
+    "div": "(case when {1} = 0 then null when {1} = -1 then try_subtract(0L, {0}) else {0} div {1} end)",
     "neg": minus_sign,
     "abs": absolute,
     "round": rounded("round"),
@@ -241,25 +220,24 @@ SPARK_FUNCTIONS: dict[str, str | Render] = {
     "ln": "ln({0})",
     "log10": "log10({0})",
     **{symbol: comparison(symbol) for symbol in ("=", "<>", "<", "<=", ">", ">=", "<=>")},
-    "and": connective("and"),
-    "or": connective("or"),
+    "and": lambda call, arguments: f"({' and '.join(arguments)})",
+    "or": lambda call, arguments: f"({' or '.join(arguments)})",
     "not": "(not {0})",
     "is_null": "({0} is null)",
-    "in": in_list,
+    "in": lambda call, arguments: f"({arguments[0]} in ({', '.join(arguments[1:])}))",
     "like": "({0} like {1})",
     "ilike": "({0} ilike {1})",
     "rlike": "({0} rlike {1})",
     "case": case,
-    **{name: plain_call(name) for name in ("coalesce", "greatest", "least", "nullif")},
-    "cast": cast,
+    **{name: _call(name) for name in ("coalesce", "greatest", "least")},
+    "nullif": "nullif({0}, {1})",
+    "cast": lambda call, arguments: f"try_cast({arguments[0]} as {call.type.spark})",
     "upper": "upper({0})",
     "lower": "lower({0})",
     "length": "cast(length({0}) as bigint)",
     "substr": with_int_arguments("substring"),
     "||": "concat({0}, {1})",
-    "trim": trim("both"),
-    "ltrim": trim("leading"),
-    "rtrim": trim("trailing"),
+    **{name: _trim(side) for name, side in {"trim": "both", "ltrim": "leading", "rtrim": "trailing"}.items()},
     "replace": "replace({0}, {1}, {2})",
     "instr": "cast(instr({0}, {1}) as bigint)",
     "lpad": with_int_arguments("lpad"),

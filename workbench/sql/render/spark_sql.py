@@ -1,4 +1,4 @@
-"""Expressions and predicates as Spark SQL text that never raises (design 3.4).
+"""Expressions and predicates as Spark SQL text that never raises (``docs/design/isolation.md``).
 
 The text of every function is in ``spark_functions``; here are columns, constants, literals and predicates.
 With ANSI mode on or off an overflow, a division by zero or a bad conversion gives NULL for that expression.

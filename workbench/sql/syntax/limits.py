@@ -103,7 +103,7 @@ def refuse_extent(expression: Expression, source: SourceText, node: exp.Expr, kn
 
 
 def refuse_shape(query: LogicalQuery, source: SourceText, node: exp.Expr) -> None:
-    """Refuse a query that reads or selects too much; the queries inside it were looked at before.
+    """Refuse a query that reads or selects too much; the queries inside it were checked before.
 
     Raises:
         UnsupportedError: at its node.
@@ -131,7 +131,7 @@ Extent = tuple[int, int, Expression]
 
 
 def _extent(expression: Expression, known: dict[int, Extent]) -> tuple[int, int]:
-    """Parts and height, each shared part looked at once."""
+    """Parts and height; a part that stands in several places is measured once."""
     rest = [expression]
     while rest:
         top = rest[-1]

@@ -27,34 +27,22 @@ _LABELS = {
     "format": "a format here", "flag": "a flag of a regular expression",
 }  # fmt: skip
 _HINTS = {
-    "order": "results have no order: %%argus NAME -o rows, then rows.sort_values(…)",
-    "sort": "results have no order: %%argus NAME -o rows, then rows.sort_values(…)",
+    **dict.fromkeys(("order", "sort"), "results have no order: %%argus NAME -o rows, then rows.sort_values(…)"),
     "limit": "%%argus NAME --limit N, or result().head(n), shows so many rows",
     "offset": "use result() and take the rows you want",
-    "qualify": "group in a subquery and join it",
-    "windows": "group in a subquery and join it",
+    **dict.fromkeys(("qualify", "windows"), "group in a subquery and join it"),
     "laterals": "one row gives one row here; prepare such rows before they enter the stream",
     "locks": "a query only reads; leave it out",
-    "hint": "leave it out; the plan is chosen from all queries together",
-    "hints": "leave it out; the plan is chosen from all queries together",
-    "connect": "a hierarchy of unknown depth is not followed; join once for each level",
-    "recursive": "a hierarchy of unknown depth is not followed; join once for each level",
+    **dict.fromkeys(("hint", "hints"), "leave it out; the plan is chosen from all queries together"),
+    **dict.fromkeys(("connect", "recursive"), "a hierarchy of unknown depth is not followed; join once for each level"),
     "join_mark": "rows that match nothing are not kept; leave out (+)",
-    "rollup": "UNION ALL one GROUP BY for each grouping",
-    "cube": "UNION ALL one GROUP BY for each grouping",
-    "grouping_sets": "UNION ALL one GROUP BY for each grouping",
-    "totals": "UNION ALL one GROUP BY for each grouping",
-    "all": "name the columns",
-    "except_": "name the columns",
-    "replace": "name the columns",
-    "rename": "name the columns",
+    **dict.fromkeys(("rollup", "cube", "grouping_sets", "totals"), "UNION ALL one GROUP BY for each grouping"),
+    **dict.fromkeys(("all", "except_", "replace", "rename"), "name the columns"),
     "sample": "write a condition on a column",
     "pivots": "write SUM(CASE WHEN ... THEN ... END) for each column",
     "by_name": "put the columns of both sides in one order",
-    "version": "a query sees the whole of a stream",
-    "when": "a query sees the whole of a stream",
-    "cluster": "rows have no places here; leave it out",
-    "distribute": "rows have no places here; leave it out",
+    **dict.fromkeys(("version", "when"), "a query sees the whole of a stream"),
+    **dict.fromkeys(("cluster", "distribute"), "rows have no places here; leave it out"),
     "db": "streams have names of one part: write stream.column",
     "exists": "write CREATE OR REPLACE VIEW, or another name",
     "properties": "write CREATE VIEW or CREATE OR REPLACE VIEW",
@@ -145,7 +133,7 @@ class SourceText:
     # ---- texts -------------------------------------------------------------------------------------------------------
 
     def select_item(self, node: exp.Expr) -> str | None:
-        """The text of the select item that ``node`` is, as the analyst wrote it; ``None`` when it cannot be told."""
+        """The text of the select item that ``node`` is, as the analyst wrote it; ``None`` when its place is unknown."""
         position = self.of(node)["position"]
         if position is None:
             return None
@@ -170,7 +158,7 @@ class SourceText:
         return None
 
     def called(self, node: exp.Expr) -> str | None:
-        """The word by which the text calls a function; ``None`` when it cannot be told."""
+        """The word by which the text calls a function; ``None`` when its place is unknown."""
         position = self.of(node)["position"]
         if position is None:
             return None

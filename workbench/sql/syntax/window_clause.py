@@ -74,7 +74,7 @@ def split_statements(source: SourceText) -> list[tuple[list[Token], Clause | Non
     """The statements of a text, which semicolons separate: of each the tokens of its SQL, and its window clause.
 
     Raises:
-        SqlError: a clause is not complete, or a statement has two.
+        SqlError: a clause is not complete or stands alone, or a statement has two.
 
     Example:
         >>> ((tokens, clause),) = split_statements(SourceText("SELECT a FROM s BEGIN NOW - 5 END NOW"))
@@ -104,6 +104,9 @@ def split_statements(source: SourceText) -> list[tuple[list[Token], Clause | Non
             statement.append(token)
         at += 1
     statements.append((statement, clause))
+    alone = next((window for sql, window in statements if window is not None and not sql), None)
+    if alone is not None:
+        raise SqlError("a window clause stands behind a query", **alone.place, hint="write SELECT ... before it")
     return [(sql, window) for sql, window in statements if sql]
 
 
@@ -171,11 +174,17 @@ class _ClauseParser:
 
     def _change(self, variable: str, operator: str, start: int, stop: int) -> Part:
         binary = _CHANGES[operator]
-        one = operator in ("++", "--")
-        added = Part(exp.Literal.number(1), self._place(start - 2, stop)) if one else self._part(start, stop)
-        if binary is None:
-            return added
-        return Part(binary(this=exp.column(variable), expression=added.tree), added.place)
+        if operator in ("++", "--"):
+            if start < stop:
+                raise self._incomplete(f"nothing stands behind {variable}{operator}")
+            operand = Part(exp.Literal.number(1), self._place(start - 2, stop))
+        else:
+            operand = self._part(start, stop)
+        return (
+            operand
+            if binary is None
+            else Part(binary(this=exp.column(variable), expression=operand.tree), operand.place)
+        )
 
     def _window_is(self, start: int, stop: int) -> WindowIs:
         word = self.source.tokens[start]

@@ -155,7 +155,7 @@ _FUNCTIONS: Mapping[str, object] = {
 
 
 class Sequence:
-    """The instants of a loop, worked out as far as they are asked for."""
+    """The instants of a loop, computed as far as the clock has come."""
 
     def __init__(self, loop: Call) -> None:
         self._start, self._condition, self._change, self._now = loop.arguments
@@ -181,7 +181,7 @@ class Sequence:
         return len(self._values)
 
     def current(self, event_times: EventTimeVector) -> Value:
-        """The instant the loop has come to; NULL before the first."""
+        """The instant at which the loop stands; NULL before the first."""
         due = self.due(event_times)
         return due[-1] if due else None
 

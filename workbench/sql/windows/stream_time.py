@@ -2,7 +2,8 @@
 
 The ``now`` of a query is the largest event time seen so far on the streams it reads. So a replay gives the same answers
 every time, and other queries and other streams do not change it. ``now`` is a call that names these streams; a loop of
-windows (TelegraphCQ 4.1.1) is a call whose value is the *instant* the loop has come to. ``evaluation`` computes both.
+windows (TelegraphCQ 4.1.1) is a call whose value is the *instant* at which the loop stands. ``evaluation`` computes
+both.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.types import DATE, INTEGER, STRING, TIMESTAMP, DataType, Kind
 
 NOW, INSTANT, VARIABLE = "now", "instant", "loop variable"
-"""Functions: the time of some streams, the instant a loop has come to, and inside a loop its variable."""
+"""Functions: the time of some streams, the instant at which a loop stands, and inside a loop its variable."""
 
 TUMBLING, SLIDING, SESSION = "window_start", "window_starts", "session_start"
 """Functions that give the start of the window of a time; of its several windows, until these are rewritten; or of the
@@ -39,7 +40,7 @@ def rows_of(stream: str) -> str:
 
 
 def now_of(streams: Iterable[str], type_: DataType) -> Call:
-    """The largest event time of some streams, as an expression.
+    """The largest event time of some streams, as an expression; a DATE, TIMESTAMP or number like the times.
 
     Example:
         >>> from workbench.sql.algebra.expressions import text
@@ -65,7 +66,7 @@ def variable(type_: DataType) -> Call:
 
 
 def instant(start: Expression, condition: Expression, change: Expression, now: Expression) -> Call:
-    """The instant a loop has come to.
+    """The instant at which a loop stands.
 
     Args:
         start: the first value of the variable.
@@ -77,7 +78,7 @@ def instant(start: Expression, condition: Expression, change: Expression, now: E
 
 
 def at_instant(expression: Expression, loop: Call) -> Expression:
-    """An expression over the variable of a loop as one over the instant it has come to."""
+    """An expression over the variable of a loop as one over the instant at which it stands."""
     match expression:
         case Call(function) if function == VARIABLE:
             return loop

@@ -1,7 +1,7 @@
 """User functions on Spark: a call that fails gives NULL for its row and is remembered, never a failed batch.
 
 A shared operator calls a function on rows that other queries let in too, so one query's function must not stop the
-others (design 9). It runs in a process of its own (``process``). What went wrong with it is gathered in a
+others. It runs in a process of its own (``process``). What went wrong with it is gathered in a
 Spark accumulator, for the session to disable its queries.
 """
 

@@ -23,7 +23,7 @@ from workbench.sql.binder.pipeline import bind
 from workbench.sql.schema import Schema, UserFunction
 from workbench.streams.arrow_types import to_data_type
 
-SAMPLES = Path(__file__).parents[2] / "sample_data"
+SAMPLES = Path(__file__).parents[3] / "sample_data"
 SCHEMA = Schema(
     streams={
         name: tuple((field.name, to_data_type(field.type)) for field in SCHEMAS[file])

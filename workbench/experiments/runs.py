@@ -1,9 +1,10 @@
-"""Our own engine on a workload: queries come some at a time, and batches are timed at each number of them (T10.1.4)."""
+"""A run of a workload in a session: queries come some at a time, and batches are timed at each number (T10.1.4)."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import median
 
@@ -16,15 +17,15 @@ from workbench.session.query import Query
 from workbench.session.session import Session
 
 WARM_UP = 3
-"""Batches that are run before those that are measured: plans are made and code is compiled in the first."""
+"""Batches before the measured ones: in the first ones plans are made and code is compiled."""
 
 Progress = Callable[[str], None]
-"""Is told how far an experiment is, in one line."""
+"""Takes a line on the progress of an experiment."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """One number of queries.
+    """The measures at one number of queries.
 
     Attributes:
         queries: how many are registered.
@@ -48,7 +49,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Run:
-    """A session's life.
+    """The measures of one session.
 
     Attributes:
         steps: one for each number of queries that was measured.
@@ -96,27 +97,37 @@ def run(
     """
     taken: list[Step] = []
     registered = 0
-    with PeakMemory() as peak, Session(options=options) as session:
-        session.add_function("zipdistance", zipdistance, returns="double")
-        session.add_stream(work.stream, work.table, history=work.history, batch=work.batch)
-        for wanted in steps:
+    with PeakMemory() as peak, session_on(work, options) as session:
+        for number in steps:
             started = time.perf_counter()
-            texts = {query.name: query.sql for query in work.queries[registered:wanted]}
+            texts = {query.name: query.sql for query in work.queries[registered:number]}
             session.register_many(texts, dialect="oracle")
             register = time.perf_counter() - started
-            registered = wanted
+            registered = number
             reports = session.run(WARM_UP + batches)[WARM_UP:]
             seconds = tuple(report.seconds for report in reports)
             operators = round(median(len(report.operators) for report in reports))
-            step = Step(wanted, register, seconds, operators, session.network.weighted_size())
+            step = Step(number, register, seconds, operators, session.network.weighted_size())
             taken.append(step)
-            progress(f"{work.name}: {wanted} queries registered in {register:.1f} s, {step.seconds:.2f} s a batch")
+            progress(f"{work.name}: {number} queries registered in {register:.1f} s, {step.seconds:.2f} s a batch")
             if step.seconds > patience:
                 break
         rows = session.streams[work.stream].position
-        wanted_answers = [name for name in session.queries if name in checked]
-        digests = {name: digest(session.query(name)) for name in wanted_answers}
+        digests = {name: digest(session.query(name)) for name in session.queries if name in checked}
     return Run(tuple(taken), rows, digests, peak.bytes / 2**30)
+
+
+@contextmanager
+def session_on(work: Workload, options: Options | None = None) -> Iterator[Session]:
+    """A session with the stream and the function of a workload, and without queries."""
+    with Session(options=options) as session:
+        session.add_function("zipdistance", zipdistance, returns="double")
+        session.add_stream(work.stream, work.table, history=work.history, batch=work.batch)
+        yield session
+
+
+def silent(line: str) -> None:
+    """A :data:`Progress` that shows nothing."""
 
 
 def digest(query: Query) -> Digest:

@@ -15,7 +15,7 @@ from workbench.experiments.sample_streams.med import med
 from workbench.experiments.sample_streams.schemas import STREAM_NAMES
 from workbench.experiments.sample_streams.zipcodes import zipdistance
 
-SAMPLES = Path(__file__).parents[3] / "sample_data"
+SAMPLES = Path(__file__).parents[2] / "sample_data"
 
 Connect = Callable[[Mapping[str, pa.Table]], duckdb.DuckDBPyConnection]
 

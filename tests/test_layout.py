@@ -1,0 +1,108 @@
+"""The layout of the code: small folders and modules, no private names across modules, tests beside what they test."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+WORKBENCH, TESTS = ROOT / "workbench", ROOT / "tests"
+MOST_MODULES = 15
+"""Modules of one folder, its ``__init__`` not counted."""
+MOST_LINES = 450
+OF_LIBRARIES = {"_jsc", "_jvm"}
+"""Private names of PySpark that there is no public way around."""
+NOT_YET_PUBLIC = {
+    *("_database", "_engine", "_failing", "_lock", "_nodes_read", "_ors", "_planner", "_predicates", "_session"),
+    *("_sets", "_state", "_store", "_upkeep", "_wire", "_working"),
+}
+"""Private members that another module or a test still uses; a name goes when its last use has gone."""
+WITHOUT_PACKAGE = {"browser", "docs", "oracle"}
+"""Folders of tests that drive the whole workbench."""
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def modules(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("*.py"))
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+@cache
+def private_members() -> frozenset[str]:
+    """All private names that the workbench defines: of modules, functions, classes and attributes."""
+    names: set[str] = set()
+    for path in modules(WORKBENCH):
+        names |= defined(parsed(path))
+    return frozenset(names)
+
+
+@cache
+def defined(module: ast.Module) -> frozenset[str]:
+    """The private names that a module defines or assigns."""
+    names: set[str] = set()
+    for node in ast.walk(module):
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.AsyncFunctionDef(name=name):
+                names.add(name)
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                names.add(name)
+    return frozenset(name for name in names if is_private(name))
+
+
+def is_private(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__") and name.strip("_") != "" and not name.endswith("_")
+
+
+def private_uses(path: Path) -> Iterator[str]:
+    """Private members of the workbench that a module takes from another one."""
+    module = parsed(path)
+    own = defined(module)
+    for node in ast.walk(module):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("workbench"):
+            yield from (alias.name for alias in node.names if is_private(alias.name))
+        elif isinstance(node, ast.Attribute) and is_private(node.attr) and node.attr not in own:
+            of_self = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
+            if not of_self and node.attr in private_members():
+                yield node.attr
+
+
+def test_few_modules_in_a_folder() -> None:
+    folders = {path.parent for path in modules(WORKBENCH)}
+    counts = {name_of(f): sum(path.name != "__init__.py" for path in f.glob("*.py")) for f in folders}
+    assert {folder: count for folder, count in counts.items() if count > MOST_MODULES} == {}
+
+
+def test_the_root_has_packages_and_few_modules() -> None:
+    assert {path.name for path in WORKBENCH.glob("*.py")} == {"__init__.py", "__main__.py", "options.py"}
+
+
+def test_no_module_is_too_long() -> None:
+    lines = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in modules(WORKBENCH)}
+    assert {name: number for name, number in lines.items() if number > MOST_LINES} == {}
+
+
+@pytest.mark.parametrize("folder", [WORKBENCH, TESTS], ids=["workbench", "tests"])
+def test_private_members_stay_in_their_module(folder: Path) -> None:
+    uses = {name_of(path): set(private_uses(path)) - OF_LIBRARIES - NOT_YET_PUBLIC for path in modules(folder)}
+    assert {name: sorted(names) for name, names in uses.items() if names} == {}
+
+
+def test_tests_mirror_the_packages() -> None:
+    """``tests/a/b/test_c.py`` tests ``workbench/a/b/c.py``, the package ``a/b/c``, or ``a/b`` as a whole."""
+    strays = []
+    for path in sorted(TESTS.rglob("test_*.py")):
+        folder = path.parent.relative_to(TESTS)
+        if folder.parts and folder.parts[0] not in WITHOUT_PACKAGE and not (WORKBENCH / folder).is_dir():
+            strays.append(name_of(path))
+    assert strays == []
