@@ -41,7 +41,7 @@ class Answers:
 
     Attributes:
         plan, tree: where its rows are.
-        registered: the batch after which it was registered.
+        registered: the batch after which the query was registered.
         clock: the event times after every batch.
         spark: the analyst's Spark session; the engine has one of its own.
     """
@@ -141,9 +141,9 @@ class Answers:
 
 
 def _entries_of(tree: Tree, registered: int) -> tuple[ChangelogEntry, ...]:
-    """The last making of the tree that a query registered after this batch can have seen, and the changes since.
+    """The changelog from the last hydration that a query registered after this batch can have seen.
 
-    Older entries may lack columns the query needs; later makings repeat what changes have brought already.
+    Older entries may lack columns the query needs; later hydrations repeat what changes have brought already.
     """
     first = max(i for i, entry in enumerate(tree.log) if entry.whole and entry.batch <= registered)
     return (tree.log[first], *(entry for entry in tree.log[first + 1 :] if not entry.whole))

@@ -117,8 +117,8 @@ def recover_clock(
 
 def _by_batch(segment: Segment, time: str | None) -> Iterator[tuple[int, Value, int]]:
     """For each batch that brought rows of a segment their latest time and their number."""
-    wanted = [BATCH] if time is None else [BATCH, time]
-    rows = pa.Table.from_batches([open_segment(segment.path).select(wanted)])
+    columns = [BATCH] if time is None else [BATCH, time]
+    rows = pa.Table.from_batches([open_segment(segment.path).select(columns)])
     aggregates: list[tuple[Any, str]] = [([], "count_all")] if time is None else [([], "count_all"), (time, "max")]
     for totals in rows.group_by(BATCH).aggregate(aggregates).to_pylist():
         yield totals[BATCH], totals.get(f"{time}_max"), totals["count_all"]

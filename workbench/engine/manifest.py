@@ -1,4 +1,4 @@
-"""What an engine holds, as the catalog's manifest says it, and back.
+"""The engine's state as the catalog's manifest, and back.
 
 Rows are in files that are written once, so a manifest is a list of files. Plans are not in it: they follow from the
 network and the bits of its nodes.

@@ -66,7 +66,7 @@ def plan_trees(
     operator_before = {node: name for name, bits in bits_before.items() for node in bits}
     operators = fused_operators(network, operator_before, mergeable)
     # Groupings come before the filters (rows of fused operators are tested for their member) and before the lookup
-    # keys (rows of touched groups are looked up by their groups).
+    # keys (rows of dirty groups are looked up by their groups).
     build = _PlanBuilder(network, operators, incremental_aggregates)
     # Plans are built parents first: a fused aggregate refers to the bits of the nodes it reads.
     plans: dict[str, TreePlan] = {}
