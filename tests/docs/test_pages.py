@@ -135,6 +135,7 @@ def test_methods_that_are_named_exist() -> None:
     from workbench import Session
     from workbench.session.query import Query
 
+    assert f"::: {Session.__module__}.{Session.__qualname__}" in pages()["reference/api/session.md"]
     for page, text in texts().items():
         for receiver, name in re.findall(r"\b(session|q)\.([a-z]\w*)\(", text):
             assert hasattr(Session if receiver == "session" else Query, name), (page, f"{receiver}.{name}")
@@ -146,6 +147,14 @@ def test_every_layer_and_module_says_what_it_is_for() -> None:
     assert [name for name, purpose in rows if not purpose and name != "__main__.py"] == []
     layers = re.findall(r"^\| `(\w+)` \| (.+) \|$", site_pages().layers(), re.MULTILINE)
     assert [name for name, _ in layers] == site_pages().layer_names()
+
+
+def test_the_reference_has_every_exception() -> None:
+    raised = r"^class (\w+)\((?:WorkbenchError|SqlError)\):"
+    files = (ROOT / "workbench").rglob("*.py")
+    defined = {name for file in files for name in re.findall(raised, file.read_text(encoding="utf-8"), re.MULTILINE)}
+    described = re.findall(r"^::: [\w.]+\.(\w+)$", pages()["reference/api/exceptions.md"], re.MULTILINE)
+    assert set(described) == {*defined, "WorkbenchError"}
 
 
 def test_pictures_can_be_drawn() -> None:

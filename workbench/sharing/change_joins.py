@@ -12,7 +12,7 @@ from workbench.sharing.draft import Draft, on_side
 from workbench.sharing.join_parts import Pair
 from workbench.sql.algebra.expressions import digest
 from workbench.sql.predicates.cnf import PredSet, conjunction, rename_predicates
-from workbench.sql.predicates.implication import cover, difference, implies
+from workbench.sql.predicates.implication import common_predicate, difference, implies
 
 LISTED = 5
 """Names of rerouted queries in a note."""
@@ -28,7 +28,7 @@ def new_join(draft: Draft, pair: Pair) -> Join:
     present = draft.nodes.get(join.id)
     if isinstance(present, Join):
         # Its first reader required just this; since then it may have come to test something else.
-        return weakened(draft, present, cover([present.predicates, pair.required]))
+        return weakened(draft, present, common_predicate([present.predicates, pair.required]))
     draft.mark_dirty(join.id, left, right)
     draft.put(join)
     return join
@@ -89,7 +89,7 @@ def tighten_joins(draft: Draft) -> None:
         if not isinstance(node, Join):
             continue
         required = [rename_predicates(p, node.names.input) for p in draft.catalog.required_of(root)]
-        predicates = draft.stored(cover(required))
+        predicates = draft.stored(common_predicate(required))
         if predicates != node.predicates:
             draft.put(replace(node, predicates=predicates))
             draft.retested.add(root)

@@ -20,7 +20,7 @@ from workbench.sharing.decisions import NEAR_MISS, Candidate, Rule
 from workbench.sharing.draft import Draft
 from workbench.sharing.join_parts import Pair
 from workbench.sql.predicates.cnf import TRUE, ORPred, PredSet
-from workbench.sql.predicates.implication import cover, difference, implies
+from workbench.sql.predicates.implication import common_predicate, difference, implies
 
 GROWTH = 4.0
 """A common cover may look at so many times the pairs that the joins it replaces look at together."""
@@ -150,7 +150,7 @@ def _matches(draft: Draft, pair: Pair) -> Iterator[Match]:
     if draft.options.restructure:
         for id_ in draft.catalog.joins_between(*pair.roots):
             join = draft.node(Join, id_)
-            common = cover([join.predicates, pair.required])
+            common = common_predicate([join.predicates, pair.required])
             if keeps_its_keys(common, join.predicates, pair.required) and _worth_it(draft, pair, join, common):
                 yield _weakens(join, pair, common, Rule.COVER)
 

@@ -82,10 +82,8 @@ class Schema:
         event_times: what time it is on each stream.
 
     Example:
-        >>> from workbench.sql.algebra.types import INTEGER
-        >>> s = Schema({"FedWireTrans": (("tranid", INTEGER),)})
-        >>> s.stream("fedwiretrans")
-        ('FedWireTrans', (('tranid', DataType(kind=<Kind.INTEGER: 'integer'>, precision=0, scale=0)),))
+        >>> Schema({"FedWireTrans": ()}).stream("fedwiretrans")[0]
+        'FedWireTrans'
     """
 
     streams: Mapping[str, tuple[tuple[str, DataType], ...]] = field(default_factory=dict)

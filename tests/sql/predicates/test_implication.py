@@ -24,7 +24,7 @@ from workbench.sql.logical import Block
 from workbench.sql.predicates.cnf import TRUE, Literal, Operator, PredSet, conjunction, or_pred, pred_set
 from workbench.sql.predicates.implication import (
     MAX_POINTS,
-    cover,
+    common_predicate,
     difference,
     equivalent,
     explication,
@@ -152,7 +152,7 @@ def test_implication_on_one_column_is_just_what_the_rows_show(type_: DataType) -
 def test_the_cover_on_one_column_is_the_union(type_: DataType) -> None:
     grid, sets = _single_column(type_)
     for p, q, r in zip(sets, reversed(sets), sets[3:] + sets[:3], strict=True):
-        assert grid.of(cover([p, q, r])) == grid.of(p) | grid.of(q) | grid.of(r), (p, q, r)
+        assert grid.of(common_predicate([p, q, r])) == grid.of(p) | grid.of(q) | grid.of(r), (p, q, r)
 
 
 # ---- several expressions: never wrong --------------------------------------------------------------------------------
@@ -223,16 +223,16 @@ def test_sets_built_from_two(case: Case) -> None:
         assert grid.of(union(p, q)) == rows[p] & rows[q], context
         assert grid.of(explication(p, q)) == rows[p], context
         assert rows[q] & grid.of(rest) & ~rows[p] == 0, context
-        for weaker in (semantic_intersection(p, q), cover([p, q])):
+        for weaker in (semantic_intersection(p, q), common_predicate([p, q])):
             assert (rows[p] | rows[q]) & ~grid.of(weaker) == 0, context
             assert implies(p, weaker), context
             assert implies(q, weaker), context
-        assert cover([p, q]) == cover([q, p]), context
+        assert common_predicate([p, q]) == common_predicate([q, p]), context
         assert semantic_intersection(p, q) == semantic_intersection(q, p), context
         if implies(p, q):
             assert rows[q] & grid.of(rest) == rows[p], context
             assert equivalent(conjunction(q, rest), p), context
-            assert cover([p, q]) == normalized(q), context
+            assert common_predicate([p, q]) == normalized(q), context
 
 
 @CASES
@@ -243,7 +243,7 @@ def test_normalized_is_the_same_and_final(case: Case) -> None:
         assert grid.of(once) == grid.of(p), (str(p), str(once))
         assert equivalent(p, once), (str(p), str(once))
         assert normalized(once) == once, (str(p), str(once))
-        assert cover([p]) == cover([p, p]) == once
+        assert common_predicate([p]) == common_predicate([p, p]) == once
         if facts(p).satisfiable:
             for predicate in once:
                 others = PredSet(tuple(o for o in once if o != predicate))
@@ -408,18 +408,18 @@ def test_union_and_difference_drop_what_follows() -> None:
 )
 def test_text_of_covers(sets: list[str], expected: str) -> None:
     for order in itertools.permutations(map(where, sets)):
-        assert str(cover(order)) == expected
+        assert str(common_predicate(order)) == expected
 
 
 def test_a_cover_of_many_values_is_a_range_unless_one_of_them_has_them_all() -> None:
     evens = [where(f"a = {2 * n}") for n in range(MAX_POINTS + 1)]
-    assert str(cover(evens)) == "a <= 64 and a >= 0"
-    assert len(cover(evens[:-1]).or_preds[0].literals) == MAX_POINTS
+    assert str(common_predicate(evens)) == "a <= 64 and a >= 0"
+    assert len(common_predicate(evens[:-1]).or_preds[0].literals) == MAX_POINTS
     listed = where(f"a in ({', '.join(str(2 * n) for n in range(100))})")
-    assert cover([listed]) == normalized(listed) == cover([*evens, listed])
+    assert common_predicate([listed]) == normalized(listed) == common_predicate([*evens, listed])
     ranges = [where(f"x between {10 * n} and {10 * n + 5}") for n in range(17)]
-    assert str(cover(ranges)) == "x <= 165.0d and x >= 0.0d"
-    assert len(cover(ranges[:-1]).or_preds) == 17
+    assert str(common_predicate(ranges)) == "x <= 165.0d and x >= 0.0d"
+    assert len(common_predicate(ranges[:-1]).or_preds) == 17
 
 
 def test_hundreds_of_predicates_take_no_time() -> None:

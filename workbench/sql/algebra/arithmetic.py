@@ -64,10 +64,7 @@ def bounded(precision: int, scale: int) -> DataType:
 def result_type(operator: str, left: Expression, right: Expression) -> DataType:
     """The type of ``+ - * / % div`` on numbers. Division of integers gives DOUBLE.
 
-    Example:
-        >>> from workbench.sql.algebra.expressions import Column
-        >>> str(result_type("*", Constant(Decimal("0.5"), decimal(1, 1)), Column("amount", decimal(15, 2))))
-        'decimal(17,3)'
+    0.5 times a decimal(15,2) is a decimal(17,3).
     """
     kinds = {left.type.kind, right.type.kind}
     if operator == "div":

@@ -15,8 +15,6 @@ from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.folding import constant_as, fold, parse_date
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, STRING, TIMESTAMP, DataType, Kind, common_type
 
-_TIME = (Kind.DATE, Kind.TIMESTAMP)
-
 
 class TypeClash(Exception):
     """Types do not go together; ``bind`` turns it into an error with a place.
@@ -50,7 +48,7 @@ def coerce(expression: Expression, type_: DataType) -> Expression:
         converted = constant_as(expression, type_)
         if converted is not None:
             return converted
-    elif (have.numeric and type_ == DOUBLE) or have.kind is type_.kind or {have.kind, type_.kind} == set(_TIME):
+    elif (have.numeric and type_ == DOUBLE) or have.kind is type_.kind or (have.temporal and type_.temporal):
         return Call("cast", (expression,), type_)
     raise TypeClash(f"type clash: {type_.kind} is needed, not {have}", expression, hint=_hint(expression, type_))
 
@@ -114,11 +112,11 @@ def _clash(left: Expression, right: Expression) -> TypeClash:
 
 def _hint(expression: Expression, type_: DataType) -> str:
     if isinstance(expression, Constant) and isinstance(expression.value, str):
-        if type_.kind in _TIME:
+        if type_.temporal:
             return "write a date as DATE '2002-11-20', or use TO_DATE with a format"
         if type_.numeric:
             return "write the number without quotes"
-    if isinstance(expression, Constant) and isinstance(expression.value, int) and type_.kind in _TIME:
+    if isinstance(expression, Constant) and isinstance(expression.value, int) and type_.temporal:
         date = parse_date(str(expression.value), "yyyyMMdd")
         return f"write DATE '{date or '2002-11-20'}'"
     if type_.kind is Kind.STRING and isinstance(expression, Constant):
@@ -166,7 +164,7 @@ def as_time(expression: Expression) -> Expression:
     Raises:
         TypeClash: it is neither.
     """
-    if expression.type.kind in _TIME:
+    if expression.type.temporal:
         return expression
     if isinstance(expression, Constant):
         converted = constant_as(expression, DATE) or constant_as(expression, TIMESTAMP)

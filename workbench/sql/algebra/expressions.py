@@ -261,14 +261,10 @@ _COMPUTED = re.compile(r"_[0-9a-f]{8}$")
 
 
 def column_name(expression: Expression | AggregateCall) -> str:
-    """A readable, safe and unique column name for a computed expression; a plain column keeps its own name.
+    """A readable, safe and unique column name for a computed expression, such as ``sum_a_466e6fac``.
 
-    A column that looks computed itself gets a new one: COUNT(*) of groups by COUNT(*) has two columns of that text.
-
-    Example:
-        >>> from workbench.sql.algebra.types import INTEGER
-        >>> column_name(AggregateCall("sum", (Column("a", INTEGER),), INTEGER))
-        'sum_a_466e6fac'
+    A plain column keeps its own name, unless it looks computed itself: COUNT(*) of groups by COUNT(*) has two columns
+    of that text.
     """
     if isinstance(expression, Column) and not expression.source and not _COMPUTED.search(expression.name):
         return expression.name

@@ -49,6 +49,11 @@ class DataType:
         return self.kind in (Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE)
 
     @property
+    def temporal(self) -> bool:
+        """Whether it is a DATE or TIMESTAMP."""
+        return self.kind in (Kind.DATE, Kind.TIMESTAMP)
+
+    @property
     def exact(self) -> bool:
         """Whether linear arithmetic on the type has no rounding."""
         return self.kind in (Kind.INTEGER, Kind.DECIMAL, Kind.DATE)

@@ -70,7 +70,7 @@ def cast_(b: ExpressionBinder, node: exp.Cast | exp.TryCast) -> Expression:
     type_ = _type(b, to)
     value = b.bind(node.this)
     length = node.args["to"].expressions
-    if type_.kind in (Kind.DATE, Kind.TIMESTAMP):
+    if type_.temporal:
         return cast_to_time(b, value, type_, node)
     if type_ == INTEGER and b.dialect == "oracle" and value.type.kind in (Kind.DECIMAL, Kind.DOUBLE):
         value = call("round", value)  # Oracle's INTEGER is a NUMBER, to which it rounds

@@ -34,7 +34,7 @@ def plus_minus(b: ExpressionBinder, node: exp.Add | exp.Sub) -> Expression:
     left, right = b.bind(node.this), b.bind(node.expression)
     if left.type == TIMESTAMP and right.type == INTEGER:
         return call("add_seconds", left, call("*", right, Constant(sign * 86400, INTEGER)))
-    if left.type == TIMESTAMP and right.type.kind in (Kind.DATE, Kind.TIMESTAMP):
+    if left.type == TIMESTAMP and right.type.temporal:
         day = "TRUNC(x)" if b.dialect == "oracle" else "CAST(x AS DATE)"
         b.source.refuse("the difference of timestamps", node, f"subtract dates: {day}")
     return call("+" if sign == 1 else "-", left, right)
@@ -185,7 +185,7 @@ def as_text(b: ExpressionBinder, value: Expression, node: exp.Expr) -> Expressio
         UnsupportedError: Oracle writes fractions its own way, and dates by a setting of the session.
     """
     if b.dialect == "oracle" and not coercion.is_null(value):
-        if value.type.kind in (Kind.DATE, Kind.TIMESTAMP):
+        if value.type.temporal:
             b.source.refuse(f"a {value.type.kind.upper()} as text without a format", node, "TO_CHAR(x, 'YYYY-MM-DD')")
         if value.type.kind in (Kind.DECIMAL, Kind.DOUBLE):
             b.source.refuse("a number with a fraction as text", node, "Oracle writes .5 for 0.5; keep it a number")

@@ -25,7 +25,6 @@ _UNITS = {"YEAR": "YEAR", "YYYY": "YEAR", "SYYYY": "YEAR", "YY": "YEAR", "QUARTE
 _PARTS = {"YEAR": "year", "MONTH": "month", "DAY": "day", "QUARTER": "quarter", "WEEK": "week", "DOW": "dayofweek",
           "DAYOFWEEK": "dayofweek", "DOY": "dayofyear", "DAYOFYEAR": "dayofyear", "HOUR": "hour", "MINUTE": "minute",
           "SECOND": "second"}  # fmt: skip
-_TIMES = (Kind.DATE, Kind.TIMESTAMP)
 
 
 # ---- formats ---------------------------------------------------------------------------------------------------------
@@ -58,7 +57,7 @@ def to_char(b: ExpressionBinder, node: exp.ToChar) -> Expression:
     """TO_CHAR of a date or timestamp under a format, or of an integer."""
     value = b.bind(node.this)
     format_ = node.args.get("format")
-    if value.type.kind in _TIMES:
+    if value.type.temporal:
         if format_ is None:
             b.source.refuse("TO_CHAR of a date without a format", node, "TO_CHAR(d, 'YYYYMMDD')")
         return call("date_format", value, _pattern(b, format_, date_formats.from_oracle))
@@ -77,7 +76,7 @@ def to_date(b: ExpressionBinder, node: exp.Expr) -> Expression:
     """TO_DATE of text under a format; without one a cast."""
     value = b.bind(_unwrapped(node.this))
     format_ = node.args.get("format")
-    if format_ is None or value.type.kind in _TIMES:
+    if format_ is None or value.type.temporal:
         return cast_to_time(b, value, DATE, node)
     # A DATE of Oracle has a time of day, which is a TIMESTAMP here.
     timed = b.dialect == "oracle" and re.search("%-?[HIMSp]", format_.name)
@@ -180,7 +179,7 @@ def truncate_time(b: ExpressionBinder, node: exp.DateTrunc | exp.TimestampTrunc)
 def trunc(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     """TRUNC without a unit, of a date to its day or of a number to its digits: the type decides."""
     value = arguments[0]
-    if value.type.kind in _TIMES and len(arguments) == 1:
+    if value.type.temporal and len(arguments) == 1:
         return cast(value, DATE)
     if value.type.kind not in (Kind.INTEGER, Kind.DECIMAL):
         raise TypeClash(f"TRUNC needs a date or an exact number, not {value.type}", value)

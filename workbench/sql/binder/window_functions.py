@@ -15,7 +15,7 @@ from workbench.sql.algebra import coercion
 from workbench.sql.algebra.aggregates import expand
 from workbench.sql.algebra.expressions import AggregateCall, Call, Constant, Expression
 from workbench.sql.algebra.functions import call
-from workbench.sql.algebra.types import INTEGER, TIMESTAMP, Kind
+from workbench.sql.algebra.types import INTEGER, TIMESTAMP
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.syntax.limits import MAX_WINDOWS
 from workbench.sql.windows.overlapping import window_start
@@ -42,7 +42,7 @@ def bind_window(b: ExpressionBinder, node: exp.Anonymous) -> Expression:
     if not 2 <= len(parts) <= most:
         raise b.source.error(f"{name} takes {takes}, not {len(parts)} arguments", node)
     time = coercion.as_time(b.bind(parts[0]))
-    if time.type.kind not in (Kind.DATE, Kind.TIMESTAMP):
+    if not time.type.temporal:
         raise b.source.error(f"{name} needs a date or a timestamp, not {time.type}", parts[0])
     time = coercion.coerce(time, TIMESTAMP)
     size, *rest = (_seconds(b, part) for part in parts[1:])

@@ -215,13 +215,7 @@ def why_not_canonical(literal: Literal) -> str | None:
     """Why arithmetic of a comparison was not solved, for an analyst who wonders why nothing was shared.
 
     Returns:
-        A sentence, or ``None`` when nothing was left.
-
-    Example:
-        >>> from workbench.sql.algebra.expressions import Column
-        >>> x = Column("x", DOUBLE)
-        >>> why_not_canonical(Literal(Call("*", (x, x), DOUBLE), Operator.GT, Constant(1.0, DOUBLE)))
-        '`x * x` is DOUBLE and cannot be inverted exactly'
+        A sentence, such as "`x * x` is DOUBLE and cannot be inverted exactly"; ``None`` when nothing was left.
     """
     if literal.right is None:
         return None

@@ -218,7 +218,7 @@ def semantic_intersection(p: PredSet, q: PredSet) -> PredSet:
     return normalized(pred_set(set(explication(p, q)) & set(explication(q, p))))
 
 
-def cover(sets: Sequence[PredSet]) -> PredSet:
+def common_predicate(sets: Sequence[PredSet]) -> PredSet:
     """The common predicate of several PredSets: the strongest we can state that every one implies, in any order.
 
     For each expression that all of them test, the union of their values, or one interval around them when they are many

@@ -1,8 +1,7 @@
-"""Literals as sets of values: what one expression may be for a disjunction of tests on it to be true, and back.
+"""Literals to sets of values of the expression they test, and back.
 
-The thesis compares literals by a table of operators and the order of their constants (T6.2.3, Table 6.1). Sets say the
-same and more: implication is containment, a conjunction an intersection, a disjunction a union, and what several tests
-on one expression say together is seen without further rules.
+The thesis compares literals by a table of operators and the order of their constants (T6.2.3, Table 6.1). With sets
+implication is containment, a conjunction an intersection, and a disjunction a union.
 """
 
 from __future__ import annotations
@@ -52,15 +51,8 @@ class Subject(HashedOnce):
 def value_set(literal: Literal) -> ValueSet | None:
     """The values of the left side that make a literal true; ``None`` where they are not certain.
 
-    Not certain are comparisons of two expressions, and those with a constant of a type that Spark would convert.
-
-    Example:
-        >>> from workbench.sql.algebra.expressions import Column
-        >>> from decimal import Decimal
-        >>> from workbench.sql.algebra.types import INTEGER, decimal
-        >>> half = Constant(Decimal("2.5"), decimal(2, 1))
-        >>> value_set(Literal(Column("a", INTEGER), Operator.EQ, half)) == EMPTY
-        True
+    Not certain are comparisons of two expressions, and those with a constant of a type that Spark would convert. No
+    value makes ``a = 2.5`` true of an INTEGER.
     """
     match literal.operator:
         case Operator.IS_NULL:
@@ -82,13 +74,6 @@ def subject_and_values(literal: Literal) -> tuple[Subject, ValueSet]:
 
     A boolean expression that must hold is tested for true, one under NOT for false. A comparison of two expressions is
     a set of {less, equal, greater}, since one of the three is the case when neither side is NULL.
-
-    Example:
-        >>> from workbench.sql.algebra.expressions import Column
-        >>> from workbench.sql.algebra.types import INTEGER
-        >>> a, b = Column("a", INTEGER), Column("b", INTEGER)
-        >>> subject_and_values(Literal(b, Operator.GT, a)) == subject_and_values(Literal(a, Operator.LT, b))
-        True
     """
     literal = orient(literal)
     left, right = literal.left, literal.right
@@ -148,9 +133,8 @@ def to_or_preds(left: Expression | Subject, values: ValueSet) -> list[ORPred]:
     """The CNF of a set: equal sets give equal text.
 
     A bound below and one above, and ``<>`` or a disjunction of two for each gap; or one disjunction where this takes
-    fewer literals, as a list of equalities also where it takes as many. Of the two ways to write a bound the one with
-    the rounder constant is taken, the one with fewer digits before its last zeros, and the closed one if both are as
-    round: `> 500`, not `>= 501`.
+    fewer literals (a list of equalities also where it takes as many). Of the two ways to write a bound the one with the
+    rounder constant is taken, and the closed one if both are as round: `> 500`, not `>= 501`.
 
     Args:
         left: the expression, or what else is tested.

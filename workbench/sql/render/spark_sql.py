@@ -67,9 +67,6 @@ def user_function(name: str) -> str:
     Example:
         >>> user_function("halved@1")
         '`halved@1`'
-        >>> user_function("reflect")
-        Traceback (most recent call last):
-        workbench.errors.SqlError: 'reflect' is no function of the session
     """
     if not re.fullmatch(r"[^`]+@\d+", name):
         raise SqlError(f"{name!r} is no function of the session")
@@ -96,12 +93,7 @@ def or_pred_to_spark(or_pred: ORPred, column: Naming) -> str:
 
 
 def predicates_to_spark(predicates: PredSet, column: Naming) -> str:
-    """Boolean Spark SQL for a conjunction; the empty one is ``true``.
-
-    Example:
-        >>> predicates_to_spark(PredSet(), lambda c: c.name)
-        'true'
-    """
+    """Boolean Spark SQL for a conjunction; the empty one is ``true``."""
     return " and ".join(or_pred_to_spark(p, column) for p in predicates) or "true"
 
 

@@ -92,13 +92,12 @@ def loop_of(expression: Expression) -> Call | None:
     return next((part for part in walk(expression) if isinstance(part, Call) and part.function == INSTANT), None)
 
 
-_TIMES = (Kind.DATE, Kind.TIMESTAMP, Kind.INTEGER)
 _EPOCH = dt.datetime(1970, 1, 1)
 
 
 def is_time(type_: DataType) -> bool:
     """Whether values of a type can be times: days, microseconds, or numbers that count something."""
-    return type_.kind in _TIMES
+    return type_.temporal or type_.kind is Kind.INTEGER
 
 
 def as_number(value: Value) -> int | None:
