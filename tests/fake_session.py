@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import example_network
@@ -18,7 +19,8 @@ from workbench.explain.describe import NetworkView
 from workbench.explain.explanation import ExplanationView
 from workbench.network.network import Network
 from workbench.network.nodes import Node
-from workbench.session.views import SessionViews
+from workbench.notebook.session import SessionViews
+from workbench.session.player import Player
 from workbench.sharing.decisions import Decision, Rule
 from workbench.sql.algebra.types import DATE, INTEGER, DataType, decimal
 from workbench.streams.source import QuarantinedRow
@@ -90,6 +92,14 @@ class FakeSession(SessionViews):
     interrupts: dict[int, int] = field(default_factory=dict)
     underway: Progress | None = None
     added: list[tuple[Any, ...]] = field(default_factory=list)
+
+    @cached_property
+    def player(self) -> Player:
+        return Player(self)
+
+    def stop_playing(self) -> None:
+        if "player" in vars(self):
+            self.player.close()
 
     @property
     def network(self) -> NetworkView:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.options import Options
 
 if TYPE_CHECKING:
-    from workbench.session.session import Session
+    from workbench.notebook.session import Session
 
 __all__ = ["Options", "Session"]
 
@@ -15,7 +15,7 @@ __all__ = ["Options", "Session"]
 def __getattr__(name: str) -> Any:
     # Planning modules and the doctor are imported without Spark, so the session is only loaded when asked for.
     if name == "Session":
-        from workbench.session.session import Session
+        from workbench.notebook.session import Session
 
         return Session
     raise AttributeError(f"module 'workbench' has no attribute {name!r}")

@@ -29,9 +29,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     run.add_argument("--batches", type=_number, metavar="N", help="how many (default: all there are)")
     trust = "load functions that others added to the session, which runs their code"
     run.add_argument("--trust", action="store_true", help=trust)
-    told = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
-        return run_session(told.path, told.batches, told.trust or None)
+        return run_session(options.path, options.batches, options.trust or None)
     except WorkbenchError as problem:
         print(problem, file=sys.stderr)
         return 1
@@ -64,13 +64,13 @@ def run_session(path: str, batches: int | None, trust: bool | None = None) -> in
             if not reports:
                 print("the streams have ended")
                 break
-            _tell(reports[0])
+            _print_report(reports[0])
             batches = None if batches is None else batches - 1
         print(f"stopped after batch {session.batch}", flush=True)
     return 0
 
 
-def _tell(report: BatchReport) -> None:
+def _print_report(report: BatchReport) -> None:
     changed = sum(1 for rows in report.changes.values() if rows)
     queries = "1 query has" if changed == 1 else f"{changed:,} queries have"
     print(f"batch {report.batch}: {counted(report.rows, 'row')} in {report.seconds:.2f} s, {queries} news", flush=True)

@@ -15,7 +15,6 @@ from catalog.random_networks import MONEY, network
 
 from workbench.catalog.catalog import Catalog, QueryText
 from workbench.catalog.database import CatalogError
-from workbench.catalog.session_rows import OperatorRow
 from workbench.network.network import Network, QueryPlan
 from workbench.network.nodes import Aggregate, Branch, Join, Read, Selection, SetOperation, SetOperator, Source
 from workbench.sql.algebra.expressions import AggregateCall, Column, Constant, column_name
@@ -358,37 +357,8 @@ def test_a_file_of_another_version_is_refused(tmp_path):
     connection = sqlite3.connect(tmp_path / "c.db")
     connection.execute("PRAGMA user_version = 99")
     connection.close()
-    with pytest.raises(CatalogError, match="version 99, and this workbench reads version 5"):
+    with pytest.raises(CatalogError, match="version 99, and this workbench reads version 6"):
         Catalog(tmp_path / "c.db")
-
-
-def test_a_file_of_an_older_version_is_brought_to_the_present_one(tmp_path):
-    Catalog(tmp_path / "c.db").close()
-    connection = sqlite3.connect(tmp_path / "c.db")
-    connection.execute("ALTER TABLE batches DROP COLUMN set_aside")
-    connection.execute("ALTER TABLE operator_timings DROP COLUMN alone")
-    connection.execute("ALTER TABLE operator_timings DROP COLUMN together")
-    connection.execute("DROP TABLE pruned")
-    connection.execute("ALTER TABLE streams DROP COLUMN checksum")
-    for column in ("seconds", "memory", "least", "most", "signature"):
-        connection.execute(f"ALTER TABLE user_functions DROP COLUMN {column}")
-    connection.execute("INSERT INTO streams VALUES ('F', 1, '0-F', 0, NULL, 5, 1, 5)")
-    connection.execute("INSERT INTO user_functions VALUES ('f', 1, 'double', '3.11', x'00')")
-    connection.execute("INSERT INTO batches VALUES (1, 5, 0.5, '{\"f\": 5}', '{}')")
-    connection.execute("INSERT INTO operator_timings VALUES (1, 0, 'F1', 5, 5, 0.25, '{\"F1\": 5}')")
-    connection.execute("PRAGMA user_version = 2")
-    connection.commit()
-    connection.close()
-    for copied in (True, False):  # by who only reads, and by who writes
-        catalog = Catalog(tmp_path / "c.db", copied=copied)
-        (batch,) = catalog.session.batches()
-        assert (batch.arrived, batch.late_rows) == ({"f": 5}, {})
-        assert batch.operators == (OperatorRow("F1", 5, 5, 0.25, {"F1": 5}, {}, 0.0),)
-        assert catalog.session.streams()[0].checksum is None
-        ((function, stored),) = catalog.session.functions()
-        assert (function.takes, stored.seconds, stored.memory) == ((0, None), 10, 1024)
-        assert stored.signature is None
-        catalog.close()
 
 
 def test_a_file_that_is_no_catalog_is_refused_and_not_touched(tmp_path):

@@ -1,4 +1,4 @@
-"""Expressions as JSON: exact there and back, and different for different ones."""
+"""What is stored as JSON: exact there and back, and different for different ones."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from decimal import Decimal
 
 import pytest
 from catalog.random_networks import VALUES
+from sql.bind_schema import SCHEMA
 
 from workbench.catalog.codec import (
+    decode,
+    encode,
     expression_json,
     expression_of,
     expressions_json,
@@ -20,6 +23,8 @@ from workbench.catalog.codec import (
 )
 from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, text
 from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, STRING, decimal
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.logical import LogicalQuery
 
 CONSTANTS = [Constant(value, type_) for type_, values in VALUES.items() for value in (*values, None)]
 
@@ -83,3 +88,27 @@ def test_statistics_are_the_same_afterwards(statistic):
 @pytest.mark.parametrize("type_", [*VALUES, decimal(38, 0)], ids=str)
 def test_types_are_told_by_their_names(type_):
     assert type_of(str(type_)) == type_
+
+
+TEXTS = [
+    "SELECT * FROM T",
+    "SELECT a AS \"Ω '1'\", m * 1.50 AS b, DATE '2002-11-29' AS d, NULL AS n, -0.0 + x AS z FROM T",
+    "SELECT DISTINCT s FROM T WHERE m > 1 OR s LIKE 'a%' AND a IS NULL AND ts > TIMESTAMP '2002-11-29 10:00:00.5'",
+    "SELECT T.a FROM T, U WHERE T.a = U.k AND T.m > 0.5 * U.a AND zipdistance(T.s, U.s) < 50",
+    "SELECT s, COUNT(DISTINCT a) AS n, AVG(m) AS m, rms(x) AS r FROM T GROUP BY s HAVING SUM(m) > 1e3",
+    "SELECT a FROM T UNION ALL SELECT b FROM T WHERE m < 0 EXCEPT SELECT COUNT(*) FROM U",
+    "SELECT n FROM (SELECT COUNT(*) AS n FROM T) v WHERE n > 3",
+]
+
+
+@pytest.mark.parametrize("sql", TEXTS)
+def test_a_logical_query_is_the_same_afterwards(sql):
+    query = bind(sql, "spark", SCHEMA).query
+    again = decode(encode(query, LogicalQuery), LogicalQuery)
+    assert again == query and repr(again) == repr(query)
+    assert encode(again, LogicalQuery) == encode(query, LogicalQuery)
+
+
+def test_different_queries_have_different_texts():
+    stored = {encode(bind(sql, "spark", SCHEMA).query, LogicalQuery) for sql in TEXTS}
+    assert len(stored) == len(TEXTS)

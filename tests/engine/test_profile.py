@@ -66,7 +66,7 @@ def test_a_node_alone_finds_what_it_finds_in_its_operator(spark: SparkSession, m
         (report,) = oracle.session.run(1, profile=True)
         oracle.catch_up()
         oracle.check_results()
-        some = frozenset(id_ for tree in oracle.session._engine.state.trees.values() for id_ in semijoined(tree))
+        some = frozenset(id_ for tree in oracle.session.parts.engine.state.trees.values() for id_ in semijoined(tree))
         alone = {id_: seconds for operator in report.operators for id_, seconds in operator.alone.items()}
         assert len(alone) > 20
         assert all(report.node(id_).seconds == seconds > 0 for id_, seconds in alone.items())

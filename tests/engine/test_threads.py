@@ -53,7 +53,7 @@ def test_answers_read_while_batches_run_are_those_after_some_batch(oracle: Oracl
     player.close()
     assert late.registered <= session.batch == 3
     assert session.progress is None and all(0 <= p.done <= p.total for p in underway)
-    assert max(p.total for p in underway) == len(session._engine.state.trees)
+    assert max(p.total for p in underway) == len(session.parts.engine.state.trees)
     session.seek(0)
     sizes = {name: [session.query(name).count()] for name in CASES}
     while session.batch < 3:

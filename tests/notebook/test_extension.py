@@ -96,7 +96,7 @@ def test_a_session_made_by_hand_is_used(loaded, run):
 
 def test_a_folder_is_opened_with_or_without_the_functions_of_others(monkeypatch):
     trusted: list[bool | None] = []
-    monkeypatch.setattr("workbench.session.session.Session.open", lambda path, trust=None: trusted.append(trust))
+    monkeypatch.setattr("workbench.notebook.session.Session.open", lambda path, trust=None: trusted.append(trust))
     spark = started(lambda: None)[0]
     context = NotebookContext({}, FakeSession, partial(extension.open_session, spark))
     context.open("folder")

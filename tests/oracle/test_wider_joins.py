@@ -29,7 +29,7 @@ def counted(least: int, window: int) -> Case:
 
 def joins(oracle: Oracle) -> int:
     """How many joins there are."""
-    return sum(isinstance(node, Join) for node in oracle.session._state.network.nodes.values())
+    return sum(isinstance(node, Join) for node in oracle.session.network.network.nodes.values())
 
 
 @pytest.mark.parametrize("seed", [3, 4])

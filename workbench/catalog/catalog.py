@@ -20,8 +20,8 @@ from workbench.catalog.codec import expression_json, expression_of
 from workbench.catalog.database import CatalogError, Database
 from workbench.catalog.node_rows import NodeRows
 from workbench.catalog.predicate_index import Predicates
+from workbench.catalog.records import Settings
 from workbench.catalog.search import Search
-from workbench.catalog.session_rows import SessionRows
 from workbench.network.network import Network, QueryPlan
 from workbench.network.nodes import Node, NodeId, Read, kind_of
 from workbench.network.reads import reads
@@ -72,8 +72,9 @@ class Catalog(Search):
         else:
             database = Database(path, durable)
         super().__init__(database, Predicates(database))
-        self.session = SessionRows(database)
-        """What a session consists of beside its network."""
+        self.database = database
+        """The relations; those that hold a session are read and written by the session itself."""
+        self.settings = Settings(database)
         self._rows = NodeRows(database, self._predicates)
         self._nodes_read: dict[NodeId, Node] = {}
         self._plans_read: dict[str, QueryPlan] = {}
@@ -87,7 +88,18 @@ class Catalog(Search):
 
     def close(self) -> None:
         """Close the file."""
-        self._database.close()
+        self.database.close()
+
+    @property
+    def commits(self) -> int:
+        """How often the session was committed."""
+        return int(self.settings.get("commits", 0))
+
+    @property
+    def identity(self) -> str | None:
+        """Which session this is the catalog of; ``None`` in catalogs of older versions."""
+        identity: str | None = self.settings.get("session")
+        return identity
 
     def copy_to(self, path: Path) -> None:
         """Write the catalog to a new file.
@@ -96,7 +108,7 @@ class Catalog(Search):
             CatalogError: SQLite cannot write it.
         """
         try:
-            self._database.copy_to(path)
+            self.database.copy_to(path)
         except sqlite3.Error as error:
             raise CatalogError(f"{path} cannot be written: {error}") from error
 
@@ -120,10 +132,10 @@ class Catalog(Search):
         """Add a node, or replace the one with its id, which keeps its place in the order."""
         with self.transaction():
             self._changed.add(node.id)
-            found = self._database.first("SELECT kind FROM nodes WHERE id = ?", node.id)
+            found = self.database.first("SELECT kind FROM nodes WHERE id = ?", node.id)
             before = self._take_out(node.id, found[0]) if found else set()
             if not found:
-                self._database.run(
+                self.database.run(
                     "INSERT INTO nodes SELECT ?, ?, coalesce(max(position), 0) + 1 FROM nodes", (node.id, kind_of(node))
                 )
             self._rows.insert(node)
@@ -134,28 +146,28 @@ class Catalog(Search):
     def put_order(self, ids: Iterable[NodeId]) -> None:
         """Give all nodes their places in the order."""
         with self.transaction():
-            self._database.run("UPDATE nodes SET position = -position")  # no place is taken twice on the way
+            self.database.run("UPDATE nodes SET position = -position")  # no place is taken twice on the way
             places = ((place, id_) for place, id_ in enumerate(ids, start=1))
-            self._database.run_many("UPDATE nodes SET position = ? WHERE id = ?", places)
+            self.database.run_many("UPDATE nodes SET position = ? WHERE id = ?", places)
 
     def remove_node(self, id_: NodeId) -> None:
         """Remove a node, and the predicates and expressions that only it had; nothing happens if there is none."""
         with self.transaction():
-            found = self._database.first("SELECT kind FROM nodes WHERE id = ?", id_)
+            found = self.database.first("SELECT kind FROM nodes WHERE id = ?", id_)
             if found is None:
                 return
             self._changed.add(id_)
             before = self._take_out(id_, found[0])
-            self._database.run("DELETE FROM nodes WHERE id = ?", [id_])
-            self._database.run("DELETE FROM serves WHERE node = ?", [id_])
-            columns.forget(self._database, id_)
+            self.database.run("DELETE FROM nodes WHERE id = ?", [id_])
+            self.database.run("DELETE FROM serves WHERE node = ?", [id_])
+            columns.forget(self.database, id_)
             self._predicates.sweep(before)
             self._nodes_read.pop(id_, None)
 
     def node(self, id_: NodeId) -> Node | None:
         """The node of an id, if there is one."""
         if id_ not in self._nodes_read:
-            found = self._database.first("SELECT kind FROM nodes WHERE id = ?", id_)
+            found = self.database.first("SELECT kind FROM nodes WHERE id = ?", id_)
             if found is None:
                 return None
             self._nodes_read[id_] = self._rows.read(id_, found[0])
@@ -169,20 +181,20 @@ class Catalog(Search):
             written: its text.
         """
         with self.transaction():
-            name, place = plan.name, self._database.first("SELECT position FROM queries WHERE name = ?", plan.name)
+            name, place = plan.name, self.database.first("SELECT position FROM queries WHERE name = ?", plan.name)
             before = self._take_out_query(name)
-            (position,) = place or self._database.rows("SELECT coalesce(max(position), 0) + 1 FROM queries")[0]
+            (position,) = place or self.database.rows("SELECT coalesce(max(position), 0) + 1 FROM queries")[0]
             wants, window = map(self._predicates.put, (plan.read.required, plan.window))
             about = (written.sql, written.dialect, written.logical)
-            self._database.insert("queries", [(name, position, plan.read.root, wants, window, *about)])
-            self._database.insert(
+            self.database.insert("queries", [(name, position, plan.read.root, wants, window, *about)])
+            self.database.insert(
                 "query_outputs",
                 (
                     (name, i, o.name, text(o.expression), str(o.type), expression_json(o.expression))
                     for i, o in enumerate(plan.outputs)
                 ),
             )
-            self._database.insert("query_nodes", ((name, i, id_) for i, id_ in enumerate(plan.nodes)))
+            self.database.insert("query_nodes", ((name, i, id_) for i, id_ in enumerate(plan.nodes)))
             self._insert_reads(_QUERY, name, [plan.read])
             self._predicates.sweep(before)
             self._plans_read[name] = plan
@@ -197,8 +209,8 @@ class Catalog(Search):
         """Change the nodes that a query of the catalog reads."""
         with self.transaction():
             self._changed.add(plan.name)
-            self._database.run("DELETE FROM query_nodes WHERE query = ?", [plan.name])
-            self._database.insert("query_nodes", ((plan.name, i, id_) for i, id_ in enumerate(plan.nodes)))
+            self.database.run("DELETE FROM query_nodes WHERE query = ?", [plan.name])
+            self.database.insert("query_nodes", ((plan.name, i, id_) for i, id_ in enumerate(plan.nodes)))
             self._plans_read[plan.name] = plan
 
     def remove_query(self, name: str) -> None:
@@ -206,19 +218,17 @@ class Catalog(Search):
         with self.transaction():
             before = self._take_out_query(name)
             self.set_serves(name, ())
-            self._database.run("DELETE FROM decisions WHERE query = ?", [name])
+            self.database.run("DELETE FROM decisions WHERE query = ?", [name])
             self._predicates.sweep(before)
 
     def plan(self, name: str) -> QueryPlan | None:
         """The plan of a query, if there is one."""
         if name not in self._plans_read:
-            found = self._database.first("SELECT root, predicates, window FROM queries WHERE name = ?", name)
+            found = self.database.first("SELECT root, predicates, window FROM queries WHERE name = ?", name)
             if found is None:
                 return None
-            outputs = self._database.rows(
-                "SELECT name, json FROM query_outputs WHERE query = ? ORDER BY position", name
-            )
-            nodes = self._database.column("SELECT node FROM query_nodes WHERE query = ? ORDER BY position", name)
+            outputs = self.database.rows("SELECT name, json FROM query_outputs WHERE query = ? ORDER BY position", name)
+            nodes = self.database.column("SELECT node FROM query_nodes WHERE query = ? ORDER BY position", name)
             self._plans_read[name] = QueryPlan(
                 name,
                 Read(found[0], self._predicates.predicate_set(found[1])),
@@ -230,19 +240,19 @@ class Catalog(Search):
 
     def query_text(self, name: str) -> QueryText | None:
         """How a query was written, if there is one of that name."""
-        found = self._database.first("SELECT sql, dialect, logical FROM queries WHERE name = ?", name)
+        found = self.database.first("SELECT sql, dialect, logical FROM queries WHERE name = ?", name)
         return QueryText(*found) if found else None
 
     def set_serves(self, query: str, nodes: Iterable[NodeId]) -> None:
         """Say which nodes work for a query."""
         with self.transaction():
-            self._database.run("DELETE FROM serves WHERE query = ?", [query])
-            self._database.insert("serves", ((id_, query) for id_ in set(nodes)))
+            self.database.run("DELETE FROM serves WHERE query = ?", [query])
+            self.database.insert("serves", ((id_, query) for id_ in set(nodes)))
 
     def network(self) -> Network:
         """The network of all nodes and queries, in their order."""
-        ids = self._database.column("SELECT id FROM nodes ORDER BY position")
-        names = self._database.column("SELECT name FROM queries ORDER BY position")
+        ids = self.database.column("SELECT id FROM nodes ORDER BY position")
+        names = self.database.column("SELECT name FROM queries ORDER BY position")
         nodes = {id_: node for id_ in ids if (node := self.node(id_)) is not None}
         return Network(nodes, {name: plan for name in names if (plan := self.plan(name)) is not None})
 
@@ -255,8 +265,8 @@ class Catalog(Search):
                 columns.
         """
         with self.transaction():
-            self._database.run("DELETE FROM decisions WHERE query = ?", [query])
-            self._database.run_many(
+            self.database.run("DELETE FROM decisions WHERE query = ?", [query])
+            self.database.run_many(
                 "INSERT INTO decisions VALUES (?, ?, ?, ?, ?)",
                 [
                     (query, step, row.get("node"), row.get("rule"), json.dumps(row, allow_nan=False))
@@ -267,9 +277,7 @@ class Catalog(Search):
     def decisions(self, query: str) -> list[dict[str, Any]]:
         """The decisions of a query's registration, in order."""
         return list(
-            map(
-                json.loads, self._database.column("SELECT decision FROM decisions WHERE query = ? ORDER BY step", query)
-            )
+            map(json.loads, self.database.column("SELECT decision FROM decisions WHERE query = ? ORDER BY step", query))
         )
 
     def refresh_columns(self, network: Network, carried: columns.Carried) -> None:
@@ -280,7 +288,7 @@ class Catalog(Search):
             carried: the columns of every root.
         """
         with self.transaction():
-            columns.refresh(self._database, network, carried)
+            columns.refresh(self.database, network, carried)
 
     def query(self, sql: str) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
         """A SELECT over the relations of the catalog: column names and rows.
@@ -288,21 +296,21 @@ class Catalog(Search):
         Raises:
             CatalogError: it does something else than reading, or SQLite does not understand it.
         """
-        return self._database.read(sql)
+        return self.database.read(sql)
 
     def tables(self) -> list[tuple[str, tuple[str, ...], int]]:
         """The relations: name, columns, rows."""
         found = []
-        for name in self._database.tables:
-            columns_of = tuple(self._database.column("SELECT name FROM pragma_table_xinfo(?) ORDER BY cid", name))
-            found.append((name, columns_of, int(self._database.rows(f'SELECT count(*) FROM "{name}"')[0][0])))
+        for name in self.database.tables:
+            columns_of = tuple(self.database.column("SELECT name FROM pragma_table_xinfo(?) ORDER BY cid", name))
+            found.append((name, columns_of, int(self.database.rows(f'SELECT count(*) FROM "{name}"')[0][0])))
         return found
 
     @contextmanager
     def _undoable(self, *, keep: bool) -> Iterator[None]:
         done = False
         try:
-            with self._database.savepoint(keep=keep):
+            with self.database.savepoint(keep=keep):
                 yield
                 done = keep
         except sqlite3.Error as error:
@@ -313,7 +321,7 @@ class Catalog(Search):
         finally:
             if not done:
                 self._forget(self._changed)
-            if self._database.outermost:
+            if self.database.outermost:
                 self._changed.clear()
 
     def _forget(self, changed: Iterable[str]) -> None:
@@ -331,19 +339,19 @@ class Catalog(Search):
         self._changed.add(name)
         self._plans_read.pop(name, None)
         before = self._delete_reads(_QUERY, name)
-        before |= set(self._database.column("SELECT window FROM queries WHERE name = ?", name))
-        self._database.run("DELETE FROM queries WHERE name = ?", [name])
+        before |= set(self.database.column("SELECT window FROM queries WHERE name = ?", name))
+        self.database.run("DELETE FROM queries WHERE name = ?", [name])
         for table in ("query_outputs", "query_nodes"):
-            self._database.run(f"DELETE FROM {table} WHERE query = ?", [name])
+            self.database.run(f"DELETE FROM {table} WHERE query = ?", [name])
         return before
 
     def _insert_reads(self, kind: str, reader: str, reads: Iterable[Read]) -> None:
         rows = [(kind, reader, side, r.root, self._predicates.put(r.required)) for side, r in enumerate(reads)]
-        self._database.insert("reads", rows)
+        self.database.insert("reads", rows)
 
     def _delete_reads(self, kind: str, reader: str) -> set[str]:
         """Remove the reads of a reader; ids of the PredSets it wanted."""
         of = (reader, kind)
-        before = self._database.column("SELECT predicate_set FROM reads WHERE reader = ? AND kind = ?", *of)
-        self._database.run("DELETE FROM reads WHERE reader = ? AND kind = ?", of)
+        before = self.database.column("SELECT predicate_set FROM reads WHERE reader = ? AND kind = ?", *of)
+        self.database.run("DELETE FROM reads WHERE reader = ? AND kind = ?", of)
         return set(before)

@@ -1,7 +1,13 @@
-"""Expressions and statistics as JSON text and back, exactly: types, spelling of constants, everything.
+"""The codec of all that a catalog stores: immutable dataclasses as JSON text and back, exactly.
 
-The JSON is made for reading too: ``{"call": "+", "arguments": […], "type": "integer"}``. One value has one text, so the
-text, or a digest of it, tells expressions apart. The canonical text of an expression does not: it leaves types out.
+One ``cattrs`` converter follows the annotations of the classes, so a class needs no code here. The rules of its own:
+
+- An object of a union of classes says its class under ``"is"``: ``{"is":"Column","name":"a","type":"integer"}``.
+- A type is its name: ``"decimal(15,2)"``. An enumeration is its value.
+- A value says its Python type where JSON has none for it: ``{"decimal":"1.50"}``, ``{"float":"nan"}``,
+  ``{"date":"2002-11-29"}``. So spelling and type of a constant come back as they were.
+
+One object has one text.
 """
 
 from __future__ import annotations
@@ -9,103 +15,116 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
-import re
-from collections.abc import Iterable
+from collections.abc import Callable
+from dataclasses import is_dataclass
 from decimal import Decimal
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin
+
+from cattrs import Converter
 
 from workbench.sql.algebra.aggregates import STATISTICS
-from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Expression, Value
+from workbench.sql.algebra.expressions import AggregateCall, Expression, Value
 from workbench.sql.algebra.planning_cache import cached
-from workbench.sql.algebra.types import DataType, Kind
+from workbench.sql.algebra.types import DataType, Kind, parse_type
 
 _MANY = 1 << 16
 """How many decoded texts are cached."""
-_ENCODER = json.JSONEncoder(separators=(",", ":"))
+_JSON = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
+
+
+def encode(value: object, annotation: Any) -> str:
+    """A value as JSON text.
+
+    Args:
+        value: what is stored.
+        annotation: its class, or the union or container of classes that it is of.
+
+    Example:
+        >>> from workbench.sql.algebra.expressions import Column
+        >>> from workbench.sql.algebra.types import INTEGER
+        >>> encode(Column("a", INTEGER), Expression)
+        '{"is":"Column","name":"a","type":"integer","source":0}'
+    """
+    return _JSON.encode(CONVERTER.unstructure(value, unstructure_as=annotation))
+
+
+def decode(stored: str, annotation: Any) -> Any:
+    """The inverse of ``encode``.
+
+    Raises:
+        Exception: the text is not what ``encode`` writes for the annotation; cattrs and Python have several classes.
+    """
+    return CONVERTER.structure(json.loads(stored), annotation)
 
 
 def expression_json(expression: Expression) -> str:
-    """An expression as JSON text.
-
-    Example:
-        >>> from workbench.sql.algebra.types import INTEGER
-        >>> expression_json(Column("a", INTEGER))
-        '{"column":"a","type":"integer"}'
-    """
-    return _dump(_tree(expression))
+    """An expression as JSON text."""
+    return encode(expression, Expression)
 
 
 @cached(_MANY)
 def expression_of(stored: str) -> Expression:
-    """The expression of a JSON text: the inverse of ``expression_json``."""
-    return _expression(json.loads(stored))
+    """The inverse of ``expression_json``."""
+    expression: Expression = decode(stored, Expression)
+    return expression
 
 
-def expressions_json(expressions: Iterable[Expression]) -> str:
+def expressions_json(expressions: tuple[Expression, ...]) -> str:
     """Several expressions as one JSON array."""
-    return _dump([_tree(e) for e in expressions])
+    return encode(expressions, tuple[Expression, ...])
 
 
 @cached(_MANY)
 def expressions_of(stored: str) -> tuple[Expression, ...]:
     """The inverse of ``expressions_json``."""
-    return tuple(map(_expression, json.loads(stored)))
+    expressions: tuple[Expression, ...] = decode(stored, tuple[Expression, ...])
+    return expressions
 
 
 def statistic_json(statistic: AggregateCall) -> str:
     """A basic statistic as JSON text."""
-    tree = {"statistic": statistic.function, "arguments": [_tree(a) for a in statistic.arguments]}
-    return _dump({**tree, "type": str(statistic.type), "distinct": statistic.distinct})
+    return encode(statistic, AggregateCall)
 
 
 @cached(_MANY)
 def statistic_of(stored: str) -> AggregateCall:
-    """The inverse of ``statistic_json``."""
-    tree = json.loads(stored)
-    if tree["statistic"] not in STATISTICS:  # it would become SQL of Spark
-        raise ValueError(f"{tree['statistic']!r} is no statistic")
-    arguments = tuple(map(_expression, tree["arguments"]))
-    return AggregateCall(tree["statistic"], arguments, type_of(tree["type"]), tree["distinct"])
+    """The inverse of ``statistic_json``.
+
+    Raises:
+        ValueError: it is no statistic that the workbench knows.
+    """
+    statistic: AggregateCall = decode(stored, AggregateCall)
+    if statistic.function not in STATISTICS:  # it would become SQL of Spark
+        raise ValueError(f"{statistic.function!r} is no statistic")
+    return statistic
 
 
 @cached(_MANY)
 def type_of(name: str) -> DataType:
-    """The type of that name.
+    """The type of that name."""
+    return parse_type(name)
 
-    Example:
-        >>> type_of("decimal(15,2)")
-        DataType(kind=<Kind.DECIMAL: 'decimal'>, precision=15, scale=2)
+
+def present_json(stored: str) -> str:
+    """The JSON of a logical query as versions 2 to 5 of the catalog wrote it, in the present form.
+
+    They wrote every class, also those of types and enumerations, the first ones with its module before a dot.
     """
-    match = re.fullmatch(r"decimal\((\d+),(\d+)\)", name)
-    return DataType(Kind.DECIMAL, int(match[1]), int(match[2])) if match else DataType(Kind(name))
+
+    def present(part: dict[str, Any]) -> object:
+        match part:
+            case {"is": str(name), **members}:
+                name = name.rpartition(".")[2]
+                if name == "DataType":
+                    return str(DataType(Kind(members["kind"]), members["precision"], members["scale"]))
+                return members["value"] if members.keys() == {"value"} else {"is": name, **members}
+        return part
+
+    return _JSON.encode(json.loads(stored, object_hook=present))
 
 
-def _dump(tree: object) -> str:
-    return _ENCODER.encode(tree)
-
-
-def _tree(expression: Expression) -> dict[str, object]:
-    match expression:
-        case Column(name, type_, source):
-            tree: dict[str, object] = {"column": name, "type": str(type_)}
-            return {**tree, "source": source} if source else tree
-        case Constant(value, type_):
-            return {"constant": plain_value(value), "type": str(type_)}
-        case Call(function, arguments, type_):
-            return {"call": function, "arguments": [_tree(a) for a in arguments], "type": str(type_)}
-
-
-def _expression(tree: dict[str, Any]) -> Expression:
-    type_ = type_of(tree["type"])
-    if "column" in tree:
-        return Column(tree["column"], type_, tree.get("source", 0))
-    if "constant" in tree:
-        return Constant(value_of(tree["constant"]), type_)
-    return Call(tree["call"], tuple(map(_expression, tree["arguments"])), type_)
-
-
-def plain_value(value: Value) -> object:
-    """What JSON has stays as it is; the rest says its Python type, which the SQL type alone would not tell."""
+def _plain_value(value: Value) -> object:
     match value:
         case Decimal():
             return {"decimal": str(value)}
@@ -119,19 +138,57 @@ def plain_value(value: Value) -> object:
             return value
 
 
-def value_of(tree: Any) -> Value:
-    """The inverse of ``plain_value``."""
-    match tree:
+def _value(plain: Any, _: Any) -> Value:
+    match plain:
         case {"decimal": digits}:
             return Decimal(digits)
         case {"float": "nan"}:
-            # The one NaN object of the process: a NaN equals nothing else.
-            return math.nan
+            return math.nan  # the one NaN object of the process: a NaN equals nothing else
         case {"float": digits}:
             return float(digits)
-        case {"timestamp": moment}:
-            return dt.datetime.fromisoformat(moment)
-        case {"date": day}:
-            return dt.date.fromisoformat(day)
+        case {"timestamp": text}:
+            return dt.datetime.fromisoformat(text)
+        case {"date": text}:
+            return dt.date.fromisoformat(text)
         case _:
-            return tree
+            return plain
+
+
+def _is_union_of_classes(annotation: Any) -> bool:
+    """Whether an annotation is a union of at least two dataclasses, and perhaps ``None``."""
+    if get_origin(annotation) not in (Union, UnionType):
+        return False
+    classes = [part for part in get_args(annotation) if part is not NoneType]
+    return len(classes) > 1 and all(map(is_dataclass, classes))
+
+
+def _tagged(union: Any, converter: Converter) -> Callable[[Any], Any]:
+    def unstructure(value: Any) -> Any:
+        if value is None:
+            return None
+        return {"is": type(value).__name__, **converter.unstructure(value, unstructure_as=type(value))}
+
+    return unstructure
+
+
+def _untagged(union: Any, converter: Converter) -> Callable[[Any, Any], Any]:
+    classes = {part.__name__: part for part in get_args(union)}
+
+    def structure(plain: Any, _: Any) -> Any:
+        return None if plain is None else converter.structure(plain, classes[plain["is"]])
+
+    return structure
+
+
+def _converter() -> Converter:
+    converter = Converter()
+    converter.register_unstructure_hook(DataType, str)
+    converter.register_structure_hook(DataType, lambda name, _: type_of(name))
+    converter.register_unstructure_hook(Value, _plain_value)
+    converter.register_structure_hook(Value, _value)
+    converter.register_unstructure_hook_factory(_is_union_of_classes, _tagged)
+    converter.register_structure_hook_factory(_is_union_of_classes, _untagged)
+    return converter
+
+
+CONVERTER = _converter()

@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from workbench.catalog.codec import present_json
 from workbench.catalog.schema import AGGREGATE_RULES, DDL, MIGRATIONS, VERSION
 from workbench.errors import WorkbenchError
 from workbench.files.writing import ensure_file
@@ -137,12 +138,14 @@ class Database:
         """Execute it once for each row of values."""
         self._connection.executemany(sql, rows)
 
-    def insert(self, table: str, rows: Iterable[tuple[object, ...]], *, missing: bool = False) -> None:
-        """Insert whole rows; with ``missing`` only those that are not there."""
+    def insert(
+        self, table: str, rows: Iterable[tuple[object, ...]], *, missing: bool = False, columns: str = ""
+    ) -> None:
+        """Insert rows; with ``missing`` only those that are not there. ``columns``: whose values; all unless given."""
         rows = list(rows)
         if rows:
-            marks = ", ".join("?" * len(rows[0]))
-            self.run_many(f"INSERT {'OR IGNORE ' if missing else ''}INTO {table} VALUES ({marks})", rows)
+            into, marks = f"{table} ({columns})" if columns else table, ", ".join("?" * len(rows[0]))
+            self.run_many(f"INSERT {'OR IGNORE ' if missing else ''}INTO {into} VALUES ({marks})", rows)
 
     def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """All rows of a SELECT."""
@@ -230,6 +233,7 @@ class Database:
         (version,) = self.column("PRAGMA user_version")
         if version == 0:
             raise CatalogError(f"{path} is not a catalog of the workbench")
+        self._connection.create_function("present_json", 1, present_json, deterministic=True)
         while version in MIGRATIONS:
             script, version = MIGRATIONS[version], version + 1
             self._connection.executescript(f"BEGIN IMMEDIATE; {script} PRAGMA user_version = {version}; COMMIT")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-VERSION = 5
+VERSION = 6
 """Goes up when a table changes, or the canonical form that ids come from. From 2 on a catalog has all of a session."""
 
 _PREDICATES = """
@@ -156,8 +156,8 @@ CREATE TABLE streams (
 -- (seconds, megabytes), how many arguments they take, and who added them.
 CREATE TABLE user_functions (
     name TEXT PRIMARY KEY, position INTEGER NOT NULL UNIQUE, returns TEXT NOT NULL, python TEXT NOT NULL,
-    pickled BLOB NOT NULL, seconds REAL NOT NULL DEFAULT 10, memory INTEGER NOT NULL DEFAULT 1024,
-    least INTEGER NOT NULL DEFAULT 0, most INTEGER, signature TEXT) WITHOUT ROWID;
+    pickled BLOB NOT NULL, seconds REAL NOT NULL, memory INTEGER NOT NULL, least INTEGER NOT NULL, most INTEGER,
+    signature TEXT) WITHOUT ROWID;
 CREATE TABLE user_aggregates (
     name TEXT PRIMARY KEY, position INTEGER NOT NULL UNIQUE, parameters TEXT NOT NULL, statistics TEXT NOT NULL,
     rule TEXT NOT NULL) WITHOUT ROWID;
@@ -167,20 +167,21 @@ CREATE TABLE views (name TEXT PRIMARY KEY, position INTEGER NOT NULL UNIQUE, log
 CREATE TABLE registrations (
     name TEXT PRIMARY KEY, position INTEGER NOT NULL UNIQUE, sql TEXT NOT NULL, dialect TEXT NOT NULL,
     registered INTEGER NOT NULL, status TEXT NOT NULL, logical TEXT NOT NULL, results TEXT NOT NULL,
-    windows TEXT NOT NULL) WITHOUT ROWID;
+    windows TEXT NOT NULL, id TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE batches (
     batch INTEGER PRIMARY KEY, rows INTEGER NOT NULL, seconds REAL NOT NULL, arrived TEXT NOT NULL,
-    changes TEXT NOT NULL, set_aside TEXT NOT NULL DEFAULT '{}');
+    changes TEXT NOT NULL, late_rows TEXT NOT NULL);
 CREATE TABLE operator_timings (
-    batch INTEGER NOT NULL, position INTEGER NOT NULL, operator TEXT NOT NULL, rows_in INTEGER NOT NULL,
+    batch INTEGER NOT NULL, position INTEGER NOT NULL, name TEXT NOT NULL, rows_in INTEGER NOT NULL,
     rows_out INTEGER NOT NULL, seconds REAL NOT NULL, node_rows TEXT NOT NULL, alone TEXT NOT NULL,
     together REAL NOT NULL, PRIMARY KEY (batch, position)) WITHOUT ROWID;
 """
 
 _MANIFEST = """
--- The manifest: the files that the last commit speaks of. Whatever else lies in the folder is nobody's.
+-- The manifest: the files that the last commit names. Whatever else lies in the folder is left over.
 CREATE TABLE lineage_bits (
     tree TEXT NOT NULL, node TEXT NOT NULL, bit INTEGER NOT NULL, PRIMARY KEY (tree, node)) WITHOUT ROWID;
+-- Entries of changelogs: the last batch of each; whole: all rows of the tree instead of changes.
 CREATE TABLE log_entries (
     tree TEXT NOT NULL, entry INTEGER NOT NULL, batch INTEGER NOT NULL, whole INTEGER NOT NULL,
     PRIMARY KEY (tree, entry)) WITHOUT ROWID;
@@ -189,22 +190,11 @@ CREATE TABLE segments (
     owner TEXT NOT NULL, part TEXT NOT NULL, run INTEGER NOT NULL, position INTEGER NOT NULL, file TEXT NOT NULL,
     rows INTEGER NOT NULL, bytes INTEGER NOT NULL, checksum INTEGER,
     PRIMARY KEY (owner, part, run, position)) WITHOUT ROWID;
+-- Trees whose expired rows were removed: the bits and times of the rows that are certainly there.
+CREATE TABLE retained (tree TEXT PRIMARY KEY, bounds TEXT NOT NULL) WITHOUT ROWID;
 """
 
-_PRUNED = """
--- Trees whose past rows were freed: bits and times ([column, least, greatest]) of the rows that are there for certain.
-CREATE TABLE pruned (
-    tree TEXT NOT NULL, position INTEGER NOT NULL, bits TEXT NOT NULL, times TEXT NOT NULL,
-    PRIMARY KEY (tree, position)) WITHOUT ROWID;
-"""
-
-_CHECKSUMS_AND_SIGNATURES = """
-ALTER TABLE streams ADD COLUMN checksum INTEGER;
-ALTER TABLE user_functions ADD COLUMN signature TEXT;
-"""
-"""What older catalogs lack: nobody summed the logs of their streams or signed their functions, so these are NULL."""
-
-_PLANNED = _PREDICATES + _NODES + _QUERIES + _COLUMNS + _MANIFEST + _PRUNED
+_PLANNED = _PREDICATES + _NODES + _QUERIES + _COLUMNS + _MANIFEST
 """What follows from the streams, the queries and the batches: it can be planned and computed anew."""
 DDL = _PLANNED + _RULES + _SESSION
 
@@ -212,24 +202,36 @@ PLAN_ANEW = "plan anew"
 """The setting that says that a catalog has lost what is planned, and is to get it when its session is opened."""
 
 
-def _anew() -> str:
-    """What empties the relations of ``_PLANNED`` and gives them their present columns."""
-    drops = " ".join(f"DROP TABLE {name};" for name in re.findall(r"CREATE TABLE (\w+)", _PLANNED))
+def _planned_anew() -> str:
+    """SQL that empties the relations of ``_PLANNED`` and gives them their present columns."""
+    names = [*re.findall(r"CREATE TABLE (\w+)", _PLANNED), "pruned"]
+    drops = " ".join(f"DROP TABLE IF EXISTS {name};" for name in names)
     return f"{drops} {_PLANNED} INSERT OR REPLACE INTO settings VALUES ('{PLAN_ANEW}', 'true');"
 
 
 MIGRATIONS = {
-    2: "ALTER TABLE batches ADD COLUMN set_aside TEXT NOT NULL DEFAULT '{}';" + _PRUNED,
+    2: "ALTER TABLE batches ADD COLUMN set_aside TEXT NOT NULL DEFAULT '{}';",
     3: "ALTER TABLE operator_timings ADD COLUMN alone TEXT NOT NULL DEFAULT '{}';"
     " ALTER TABLE operator_timings ADD COLUMN together REAL NOT NULL DEFAULT 0;",
-    # Ids and stored names became digests of a typed form, and functions got versions: nothing stored has its name now.
-    4: _anew() + " UPDATE user_functions SET name = name || '@1';"
+    # Functions got versions, limits and signatures, and logs checksums: those of older versions have none.
+    4: "UPDATE user_functions SET name = name || '@1';"
     " ALTER TABLE user_functions ADD COLUMN seconds REAL NOT NULL DEFAULT 10;"
     " ALTER TABLE user_functions ADD COLUMN memory INTEGER NOT NULL DEFAULT 1024;"
     " ALTER TABLE user_functions ADD COLUMN least INTEGER NOT NULL DEFAULT 0;"
-    " ALTER TABLE user_functions ADD COLUMN most INTEGER;" + _CHECKSUMS_AND_SIGNATURES,
+    " ALTER TABLE user_functions ADD COLUMN most INTEGER;"
+    " ALTER TABLE streams ADD COLUMN checksum INTEGER;"
+    " ALTER TABLE user_functions ADD COLUMN signature TEXT;",
+    # Ids of nodes and stored names changed from 4 to 5, and the JSON of expressions (``codec``) from 5 to 6.
+    5: _planned_anew() + " ALTER TABLE batches RENAME COLUMN set_aside TO late_rows;"
+    " ALTER TABLE operator_timings RENAME COLUMN operator TO name;"
+    " ALTER TABLE registrations ADD COLUMN id TEXT NOT NULL DEFAULT '';"
+    " UPDATE registrations SET id = lower(hex(randomblob(16))),"
+    " logical = present_json(logical), windows = present_json(windows);"
+    " UPDATE views SET logical = present_json(logical);",
 }
-"""What makes a catalog of an older version one of the next; one of any other version is refused."""
+"""What makes a catalog of an older version one of the next; one of any other version is refused.
+
+``present_json`` is a function of Python (``codec``)."""
 
 _NO_EXTREME = "over rows that may be taken back it is computed from the values: a minimum that goes leaves no next one"
 _NO_FLOAT = "of DOUBLE only over rows that are never taken back: binary floats do not cancel"

@@ -37,7 +37,7 @@ class Search:
     """The look-ups of a catalog (Algorithm 6.3 and its counterpart, T7.1, T7.2.2)."""
 
     def __init__(self, database: Database, predicates: Predicates) -> None:
-        self._database = database
+        self.database = database
         self._predicates = predicates
 
     def joins_between(self, left_root: NodeId, right_root: NodeId) -> list[NodeId]:
@@ -75,7 +75,7 @@ class Search:
             root: the root that is read.
             kind: ``query`` or ``node`` for readers of this kind only.
         """
-        rows = self._database.rows(
+        rows = self.database.rows(
             "SELECT reader, predicate_set FROM reads WHERE root = ?1 AND kind = coalesce(?2, kind)"
             " ORDER BY kind, reader, side",
             root,
@@ -85,7 +85,7 @@ class Search:
 
     def required_of(self, root: NodeId) -> list[PredSet]:
         """The different PredSets that are read of a root."""
-        ids = self._database.column("SELECT DISTINCT predicate_set FROM reads WHERE root = ? ORDER BY 1", root)
+        ids = self.database.column("SELECT DISTINCT predicate_set FROM reads WHERE root = ? ORDER BY 1", root)
         return list(map(self._predicates.predicate_set, ids))
 
     def aggregates_of(self, read: Read) -> list[NodeId]:
@@ -121,7 +121,7 @@ class Search:
 
     def _few(self, scope: _Scope) -> list[str] | None:
         """The PredSets of a scope, if they are few."""
-        some = self._database.column(
+        some = self.database.column(
             f"SELECT DISTINCT {scope.predicates} FROM {scope.table} WHERE {scope.where} LIMIT ?", *scope.roots, FEW + 1
         )
         return some if len(some) <= FEW else None
@@ -134,13 +134,13 @@ class Search:
             GROUP BY m.predicate_set HAVING COUNT(*) = s.size
             AND EXISTS (SELECT 1 FROM {scope.table} WHERE {scope.where} AND {scope.predicates} = m.predicate_set)"""
         found = json.dumps(self._or_predicates(ranges))
-        return [*self._database.column(complete, found, *scope.roots), predicate_set_id(TRUE)]
+        return [*self.database.column(complete, found, *scope.roots), predicate_set_id(TRUE)]
 
     def _or_predicates(self, ranges: list[Range]) -> list[str]:
         """The ORPreds that let some expression have all the values of a range."""
         found: dict[str, None] = {}
         for about, low, high in ranges:
-            rows = self._database.column(
+            rows = self.database.column(
                 """SELECT or_predicate FROM or_predicate_ranges WHERE subject = ?1 AND low = ?4 AND high >= ?3
                 UNION ALL SELECT or_predicate FROM or_predicate_ranges
                 WHERE subject = ?1 AND low > ?4 AND low <= ?2 AND high >= ?3""",
@@ -154,14 +154,14 @@ class Search:
         found = [self._stating([*admitted(predicate), IMPOSSIBLE]) for predicate in wants]
         used = f"SELECT DISTINCT {scope.predicates} FROM {scope.table} WHERE {scope.where}"
         candidates = json.dumps([*set.intersection(*found)])
-        return self._database.column(f"{used} AND {scope.predicates} IN {_LIST}", *scope.roots, candidates)
+        return self.database.column(f"{used} AND {scope.predicates} IN {_LIST}", *scope.roots, candidates)
 
     def _stating(self, ranges: list[Range]) -> set[str]:
         """The PredSets that say of some expression that it is within a range."""
         return {
             id_
             for about, low, high in ranges
-            for id_ in self._database.column(
+            for id_ in self.database.column(
                 "SELECT predicate_set FROM predicate_set_ranges WHERE subject = ? AND low >= ? AND high <= ?",
                 about,
                 low,
@@ -177,7 +177,7 @@ class Search:
         return self._ordered(f"{select} AND {scope.predicates} IN {_LIST}", *scope.roots, json.dumps(ids))
 
     def _ordered(self, select: str, *values: object) -> list[NodeId]:
-        return self._database.column(f"SELECT id FROM nodes WHERE id IN ({select}) ORDER BY position", *values)
+        return self.database.column(f"SELECT id FROM nodes WHERE id IN ({select}) ORDER BY position", *values)
 
 
 def _joins(left_root: NodeId, right_root: NodeId) -> _Scope:

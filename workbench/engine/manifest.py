@@ -1,19 +1,19 @@
-"""The engine's state as the catalog's manifest, and back.
+"""The engine's state in the catalog: which files hold it. The files themselves are written once and never changed.
 
-Rows are in files that are written once, so a manifest is a list of files. Plans are not in it: they follow from the
-network and the bits of its nodes.
+Plans of trees are not stored: they follow from the network and the bits of its nodes.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from workbench.catalog.session_rows import FileRow, LogRow, NeedRow, Run, SessionRows, TreeRows
+from workbench.catalog.codec import decode, encode
+from workbench.catalog.database import Database
 from workbench.engine.physical.plans import TreePlan
 from workbench.engine.state import EngineState, empty_stream, empty_tree
 from workbench.engine.storage.changelog import ChangelogEntry
@@ -21,90 +21,140 @@ from workbench.engine.storage.relation import Delta, Relation
 from workbench.engine.storage.retention import RetentionBound
 from workbench.engine.storage.segments import Segment
 from workbench.engine.tree import Tree
+from workbench.network.nodes import NodeId
 from workbench.network.projection import Columns
-from workbench.sql.windows.bounds import Interval
+
+ARRIVED, ROWS, STATE, LOG = "arrived", "rows", "state", "log"
+"""The parts of what is stored: rows of a stream that have arrived; rows, state and changelog of a tree."""
+
+
+@dataclass(frozen=True)
+class StoredSegment:
+    """A segment that the catalog names: of which stream or tree, in which part of it, and how large it is."""
+
+    owner: str
+    part: str
+    run: int
+    segment: Segment
+    bytes: int
 
 
 class Manifest:
     """Writes and reads the manifest of a session.
 
     Args:
-        rows: the catalog's relations.
-        home: the session's folder; paths in the catalog are seen from there, so that it can be moved.
+        database: of the catalog.
+        directory: the session's folder; paths in the catalog are relative to it, so that it can be moved.
     """
 
-    def __init__(self, rows: SessionRows, home: Path) -> None:
-        self._rows = rows
-        self._home = home
+    def __init__(self, database: Database, directory: Path) -> None:
+        self._database = database
+        self._directory = directory
 
     def write(self, before: EngineState, after: EngineState) -> None:
         """Bring the manifest from one state to the next; what did not change is not written again."""
         for name, relation in after.arrived.items():
             if before.arrived.get(name) is not relation:
-                self._rows.put_runs(name, "arrived", self._runs(relation))
-        for name in before.trees:
-            if name not in after.trees:
-                self._rows.remove_tree(name)
+                self._write_runs(name, ARRIVED, relation.runs)
+        for name in before.trees.keys() - after.trees.keys():
+            for table, column in (("lineage_bits", "tree"), ("log_entries", "tree"), ("retained", "tree"),
+                                  ("segments", "owner")):  # fmt: skip
+                self._database.run(f"DELETE FROM {table} WHERE {column} = ?", [name])
         for name, tree in after.trees.items():
-            old = before.trees.get(name)
-            if old is not tree:
-                self._write_tree(name, old, tree)
+            if before.trees.get(name) is not tree:
+                self._write_tree(name, before.trees.get(name), tree)
+
+    def bits(self) -> dict[str, dict[NodeId, int]]:
+        """The bit of every node in the lineage of its tree, by the names of the trees."""
+        bits: dict[str, dict[NodeId, int]] = {}
+        for tree, node, bit in self._database.rows("SELECT tree, node, bit FROM lineage_bits"):
+            bits.setdefault(tree, {})[node] = bit
+        return bits
+
+    def segments(self) -> Iterator[StoredSegment]:
+        """All segments, in the order in which their rows are read."""
+        for owner, part, run, file, rows, size, checksum in self._database.rows(
+            "SELECT owner, part, run, file, rows, bytes, checksum FROM segments ORDER BY owner, part, run, position"
+        ):
+            yield StoredSegment(owner, part, run, Segment(str(self._directory / file), rows, checksum), size)
 
     def trees(self, spark: SparkSession, state: Path, plans: Mapping[str, TreePlan]) -> dict[str, Tree]:
-        """The trees of some plans."""
-        stored = self._rows.trees()
-        return {name: self._tree(empty_tree(spark, plan, state / name), stored[name]) for name, plan in plans.items()}
+        """The trees of some plans, whose rows are below the folder ``state``."""
+        runs = self._runs()
+        retained = {
+            tree: decode(bounds, tuple[RetentionBound, ...])
+            for tree, bounds in self._database.rows("SELECT tree, bounds FROM retained")
+        }
+        logs: dict[str, list[ChangelogEntry]] = {}
+        for tree, entry, batch, whole in self._database.rows(
+            "SELECT tree, entry, batch, whole FROM log_entries ORDER BY tree, entry"
+        ):
+            delta = Delta(runs.get((tree, LOG), {}).get(entry, ()))
+            logs.setdefault(tree, []).append(ChangelogEntry(batch, delta, bool(whole)))
+        trees = {}
+        for name, plan in plans.items():
+            empty = empty_tree(spark, plan, state / name)
+            trees[name] = replace(
+                empty,
+                relation=_filled(empty.relation, runs.get((name, ROWS))),
+                state=None if empty.state is None else _filled(empty.state, runs.get((name, STATE))),
+                log=tuple(logs.get(name, ())),
+                bounds=retained.get(name),
+            )
+        return trees
 
     def arrived(self, spark: SparkSession, state: Path, streams: Mapping[str, Columns]) -> dict[str, Relation]:
         """The rows of streams that have arrived."""
-        stored = self._rows.arrived()
-        empty = {
-            name: empty_stream(spark, columns, state / f"stream-{position}")
+        runs = self._runs()
+        return {
+            name: _filled(
+                empty_stream(spark, columns, state / f"stream-{position}"),
+                runs.get((name, ARRIVED)),
+            )
             for position, (name, columns) in enumerate(streams.items())
         }
-        return {name: self._filled(relation, stored[name]) for name, relation in empty.items()}
+
+    def _runs(self) -> dict[tuple[str, str], dict[int, tuple[Segment, ...]]]:
+        """The segments of each run, by owner and part."""
+        runs: dict[tuple[str, str], dict[int, tuple[Segment, ...]]] = {}
+        for stored in self.segments():
+            of_part = runs.setdefault((stored.owner, stored.part), {})
+            of_part[stored.run] = (*of_part.get(stored.run, ()), stored.segment)
+        return runs
 
     def _write_tree(self, name: str, old: Tree | None, tree: Tree) -> None:
         if old is None or old.plan.bits != tree.plan.bits:
-            self._rows.put_bits(name, tree.plan.bits)
+            self._database.run("DELETE FROM lineage_bits WHERE tree = ?", [name])
+            self._database.insert("lineage_bits", ((name, node, bit) for node, bit in tree.plan.bits.items()))
         if old is None or old.relation is not tree.relation:
-            self._rows.put_runs(name, "rows", self._runs(tree.relation))
+            self._write_runs(name, ROWS, tree.relation.runs)
         if tree.state is not None and (old is None or old.state is not tree.state):
-            self._rows.put_runs(name, "state", self._runs(tree.state))
+            self._write_runs(name, STATE, tree.state.runs)
         if old is None or old.bounds != tree.bounds:
-            self._rows.put_needed(name, None if tree.bounds is None else [_bound_row(bound) for bound in tree.bounds])
+            self._database.run("DELETE FROM retained WHERE tree = ?", [name])
+            if tree.bounds is not None:
+                self._database.insert("retained", [(name, encode(tree.bounds, tuple[RetentionBound, ...]))])
         same = _same_entries(() if old is None else old.log, tree.log)
         if old is None or same < max(len(old.log), len(tree.log)):
-            entries = [LogRow(e.batch, e.whole, self._run(e.delta.segments)) for e in tree.log[same:]]
-            self._rows.put_log(name, entries, first=same)
+            self._database.run("DELETE FROM log_entries WHERE tree = ? AND entry >= ?", (name, same))
+            entries = ((name, i, entry.batch, int(entry.whole)) for i, entry in enumerate(tree.log[same:], same))
+            self._database.insert("log_entries", entries)
+            self._write_runs(name, LOG, [entry.delta.segments for entry in tree.log[same:]], first=same)
 
-    def _runs(self, relation: Relation) -> list[Run]:
-        return [self._run(run) for run in relation.runs]
-
-    def _run(self, segments: Iterable[Segment]) -> Run:
-        return tuple(
-            FileRow(os.path.relpath(s.path, self._home), s.rows, os.path.getsize(s.path), s.checksum) for s in segments
-        )
-
-    def _tree(self, empty: Tree, stored: TreeRows) -> Tree:
-        log = tuple(ChangelogEntry(e.batch, Delta(self._segments(e.files)), e.whole) for e in stored.log)
-        state = None if empty.state is None else self._filled(empty.state, stored.state)
-        bounds = None if stored.needed is None else tuple(map(_bound, stored.needed))
-        return replace(empty, relation=self._filled(empty.relation, stored.rows), state=state, log=log, bounds=bounds)
-
-    def _filled(self, empty: Relation, runs: Iterable[Run]) -> Relation:
-        return replace(empty, runs=tuple(map(self._segments, runs)))
-
-    def _segments(self, run: Run) -> tuple[Segment, ...]:
-        return tuple(Segment(str(self._home / file.file), file.rows, file.checksum) for file in run)
+    def _write_runs(self, owner: str, part: str, runs: Sequence[Iterable[Segment]], first: int = 0) -> None:
+        """Say which files hold a part, from the run ``first`` on."""
+        self._database.run("DELETE FROM segments WHERE owner = ? AND part = ? AND run >= ?", (owner, part, first))
+        rows = (
+            (owner, part, run, position, os.path.relpath(s.path, self._directory), s.rows, os.path.getsize(s.path),
+             s.checksum)
+            for run, segments in enumerate(runs, first)
+            for position, s in enumerate(segments)
+        )  # fmt: skip
+        self._database.insert("segments", rows)
 
 
-def _bound_row(bound: RetentionBound) -> NeedRow:
-    return NeedRow(tuple(sorted(bound.bits)), tuple((column, i.low, i.high) for column, i in bound.times))
-
-
-def _bound(row: NeedRow) -> RetentionBound:
-    return RetentionBound(frozenset(row.bits), tuple((column, Interval(low, high)) for column, low, high in row.times))
+def _filled(empty: Relation, runs: Mapping[int, tuple[Segment, ...]] | None) -> Relation:
+    return replace(empty, runs=tuple((runs or {}).values()))
 
 
 def _same_entries(old: tuple[ChangelogEntry, ...], new: tuple[ChangelogEntry, ...]) -> int:

@@ -97,11 +97,11 @@ class UnexpectedError(WorkbenchError):
     def of(cls, problem: BaseException) -> UnexpectedError:
         """The error for an exception."""
         try:
-            said = next(iter(str(problem).strip().splitlines()), "no message")
+            text = next(iter(str(problem).strip().splitlines()), "no message")
         except Exception:  # an exception of the analyst's may not even have a text
-            said = "no message"
+            text = "no message"
         hint = "this is a defect of the workbench, not of what you wrote; %argus last-error shows all of it"
-        return cls(f"{type(problem).__name__}: {said}", hint=hint)
+        return cls(f"{type(problem).__name__}: {text}", hint=hint)
 
 
 class SqlError(WorkbenchError):

@@ -25,7 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
         experiment.add_arguments(names.add_parser(experiment.name, help=experiment.summary))
     chosen = parser.parse_args(arguments)
     try:
-        report = EXPERIMENTS[chosen.experiment].report(chosen, _tell)
+        report = EXPERIMENTS[chosen.experiment].report(chosen, _print_progress)
     except WorkbenchError as problem:
         print(problem, file=sys.stderr)
         return 1
@@ -35,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _tell(line: str) -> None:
+def _print_progress(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 

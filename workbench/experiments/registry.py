@@ -39,51 +39,28 @@ class Experiment:
     report: Callable[[argparse.Namespace, Progress], Report]
 
 
-EXPERIMENTS = {
-    experiment.name: experiment
-    for experiment in (
-        Experiment(
-            "speed", "time of a batch of a query set, beside DuckDB, Spark, Flink and unshared",
-            speed.add_arguments, speed.report,
-        ),
-        Experiment(
-            "incremental", "single queries kept up or run again; inference, materialization, batch sizes (T10.2)",
-            incremental.add_arguments, incremental.report,
-        ),
-        Experiment(
-            "aggregates", "aggregates shared or not, kept up or computed anew; vertical expansion (T10.3)",
-            aggregates.add_arguments, aggregates.report,
-        ),
-        Experiment(
-            "sharing", "time of a batch by number of queries and configuration (T10.4)",
-            sharing.add_arguments, sharing.report,
-        ),
-        Experiment(
-            "scaling", "more queries, more batches, more history; one query beside Spark by hand",
-            scaling.add_arguments, scaling.report,
-        ),
-        Experiment(
-            "psoup", "windowed answers kept complete, without their window, or not at all (PSoup 5)",
-            psoup.add_arguments, psoup.report,
-        ),
-        Experiment(
-            "windows", "a mix of sliding windows over many batches; windowed aggregates shared or separate",
-            windows.add_arguments, windows.report,
-        ),
-        Experiment(
-            "soak", "hours of windowed queries that come and go: does memory, descriptors, files or threads grow",
-            soak.add_arguments, soak.report,
-        ),
-        Experiment(
-            "network-size", "weighted size of the network by configuration (T10.4.4); planning alone",
-            network_size.add_arguments, network_size.report,
-        ),
-        Experiment(
-            "register", "time to register 1,000 queries into one network; planning alone",
-            network_size.add_register_arguments, network_size.register_report,
-        ),
-    )
+_STUDIES = {
+    "speed": (speed, "time of a batch of a query set, beside DuckDB, Spark, Flink and unshared"),
+    "incremental": (
+        incremental, "single queries kept up or run again; inference, materialization, batch sizes (T10.2)"
+    ),
+    "aggregates": (aggregates, "aggregates shared or not, kept up or computed anew; vertical expansion (T10.3)"),
+    "sharing": (sharing, "time of a batch by number of queries and configuration (T10.4)"),
+    "scaling": (scaling, "more queries, more batches, more history; one query beside Spark by hand"),
+    "psoup": (psoup, "windowed answers kept complete, without their window, or not at all (PSoup 5)"),
+    "windows": (windows, "a mix of sliding windows over many batches; windowed aggregates shared or separate"),
+    "soak": (soak, "hours of windowed queries that come and go: does memory, descriptors, files or threads grow"),
+    "network-size": (network_size, "weighted size of the network by configuration (T10.4.4); planning alone"),
 }  # fmt: skip
+
+EXPERIMENTS = {
+    **{name: Experiment(name, text, study.add_arguments, study.report) for name, (study, text) in _STUDIES.items()},
+    "register": Experiment(
+        "register", "time to register 1,000 queries into one network; planning alone",
+        network_size.add_register_arguments, network_size.register_report,
+    ),
+}  # fmt: skip
+"""All experiments, in the order of the command line's help."""
 
 
 def find(name: str) -> Experiment:

@@ -132,5 +132,5 @@ def silent(line: str) -> None:
 
 def digest(query: Query) -> Digest:
     """The digest of a query's answer, which Spark hands over as Arrow: pandas would change its types."""
-    with query.answers(query, None) as answers:
+    with query.answers() as answers:
         return digest_of(answers.result().toArrow())

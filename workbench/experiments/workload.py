@@ -95,8 +95,8 @@ def workload(
 def examples(numbers: range) -> tuple[GeneratedQuery, ...]:
     """Examples of Appendix B as queries of a set."""
     texts = appendix_b.load()
-    found = (texts[f"B{number:02}"] for number in numbers)
-    return tuple(GeneratedQuery(q.name, q.oracle_sql, q.duckdb_sql, q.label, {}) for q in found)
+    chosen = (texts[f"B{number:02}"] for number in numbers)
+    return tuple(GeneratedQuery(q.name, q.oracle_sql, q.duckdb_sql, q.label, {}) for q in chosen)
 
 
 def spread(queries: tuple[GeneratedQuery, ...], number: int) -> tuple[GeneratedQuery, ...]:

@@ -101,16 +101,21 @@ class _Drawing:
         self._edges()
         self._queries(only)
         if self.visible.left_out:
-            self._note(f"{self.visible.left_out:,} nodes of other queries not shown")
+            text = f"{self.visible.left_out:,} nodes of other queries not shown"
+            self._add("note", CLASS="note", shape="plaintext", style="", label=text, fontcolor=LINK)
+        font = {"fontname": "Helvetica,Arial,sans-serif", "fontcolor": INK}
+        box = {"shape": "box", "style": "rounded,filled", "fillcolor": PAPER, "color": LINK, "margin": "0.12,0.06"}
+        paper = "transparent" if self.live else "white"
         head = [
             "digraph network {",
-            f'graph [bgcolor="{"transparent" if self.live else "white"}" rankdir=LR nodesep=0.15 ranksep=0.35 pad=0.1 '
-            f"{_font(10)}]",
-            f'node [shape=box style="rounded,filled" fillcolor="{PAPER}" color="{LINK}" margin="0.12,0.06" '
-            f"height=0.3 {_font(10)}]",
-            f'edge [color="{LINK}" arrowsize=0.6 {_font(8)}]',
+            _statement("graph", bgcolor=paper, rankdir="LR", nodesep=0.15, ranksep=0.35, pad=0.1, fontsize=10, **font),
+            _statement("node", **box, height=0.3, fontsize=10, **font),
+            _statement("edge", color=LINK, arrowsize=0.6, fontsize=8, **font),
         ]
         return "\n".join([*head, *self.lines, "}"]) + "\n"
+
+    def _add(self, subject: str, **attributes: object) -> None:
+        self.lines.append(_statement(subject, **attributes))
 
     def _tree(self, tree: VisibleTree) -> None:
         root, operator = tree.root, self._operator(tree.root)
@@ -124,19 +129,16 @@ class _Drawing:
         heat = PAPER if pale or operator is None else self._heat(operator)
         tooltip = "one shared operator evaluates this local tree" + (f": {operator.name}" if operator else "")
         self.lines.append(f"subgraph {quote('cluster_' + root)} {{")
-        self.lines.append(
-            f'graph [style="rounded,filled" fillcolor="{FRAME if heat == PAPER else heat}" color="{FAINT}" '
-            f"margin=10 class=frame tooltip={quote(tooltip)}]"
+        fill = FRAME if heat == PAPER else heat
+        self._add(
+            "graph", CLASS="frame", style="rounded,filled", fillcolor=fill, color=FAINT, margin=10, tooltip=tooltip
         )
         self._node(tree.shown[0], operator, framed=True)
         for node in tree.shown[1:]:
             self._node(node, None)
         if tree.counted:
-            many = "1 selection" if len(tree.counted) == 1 else f"{len(tree.counted):,} selections"
-            self.lines.append(
-                f'{quote(rest)} [class=rest style="rounded,dashed" label={quote(f"σ  {many} of other queries")} '
-                f'tooltip="" fontcolor="{LINK}"]'
-            )
+            label = f"σ  {counted(len(tree.counted), 'selection')} of other queries"
+            self._add(quote(rest), CLASS="rest", style="rounded,dashed", label=label, tooltip="", fontcolor=LINK)
         self.lines.append("}")
 
     def _queries(self, only: str | None) -> None:
@@ -156,18 +158,15 @@ class _Drawing:
         faint = self.query is not None and not stressed
         common = ["∩"] if len(read) > 1 else []
         more = [f"and {len(names) - most} more"] if len(names) > most else []
-        label = chr(10).join([*common, *map(short, names[:most]), *more])
+        label = "\n".join([*common, *map(short, names[:most]), *more])
         tooltip = f"results of {listed(names, LISTED)}" + (f"\nreads {' ∩ '.join(read)}" if common else "")
         box = quote(" ".join(["result", *read]))
-        line = f'color="{FAINT if faint else RESULT_LINE}" penwidth={2 if stressed else 1}'
-        self.lines.append(
-            f"{box} [class=result shape=note style=filled label={quote(label)} tooltip={quote(tooltip)} "
-            f'fillcolor="{PAPER if faint else RESULT}" fontcolor="{FAINT if faint else INK}" {line}]'
-        )
-        self.lines += [f"{quote(id_)} -> {box} [class=reads style=dashed {line}]" for id_ in read]
-
-    def _note(self, text: str) -> None:
-        self.lines.append(f'note [class=note shape=plaintext style="" label={quote(text)} fontcolor="{LINK}"]')
+        line = {"color": FAINT if faint else RESULT_LINE, "penwidth": 2 if stressed else 1}
+        fill, font = (PAPER, FAINT) if faint else (RESULT, INK)
+        shape = {"shape": "note", "style": "filled", "fillcolor": fill, "fontcolor": font}
+        self._add(box, CLASS="result", label=label, tooltip=tooltip, **shape, **line)
+        for id_ in read:
+            self._add(f"{quote(id_)} -> {box}", CLASS="reads", style="dashed", **line)
 
     def _node(self, node: NodeView, operator: Any | None, selections: int = 0, framed: bool = False) -> None:
         pale = self.strong is not None and node.id not in self.strong
@@ -183,14 +182,16 @@ class _Drawing:
         ]
         # A live drawing names the queries beside it, when the node is chosen.
         served = "" if self.live else f"\nserves {listed(node.queries, LISTED) or 'no query'}"
-        tooltip = f"{node.id}: {node.sql}{served}"
-        fill = PAPER if pale else self._fill(node, None if framed else operator)
-        self.lines.append(
-            f"{quote(node.id)} [class={quote(self._class(node, selections))} "
-            f"label={quote(chr(10).join(filter(None, label)))} tooltip={quote(tooltip)} "
-            f'fillcolor="{fill}" fontcolor="{FAINT if pale else INK}" '
-            f'color="{FAINT if pale else STRONG if stressed else LINK}" '
-            f"penwidth={2.2 if stressed else 1.8 if len(node.queries) > 1 and not pale else 1}]"
+        shared = len(node.queries) > 1
+        self._add(
+            quote(node.id),
+            CLASS=node.kind.replace(" ", "-") + " shared" * shared + " closed" * (selections > 0),
+            label="\n".join(filter(None, label)),
+            tooltip=f"{node.id}: {node.sql}{served}",
+            fillcolor=PAPER if pale else self._fill(node, None if framed else operator),
+            fontcolor=FAINT if pale else INK,
+            color=FAINT if pale else STRONG if stressed else LINK,
+            penwidth=2.2 if stressed else 1.8 if shared and not pale else 1,
         )
 
     def _edges(self) -> None:
@@ -205,10 +206,8 @@ class _Drawing:
                 label = ("left", "right")[side] if self._alone(child) and self._sides_matter(child) else ""
                 stressed = self.strong is not None and parent in self.strong and child in self.strong
                 color = STRONG if stressed else LINK if self.strong is None else FAINT
-                self.lines.append(
-                    f"{quote(parent)} -> {quote(child)} "
-                    f'[color="{color}" penwidth={2 if stressed else 1} label={quote(label)} fontcolor="{color}"]'
-                )
+                line = {"color": color, "fontcolor": color, "penwidth": 2 if stressed else 1}
+                self._add(f"{quote(parent)} -> {quote(child)}", label=label, **line)
 
     def _alone(self, box: str) -> bool:
         """Whether a box stands for one node."""
@@ -217,15 +216,6 @@ class _Drawing:
     @property
     def _closed(self) -> frozenset[str]:
         return frozenset(tree.root for tree in self.visible.trees if tree.closed)
-
-    def _class(self, node: NodeView, selections: int) -> str:
-        return " ".join(
-            [
-                node.kind.replace(" ", "-"),
-                *(["shared"] if len(node.queries) > 1 else []),
-                *(["closed"] if selections else []),
-            ]
-        )
 
     def _sides_matter(self, id_: NodeId) -> bool:
         """Whether a reader must know which parent is which: not when both are one box, or the sides say the same."""
@@ -237,17 +227,16 @@ class _Drawing:
         return node.operator.startswith("except")
 
     def _operator(self, root: NodeId) -> Any | None:
-        if self.report is None:
-            return None
-        return self.report.operator_of(root)
+        return None if self.report is None else self.report.operator_of(root)
 
     def _rows(self, node: NodeView) -> str:
         if self.live:
             return ROWS_HERE
-        if (found := self._counted(node)) is None:
+        if self.report is None or self._operator(node.id) is None:
             return ""
-        out = counted(found.rows_out, "row")
-        return out if node.kind == "source" else f"{found.rows_in:,} → {out}"
+        rows = self.report.node(node.id)
+        out = counted(rows.rows_out, "row")
+        return out if node.kind == "source" else f"{rows.rows_in:,} → {out}"
 
     def _time(self, node: NodeView, operator: Any | None) -> str:
         if self.live:
@@ -256,12 +245,8 @@ class _Drawing:
 
     def _cost(self, node: NodeView) -> str:
         """What the node costs alone, in a batch that was profiled."""
-        operator = None if self.live else self._operator(node.id)
+        operator = self._operator(node.id)
         return f"{_milliseconds(operator.alone[node.id])} alone" if operator and node.id in operator.alone else ""
-
-    def _counted(self, node: NodeView) -> Any | None:
-        had_work = self.report is not None and self.report.operator_of(node.id) is not None
-        return self.report.node(node.id) if self.report is not None and had_work else None
 
     def _fill(self, node: NodeView, operator: Any | None) -> str:
         heat = PAPER if operator is None else self._heat(operator)
@@ -282,5 +267,6 @@ def _milliseconds(seconds: float) -> str:
     return f"{seconds * 1000:,.0f} ms"
 
 
-def _font(size: int) -> str:
-    return f'fontname="Helvetica,Arial,sans-serif" fontsize={size} fontcolor="{INK}"'
+def _statement(subject: str, **attributes: object) -> str:
+    """A DOT statement; ``CLASS`` is the attribute whose name Python keeps for itself."""
+    return f"{subject} [{' '.join(f'{name.lower()}={quote(str(value))}' for name, value in attributes.items())}]"

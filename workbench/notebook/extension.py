@@ -27,7 +27,7 @@ from workbench.notebook.drawing import picture
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from workbench.session.session import Session
+    from workbench.notebook.session import Session
 
 current_context: NotebookContext | None = None
 """The context of this process: a kernel serves one notebook."""
@@ -123,7 +123,7 @@ def start_spark() -> SparkSession:
 
 def make_session(spark: SparkStart) -> Session:
     """A new session, once Spark is ready."""
-    from workbench.session.session import Session
+    from workbench.notebook.session import Session
 
     spark.wait()
     return Session()
@@ -131,7 +131,7 @@ def make_session(spark: SparkStart) -> Session:
 
 def open_session(spark: SparkStart, path: str, trust: bool | None = None) -> Session:
     """The session of a folder, once Spark is ready; ``trust``: see ``Session.open``."""
-    from workbench.session.session import Session
+    from workbench.notebook.session import Session
 
     spark.wait()
     return Session.open(path, trust=trust)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,11 +12,12 @@ import pyarrow as pa
 
 from workbench.engine.answers import WRITERS, save_rows, to_pandas, whole_file
 from workbench.engine.spark.failures import translate_errors
-from workbench.errors import QueryError, SessionError
+from workbench.errors import QueryError
 from workbench.errors.public_api import public_api
 from workbench.explain.explanation import ExplanationView
-from workbench.session.instants import listed
-from workbench.sharing.decisions import Explanation
+from workbench.session.answer_reader import AnswerReader
+from workbench.session.query_windows import instants_and_windows
+from workbench.session.state import OFF, QueryRecord
 from workbench.sql.algebra.types import DataType
 from workbench.sql.logical import LogicalQuery, StreamWindow, output_columns
 from workbench.streams.arrow_types import to_arrow
@@ -27,42 +27,70 @@ if TYPE_CHECKING:
 
     from workbench.engine.answers import Answers
 
-ACTIVE = "active"
-CLOSED = "the session is closed"
-LAZY, EAGER, OFF = RESULTS = ("lazy", "eager", "off")
-"""How the answer of a windowed query is kept (PSoup 5): without its window, as it is now, or not at all."""
-
 
 @public_api
-@dataclass
 class Query:
-    """A continuous query of a session.
+    """A continuous query of a session. It says what the session's last commit has of it.
 
-    Attributes:
-        name, sql, dialect: as registered.
-        logical: what the text asks, bound to the streams.
-        registered: the batch after which it was registered.
-        results: how its answer is kept: ``"lazy"``, ``"eager"`` or ``"off"``.
-        windows_on: its windows, if it has any.
-        status: ``"active"``, or why it no longer runs.
+    Args:
+        record: the query as it was registered.
+        reader: of the session's answers.
 
     Example:
         >>> q = session.register("SELECT tranid FROM FedWireTrans WHERE amount > 1000000")  # doctest: +SKIP
         >>> q.result()  # doctest: +SKIP
     """
 
-    name: str
-    sql: str
-    dialect: str
-    logical: LogicalQuery
-    registered: int
-    explanation: Explanation
-    answers: Callable[..., AbstractContextManager[Answers]] = field(repr=False)
-    """Its answers as they were committed last, those of one instant, or with what is needed to tell the changes after a
-    batch; what they are read from stays meanwhile."""
-    results: str
-    windows_on: tuple[StreamWindow, ...] = ()
-    status: str = ACTIVE
+    def __init__(self, record: QueryRecord, reader: AnswerReader) -> None:
+        self._registered = record
+        self._reader = reader
+
+    def __repr__(self) -> str:
+        return f"Query({self.name!r}, {self.sql!r}, status={self.status!r})"
+
+    @property
+    def _record(self) -> QueryRecord:
+        return self._reader.current(self._registered)
+
+    @property
+    def name(self) -> str:
+        """The name it was registered under."""
+        return self._registered.name
+
+    @property
+    def sql(self) -> str:
+        """Its text."""
+        return self._registered.sql
+
+    @property
+    def dialect(self) -> str:
+        """The SQL dialect of its text."""
+        return self._registered.dialect
+
+    @property
+    def logical(self) -> LogicalQuery:
+        """What the text means, bound to the streams."""
+        return self._record.logical
+
+    @property
+    def registered(self) -> int:
+        """The batch after which it was registered."""
+        return self._record.registered
+
+    @property
+    def results(self) -> str:
+        """How its answer is kept: ``"lazy"``, ``"eager"`` or ``"off"``."""
+        return self._registered.results
+
+    @property
+    def windows_on(self) -> tuple[StreamWindow, ...]:
+        """Its windows, if it has any."""
+        return self._record.windows
+
+    @property
+    def status(self) -> str:
+        """``"active"``, or why it no longer runs."""
+        return self._reader.status(self._registered)
 
     @property
     def columns(self) -> tuple[tuple[str, DataType], ...]:
@@ -89,8 +117,8 @@ class Query:
         Raises:
             QueryError: the query was dropped or disabled.
         """
-        with self.answers(self, None) as answers:
-            return listed(self.windows_on, answers.clock, self.registered)
+        with self.answers() as answers:
+            return instants_and_windows(self.windows_on, answers.clock, self.registered)
 
     def head(self, limit: int = 10, skip: int = 0) -> pd.DataFrame:
         """At most ``limit`` rows of the answer after ``skip`` others, as they are found; the rest is not fetched.
@@ -117,7 +145,7 @@ class Query:
             >>> q.dataframe().createOrReplaceTempView("big")  # doctest: +SKIP
             >>> session.spark.sql("SELECT COUNT(*) FROM big").show()  # doctest: +SKIP
         """
-        with self.answers(self, None) as answers, translate_errors(f"read the result of {self.name}"):
+        with self.answers() as answers, translate_errors(f"read the result of {self.name}"):
             return answers.taken()
 
     def save(self, path: str | Path) -> int:
@@ -135,12 +163,12 @@ class Query:
             raise QueryError(f"{path} is neither Parquet nor CSV", hint=f"end it with {' or '.join(WRITERS)}")
         schema = pa.schema([(name, to_arrow(type_)) for name, type_ in self.columns])
         saving = translate_errors(f"save the result of {self.name}")
-        with saving, whole_file(path) as part, self.answers(self, None) as answers:
+        with saving, whole_file(path) as part, self.answers() as answers:
             return save_rows(answers.result(), schema, writer, part, answers.tree.relation.folder)
 
     def count(self) -> int:
         """Number of rows of the answer, without fetching them."""
-        with self.answers(self, None) as answers, translate_errors(f"count the rows of {self.name}"):
+        with self.answers() as answers, translate_errors(f"count the rows of {self.name}"):
             return answers.count()
 
     def changes(self, since: int | None = None) -> pd.DataFrame:
@@ -166,18 +194,20 @@ class Query:
         Raises:
             SessionError: the session is closed.
         """
-        if self.status == CLOSED:
-            raise SessionError(CLOSED, hint="open it again and ask the query of that session")
-        return ExplanationView.of(self.explanation)
+        self._reader.check_open()
+        return ExplanationView.of(self._record.explanation)
 
     def check_active(self) -> None:
         """Nothing when the query runs.
 
         Raises:
-            QueryError: it was dropped, replaced or disabled; the message says why.
+            QueryError: it was dropped, replaced or disabled, or the session is closed; the message says why.
         """
-        if self.status != ACTIVE:
-            raise QueryError(f"query {self.name} does not run: {self.status}", hint="register it again under any name")
+        self._reader.check_active(self._registered)
+
+    def answers(self, at: object | None = None, after: int | None = None) -> AbstractContextManager[Answers]:
+        """The answers within a context, for whoever reads them with Spark; see ``AnswerReader.answers``."""
+        return self._reader.answers(self._registered, at, after)
 
     def _fetched(
         self,
@@ -187,5 +217,5 @@ class Query:
         at: object | None = None,
         after: int | None = None,
     ) -> pd.DataFrame:
-        with self.answers(self, at, after) as answers, translate_errors(f"read the {what} of {self.name}"):
+        with self.answers(at, after) as answers, translate_errors(f"read the {what} of {self.name}"):
             return to_pandas(rows(answers), answers.plan, first)

@@ -1,33 +1,72 @@
-"""The one object a notebook holds: it wires the parts and decides nothing (design 6)."""
+"""The session: everything an analyst can do, each method handed on to the part that does it (``parts``)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import datetime as dt
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, replace
+from datetime import timedelta
+from functools import cached_property, wraps
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from weakref import WeakValueDictionary
 
+import pandas as pd
 from pyspark.sql import SparkSession
 
+from workbench.catalog.catalog import Catalog
 from workbench.engine.reports import BatchReport
-from workbench.errors import QueryError
+from workbench.engine.schedule import Progress
+from workbench.engine.spark.user_functions.process import Limits
+from workbench.errors import QueryError, StreamError, nearest
 from workbench.errors.public_api import check_argument, public_api, translate_callback_errors
+from workbench.explain.describe import NetworkView
+from workbench.explain.explanation import ExplanationView
+from workbench.network.nodes import NodeId
 from workbench.options import Options
-from workbench.session.directory.directory import CATALOG, Home, reading_catalog
+from workbench.session import transitions
+from workbench.session.changes import Change
+from workbench.session.directory.directory import CATALOG, SessionDirectory, decoding_catalog
 from workbench.session.directory.save import save
-from workbench.session.folder import SessionFolder
-from workbench.session.inputs import SessionInputs
-from workbench.session.parts import one_at_a_time
-from workbench.session.query import CLOSED, LAZY, Query
-from workbench.session.reading import SessionReading
-from workbench.session.transitions import Written, with_views
-from workbench.session.views import SessionViews
+from workbench.session.directory.stored_functions import StoredFunction
+from workbench.session.integrity_checks import CheckReport
+from workbench.session.parts import Parts
+from workbench.session.player import Player
+from workbench.session.query import Query
+from workbench.session.state import LAZY, QueryRecord, State
+from workbench.session.transitions import BoundText
+from workbench.sql.algebra.types import parse_type
 from workbench.sql.binder.pipeline import bind
+from workbench.sql.logical import LogicalQuery
+from workbench.sql.schema import UserAggregate
 from workbench.sql.syntax.dialects import known_dialect
+from workbench.streams.ingest import ingest
+from workbench.streams.stream import Stream, replayed, static_table
+
+P = ParamSpec("P")
+R = TypeVar("R")
+S = TypeVar("S", bound="Session")
+
+LISTED = 10
+"""So many names are listed where a name is not known."""
+
+
+def one_at_a_time(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
+    """An operation that waits for others of the session, such as a batch that runs in another thread."""
+
+    @wraps(method)
+    def waiting(session: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        with session.parts.exclusively():
+            return method(session, *args, **kwargs)
+
+    return waiting
 
 
 @public_api
-class Session(SessionInputs, SessionReading, SessionViews, SessionFolder):
+class Session:
     """Continuous queries over streams, in one shared network.
 
     Any thread may use it. What changes something is done one after the other; what only reads, such as an answer or the
@@ -43,6 +82,13 @@ class Session(SessionInputs, SessionReading, SessionViews, SessionFolder):
         group: who may read and write the folder besides you, by name or number: where the workers of a cluster are
             other users. ``None``: nobody.
 
+    Attributes:
+        dialect, options: as given.
+        path: its folder.
+        spark: the Spark it was given, or the local one that was started.
+        last_error: what went wrong last in a notebook.
+        parts: what it is made of; may change with any version.
+
     Raises:
         SessionError: there is a session in the folder already, or it cannot be written to or given to the group.
         SqlError, UnsupportedError: there is no such dialect, or it is not read.
@@ -56,6 +102,10 @@ class Session(SessionInputs, SessionReading, SessionViews, SessionFolder):
         ...     q.result()
     """
 
+    parts: Parts
+
+    # -- begin, open, close --------------------------------------------------------------------------------------
+
     def __init__(
         self,
         spark: SparkSession | None = None,
@@ -65,10 +115,10 @@ class Session(SessionInputs, SessionReading, SessionViews, SessionFolder):
         group: str | int | None = None,
     ) -> None:
         dialect = known_dialect(dialect)
-        home, options = Home.new(path, group), options or Options()
-        with home.beginning() as catalog:
-            self._wire(home, spark, catalog, dialect, options)
-            self._store.begin(dialect, asdict(options))
+        directory, options = SessionDirectory.new(path, group), options or Options()
+        with directory.starting() as catalog:
+            self._wire(directory, catalog, spark, dialect, options)
+            self.parts.opening.begin(dialect, asdict(options))
 
     @classmethod
     def open(
@@ -78,7 +128,7 @@ class Session(SessionInputs, SessionReading, SessionViews, SessionFolder):
         repair: bool = False,
         trust: bool | None = None,
         group: str | int | None = None,
-    ) -> Session:
+    ) -> Self:
         """Go on with the session of a folder from its last commit: queries, results, changes, reports are as they were.
 
         While another process has it open, and where the folder cannot be written to, the session is read-only (see
@@ -104,16 +154,27 @@ class Session(SessionInputs, SessionReading, SessionViews, SessionFolder):
             ...     s.run(3)
             ...     s.query("big").changes(since=s.batch - 3)
         """
-        session, home = cls.__new__(cls), Home.found(path, group)
-        with home.beginning() as catalog:
-            with reading_catalog(home.path / CATALOG):
-                dialect, stored = catalog.session.made()
-                options = Options(**stored)
-            session._wire(home, spark, catalog, dialect, options)
-            with session._working():
-                session._store.open(repair, trust)
-        session._failing.disable()
+        session, directory = cls.__new__(cls), SessionDirectory.existing(path, group)
+        with directory.starting() as catalog:
+            with decoding_catalog(directory.path / CATALOG):
+                dialect = catalog.settings.get("dialect", "spark")
+                options = Options(**catalog.settings.get("options", {}))
+            session._wire(directory, catalog, spark, dialect, options)
+            with session.parts.exclusively():
+                session.parts.opening.open(repair, trust)
+        session.parts.failures.disable()
         return session
+
+    def _wire(
+        self, directory: SessionDirectory, catalog: Catalog, spark: SparkSession | None, dialect: str, options: Options
+    ) -> None:
+        self.dialect = dialect
+        self.options = options
+        self.path = directory.path
+        self.last_error: BaseException | None = None
+        self.parts = Parts(directory, catalog, spark, options)
+        self.spark = self.parts.spark
+        self._handles: WeakValueDictionary[str, Query] = WeakValueDictionary()
 
     @one_at_a_time
     def save(self, path: str | Path) -> Path:
@@ -122,8 +183,158 @@ class Session(SessionInputs, SessionReading, SessionViews, SessionFolder):
         Raises:
             SessionError: there is a session in that folder, or it cannot be written to.
         """
-        with self._store.pinned() as state:
-            return save(self._store.home, self._planner.catalog, state, path)
+        with self.parts.store.pinned() as state:
+            return save(self.parts.directory, self.parts.planner.catalog, state, path)
+
+    @one_at_a_time
+    def check(self, empty: bool = False) -> CheckReport:
+        """Read all files of the session, and compare each with the checksum that was computed when it was written.
+
+        With a damaged file the session becomes read-only, and the queries that need the file say so;
+        ``Session.open(path, repair=True)`` computes anew what follows from the streams. The session does the same by
+        itself, with some files after every tenth batch.
+
+        Args:
+            empty: whether to remove the leftovers: files that no commit names, which were put aside when the session
+                was opened.
+
+        Raises:
+            SessionError: ``empty``, and the session is read-only.
+
+        Example:
+            >>> print(session.check())  # doctest: +SKIP
+            214 files, 83.1 MB, in 0.06 s: all are whole
+        """
+        return self.parts.integrity.check(empty)
+
+    def close(self) -> None:
+        """End the session; a temporary folder is removed. Spark goes on, for other sessions of this process."""
+        if not self.closed:
+            self.stop_playing()
+            self.parts.integrity.close()
+            with self.parts.exclusively():
+                self.parts.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    # -- streams, tables, functions ------------------------------------------------------------------------------
+
+    @one_at_a_time
+    def add_stream(
+        self,
+        name: str,
+        source: object,
+        history: int | None = None,
+        batch: int | None = None,
+        time: str | None = None,
+        columns: Mapping[str, str] | None = None,
+        lateness: str | timedelta | int | None = None,
+    ) -> Stream:
+        """Add a stream that is replayed in row order.
+
+        Args:
+            name: what queries call it.
+            source: path of a Parquet or CSV file, pandas, Arrow or Spark DataFrame.
+            history: the first rows, already there as batch 0; none when ``None``.
+            batch: rows that arrive with each batch.
+            time: the column with the event time.
+            columns: SQL types of columns of a CSV file that should not be inferred.
+            lateness: how far the event time of a row may be behind the latest before it: ``"2 days"``, a ``timedelta``,
+                or a number where event times are numbers. Later rows are quarantined and counted when they
+                arrive. ``None``: there is no limit.
+
+        Raises:
+            StreamError: the source cannot be read, a column's type is not supported, the lateness does not go with the
+                event times, or the name is taken.
+        """
+        with self._adding_log(name) as (change, folder):
+            log = ingest(name, source, folder, columns=columns, time=time, lateness=lateness)
+            stream = replayed(log, history, batch, time)
+            change.state = transitions.add_stream(self.parts.runtime, change.state, stream)
+        return change.state.streams[name]
+
+    @one_at_a_time
+    def add_table(self, name: str, source: object, columns: Mapping[str, str] | None = None) -> Stream:
+        """Add a static table: all of its rows are there from the start. Arguments and errors as ``add_stream``."""
+        with self._adding_log(name) as (change, folder):
+            table = static_table(ingest(name, source, folder, columns=columns))
+            change.state = transitions.add_stream(self.parts.runtime, change.state, table)
+        return change.state.streams[name]
+
+    @one_at_a_time
+    def set_batch(self, stream: str, rows: int) -> Stream:
+        """Let so many rows of a stream arrive with each batch from now on.
+
+        Raises:
+            StreamError: there is no such stream, or the number is not at least 1.
+        """
+        streams = self._state.streams
+        known = {name.lower(): stream for name, stream in streams.items()}.get(stream.lower())
+        if known is None:
+            raise StreamError(f"there is no stream {stream}", hint=nearest(stream, streams))
+        with self.parts.store.changing() as change:
+            changed = known.in_batches_of(rows)
+            change.state = change.state.with_stream(changed)
+        return changed
+
+    @one_at_a_time
+    def add_function(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        returns: str = "double",
+        seconds: float = Limits.seconds,
+        memory: int = Limits.memory,
+    ) -> None:
+        """Make a Python function callable in SQL; it must not depend on anything but its arguments.
+
+        It runs in processes of its own. When a call raises, returns what is not of the type, takes more than it may or
+        ends its process, the queries that use the function are disabled, with the reason; others go on. What it prints
+        is lost. It is kept with the session, as bytes that hold its code; what it imports must be there when the
+        session is opened again.
+
+        The same name again adds another version. Queries registered from then on call that one; those that are there
+        go on with the version they were registered with, until they are registered again.
+
+        Args:
+            name: what queries call it.
+            function: takes the arguments as they are, NULLs as ``None``.
+            returns: SQL type of its values. A DECIMAL is rounded half up; ``None`` is NULL.
+            seconds: what 1,000 calls may take.
+            memory: what its process may take, in megabytes (on Linux).
+
+        Raises:
+            SessionError: it is no function, cannot be kept, or has an argument that must be named; or a limit is none.
+            SqlError: there is no such type.
+        """
+        key, returned, limits = name.lower(), parse_type(returns), Limits(seconds, memory)
+        known = self._state.functions
+        latest = self._state.schema.functions.get(key)
+        added = StoredFunction.of(function, key, returned, limits, None if latest is None else known[latest.id])
+        if added.name in known:
+            return
+        added = added.signed()
+        with self.parts.store.changing() as change:
+            change.state = replace(change.state, functions={**change.state.functions, added.name: added})
+        self.parts.functions.add(added.name, function, returned, limits)
+
+    @one_at_a_time
+    def add_aggregate(self, name: str, parameters: tuple[str, ...], statistics: Mapping[str, str], rule: str) -> None:
+        """Add an algebraic aggregate by its basic statistics and the rule over them (T4.2, Tables 4.1 and 4.2).
+
+        Example:
+            >>> statistics = {"n": "COUNT(x)", "q": "SUM(x*x)"}
+            >>> session.add_aggregate("rms", ("x",), statistics, "SQRT(q / n)")  # doctest: +SKIP
+        """
+        with self.parts.store.changing() as change:
+            added = UserAggregate(name.lower(), tuple(parameters), statistics, rule)
+            change.state = replace(change.state, aggregates={**change.state.aggregates, added.name: added})
+
+    # -- queries -------------------------------------------------------------------------------------------------
 
     @one_at_a_time
     def register(self, sql: str, name: str | None = None, dialect: str | None = None, results: str = LAZY) -> Query:
@@ -133,7 +344,7 @@ class Session(SessionInputs, SessionReading, SessionViews, SessionFolder):
             sql: its text.
             name: what it is called; a number unless given.
             dialect: of the text; that of the session unless given.
-            results: how the answer is kept (PSoup 5). ``"lazy"``: without the window it ends in, which is imposed when
+            results: how the answer is kept (PSoup 5). ``"lazy"``: without the window it ends in, which is applied when
                 the answer is read; ``"eager"``: as it is now; ``"off"``: not at all, it is computed when it is asked.
 
         A text may begin with CREATE VIEW statements. A name that exists is replaced. Registered names and views can be
@@ -147,19 +358,19 @@ class Session(SessionInputs, SessionReading, SessionViews, SessionFolder):
         bound = bind(sql, dialect, state.schema)
         named = state.named + (name is None and bound.query is not None)
         name = name or (f"q{named}" if bound.query is not None else bound.views[-1][0])
-        return self._register({name: Written(sql, dialect, bound, results)}, named)[name]
+        return self._register({name: BoundText(sql, dialect, bound, results)}, named)[name]
 
     @one_at_a_time
     def register_many(
         self, queries: Mapping[str, str], dialect: str | None = None, results: str = LAZY
     ) -> dict[str, Query]:
         """Register several queries together: all or none, and their nodes are computed in one go. See ``register``."""
-        state, dialect, written = self._state, dialect or self.dialect, {}
+        state, dialect, texts = self._state, dialect or self.dialect, {}
         for name, sql in queries.items():
             check_argument("name", name, str)
-            written[name] = Written(sql, dialect, bind(sql, dialect, state.schema), results)
-            state = with_views(state, written[name].bound.named(name))
-        return self._register(written, state.named)
+            texts[name] = BoundText(sql, dialect, bind(sql, dialect, state.schema), results)
+            state = state.with_views(texts[name].bound.named(name))
+        return self._register(texts, state.named)
 
     @one_at_a_time
     def drop(self, name: str) -> None:
@@ -168,9 +379,38 @@ class Session(SessionInputs, SessionReading, SessionViews, SessionFolder):
         Raises:
             QueryError: there is no such query.
         """
-        gone = self.query(name).name
-        with self._store.changing() as change:
-            change.state = self._steps.drop(change.state, gone)
+        dropped = self.query(name).name
+        with self.parts.store.changing() as change:
+            change.state = transitions.drop(self.parts.runtime, change.state, dropped)
+
+    def query(self, name: str) -> Query:
+        """The query of that name.
+
+        Raises:
+            QueryError: there is none; the hint has the nearest.
+        """
+        queries = self._state.queries
+        for key, query in queries.items():
+            if key.lower() == name.lower():
+                return self._handle(query)
+        hint = nearest(name, queries) or f"queries: {', '.join([*queries][:LISTED]) or 'none yet'}"
+        raise QueryError(f"there is no query {name}", hint=hint)
+
+    @one_at_a_time
+    def preview(self, sql: str, name: str, dialect: str | None = None) -> tuple[NetworkView, ExplanationView]:
+        """The network as it would be with the query registered, and what would be shared; nothing changes.
+
+        Raises:
+            SqlError, UnsupportedError: the text is not accepted.
+        """
+        state, planner = self._state, self.parts.planner
+        logical = bind(sql, dialect or self.dialect, state.schema).named(name)[name]
+        with planner.rehearsal():
+            network = planner.drop(state.network, state.same_names([name]))
+            planned = planner.register(network, name, logical)
+        return NetworkView(planned.network, state.reports), ExplanationView.of(planned.explanation)
+
+    # -- batches -------------------------------------------------------------------------------------------------
 
     def run(
         self, batches: int = 1, progress: Callable[[BatchReport], None] | None = None, profile: bool = False
@@ -179,7 +419,7 @@ class Session(SessionInputs, SessionReading, SessionViews, SessionFolder):
 
         Args:
             batches: how many.
-            progress: told of every batch that was run.
+            progress: called with the report of every batch that was run.
             profile: whether to measure also what each node costs alone; see ``BatchReport.node``. That takes as long
                 as all nodes one after the other, and is no part of the batch's own time.
 
@@ -190,20 +430,20 @@ class Session(SessionInputs, SessionReading, SessionViews, SessionFolder):
         """
         if batches < 0:
             raise QueryError(f"cannot run {batches} batches", hint="give a number of batches, 0 or more")
-        self._store.home.check_writable()
-        reports, told = [], translate_callback_errors("progress", progress)
+        self.parts.directory.check_writable()
+        reports, on_report = [], translate_callback_errors("progress", progress)
         for _ in range(batches):
             if all(stream.finished for stream in self._state.streams.values()):
                 break
-            with self._working(), self._store.changing() as change:
-                change.state, report = self._steps.run(change.state, profile=profile)
-                change.state = self._failing.without_failed(change.state)
-            self._failing.disable()
-            with self._lock:
-                self._upkeep.after_batch()
+            with self.parts.exclusively(), self.parts.store.changing() as change:
+                change.state, report = transitions.run(self.parts.runtime, change.state, profile=profile)
+                change.state = self.parts.failures.without_failed(change.state)
+            self.parts.failures.disable()
+            with self.parts.lock:
+                self.parts.integrity.after_batch()
             reports.append(report)
-            if told is not None:
-                told(report)
+            if on_report is not None:
+                on_report(report)
         return reports
 
     @one_at_a_time
@@ -214,7 +454,7 @@ class Session(SessionInputs, SessionReading, SessionViews, SessionFolder):
 
         Args:
             batch: 0 for the history alone, at most the last batch that was run.
-            progress: told of every batch that was run again.
+            progress: called with the report of every batch that was run again.
 
         Raises:
             QueryError: that batch was not run yet.
@@ -222,38 +462,130 @@ class Session(SessionInputs, SessionReading, SessionViews, SessionFolder):
         """
         if not 0 <= batch <= self.batch:
             raise QueryError(f"cannot go back to batch {batch}", hint=f"the last batch that was run is {self.batch}")
-        with self._store.changing() as change:
-            change.state = self._steps.seek(change.state, batch, translate_callback_errors("progress", progress))
-            change.state = self._failing.without_failed(change.state)
-        for query in self._state.queries.values():
-            query.registered = 0
-        self._failing.disable()
+        with self.parts.store.changing() as change:
+            on_report = translate_callback_errors("progress", progress)
+            change.state = transitions.seek(self.parts.runtime, change.state, batch, on_report)
+            change.state = self.parts.failures.without_failed(change.state)
+        self.parts.failures.disable()
 
-    def close(self) -> None:
-        """End the session; a temporary folder is removed. Spark goes on, for other sessions of this process."""
-        if self.closed:
-            return
-        self.stop_playing()
-        self._upkeep.close()
-        self._close()
+    @cached_property
+    def player(self) -> Player:
+        """Plays the session's batches in the background."""
+        return Player(self)
+
+    def stop_playing(self) -> None:
+        """End the player's thread, if there is one."""
+        if "player" in vars(self):
+            self.player.close()
+
+    # -- what there is -------------------------------------------------------------------------------------------
+
+    @property
+    def read_only(self) -> str | None:
+        """Why this session may only be read; ``None`` when it may be changed."""
+        return self.parts.directory.read_only
+
+    @property
+    def closed(self) -> bool:
+        """Whether the session has ended."""
+        return self.parts.directory.closed
+
+    @property
+    def temporary(self) -> bool:
+        """Whether it is gone when it is closed, since no folder was given for it; ``save`` keeps a copy."""
+        return self.parts.directory.temporary
+
+    @property
+    def queries(self) -> Mapping[str, Query]:
+        """Registered queries by name, in the order of registration."""
+        return MappingProxyType({name: self._handle(query) for name, query in self._state.queries.items()})
+
+    @property
+    def streams(self) -> Mapping[str, Stream]:
+        """Streams and tables by name."""
+        return MappingProxyType(dict(self._state.streams))
+
+    @property
+    def views(self) -> Mapping[str, LogicalQuery]:
+        """Views and queries that can be used in FROM."""
+        return MappingProxyType(dict(self._state.views))
+
+    @property
+    def network(self) -> NetworkView:
+        """The shared query network as it is now."""
+        state = self._state
+        return NetworkView(state.network, state.reports)
+
+    @property
+    def reports(self) -> list[BatchReport]:
+        """The reports of all batches."""
+        return list(self._state.reports)
+
+    @property
+    def batch(self) -> int:
+        """Number of the last batch that was run; 0 before the first."""
+        return self._state.batch
+
+    @property
+    def now(self) -> dt.datetime | None:
+        """The latest event time that any stream has brought; ``None`` while none has."""
+        return self._state.engine.clock.latest
+
+    @property
+    def progress(self) -> Progress | None:
+        """How far the batch is that runs now, or a registration over all data so far; ``None`` when there is none."""
+        return self.parts.engine.progress
+
+    def kept(self, root: NodeId) -> tuple[int, int]:
+        """How much is kept for a local tree, by its root's id: rows (of its state too), and bytes on disk."""
+        with self.parts.store.pinned() as state:
+            tree = state.engine.by_root.get(root)
+            if tree is None:
+                return 0, 0
+            return tree.rows_kept, sum(os.path.getsize(file) for file in tree.files)
 
     @one_at_a_time
-    def _close(self) -> None:
-        self._engine.close()
-        for query in self._state.queries.values():
-            query.status = CLOSED
-        self._store.close()
+    def catalog(self, sql: str) -> pd.DataFrame:
+        """Rows of the system catalog, which holds all that is known of the network (T3.6).
 
-    def __enter__(self) -> Session:
-        return self
+        Example:
+            >>> session.catalog("SELECT node, svoa, svoa_predicates FROM selection_topology")  # doctest: +SKIP
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
+        Raises:
+            CatalogError: it is no SELECT, or names what is not there.
+        """
+        self.parts.planner.refresh(self._state.network)
+        names, rows = self.parts.planner.catalog.query(sql)
+        return pd.DataFrame(rows, columns=list(names))
 
-    def _register(self, written: Mapping[str, Written], named: int) -> dict[str, Query]:
-        with self._store.changing() as change:
-            registered = self._steps.register(change.state, written, self._answers)
-            change.state = replace(self._failing.without_failed(registered), named=named)
-        made = {name: self._state.queries[name] for name in written}
-        self._failing.disable()
-        return made
+    @one_at_a_time
+    def catalog_tables(self) -> list[tuple[str, tuple[str, ...], int]]:
+        """The relations of the catalog: name, columns, rows."""
+        self.parts.planner.refresh(self._state.network)
+        return self.parts.planner.catalog.tables()
+
+    # -- helpers -------------------------------------------------------------------------------------------------
+
+    @property
+    def _state(self) -> State:
+        return self.parts.store.state
+
+    def _handle(self, query: QueryRecord) -> Query:
+        """The one object that stands for a registration, for as long as somebody has it."""
+        handle = self._handles.get(query.id)
+        return handle if handle is not None else self._handles.setdefault(query.id, Query(query, self.parts.answers))
+
+    def _register(self, texts: Mapping[str, BoundText], named: int) -> dict[str, Query]:
+        with self.parts.store.changing() as change:
+            registered = transitions.register(self.parts.runtime, change.state, texts)
+            change.state = replace(self.parts.failures.without_failed(registered), named=named)
+        queries = {name: self._handle(self._state.queries[name]) for name in texts}
+        self.parts.failures.disable()
+        return queries
+
+    @contextmanager
+    def _adding_log(self, name: str) -> Iterator[tuple[Change, Path]]:
+        """A change that adds a stream, and the folder for its log."""
+        folder = transitions.new_log(self._state, self.parts.directory.streams, name)
+        with folder as path, self.parts.store.changing() as change:
+            yield change, path

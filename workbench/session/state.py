@@ -1,18 +1,50 @@
-"""All that changes in a session, as one immutable value: what a commit writes, and what a failure goes back to."""
+"""The state of a session as one immutable value: a commit stores it, and a change that fails goes back to it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
-from workbench.catalog.session_rows import StoredFunction
 from workbench.engine.reports import BatchReport
 from workbench.engine.state import EngineState
 from workbench.network.network import Network
-from workbench.session.query import Query
-from workbench.sql.logical import LogicalQuery
-from workbench.sql.schema import Schema, UserAggregate, UserFunction
+from workbench.optimizer.statistics import StreamStatistics
+from workbench.session.directory.stored_functions import StoredFunction
+from workbench.sharing.decisions import Explanation
+from workbench.sql.logical import LogicalQuery, StreamWindow
+from workbench.sql.schema import Schema, UserAggregate
 from workbench.streams.stream import Stream
+
+ACTIVE = "active"
+LAZY, EAGER, OFF = RESULTS = ("lazy", "eager", "off")
+"""How the answer of a windowed query is kept (PSoup 5): without its window, as it is now, or not at all."""
+
+
+@dataclass(frozen=True)
+class QueryRecord:
+    """A registered query.
+
+    Attributes:
+        name, sql, dialect: as registered.
+        registered: the batch after which it was registered.
+        status: ``"active"``, or why it no longer runs.
+        logical: what the text means, bound to the streams.
+        results: how its answer is kept (``RESULTS``).
+        windows: its windows, if it has any.
+        id: of this registration; another registration of the name has another one.
+        explanation: the sharing decisions of the registration.
+    """
+
+    name: str
+    sql: str
+    dialect: str
+    registered: int
+    status: str
+    logical: LogicalQuery
+    results: str
+    windows: tuple[StreamWindow, ...]
+    id: str
+    explanation: Explanation
 
 
 @dataclass(frozen=True)
@@ -20,28 +52,27 @@ class State:
     """A session as it was committed last.
 
     Attributes:
-        network: what runs.
-        streams: streams and tables, and how far they have come.
+        network: the shared query network.
+        streams: streams and tables, and how far they have been read.
+        statistics: of the data of each stream, by its name in lower case; the planner estimates with them.
         views: what can stand in FROM: views, and queries by their names.
-        functions, stored_functions: all versions of the analyst's functions by their ids, in the order of versions.
+        functions: all versions of the analyst's functions by their ids, in the order of versions.
         aggregates: those that the analyst added.
-        queries: those registered, in the order of registration.
-        disabled: why some of them no longer run.
+        queries: those registered, in the order of registration, disabled ones too.
         reports: of all batches.
-        held: all rows.
+        engine: the engine's state: all rows.
         named: how many queries got their name from the session.
     """
 
     network: Network = field(default_factory=Network)
     streams: Mapping[str, Stream] = field(default_factory=dict)
+    statistics: Mapping[str, StreamStatistics] = field(default_factory=dict)
     views: Mapping[str, LogicalQuery] = field(default_factory=dict)
-    functions: Mapping[str, UserFunction] = field(default_factory=dict)
-    stored_functions: Mapping[str, StoredFunction] = field(default_factory=dict)
+    functions: Mapping[str, StoredFunction] = field(default_factory=dict)
     aggregates: Mapping[str, UserAggregate] = field(default_factory=dict)
-    queries: Mapping[str, Query] = field(default_factory=dict)
-    disabled: Mapping[str, str] = field(default_factory=dict)
+    queries: Mapping[str, QueryRecord] = field(default_factory=dict)
     reports: tuple[BatchReport, ...] = ()
-    held: EngineState = field(default_factory=EngineState)
+    engine: EngineState = field(default_factory=EngineState)
     named: int = 0
 
     @property
@@ -50,11 +81,44 @@ class State:
         columns = {name: stream.columns for name, stream in self.streams.items()}
         times = {name: stream.time.lower() for name, stream in self.streams.items() if stream.time is not None}
         tables = frozenset(name for name, stream in self.streams.items() if stream.table)
-        now = self.held.clock.now
-        latest = {function.name: function for function in self.functions.values()}
-        return Schema(columns, self.views, latest, self.aggregates, times, tables, now)
+        latest = {stored.function.name: stored.function for stored in self.functions.values()}
+        return Schema(columns, self.views, latest, self.aggregates, times, tables, self.engine.clock.now)
 
     @property
     def batch(self) -> int:
         """Number of the last batch that was run; 0 before the first."""
         return self.reports[-1].batch if self.reports else 0
+
+    def current(self, query: QueryRecord) -> QueryRecord | None:
+        """The record of the same registration as it is now; ``None`` when it was dropped or replaced."""
+        record = self.queries.get(query.name)
+        return record if record is not None and record.id == query.id else None
+
+    def status(self, query: QueryRecord) -> str:
+        """``"active"``, or why a query that once was registered no longer runs."""
+        if (record := self.current(query)) is not None:
+            return record.status
+        return "replaced" if self.same_names([query.name]) else "dropped"
+
+    def same_names(self, names: Iterable[str]) -> list[str]:
+        """The registered queries of these names, in whatever case."""
+        folded = {name.lower() for name in names}
+        return [name for name in self.queries if name.lower() in folded]
+
+    def without(self, names: Iterable[str]) -> State:
+        """The state without some queries."""
+        removed = set(names)
+        return replace(self, queries={name: q for name, q in self.queries.items() if name not in removed})
+
+    def with_views(self, views: Mapping[str, LogicalQuery]) -> State:
+        """The state with more names for FROM."""
+        return replace(self, views={**self.views, **views})
+
+    def with_stream(self, stream: Stream) -> State:
+        """The state with a stream that is new, or as far as it has now been read."""
+        return replace(self, streams={**self.streams, stream.name: stream})
+
+    def disabled(self, reasons: Mapping[str, str]) -> State:
+        """The state in which some queries no longer run, for these reasons."""
+        changed = {name: replace(self.queries[name], status=reason) for name, reason in reasons.items()}
+        return replace(self, queries={**self.queries, **changed})

@@ -22,27 +22,28 @@ from workbench.sql.logical import LogicalQuery
 Pass = Callable[[Draft], None]
 
 ARRANGE: tuple[Pass, ...] = (
-    # Rerouting leaves joins without readers. Not before the query is added: it may read one of them. Not later: the
-    # other passes would keep selections and guarantees of joins that nobody reads.
+    # Rerouting leaves joins without readers. Not before the query is added, which may read one of them; not later, or
+    # the other passes would arrange trees that nobody reads.
     remove_abandoned_joins,
-    # A join guarantees what its roots test. Before selections are placed: they test only what the join does not
-    # guarantee, and would otherwise miss what a weakened root no longer tests.
+    # A join must test what its roots test, or its rows would change when a root comes to test less. Before selections
+    # are placed: what a join requires of its sides follows from what it tests.
     restore_guarantees,
-    # An aggregate is computed from finer groups where there are some. Before selections are placed: it then needs no
-    # selection of its own input.
+    # Aggregates are computed from finer groups where there are some. Before selections are placed: an aggregate that
+    # lost its finer groups is back at its root, and is then connected to the node that has just its rows.
     choose_aggregate_inputs,
-    # The same for set operators. After aggregates: its branches read roots, which are costed as they are computed now.
+    # The same for set operators that have branches in common; before or after aggregates is the same.
     choose_set_operator_inputs,
-    # Last, when roots, what they guarantee and who reads them are settled: every tree gets the selections its readers
-    # require, and every reader is connected to them. It clears the marks of the draft.
+    # Last, when it is settled what roots guarantee and who reads them: every tree gets the selections that its readers
+    # require, and every reader is connected to the nodes that have its rows. It clears the marks of the draft.
     place_selections,
 )
-"""Brings the topology of all dirty trees to what is required of them; after a registration and after a drop."""
+"""Brings the topology of all dirty trees to what is required of them, after a registration and after a drop."""
 
 DROP: tuple[Pass, ...] = (
-    # Without the nodes of the dropped queries joins have fewer readers; the roots those nodes read become dirty.
+    # First, since readers that are gone require nothing; the roots that they read become dirty.
     remove_unneeded,
-    # A join whose loosest reader went tests more again. Before selections are placed: they test the rest.
+    # A join whose loosest reader is gone tests more again. Before the trees are arranged: selections below the join
+    # test what it does not guarantee, and it requires more of its sides.
     tighten_joins,
     *ARRANGE,
 )

@@ -7,7 +7,7 @@ from workbench import Session
 
 def what_survives(session: Session) -> dict[str, object]:
     """All that an analyst can see but answers, and what the engine goes on from."""
-    held = session._state.held
+    held = session.parts.store.state.engine
     return {
         "batch": session.batch,
         "reports": session.reports,
@@ -16,7 +16,7 @@ def what_survives(session: Session) -> dict[str, object]:
             name: (s.columns, s.time, s.lateness, s.late_rows, s.table, s.history, s.batch, s.position)
             for name, s in session.streams.items()
         },
-        "statistics": session._planner.streams,
+        "statistics": session.parts.planner.streams,
         "views": dict(session.views),
         "queries": [
             (q.name, q.sql, q.dialect, q.registered, q.status, q.columns, q.logical) for q in session.queries.values()
@@ -36,6 +36,6 @@ def what_survives(session: Session) -> dict[str, object]:
 def stray_files(session: Session) -> set[str]:
     """Segments that nobody needs."""
     there = {str(file) for file in (session.path / "state").rglob("*.arrow")}
-    needed = session._state.held.files
+    needed = session.parts.store.state.engine.files
     assert needed <= there, f"missing: {needed - there}"
     return there - needed

@@ -16,7 +16,7 @@ from workbench import Session
 from workbench.engine.storage import relation
 from workbench.errors import EngineError, QueryError, SessionError, StreamError
 from workbench.files.writing import NewFile, checksum_of
-from workbench.session.directory import upkeep
+from workbench.session import integrity_checks
 from workbench.session.directory.leftovers import KEPT_COMMITS
 from workbench.streams.ingest import ingest
 
@@ -32,9 +32,9 @@ def flip(file: Path) -> None:
 def test_every_file_of_a_commit_has_its_checksum(spark: SparkSession, folder: Path) -> None:
     with Session.open(folder, spark) as session:
         session.run(1)
-        files = session._store.expected_files()
+        files = session.parts.opening.stored_files()
         named = {str(file.path) for file in files}
-        assert session._state.held.files <= named
+        assert session.parts.store.state.engine.files <= named
         assert {str(f) for s in session.streams.values() for f in s.log.folder.iterdir()} <= named
         assert all(file.checksum == checksum_of(file.path) for file in files)
         checked = session.check()
@@ -68,15 +68,14 @@ def test_a_check_finds_what_was_damaged_meanwhile(spark: SparkSession, folder: P
 
 
 def test_batches_look_at_all_files_in_turn(spark: SparkSession, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(upkeep, "BATCHES", 1)
+    monkeypatch.setattr(integrity_checks, "BATCHES", 1)
     with Session.open(folder, spark) as session:
         session.run(1)
-        session._upkeep.wait()
+        session.parts.integrity.wait()
         damaged = part_of(folder, "arrived")
         flip(damaged)
-        session._upkeep._batches = 0
-        session._upkeep.after_batch()
-        session._upkeep.wait()
+        session.parts.integrity.verify_some()
+        session.parts.integrity.wait()
         with pytest.raises(SessionError, match=damaged.name):
             session.run(1)
         assert f"{damaged} is damaged" in str(session.read_only)
@@ -123,12 +122,12 @@ def test_a_stream_without_rows_yet_runs_in_a_copy(spark: SparkSession, tmp_path:
             assert copy.query("some").count() == 6
 
 
-def test_what_no_commit_speaks_of_is_set_aside_and_goes_later(spark: SparkSession, folder: Path) -> None:
+def test_what_no_commit_names_is_put_aside_and_goes_later(spark: SparkSession, folder: Path) -> None:
     (folder / "streams" / "9-stray").mkdir()
     for stray in ("state/stray.arrow", "streams/9-stray/rows-00000.parquet"):
         (folder / stray).write_bytes(b"of no commit")
     with Session.open(folder, spark) as session:
-        (aside,) = (folder / "set_aside").iterdir()
+        (aside,) = (folder / "leftovers").iterdir()
         assert {str(file.relative_to(aside)) for file in aside.rglob("stray*")} == {"state/stray.arrow"}
         assert (aside / "streams" / "9-stray" / "rows-00000.parquet").read_bytes() == b"of no commit"
         for at in range(KEPT_COMMITS):
@@ -137,8 +136,8 @@ def test_what_no_commit_speaks_of_is_set_aside_and_goes_later(spark: SparkSessio
         assert not aside.exists()
     (folder / "state" / "stray.arrow").write_bytes(b"of no commit")
     with Session.open(folder, spark) as session:
-        assert len(session.check().set_aside) == 1
-        assert session.check(empty=True).set_aside == ()
+        assert len(session.check().leftovers) == 1
+        assert session.check(empty=True).leftovers == ()
 
 
 def test_times_beyond_the_years_are_a_damaged_log(tmp_path: Path) -> None:

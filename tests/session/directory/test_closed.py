@@ -46,6 +46,7 @@ OF_A_SESSION: dict[str, Callable[[Session], object]] = {
     "player": lambda s: s.player.play(),
 }
 OF_A_QUERY: dict[str, Callable[[Query], object]] = {
+    "answers": lambda q: q.answers().__enter__(),
     "result": lambda q: q.result(),
     "result at": lambda q: q.result(at="2020-01-01"),
     "windows": lambda q: q.windows(),

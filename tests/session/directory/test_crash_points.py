@@ -20,7 +20,7 @@ from workbench.catalog.database import Database
 from workbench.engine import engine as engine_module
 from workbench.engine.storage.file_collection import FileCollector
 from workbench.engine.storage.segments import Segment
-from workbench.session.directory import store as store_module
+from workbench.session.directory.stored_session import StoredSession
 
 
 class Crashes:
@@ -78,7 +78,7 @@ def test_a_crash_anywhere(
         states = [survivors(session)]
         with monkeypatch.context() as patch:
             crashes = Crashes(session, tmp_path / "crashes", patch)
-            crashes.at(store_module, "write_commit")
+            crashes.at(StoredSession, "write")
             crashes.at(engine_module, "force_to_disk")
             crashes.at(FileCollector, "collect")
             crashes.at(engine_module, "written")

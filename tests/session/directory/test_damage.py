@@ -73,7 +73,7 @@ def test_a_damaged_catalog_and_other_versions(spark: SparkSession, folder: Path)
     connection = sqlite3.connect(catalog)
     connection.execute("PRAGMA user_version = 1")
     connection.close()
-    with pytest.raises(CatalogError, match="has catalog version 1, and this workbench reads version 5"):
+    with pytest.raises(CatalogError, match="has catalog version 1, and this workbench reads version 6"):
         Session.open(folder, spark)
     for text in (b"no catalog " * 500, catalog.read_bytes()[:20_000]):
         catalog.write_bytes(text)
@@ -114,7 +114,7 @@ def test_a_full_disk(
     session = Session.open(folder, spark)
     oracle = following(session)
     before = what_survives(session)
-    database = session._planner.catalog._database
+    database = session.parts.planner.catalog.database
     with monkeypatch.context() as patch:
         if where == "rows":
             patch.setattr(segments, "NewFile", full)

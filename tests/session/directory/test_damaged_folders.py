@@ -181,7 +181,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def name_of(path: str) -> str:
     """Where a file was before it was set aside."""
-    return path.split("/", 2)[2] if path.startswith("set_aside/") else path
+    return path.split("/", 2)[2] if path.startswith("leftovers/") else path
 
 
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)

@@ -69,10 +69,12 @@ def test_files_stay_while_somebody_reads(spark: SparkSession, folder: Path, monk
     monkeypatch.setattr(relation, "RUNS", 2)
     with Session.open(folder, spark) as writing, Session.open(folder, spark) as reading:
         query = reading.query("by_group")
-        with query.answers(query, None):
-            files = reading._state.held.files
+        with query.answers():
+            files = reading.parts.store.state.engine.files
             writing.run(2)
-            assert not files <= writing._state.held.files, "the batches replaced nothing, so this tests nothing"
+            assert not files <= writing.parts.store.state.engine.files, (
+                "the batches replaced nothing, so this tests nothing"
+            )
             assert all(Path(file).exists() for file in files)
             assert stray_files(writing)
         writing.run(1)
@@ -109,8 +111,8 @@ def test_a_session_that_plays_is_saved_as_of_a_batch(
 
 
 def test_another_process_holds_the_folder_until_it_dies(spark: SparkSession, folder: Path) -> None:
-    imports = "import sys; from workbench.session.directory.directory import Home"
-    hold = "h = Home.found(sys.argv[1]); print(1, flush=True); sys.stdin.read()"
+    imports = "import sys; from workbench.session.directory.directory import SessionDirectory"
+    hold = "h = SessionDirectory.existing(sys.argv[1]); print(1, flush=True); sys.stdin.read()"
     command = [sys.executable, "-c", f"{imports}; {hold}", str(folder)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=PROJECT) as holder:
         assert holder.stdout is not None and holder.stdout.readline() == b"1\n"

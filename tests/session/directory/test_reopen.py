@@ -99,7 +99,7 @@ def test_a_function_that_cannot_be_kept_is_refused(spark: SparkSession, tmp_path
         lock = threading.Lock()
         with pytest.raises(SessionError, match="function locked cannot be kept: "):
             session.add_function("locked", lambda value: 1.0 if lock.locked() else 2.0)
-        assert not session._state.functions
+        assert not session.parts.store.state.functions
 
 
 def test_a_copy_is_a_session_of_its_own(spark: SparkSession, tmp_path: Path) -> None:

@@ -17,10 +17,11 @@ from pyspark.sql import SparkSession
 
 from workbench import Session
 from workbench.__main__ import main
-from workbench.catalog.session_rows import StoredFunction
 from workbench.errors import QueryError, SessionError, WorkbenchError
 from workbench.files.writing import FOR_GROUP, FOR_OWNER, NewFile, make_folder
-from workbench.session.directory.signing import is_signed, key_file, signed
+from workbench.session.directory.signing import key_file
+from workbench.session.directory.stored_functions import StoredFunction
+from workbench.sql.algebra.types import DOUBLE, INTEGER
 
 
 class Runs:
@@ -92,21 +93,21 @@ def test_no_byte_of_a_function_of_others_is_unpickled(spark: SparkSession, from_
 
 def test_a_signature_is_of_one_user_name_type_and_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "one"))
-    code = signed("f", "double", StoredFunction("3.11", b"code", 10, 1024))
-    assert code.signature is not None and is_signed("f", "double", code)
+    code = StoredFunction("f@1", DOUBLE, "3.11", b"code", 10, 1024, 1, 1).signed()
+    assert code.signature is not None and code.is_signed
     assert stat.S_IMODE(key_file().stat().st_mode) == 0o600
-    assert not is_signed("g", "double", code) and not is_signed("f", "bigint", code)
-    changed = ({"pickled": b"codes"}, {"python": "3.12"}, {"seconds": 99}, {"memory": 9_999})
+    changed = ({"name": "g@1"}, {"returns": INTEGER}, {"pickled": b"codes"}, {"python": "3.12"}, {"seconds": 99},
+               {"memory": 9_999})  # fmt: skip
     for other in (replace(code, **change) for change in changed):
-        assert not is_signed("f", "double", other)
+        assert not other.is_signed
     key_file().chmod(0o644)  # others may have read it
-    assert not is_signed("f", "double", code)
-    assert is_signed("f", "double", signed("f", "double", code))
+    assert not code.is_signed
+    assert code.signed().is_signed
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "two"))
-    assert not is_signed("f", "double", code)
+    assert not code.is_signed
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "file"))  # no place for a key
-    assert signed("f", "double", code).signature is None
+    assert code.signed().signature is None
 
 
 def modes(folder: Path) -> set[tuple[bool, int]]:

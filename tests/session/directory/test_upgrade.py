@@ -97,13 +97,13 @@ def test_a_query_that_cannot_be_bound_again_says_so(spark: SparkSession, old: Pa
 def test_an_upgrade_that_was_cut_off_is_done_again(
     spark: SparkSession, old: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from workbench.session.directory import store
+    from workbench.session.directory import opening
 
     def cut_off(*_: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as context:
-        context.setattr(store, "upgraded", cut_off)
+        context.setattr(opening, "upgraded", cut_off)
         with pytest.raises(KeyboardInterrupt):
             Session.open(old, spark, trust=True)
     connection = sqlite3.connect(old / "catalog.sqlite")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import datetime as dt
 
 import pytest
-from sql.window_schema import block, bound
+from sql.window_schema import block, bound, window_text
 
 from workbench.sql.algebra.expressions import Constant
 from workbench.sql.algebra.types import DATE
 from workbench.sql.logical import Block
-from workbench.sql.windows.bounds import Interval, window_text
+from workbench.sql.windows.bounds import Interval
 from workbench.sql.windows.evaluation import value_at
 
 SPELLINGS = {

@@ -18,11 +18,11 @@ def digest(database: duckdb.DuckDBPyConnection, answer: str) -> Digest:
     columns = database.execute(f"DESCRIBE FROM {answer}").fetchall()
     texts = [_text(f'"{name}"', type_) for name, type_, *_ in columns]
     row = ", ".join(f"coalesce({text}, chr(30))" for text in texts)
-    found = database.execute(
+    counts = database.execute(
         f"SELECT count(*), coalesce(sum(hash(concat_ws(chr(31), {row}))), 0) FROM {answer}"
     ).fetchone()
-    assert found is not None
-    return int(found[0]), int(found[1])
+    assert counts is not None
+    return int(counts[0]), int(counts[1])
 
 
 def _text(column: str, type_: str) -> str:
@@ -38,8 +38,8 @@ def digest_of(answer: pa.Table) -> Digest:
     """The digest of rows this process has; what the columns are called does not count.
 
     Example:
-        >>> one, other = pa.table({"a": [1, 2], "b": ["x", None]}), pa.table({"c": [2, 1], "d": [None, "x"]})
-        >>> digest_of(one) == digest_of(other), digest_of(one)[0]
+        >>> left, right = pa.table({"a": [1, 2], "b": ["x", None]}), pa.table({"c": [2, 1], "d": [None, "x"]})
+        >>> digest_of(left) == digest_of(right), digest_of(left)[0]
         (True, 2)
     """
     with duckdb.connect() as database:
@@ -61,7 +61,7 @@ def check(who: str, got: Mapping[str, Digest], expected: Mapping[str, Digest]) -
     Raises:
         WorkbenchError: some are not equal.
     """
-    wrong = [query for query, found in got.items() if query in expected and found != expected[query]]
+    wrong = [query for query, answer in got.items() if query in expected and answer != expected[query]]
     if wrong:
         shown = ", ".join(f"{query} ({got[query][0]:,} rows, not {expected[query][0]:,})" for query in wrong[:5])
         answers = f"{len(wrong)} answers" if len(wrong) > 1 else "1 answer"

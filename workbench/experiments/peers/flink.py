@@ -186,8 +186,8 @@ def _digests(work: Workload, folder: Path) -> dict[str, Digest]:
             types = ", ".join(f"'c{i}': '{type_}'" for i, (_, type_, *_) in enumerate(described))
             files = f"{folder}/answers/{query.name}/*"
             read = f"read_csv('{files}', header = false, auto_detect = false, nullstr = '\\N', columns = {{{types}}})"
-            written = any((folder / "answers" / query.name).glob("*"))
-            digests[query.name] = digest(database, read) if written else (0, 0)
+            has_rows = any((folder / "answers" / query.name).glob("*"))
+            digests[query.name] = digest(database, read) if has_rows else (0, 0)
     return digests
 
 

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from types import MappingProxyType
 
 from workbench.errors import WorkbenchError, nearest
 from workbench.experiments.query_sets.aggregates_fed import aggregate_fed
@@ -32,15 +31,13 @@ from workbench.experiments.query_sets.med import med
 
 __all__ = ["QUERY_SETS", "GeneratedQuery", "query_set"]
 
-_GENERATORS: Mapping[str, Callable[[int], list[GeneratedQuery]]] = MappingProxyType(
-    {
-        "fed-manual": fed_manual,
-        **{name: partial(fed_random, name) for name in DRAWS},
-        "med": med,
-        "aggregate-fed": aggregate_fed,
-        "aggregate-med": aggregate_med,
-    }
-)
+_GENERATORS: Mapping[str, Callable[[int], list[GeneratedQuery]]] = {
+    "fed-manual": fed_manual,
+    **{name: partial(fed_random, name) for name in DRAWS},
+    "med": med,
+    "aggregate-fed": aggregate_fed,
+    "aggregate-med": aggregate_med,
+}
 
 QUERY_SETS: tuple[str, ...] = tuple(_GENERATORS)
 """The names of the sets."""

@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from itertools import product
 from random import Random
-from types import MappingProxyType
 
 from workbench.experiments.query_sets.chains import DIRECTIONS, TABLES, Chain, Hand, write
 from workbench.experiments.query_sets.generated import GeneratedQuery, turns
@@ -30,14 +29,12 @@ RECEIVED = (1_000_000, 2_000_000, 5_000_000, 10_000_000, 20_000_000, 50_000_000,
 SENT_SHARES = (1, 2)
 """What was sent is compared with what was received, and with half of it, as in B.5."""
 
-_PARTY_COLUMNS: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType(
-    {
-        ("receiving", "account"): ("rbank_aba", "benef_account"),
-        ("receiving", "bank"): ("rbank_aba",),
-        ("sending", "account"): ("sbank_aba", "orig_account"),
-        ("sending", "bank"): ("sbank_aba",),
-    }
-)
+_PARTY_COLUMNS: Mapping[tuple[str, str], tuple[str, ...]] = {
+    ("receiving", "account"): ("rbank_aba", "benef_account"),
+    ("receiving", "bank"): ("rbank_aba",),
+    ("sending", "account"): ("sbank_aba", "orig_account"),
+    ("sending", "bank"): ("sbank_aba",),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +50,11 @@ class ChainTotal:
 
     def text(self, hand: Hand) -> str:
         """The query as a hand writes it."""
-        written = write(Chain(self.tables, self.direction, "account", self.amount, self.window, CHAIN_RATIO), hand)
-        side, end = (
-            ("receiving", written.records[-1]) if self.direction == "forward" else ("sending", written.records[0])
-        )
+        chain = write(Chain(self.tables, self.direction, "account", self.amount, self.window, CHAIN_RATIO), hand)
+        side, end = ("receiving", chain.records[-1]) if self.direction == "forward" else ("sending", chain.records[0])
         groups = ", ".join(f"{end}.{column}" for column in _PARTY_COLUMNS[side, self.party])
         return (
-            f"SELECT {groups}, SUM({end}.amount) total, COUNT(*) transfers\n{written.body}\n"
+            f"SELECT {groups}, SUM({end}.amount) total, COUNT(*) transfers\n{chain.body}\n"
             f"GROUP BY {groups}\nHAVING SUM({end}.amount) > {self.total}"
         )
 
@@ -121,9 +116,7 @@ def aggregate_fed(seed: int) -> list[GeneratedQuery]:
     shuffled = {variant: random.sample(items, len(items)) for variant, items in questions().items()}
     for number, (variant, name, question) in enumerate(turns(shuffled)):
         plain = question.text(Hand()).replace("\nMINUS\n", "\nEXCEPT\n")
-        queries.append(
-            GeneratedQuery(name, question.text(Hand(number)), plain, variant, MappingProxyType(asdict(question)))
-        )
+        queries.append(GeneratedQuery(name, question.text(Hand(number)), plain, variant, asdict(question)))
     return queries
 
 

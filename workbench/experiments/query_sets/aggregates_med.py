@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from random import Random
-from types import MappingProxyType
 
 from workbench.experiments.query_sets.generated import GeneratedQuery, turns
 from workbench.experiments.query_sets.med import CONTAGIOUS, FROM, RADIUS, SAME_DISEASE, WINDOW, Codes
@@ -44,7 +43,7 @@ def near(codes: Codes) -> str:
     )
 
 
-CATEGORIES: Mapping[str, Callable[[Codes], str]] = MappingProxyType({"distinct": distinct, "far": far, "near": near})
+CATEGORIES: Mapping[str, Callable[[Codes], str]] = {"distinct": distinct, "far": far, "near": near}
 
 
 def aggregate_med(seed: int) -> list[GeneratedQuery]:
@@ -55,7 +54,7 @@ def aggregate_med(seed: int) -> list[GeneratedQuery]:
     for category, name, codes in turns(shuffled):
         sql = CATEGORIES[category](codes)
         for_duckdb = sql.replace("\nMINUS\n", "\nEXCEPT\n")
-        queries.append(GeneratedQuery(name, sql, for_duckdb, category, MappingProxyType(asdict(codes))))
+        queries.append(GeneratedQuery(name, sql, for_duckdb, category, asdict(codes)))
     return [*queries, *(replace(query, name=f"{query.name}_again") for query in queries[:REPEATED])]
 
 

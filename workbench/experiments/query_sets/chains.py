@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise, product
 from random import Random
-from types import MappingProxyType
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -30,22 +29,20 @@ TABLES = (2, 3, 4, 5)
 DIRECTIONS = ("forward", "backward")
 CONFINEMENTS = ("account", "bank")
 
-_LINKS: Mapping[str, tuple[tuple[str, str, str], ...]] = MappingProxyType(
-    {
-        "account": (
-            ("{earlier}.rbank_aba", "=", "{later}.sbank_aba"),
-            ("{earlier}.benef_account", "=", "{later}.orig_account"),
-        ),
-        "bank": (
-            ("{earlier}.rbank_aba", "=", "{later}.sbank_aba"),
-            ("SUBSTR({earlier}.benef_account, 1, 2)", "=", "SUBSTR({later}.orig_account, 1, 2)"),
-            ("{earlier}.tranid", "!=", "{later}.tranid"),
-        ),
-    }
-)
+_LINKS: Mapping[str, tuple[tuple[str, str, str], ...]] = {
+    "account": (
+        ("{earlier}.rbank_aba", "=", "{later}.sbank_aba"),
+        ("{earlier}.benef_account", "=", "{later}.orig_account"),
+    ),
+    "bank": (
+        ("{earlier}.rbank_aba", "=", "{later}.sbank_aba"),
+        ("SUBSTR({earlier}.benef_account, 1, 2)", "=", "SUBSTR({later}.orig_account, 1, 2)"),
+        ("{earlier}.tranid", "!=", "{later}.tranid"),
+    ),
+}
 """What joins a record with the next one, besides dates and amounts."""
 
-_MIRRORED = MappingProxyType({"=": "=", "!=": "!=", "<=": ">=", ">=": "<=", ">": "<"})
+_MIRRORED = {"=": "=", "!=": "!=", "<=": ">=", ">=": "<=", ">": "<"}
 
 _ALIASES = (("r1", "r2", "r3", "r4", "r5"), ("t1", "t2", "t3", "t4", "t5"), ("a", "b", "c", "d", "e"))
 
@@ -97,14 +94,14 @@ class Chain:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class ChainText:
     """A chain as text: its records' aliases, earliest first, and the FROM and WHERE clauses."""
 
     records: tuple[str, ...]
     body: str
 
 
-def write(chain: Chain, hand: Hand) -> Written:
+def write(chain: Chain, hand: Hand) -> ChainText:
     """The chain in SQL that Oracle, Spark and DuckDB understand alike.
 
     Example:
@@ -124,7 +121,7 @@ def write(chain: Chain, hand: Hand) -> Written:
     conditions = hand.order(_conditions(chain, records, hand))
     inputs = hand.pick(records, records[::-1])
     listed = ", ".join(f"FedWireTrans {record}" for record in inputs)
-    return Written(records, f"FROM   {listed}\nWHERE  " + "\nAND    ".join(conditions))
+    return ChainText(records, f"FROM   {listed}\nWHERE  " + "\nAND    ".join(conditions))
 
 
 def variants() -> dict[str, tuple[int, str, str]]:

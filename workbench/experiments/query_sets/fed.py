@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import cycle, islice, product
 from random import Random
-from types import MappingProxyType
 
 from workbench.experiments.query_sets.chains import Chain, Hand, variants, write
 from workbench.experiments.query_sets.generated import GeneratedQuery, turns
@@ -36,7 +35,7 @@ def fed_manual(seed: int) -> list[GeneratedQuery]:
     """
     random = Random(f"fed-manual:{seed}")
     combinations = list(product(AMOUNTS, WINDOWS, RATIOS))
-    return _written(
+    return _queries(
         {
             variant: [Chain(*form, *values) for values in (random.sample(combinations, 48) if seed else combinations)]
             for variant, form in variants().items()
@@ -56,22 +55,22 @@ def fed_random(name: str, seed: int) -> list[GeneratedQuery]:
     for variant, form in islice(cycle(variants().items()), RANDOM_QUERIES):
         amount, window, ratio = (_drawn(random, draw, values) for values in (AMOUNTS, WINDOWS, RATIOS))
         chains[variant].append(Chain(*form, amount, window, ratio))
-    return _written(chains)
+    return _queries(chains)
 
 
-def _written(chains: Mapping[str, Sequence[Chain]]) -> list[GeneratedQuery]:
+def _queries(chains: Mapping[str, Sequence[Chain]]) -> list[GeneratedQuery]:
     """Every query by an analyst of its own; for DuckDB in the plain hand, so that both texts check each other."""
     queries = []
     for number, (variant, name, chain) in enumerate(turns(chains)):
         sql, duckdb_sql = _text(chain, Hand(number)), _text(chain, Hand())
-        queries.append(GeneratedQuery(name, sql, duckdb_sql, variant, MappingProxyType(asdict(chain))))
+        queries.append(GeneratedQuery(name, sql, duckdb_sql, variant, asdict(chain)))
     return queries
 
 
 def _text(chain: Chain, hand: Hand) -> str:
-    written = write(chain, hand)
-    columns = ", ".join(f"{record}.tranid" for record in written.records)
-    return f"SELECT {columns}\n{written.body}"
+    text = write(chain, hand)
+    columns = ", ".join(f"{record}.tranid" for record in text.records)
+    return f"SELECT {columns}\n{text.body}"
 
 
 def _drawn(random: Random, draw: Draw, values: Sequence[int]) -> int:
@@ -91,5 +90,5 @@ def _mixture(random: Random, low: int, high: int) -> float:
     return random.gauss(low + (high - low) * random.choice((0.2, 0.8)), 0.1 * (high - low))
 
 
-DRAWS: Mapping[str, Draw] = MappingProxyType({"fed-uniform": _uniform, "fed-normal": _normal, "fed-gaussian": _mixture})
+DRAWS: Mapping[str, Draw] = {"fed-uniform": _uniform, "fed-normal": _normal, "fed-gaussian": _mixture}
 """The distributions by set: uniform, normal, and a mixture of two normal ones (QIMQOSJPFed-GaussianMixture)."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from random import Random
-from types import MappingProxyType
 
 from workbench.experiments.query_sets.generated import GeneratedQuery, turns
 
@@ -157,18 +156,16 @@ def transferred(codes: Codes) -> str:
     )
 
 
-CATEGORIES: Mapping[str, tuple[Callable[[Codes], str], Sequence[Codes]]] = MappingProxyType(
-    {
-        "again": (again, CONTAGIOUS),
-        "far": (far, CONTAGIOUS),
-        "near": (near, CONTAGIOUS),
-        "children": (children, CHILDREN),
-        "operated_twice": (operated_twice, OPERATIONS),
-        "complications": (complications, BEFORE_COMPLICATIONS),
-        "development": (development, BEFORE_CANCER),
-        "transferred": (transferred, TRANSFERRED),
-    }
-)
+CATEGORIES: Mapping[str, tuple[Callable[[Codes], str], Sequence[Codes]]] = {
+    "again": (again, CONTAGIOUS),
+    "far": (far, CONTAGIOUS),
+    "near": (near, CONTAGIOUS),
+    "children": (children, CHILDREN),
+    "operated_twice": (operated_twice, OPERATIONS),
+    "complications": (complications, BEFORE_COMPLICATIONS),
+    "development": (development, BEFORE_CANCER),
+    "transferred": (transferred, TRANSFERRED),
+}
 """How each category is written, and its ranges of codes: of diagnoses, or of operations."""
 
 
@@ -179,7 +176,7 @@ def med(seed: int) -> list[GeneratedQuery]:
     queries = []
     for category, name, codes in turns(shuffled):
         sql = CATEGORIES[category][0](codes)
-        queries.append(GeneratedQuery(name, sql, sql, category, MappingProxyType(asdict(codes))))
+        queries.append(GeneratedQuery(name, sql, sql, category, asdict(codes)))
     return queries
 
 

@@ -10,7 +10,7 @@ from random import Random
 
 import pyarrow as pa
 
-from workbench.session.query import EAGER, LAZY
+from workbench.session.state import EAGER, LAZY
 
 LONGEST = 30
 """Days of the longest window."""

@@ -197,12 +197,12 @@ def _legs(
     orig: NDArray[np.int64],
     benef: NDArray[np.int64],
     cents: NDArray[np.int64],
-    made: NDArray[np.bool_],
+    chosen: NDArray[np.bool_],
 ) -> NDArray[np.void]:
-    """One transfer per chain, for the chains in which it is ``made``; the type is still open."""
-    transfers = np.zeros(int(made.sum()), dtype=_TRANSFER)
+    """One transfer per chain, for the chains that are ``chosen``; the type is still open."""
+    transfers = np.zeros(int(chosen.sum()), dtype=_TRANSFER)
     for name, values in (("time", time), ("orig", orig), ("benef", benef), ("cents", cents)):
-        transfers[name] = values[made]
+        transfers[name] = values[chosen]
     return transfers
 
 

@@ -11,7 +11,6 @@ import argparse
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 
 import pyarrow as pa
 from pyarrow import csv, parquet
@@ -22,9 +21,7 @@ from workbench.experiments.sample_streams.med import med
 from workbench.experiments.sample_streams.prices import prices
 from workbench.experiments.sample_streams.visits import visits
 
-GENERATORS: Mapping[str, Callable[..., pa.Table]] = MappingProxyType(
-    {"fed": fed, "med": med, "prices": prices, "visits": visits}
-)
+GENERATORS: Mapping[str, Callable[..., pa.Table]] = {"fed": fed, "med": med, "prices": prices, "visits": visits}
 """Every generator takes ``rows`` and ``seed`` and has a default for both."""
 
 _DESCRIPTION = "Write an example stream to a file."

@@ -71,14 +71,14 @@ def med(rows: int = FULL_ROWS, seed: int = 2001) -> pa.Table:
     newborns, births = _births(rng, rows // 10, 0)
     sick, course_stays = stories.courses(rng, rows, _START, len(newborns))
     exposed, anthrax_stays = stories.anthrax(rng, rows, _START, len(newborns) + len(sick))
-    told = [births, course_stays, anthrax_stays]
+    placed = [births, course_stays, anthrax_stays]
     transferred = rows // 200
-    others = rows - sum(map(len, told)) - transferred
+    others = rows - sum(map(len, placed)) - transferred
     persons = np.concatenate([newborns, sick, exposed, _population(rng, rows)])
     ordinary = _ordinary(rng, persons, len(persons) - int(rows * 0.6), others)
     _choose_diagnoses(rng, ordinary, persons)
     following = stories.transfers(rng, ordinary[:transferred], persons)
-    stays = np.concatenate([*told, ordinary, following])
+    stays = np.concatenate([*placed, ordinary, following])
     stays = rng.permutation(stays)
     stays = stays[np.argsort(stays["day"], kind="stable")]
     _complete(rng, stays, persons)

@@ -14,7 +14,6 @@ Example:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 
 import pyarrow as pa
 
@@ -87,14 +86,15 @@ PRICES = pa.schema(
 )
 """Closing prices of stocks, one row a symbol and trading day; event time ``timestamp``, the number of the day."""
 
-STREAM_NAMES: Mapping[str, str] = MappingProxyType(
-    {"fed": "FedWireTrans", "med": "MHDCFY01A", "visits": "Med", "prices": "ClosingStockPrices"}
-)
+STREAM_NAMES: Mapping[str, str] = {
+    "fed": "FedWireTrans",
+    "med": "MHDCFY01A",
+    "visits": "Med",
+    "prices": "ClosingStockPrices",
+}
 """The name by which the papers' queries call each stream: those of Appendix B, and TelegraphCQ's."""
 
-SCHEMAS: Mapping[str, pa.Schema] = MappingProxyType({"fed": FED, "med": MED, "visits": VISITS, "prices": PRICES})
+SCHEMAS: Mapping[str, pa.Schema] = {"fed": FED, "med": MED, "visits": VISITS, "prices": PRICES}
 
-TIME_COLUMNS: Mapping[str, str] = MappingProxyType(
-    {"fed": "tran_date", "med": "adate", "visits": "visit_date", "prices": "timestamp"}
-)
+TIME_COLUMNS: Mapping[str, str] = {"fed": "tran_date", "med": "adate", "visits": "visit_date", "prices": "timestamp"}
 """The column of event time; no generated row is earlier than the row before it."""

@@ -84,11 +84,13 @@ def courses(
         first_patient: the index that the first of these patients will have.
     """
     count = max(6, rows // 1500)
-    told = [_told(rng, course, count, start, first_patient + number * count) for number, course in enumerate(COURSES)]
-    return np.concatenate([persons for persons, _ in told]), np.concatenate([stays for _, stays in told])
+    placed = [
+        _course(rng, course, count, start, first_patient + number * count) for number, course in enumerate(COURSES)
+    ]
+    return np.concatenate([persons for persons, _ in placed]), np.concatenate([stays for _, stays in placed])
 
 
-def _told(
+def _course(
     rng: np.random.Generator, course: Course, count: int, start: int, first_patient: int
 ) -> tuple[NDArray[np.void], NDArray[np.void]]:
     codes = vocabulary()

@@ -21,8 +21,8 @@ import pyarrow as pa
 from workbench.experiments.report import Chart, Report, table
 from workbench.experiments.runs import Progress
 from workbench.options import Options
-from workbench.session.query import RESULTS
 from workbench.session.session import Session
+from workbench.session.state import RESULTS
 
 COLUMNS = "abcdefgh"
 VALUES = 256
@@ -58,7 +58,10 @@ def report(chosen: argparse.Namespace, progress: Progress) -> Report:
     unshared = _rates("lazy", rows, chosen, progress, Options(sharing=False), at_most=50)
     texts = [
         "milliseconds until an answer is there",
-        table(["query", *SYSTEMS.values()], [[n, *(1e3 * t for t in found.values())] for n, found in answers.items()]),
+        table(
+            ["query", *SYSTEMS.values()],
+            [[n, *(1e3 * t for t in by_system.values())] for n, by_system in answers.items()],
+        ),
         "\nrows that could arrive in a second",
         table(
             ["queries", "PSoup-C", "PSoup-P", "PSoup-P unshared"],
@@ -113,7 +116,7 @@ def _answered(
     asked: Mapping[str, str], rows: pa.Table, chosen: argparse.Namespace, progress: Progress
 ) -> dict[str, dict[str, float]]:
     """Seconds until an answer is there, by query and by how it is kept; answers must agree."""
-    found: dict[str, dict[str, float]] = {name: {} for name in asked}
+    answers: dict[str, dict[str, float]] = {name: {} for name in asked}
     with Session() as session:
         session.add_stream("R", rows, history=chosen.history, batch=chosen.batch)
         session.add_stream("S", stream(rows.num_rows, seed=2), history=chosen.history, batch=chosen.batch)
@@ -124,11 +127,11 @@ def _answered(
                 session.run(1)
             for name in asked:
                 seconds, count = _timed(queries[f"{name}, {kept}"].result)
-                found[name][kept] = seconds
+                answers[name][kept] = seconds
                 if counts.setdefault(name, count) != count:
                     raise AssertionError(f"{name}: {count} rows where it is kept {kept}, and {counts[name]} elsewhere")
                 progress(f"{name}, {kept}: {1e3 * seconds:.0f} ms")
-    return found
+    return answers
 
 
 def _timed(ask: Callable[[], Sized]) -> tuple[float, int]:
@@ -150,17 +153,17 @@ def _rates(
 ) -> dict[int, float]:
     """Rows that could arrive in a second, by number of queries."""
     assert kept in RESULTS
-    found = {}
+    rates = {}
     for number in (n for n in chosen.queries if at_most is None or n <= at_most):
         picked = random.Random(11)
         texts = {f"q{i}": text(picked, min(chosen.windows), "interval", 1 + i % 4) for i in range(number)}
         with Session(options=options) as session:
             session.add_stream("R", rows, history=chosen.history, batch=chosen.batch)
             session.register_many(texts, results=kept)
-            found[number] = chosen.batch / median(report.seconds for report in session.run(6)[2:])
+            rates[number] = chosen.batch / median(report.seconds for report in session.run(6)[2:])
         alone = "" if options is None else ", unshared"
-        progress(f"{number} queries, {kept}{alone}: {found[number]:,.0f} rows a second")
-    return found
+        progress(f"{number} queries, {kept}{alone}: {rates[number]:,.0f} rows a second")
+    return rates
 
 
 def _by_size(

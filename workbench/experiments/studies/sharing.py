@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from workbench.experiments import comparison
 from workbench.experiments.comparison import Comparison
@@ -17,12 +16,10 @@ from workbench.options import Options
 SETS = ("fed-manual", "med")
 STEP = 100
 
-ALL: Mapping[str, Options] = MappingProxyType(
-    {
-        **CONFIGURATIONS,
-        "MPlan_NCanon": Options(strategy="match-plan", canonicalize=False, restructure=False),
-    }
-)
+ALL: Mapping[str, Options] = {
+    **CONFIGURATIONS,
+    "MPlan_NCanon": Options(strategy="match-plan", canonicalize=False, restructure=False),
+}
 """The configurations of Table 10.6, ours that restructures, and that of NiagaraCQ (T10.4)."""
 
 PRINTED = ("NonJoinS", "MPlan_NCanon", "NonCanon", "MatchPlan", "AllSharing")

@@ -301,10 +301,10 @@ class Soak:
         """Files of the session's folder, by what they are for."""
         known = self._session.catalog("SELECT part, COUNT(DISTINCT file) AS files FROM segments GROUP BY part")
         parts = dict(zip(known["part"], known["files"], strict=True))
-        found = {"arrived": int(parts.get("arrived", 0)), "log": int(parts.get("log", 0))}
-        found["rows and state"] = int(parts.get("rows", 0) + parts.get("state", 0))
+        counts = {"arrived": int(parts.get("arrived", 0)), "log": int(parts.get("log", 0))}
+        counts["rows and state"] = int(parts.get("rows", 0) + parts.get("state", 0))
         files = sum(1 for file in self._session.path.rglob("*") if file.is_file())
-        return {**found, "other": files - sum(found.values())}
+        return {**counts, "other": files - sum(counts.values())}
 
     def _collect(self) -> None:
         """Now and then see how much of the JVM's heap is in use, and is no garbage."""

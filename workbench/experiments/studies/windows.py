@@ -23,8 +23,8 @@ from workbench.experiments.peers.digests import Digest, check, digest
 from workbench.experiments.report import Chart, Report, table, timing_summary
 from workbench.experiments.runs import Progress
 from workbench.options import Options
-from workbench.session.query import EAGER, LAZY
 from workbench.session.session import Session
+from workbench.session.state import EAGER, LAZY
 
 DAY = dt.date(2002, 1, 1)
 HISTORY_DAYS = 40
@@ -94,8 +94,10 @@ def report(chosen: argparse.Namespace, progress: Progress) -> Report:
     """Run it."""
     long = _long(chosen, progress)
     by_configuration = {name: _shared(name, chosen, progress) for name in CONFIGURATIONS}
-    seconds = {name: {n: median(times) for n, (times, _) in found.items()} for name, found in by_configuration.items()}
-    checked = long.checked + sum(checked for found in by_configuration.values() for _, checked in found.values())
+    seconds = {
+        name: {n: median(times) for n, (times, _) in measured.items()} for name, measured in by_configuration.items()
+    }
+    checked = long.checked + sum(checked for measured in by_configuration.values() for _, checked in measured.values())
     ends = min(ENDS, len(long.seconds) // 2)
     columns = ["", "ms a batch", "rows kept", "MiB of memory", "rows arrived"]
     rows = [[f"first {ends}", *_during(long, 0, ends)], [f"last {ends}", *_during(long, -ends, None)]]
@@ -130,7 +132,8 @@ def report(chosen: argparse.Namespace, progress: Progress) -> Report:
             "arrived": long.arrived,
         },
         "aggregates": {
-            name: {n: timing_summary(t) for n, (t, _) in found.items()} for name, found in by_configuration.items()
+            name: {n: timing_summary(t) for n, (t, _) in measured.items()}
+            for name, measured in by_configuration.items()
         },
         "checked": checked,
     }
@@ -186,7 +189,7 @@ def _long(chosen: argparse.Namespace, progress: Progress) -> Long:
 
 def _shared(name: str, chosen: argparse.Namespace, progress: Progress) -> dict[int, tuple[list[float], int]]:
     """Seconds of batches by number of aggregates in a configuration, and how many answers were compared."""
-    found = {}
+    measured = {}
     for number in chosen.queries:
         texts = {f"q{days}": SHARED.format(days) for days in range(1, number + 1)}
         batches = runs.WARM_UP + chosen.measured
@@ -194,9 +197,9 @@ def _shared(name: str, chosen: argparse.Namespace, progress: Progress) -> dict[i
             _add(session, transfers(HISTORY_DAYS + batches, chosen.batch), chosen.batch)
             session.register_many(texts)
             seconds = [report.seconds for report in session.run(batches)[runs.WARM_UP :]]
-            found[number] = seconds, _checked("aggregates", session, texts)
+            measured[number] = seconds, _checked("aggregates", session, texts)
         progress(f"{number} aggregates, {name}: {1e3 * median(seconds):.0f} ms")
-    return found
+    return measured
 
 
 def _add(session: Session, rows: pa.Table, batch: int) -> None:

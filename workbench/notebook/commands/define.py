@@ -16,7 +16,7 @@ from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import counts, explained, plain, rows_table, show, together
 from workbench.notebook.drawing import picture
 from workbench.notebook.parameters import expand
-from workbench.session.query import LAZY, RESULTS
+from workbench.session.state import LAZY, RESULTS
 from workbench.sql.syntax.dialects import EXAMINED
 from workbench.streams.stream import DEFAULT_BATCH
 

@@ -16,7 +16,8 @@ from workbench.notebook.display import Shown, table
 from workbench.notebook.panel.markup import sparkline, tag
 from workbench.notebook.panel.view import View
 from workbench.notebook.panel.widgets import ListWidget, button, html_box
-from workbench.session.query import ACTIVE, Query
+from workbench.session.query import Query
+from workbench.session.state import ACTIVE
 from workbench.sql.syntax.dialects import EXAMINED
 
 if TYPE_CHECKING:

@@ -1,27 +1,27 @@
-"""What opening a session finds in its folder that no commit speaks of, kept for a while and then removed.
+"""Files of a session's folder that no commit names, kept for a while and then removed.
 
-It is mostly what was being written when the session ended, and of no use. But nothing is removed on the word of the
-catalog alone: it is put into the folder ``set_aside``, under the path that it had, and goes when the session has made
-20 more commits, or when somebody says so (``Session.check(empty=True)``).
+They are mostly what was being written when the session ended, and of no use. But nothing is removed on the word of the
+catalog alone: opening a session moves them to the folder ``leftovers``, under the path that they had, and they go when
+the session has made 20 more commits, or with ``Session.check(empty=True)``.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
 from workbench.files.writing import make_folder
 
-SET_ASIDE = "set_aside"
+LEFTOVERS = "leftovers"
 KEPT_COMMITS = 20
-"""After so many more commits what was set aside goes."""
+"""After so many more commits leftovers are removed."""
 
 
-class SetAside:
-    """The folder of what was set aside in a session.
+class Leftovers:
+    """The leftovers of a session.
 
     Args:
         session: the session's folder.
@@ -29,10 +29,10 @@ class SetAside:
 
     def __init__(self, session: Path) -> None:
         self._session = session
-        self._folder = session / SET_ASIDE
+        self._folder = session / LEFTOVERS
 
-    def take(self, paths: Iterable[Path], commits: int) -> None:
-        """Set files and folders aside, as of a number of commits; together they become one folder.
+    def collect(self, paths: Iterable[Path], commits: int) -> None:
+        """Move files and folders here, as of a number of commits; together they become one folder.
 
         What cannot be moved, as on a full disk, stays where it is until the next time.
         """
@@ -45,13 +45,13 @@ class SetAside:
                 os.rename(path, target)
 
     def expire(self, commits: int) -> None:
-        """Remove what was set aside long ago, now that there have been so many commits."""
-        for folder in self._taken():
+        """Remove what was collected long ago, now that there have been so many commits."""
+        for folder in self._collected():
             if int(folder.name.partition("-")[0]) + KEPT_COMMITS <= commits:
                 shutil.rmtree(folder, ignore_errors=True)
 
-    def empty(self) -> None:
-        """Remove all of it."""
+    def remove_all(self) -> None:
+        """Remove all of them."""
         shutil.rmtree(self._folder, ignore_errors=True)
 
     @property
@@ -59,12 +59,13 @@ class SetAside:
         """All files there."""
         return [path for path in self._folder.rglob("*") if path.is_file()]
 
-    def _taken(self) -> Iterator[Path]:
-        if self._folder.is_dir():
-            yield from (f for f in self._folder.iterdir() if f.name.partition("-")[0].isdecimal())
+    def _collected(self) -> list[Path]:
+        if not self._folder.is_dir():
+            return []
+        return [folder for folder in self._folder.iterdir() if folder.name.partition("-")[0].isdecimal()]
 
     def _new_folder(self, commits: int) -> Path:
-        number = 1 + sum(1 for _ in self._taken())
+        number = 1 + len(self._collected())
         while (folder := self._folder / f"{commits}-{number}").exists():
             number += 1
         make_folder(folder)

@@ -9,12 +9,12 @@ from workbench.catalog.catalog import Catalog
 from workbench.errors import SessionError
 from workbench.files.durable import force_to_disk
 from workbench.files.writing import copy_file, ensure_file, make_folder
-from workbench.session.directory.directory import CATALOG, READERS, Home, new_identity
-from workbench.session.directory.mark import MARK
+from workbench.session.directory.directory import CATALOG, READERS, SessionDirectory
+from workbench.session.directory.identity import IDENTITY, new_identity
 from workbench.session.state import State
 
 
-def save(home: Home, catalog: Catalog, state: State, path: str | Path) -> Path:
+def save(directory: SessionDirectory, catalog: Catalog, state: State, path: str | Path) -> Path:
     """Copy a session as it was committed last; the folder it was copied to.
 
     Files of rows are never changed, so on the same disk a copy costs no room: they get a second name. The copy is a
@@ -23,13 +23,13 @@ def save(home: Home, catalog: Catalog, state: State, path: str | Path) -> Path:
     Raises:
         SessionError: there is a session in the folder, or it cannot be written to.
     """
-    into = Home.new(path, home.group)
+    into = SessionDirectory.new(path, directory.group)
     copies: list[str] = []
     try:
         logs = [stream.log.folder for stream in state.streams.values()]
-        files = [*state.held.files, *(str(file) for folder in logs for file in folder.iterdir())]
+        files = [*state.engine.files, *(str(file) for folder in logs for file in folder.iterdir())]
         for file in files:
-            copies.append(_copied(file, home.path, into.path))
+            copies.append(_copied(file, directory.path, into.path))
         ensure_file(into.path / READERS)
         force_to_disk(copies)
         # A folder with a catalog is complete.
@@ -38,13 +38,13 @@ def save(home: Home, catalog: Catalog, state: State, path: str | Path) -> Path:
         identity = new_identity()
         catalog.copy_to(part)
         with Catalog(part) as copy, copy.transaction():
-            copy.session.put_identity(identity)
+            copy.settings.put("session", identity)
         force_to_disk([str(part)])
-        into.identify(identity, catalog.session.commits)
+        into.write_identity(identity, catalog.commits)
         os.replace(part, into.path / CATALOG)
         force_to_disk([str(into.path / CATALOG)])
     except BaseException as problem:
-        for copied in (*copies, str(into.path / MARK)):
+        for copied in (*copies, str(into.path / IDENTITY)):
             Path(copied).unlink(missing_ok=True)
         if not isinstance(problem, OSError):
             raise
@@ -57,9 +57,9 @@ def save(home: Home, catalog: Catalog, state: State, path: str | Path) -> Path:
     return into.path
 
 
-def _copied(file: str, home: Path, into: Path) -> str:
+def _copied(file: str, directory: Path, into: Path) -> str:
     """The copy of one file."""
-    copy = into / Path(file).relative_to(home)
+    copy = into / Path(file).relative_to(directory)
     make_folder(copy.parent)
     copy.unlink(missing_ok=True)
     try:

@@ -87,11 +87,6 @@ def at_instant(expression: Expression, loop: Call) -> Expression:
     return expression
 
 
-def loop_of(expression: Expression) -> Call | None:
-    """The loop that an end of a window moves by, if it does."""
-    return next((part for part in walk(expression) if isinstance(part, Call) and part.function == INSTANT), None)
-
-
 _EPOCH = dt.datetime(1970, 1, 1)
 
 

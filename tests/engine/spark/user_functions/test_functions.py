@@ -23,9 +23,9 @@ from pyspark.sql import SparkSession
 from workbench import Session
 from workbench.engine.spark.user_functions.functions import UserFunctions
 from workbench.errors import InputError, QueryError, SessionError, SqlError
-from workbench.session.failing import Failing
+from workbench.session.function_failures import FunctionFailures
 from workbench.session.state import State
-from workbench.session.transitions import Steps
+from workbench.session.transitions import Runtime
 from workbench.sql.algebra.types import INTEGER
 
 HEALTHY = {
@@ -169,13 +169,13 @@ def test_a_query_is_disabled_with_the_commit_that_called_its_function(
         query = session.register("SELECT id FROM t WHERE leaves(id) IS NULL", name="nulls", results=results)
         assert query.count() == 0
         if results == "lazy":
-            monkeypatch.setattr(Failing, "disable", lambda self: None)
+            monkeypatch.setattr(FunctionFailures, "disable", lambda self: None)
         session.run(1)
         if results == "off":
             with pytest.raises(QueryError, match="function leaves ended its process with exit code 3"):
                 query.result()
         files = {str(file) for file in (tmp_path / "s").rglob("*.arrow")}
-        assert session._state.held.files == {file for file in files if "state" in file}
+        assert session.parts.store.state.engine.files == {file for file in files if "state" in file}
     with Session.open(tmp_path / "s", spark) as session:
         assert session.query("nulls").status == "function leaves ended its process with exit code 3"
 
@@ -311,8 +311,8 @@ def test_who_read_an_answer_waits_until_its_query_is_disabled() -> None:
     """Also when another thread is about to disable it: else the NULL of a call that failed would be an answer."""
     lock, problems, steps = threading.RLock(), {"f": "raised ValueError"}, list[str]()
     functions = SimpleNamespace(problems=problems, forget=lambda names: [problems.pop(name) for name in list(names)])
-    store = SimpleNamespace(state=State(), home=SimpleNamespace(read_only=None))
-    failing = Failing(store, Steps(None, None), functions, lock)  # type: ignore[arg-type]
+    store = SimpleNamespace(state=State(), directory=SimpleNamespace(read_only=None))
+    failing = FunctionFailures(store, Runtime(None, None), functions, lock)  # type: ignore[arg-type]
 
     def read() -> None:
         failing.disable()

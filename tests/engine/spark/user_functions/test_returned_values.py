@@ -14,7 +14,7 @@ import pytest
 from workbench.engine.spark.user_functions.process import Limits
 from workbench.engine.spark.user_functions.returned_values import LENGTH, WrongValueError, convert_returned
 from workbench.errors import SessionError, SqlError
-from workbench.session.directory.functions import takes
+from workbench.session.directory.stored_functions import argument_counts
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal, parse_type
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.schema import Schema, UserFunction
@@ -147,14 +147,14 @@ def test_a_decimal_is_rounded_the_same_in_every_context() -> None:
     ],
 )
 def test_how_many_arguments_a_function_takes(function: Callable[..., object], expected: tuple[int, int | None]) -> None:
-    assert takes("f", function) == expected
+    assert argument_counts("f", function) == expected
 
 
 def test_what_is_no_function_is_refused() -> None:
     with pytest.raises(SessionError, match="g cannot be 5\nhint: give a Python function"):
-        takes("g", 5)  # type: ignore[arg-type]
+        argument_counts("g", 5)  # type: ignore[arg-type]
     with pytest.raises(SessionError, match="function g has an argument that must be named, b, which SQL cannot do"):
-        takes("g", lambda a, *, b: a)
+        argument_counts("g", lambda a, *, b: a)
 
 
 @pytest.mark.parametrize(

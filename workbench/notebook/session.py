@@ -1,38 +1,29 @@
-"""What a session shows of itself in a notebook: the panel, and its views one by one.
-
-The notebook layer is imported when it is asked for, so that a session without a notebook needs none of it.
-"""
+"""The session of a notebook: it shows itself, as a panel or one view at a time."""
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
-from workbench.session.player import Player
+from workbench.errors.public_api import public_api
+from workbench.session import session
 
 if TYPE_CHECKING:
     from workbench.notebook.panel.view import Live, View
-    from workbench.session.session import Session
 
 
 class SessionViews:
-    """The part of a session that plays and shows it.
+    """The views of a session, and its player. Widgets are imported when a view is asked for.
 
     Example:
         >>> session.player.play()  # doctest: +SKIP
         >>> session.plan_view()  # doctest: +SKIP
     """
 
-    @cached_property
-    def player(self) -> Player:
-        """Plays the session's batches in the background."""
-        return Player(self._session)
-
     def panel(self) -> Live:
         """All views, with the player's controls above them."""
         from workbench.notebook.panel.panel import Panel
 
-        return Panel(self._session, self.player)
+        return Panel(self._shown, self._shown.player)
 
     def plan_view(self) -> Live:
         """The query network: pan, zoom, search, choose nodes, focus on a query."""
@@ -76,16 +67,22 @@ class SessionViews:
 
         return self._live(TimingsView)
 
-    def stop_playing(self) -> None:
-        """End the player's thread, if there is one."""
-        if "player" in vars(self):
-            self.player.close()
-
-    def _live(self, kind: type[View]) -> Live:
+    def _live(self, view: type[View]) -> Live:
         from workbench.notebook.panel.view import Live
 
-        return Live(kind(self._session, self.player))
+        return Live(view(self._shown, self._shown.player))
 
     @property
-    def _session(self) -> Session:
-        return cast("Session", self)
+    def _shown(self) -> session.Session:
+        return cast(session.Session, self)
+
+
+@public_api
+class Session(session.Session, SessionViews):
+    """A session that shows itself in a notebook; everything else is as ``workbench.session.session.Session`` says.
+
+    Example:
+        >>> with Session() as s:  # doctest: +SKIP
+        ...     s.add_stream("FedWireTrans", "sample_data/fed.parquet", history=10_000, batch=1_000, time="tran_date")
+        ...     s.panel()
+    """

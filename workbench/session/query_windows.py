@@ -1,4 +1,7 @@
-"""The instants of a windowed query and where its windows were: its answer is a sequence of sets (TelegraphCQ 4.1)."""
+"""The instants of a windowed query, and where its windows were at each: its answer is a sequence of sets.
+
+Source: TelegraphCQ 4.1.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ COLUMNS = ("instant", "stream", "begin", "end")
 
 
 def windows_of(query: LogicalQuery, declared: Sequence[StreamWindow]) -> tuple[StreamWindow, ...]:
-    """The windows of a query: those of its clause, or else those its conditions make."""
+    """The windows of a query: those of its clause, or else those that its conditions amount to."""
     return tuple(declared) or tuple(_conditions(query))
 
 
@@ -46,17 +49,17 @@ def _conditions(query: LogicalQuery) -> Iterator[StreamWindow]:
         yield StreamWindow(name, *sides)
 
 
-def listed(windows: Sequence[StreamWindow], clock: EventTimeClock, registered: int) -> pd.DataFrame:
+def instants_and_windows(windows: Sequence[StreamWindow], clock: EventTimeClock, registered: int) -> pd.DataFrame:
     """One row for each instant so far and each window: columns ``COLUMNS``; an open end is NULL."""
     rows = [
         (instant, w.stream, *(None if e is None else value_at(e, moment) for e in (w.left, w.right)))
-        for instant, moment in moments(windows, clock, registered)
+        for instant, moment in instants(windows, clock, registered)
         for w in windows
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def moments(
+def instants(
     windows: Sequence[StreamWindow], clock: EventTimeClock, registered: int
 ) -> Iterator[tuple[Value, EventTimeVector]]:
     """The instants so far, in order: those of the loop that are due, or else the times since registration."""
@@ -74,7 +77,7 @@ def moments(
         before = value
 
 
-def moment_at(windows: Sequence[StreamWindow], clock: EventTimeClock, at: object, name: str) -> EventTimeVector:
+def time_at(windows: Sequence[StreamWindow], clock: EventTimeClock, at: object, name: str) -> EventTimeVector:
     """The moment of one instant.
 
     Raises:

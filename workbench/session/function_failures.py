@@ -1,4 +1,4 @@
-"""Isolation: a function that failed disables the queries that call it, and nothing else (design 9)."""
+"""Isolation: a function that failed disables the queries that call it, and nothing else."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 
 from workbench.engine.spark.user_functions.functions import UserFunctions
-from workbench.session.directory.store import Store
+from workbench.session.changes import StateStore
 from workbench.session.state import State
-from workbench.session.transitions import Steps, callers
+from workbench.session.transitions import Runtime, callers, disable
 from workbench.sql.algebra.expressions import shown_function
 
 
-class Failing:
+class FunctionFailures:
     """Disables the queries of a session whose functions failed.
 
     Args:
         store: the session's state.
-        steps: what disables queries.
-        functions: the analyst's functions, which remember what went wrong.
+        runtime: what transitions work with.
+        functions: the analyst's functions, which collect what went wrong.
         lock: of the session's operations.
     """
 
     def __init__(
-        self, store: Store, steps: Steps, functions: UserFunctions, lock: AbstractContextManager[object]
+        self, store: StateStore, runtime: Runtime, functions: UserFunctions, lock: AbstractContextManager[object]
     ) -> None:
         self._store = store
-        self._steps = steps
+        self._runtime = runtime
         self._functions = functions
         self._lock = lock
 
@@ -44,15 +44,15 @@ class Failing:
         A value that was computed from a call that failed is never committed as a query's answer.
         """
         reasons = _reasons(state, self._functions.problems)
-        return self._steps.disable(state, reasons) if reasons else state
+        return disable(self._runtime, state, reasons) if reasons else state
 
     def _disable(self, problems: Mapping[str, str]) -> None:
         reasons = _reasons(self._store.state, problems)
-        if reasons and self._store.home.read_only is not None:
+        if reasons and self._store.directory.read_only is not None:
             self._store.disable(reasons)
         elif reasons:
             with self._store.changing() as change:
-                change.state = self._steps.disable(change.state, reasons)
+                change.state = disable(self._runtime, change.state, reasons)
 
 
 def _reasons(state: State, problems: Mapping[str, str]) -> dict[str, str]:

@@ -1,0 +1,65 @@
+"""Nodes and expressions as SQL, with no more parentheses than they need."""
+
+from __future__ import annotations
+
+import pytest
+from example_network import (
+    FED,
+    selection,
+)
+
+from workbench.network.nodes import Aggregate, Read, SetOperation, SetOperator
+from workbench.network.sql_text import expression_sql, node_sql
+from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant
+from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER
+from workbench.sql.predicates.cnf import Literal, Operator, or_pred, pred_set
+
+
+def test_statements_of_rare_shapes():
+    count = AggregateCall("count", (Column("a", INTEGER),), INTEGER, distinct=True)
+    total = Aggregate(Read(FED.id), (), frozenset({count}), FED.id)
+    assert node_sql(total).startswith("SELECT COUNT(DISTINCT a) AS ")
+    assert "GROUP BY" not in node_sql(total)
+    either = pred_set(
+        [
+            or_pred([Literal(Column("a", INTEGER), Operator.IS_NULL), Literal(Column("b", INTEGER), Operator.HOLDS)]),
+            or_pred([Literal(Column("c", INTEGER), Operator.NE, Constant(None, INTEGER))]),
+        ]
+    )
+    tested = node_sql(selection(FED, either))
+    assert tested == f"SELECT * FROM {FED.id} WHERE (a IS NULL OR b) AND c <> null::integer"
+    union = SetOperation(SetOperator.UNION_ALL, (), (("F1", ()), ("F2", ()), ("F3", ())))
+    assert node_sql(union).count("UNION ALL") == 2
+
+
+@pytest.mark.parametrize(
+    ("expression", "sql"),
+    [
+        (("-", ("-", "a", "b"), "c"), "a - b - c"),
+        (("-", "a", ("-", "b", "c")), "a - (b - c)"),
+        (("+", "a", ("+", "b", "c")), "a + b + c"),
+        (("*", ("+", "a", "b"), "c"), "(a + b) * c"),
+        (("+", ("*", "a", "b"), "c"), "a * b + c"),
+        (("/", "a", ("*", "b", "c")), "a / (b * c)"),
+        (("-", "a", ("+", "b", "c")), "a - (b + c)"),
+        (("not", ("or", "a", "b")), "NOT (a OR b)"),
+        (("and", ("or", "a", "b"), ("=", "c", "d"), "e"), "(a OR b) AND c = d AND e"),
+        (("=", ("is_null", "a"), ("in", "b", "c", "d")), "(a IS NULL) = (b IN (c, d))"),
+        (("*", ("neg", "a"), ("neg", ("+", "b", "c"))), "-a * -(b + c)"),
+        (("||", ("case", "a", "b", "c"), "d"), "CASE WHEN a THEN b ELSE c END || d"),
+        (("like", ("||", "a", "b"), "c"), "a || b LIKE c"),
+        (("substr", ("+", "a", "b"), "c"), "SUBSTR(a + b, c)"),
+    ],
+)
+def test_parentheses_are_those_that_matter(expression, sql):
+    def build(part):
+        if isinstance(part, str):
+            return Column(part, INTEGER)
+        return Call(part[0], tuple(map(build, part[1:])), INTEGER)
+
+    assert expression_sql(build(expression)) == sql
+
+
+def test_functions_and_casts():
+    assert expression_sql(Call("cast", (Column("a", INTEGER),), DOUBLE)) == "CAST(a AS DOUBLE)"
+    assert expression_sql(Call("to_char", (Column("d", DATE, 1),), DATE), ("l", "r")) == "TO_CHAR(r.d)"

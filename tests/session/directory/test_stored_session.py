@@ -1,0 +1,102 @@
+"""What a session stores in its catalog: exact there and back, also from catalogs of older versions."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from sql.bind_schema import SCHEMA
+
+from workbench.catalog.catalog import Catalog
+from workbench.catalog.codec import decode, encode, present_json
+from workbench.engine.reports import BatchReport, OperatorReport
+from workbench.session.directory.directory import SessionDirectory
+from workbench.session.directory.stored_session import StoredSession
+from workbench.session.state import QueryRecord, State
+from workbench.sharing.decisions import Explanation
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.logical import LogicalQuery
+
+
+def test_a_file_of_an_older_version_is_brought_to_the_present_one(tmp_path: Path) -> None:
+    Catalog(tmp_path / "c.db").close()
+    connection = sqlite3.connect(tmp_path / "c.db")
+    connection.execute("ALTER TABLE batches DROP COLUMN late_rows")
+    connection.execute("ALTER TABLE operator_timings DROP COLUMN alone")
+    connection.execute("ALTER TABLE operator_timings DROP COLUMN together")
+    connection.execute("ALTER TABLE operator_timings RENAME COLUMN name TO operator")
+    connection.execute("ALTER TABLE registrations DROP COLUMN id")
+    connection.execute("DROP TABLE retained")
+    connection.execute("ALTER TABLE streams DROP COLUMN checksum")
+    for column in ("seconds", "memory", "least", "most", "signature"):
+        connection.execute(f"ALTER TABLE user_functions DROP COLUMN {column}")
+    connection.execute("INSERT INTO streams VALUES ('F', 1, '0-F', 0, NULL, 5, 1, 5)")
+    connection.execute("INSERT INTO user_functions VALUES ('f', 1, 'double', '3.11', x'00')")
+    connection.execute("INSERT INTO batches VALUES (1, 5, 0.5, '{\"f\": 5}', '{}')")
+    connection.execute("INSERT INTO operator_timings VALUES (1, 0, 'F1', 5, 5, 0.25, '{\"F1\": 5}')")
+    connection.execute("PRAGMA user_version = 2")
+    connection.commit()
+    connection.close()
+    for copied in (True, False):  # by who only reads, and by who writes
+        catalog = Catalog(tmp_path / "c.db", copied=copied)
+        stored = StoredSession(SessionDirectory(tmp_path), catalog)
+        (batch,) = stored.reports()
+        assert (batch.arrived, batch.late_rows) == ({"f": 5}, {})
+        assert batch.operators == (OperatorReport("F1", ("F1",), 5, 5, 0.25, {"F1": 5}, {}, 0.0),)
+        assert next(stored.streams.all()).checksum is None
+        (function,) = stored.functions.all()
+        assert (function.function.takes, function.seconds, function.memory) == ((0, None), 10, 1024)
+        assert function.signature is None
+        catalog.close()
+
+
+OLD = (
+    '{"is":"logical.Block","inputs":[{"is":"logical.StreamInput","stream":"t"}],"where":{"is":"predicates.PredSet",'
+    '"or_preds":[{"is":"predicates.ORPred","literals":[{"is":"predicates.Literal","left":{"is":"expressions.Column",'
+    '"name":"a","type":{"is":"types.DataType","kind":{"is":"types.Kind","value":"decimal"},"precision":9,"scale":2},'
+    '"source":0},"operator":{"is":"predicates.Operator","value":">"},"right":{"is":"expressions.Constant","value":'
+    '{"decimal":"2.50"},"type":{"is":"types.DataType","kind":{"is":"types.Kind","value":"decimal"},"precision":9,'
+    '"scale":2}}}]}]},"outputs":[]}'
+)
+
+
+def test_a_logical_query_of_an_older_version_is_read() -> None:
+    query = decode(present_json(OLD), LogicalQuery)
+    assert str(query.where) == "a > 2.5" and query.where.or_preds[0].literals[0].left.type.scale == 2
+    assert present_json(encode(query, LogicalQuery)) == encode(query, LogicalQuery)
+
+
+def record(name: str, sql: str, id_: str, **changed: object) -> QueryRecord:
+    logical = bind(sql, "spark", SCHEMA).query
+    assert logical is not None
+    return QueryRecord(name, sql, "spark", 0, "active", logical, "lazy", (), id_, Explanation(name, ()))
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> StoredSession:
+    return StoredSession(SessionDirectory(tmp_path), Catalog())
+
+
+def test_queries_come_back_in_the_order_of_registration(stored: StoredSession) -> None:
+    first, second = record("a", "SELECT a FROM T", "1"), record("b", "SELECT b FROM T WHERE m > 1.50", "2")
+    again = record("a", "SELECT b FROM T", "3")
+    both = State(queries={"a": first, "b": second}, views={"a": first.logical})
+    stored.write(State(), both)
+    assert stored.queries() == both.queries and stored.views() == both.views
+    disabled = both.disabled({"a": "it failed"})
+    stored.write(both, disabled)
+    assert list(stored.queries().items()) == list(disabled.queries.items())
+    replaced = State(queries={"b": second, "a": again})
+    stored.write(disabled, replaced)
+    assert list(stored.queries().items()) == list(replaced.queries.items()) and stored.views() == {}
+
+
+def test_reports_come_back_and_are_replaced_when_a_session_has_gone_back(stored: StoredSession) -> None:
+    operator = OperatorReport("F1", ("F1", "S1"), 5, 3, 0.5, {"F1": 5, "S1": 3}, {"S1": 0.1}, 0.2)
+    reports = tuple(BatchReport(n, 5, 0.5, (operator,), {"q": n}, {"t": 5}, {}) for n in (1, 2, 3))
+    stored.write(State(), State(reports=reports[:2]))
+    stored.write(State(reports=reports[:2]), State(reports=reports))
+    assert stored.reports() == reports
+    stored.write(State(reports=reports), State(reports=reports[:1]))
+    assert stored.reports() == reports[:1]

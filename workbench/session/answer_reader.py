@@ -1,0 +1,141 @@
+"""How queries are answered: from the rows that are kept, or computed for once where what is asked for is not kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pyspark.sql import SparkSession
+
+from workbench.catalog.catalog import Catalog
+from workbench.engine.answers import Answers
+from workbench.engine.event_time import EventTimeClock
+from workbench.engine.physical.retention import query_bound
+from workbench.errors import QueryError, SessionError
+from workbench.network.network import Network, QueryPlan
+from workbench.network.nodes import Window
+from workbench.session.changes import StateStore
+from workbench.session.function_failures import FunctionFailures
+from workbench.session.query_windows import time_at
+from workbench.session.state import ACTIVE, QueryRecord, State
+from workbench.session.transitions import Runtime
+from workbench.sharing.planner import Planner
+from workbench.sql.algebra.planning_cache import PlanningCache
+from workbench.sql.windows.stream_time import EventTimeVector
+
+CLOSED = "the session is closed"
+
+
+class AnswerReader:
+    """Reads the answers of a session's queries, in whatever thread asks; it waits for nobody.
+
+    Args:
+        store: the session's state; what is read is what was committed last.
+        runtime: plans and computes what is not kept.
+        failures: disables a query whose functions raise while it is read.
+        spark: the analyst's Spark session.
+        cache: of planning.
+    """
+
+    def __init__(
+        self, store: StateStore, runtime: Runtime, failures: FunctionFailures, spark: SparkSession, cache: PlanningCache
+    ) -> None:
+        self._store = store
+        self._runtime = runtime
+        self._failures = failures
+        self._spark = spark
+        self._cache = cache
+
+    def current(self, query: QueryRecord) -> QueryRecord:
+        """The newest record of a query; the given one when it was dropped or the session is closed."""
+        return self._store.last.current(query) or query
+
+    def status(self, query: QueryRecord) -> str:
+        """``"active"``, or why a query does not run."""
+        return CLOSED if self._store.directory.closed else self._store.last.status(query)
+
+    def check_active(self, query: QueryRecord) -> None:
+        """Nothing when a query runs.
+
+        Raises:
+            QueryError: it does not; the message says why.
+        """
+        _check_status(query, self.status(query))
+
+    def check_open(self) -> None:
+        """Nothing while the session is open.
+
+        Raises:
+            SessionError: it is closed.
+        """
+        if self._store.directory.closed:
+            raise SessionError(CLOSED, hint="open it again and ask the query of that session")
+
+    @contextmanager
+    def answers(self, query: QueryRecord, at: object | None = None, after: int | None = None) -> Iterator[Answers]:
+        """The answers of a query, within the context; the files they are read from stay meanwhile.
+
+        Args:
+            query: the query.
+            at: those of one instant, instead of the latest.
+            after: with what is needed to give the changes after a batch.
+
+        Raises:
+            SessionError: the session is closed.
+            EnvironmentProblem: its Spark does not run any more.
+            QueryError: the query does not run, or has no such instant.
+            EngineError: Spark could not compute what is not kept.
+        """
+        with self._cache.active():
+            self._failures.disable()
+            with (
+                self._store.using_spark(),
+                self._store.pinned() as state,
+                self._read(query, state, at, after) as answers,
+            ):
+                yield answers
+            # Functions of SELECT are called as rows are read; one that raised has disabled the query.
+            self._failures.disable()
+            _check_status(query, self._store.last.status(query))
+
+    @contextmanager
+    def _read(self, query: QueryRecord, state: State, at: object | None, after: int | None) -> Iterator[Answers]:
+        _check_status(query, state.status(query))
+        query = state.queries[query.name]
+        clock = state.engine.clock
+        if at is not None:
+            clock = clock.standing(time_at(query.windows, clock, at, query.name))
+        moment = clock.now if after is None else clock.after_batch(after)
+        plan = state.network.queries.get(query.name)
+        if plan is not None and (at is None or not _has_windows(state.network, plan)) and _keeps(state, plan, moment):
+            yield Answers(plan, state.engine.by_root[plan.read.root], query.registered, clock, self._spark)
+        else:
+            registered = state.batch if after is None else query.registered
+            with self._computed(query, state, clock, registered) as answers:
+                yield answers
+
+    @contextmanager
+    def _computed(self, query: QueryRecord, state: State, clock: EventTimeClock, registered: int) -> Iterator[Answers]:
+        """Answers that are computed from the streams' rows, in a network of their own."""
+        planner = Planner(self._runtime.planner.options, Catalog(), state.statistics)
+        network = planner.register(Network(), query.name, query.logical).network
+        planner.catalog.close()
+        plan = network.queries[query.name]
+        with self._runtime.engine.aside(network, state.engine.arrived, clock, state.batch) as rows:
+            yield Answers(plan, rows.by_root[plan.read.root], registered, clock, self._spark)
+
+
+def _check_status(query: QueryRecord, status: str) -> None:
+    if status != ACTIVE:
+        raise QueryError(f"query {query.name} does not run: {status}", hint="register it again under any name")
+
+
+def _has_windows(network: Network, plan: QueryPlan) -> bool:
+    """Whether a query's rows are kept as they are now, and not for every moment."""
+    return any(isinstance(network.nodes[node], Window) for node in network.ancestors(plan.nodes))
+
+
+def _keeps(state: State, plan: QueryPlan, moment: EventTimeVector) -> bool:
+    """Whether the rows of a query's tree that were in its window at a moment, or later, are all there."""
+    tree = state.engine.by_root[plan.read.root]
+    return tree.has([query_bound(plan, tree.plan.bits, moment)])

@@ -1,0 +1,170 @@
+"""The way of a change: prepare, evaluate, make durable, commit, adopt, remove; or undo. ``StateStore.changing`` has it.
+
+Whatever moment a process or a machine dies, the catalog names files that are there and whole: they are on the disk
+before the transaction of the catalog ends, and files that it no longer names are removed after it. A batch that was not
+committed arrives again: its rows are in the stream's log, which was there before.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from workbench.engine.spark.failures import SparkMonitor, translate_errors
+from workbench.errors import EnvironmentProblem
+from workbench.files.durable import force_to_disk
+from workbench.session.directory.directory import SessionDirectory
+from workbench.session.directory.stored_session import StoredSession
+from workbench.session.state import State
+from workbench.session.transitions import Runtime
+
+
+@dataclass
+class Change:
+    """A change that is being made; ``state`` is the state that will be committed."""
+
+    state: State
+
+
+class StateStore:
+    """Has the state of a session that was committed last, and takes it from one commit to the next.
+
+    Args:
+        directory: of the session.
+        runtime: what transitions work with.
+        spark: whether the engine's Spark still runs.
+
+    Attributes:
+        refresh: reads what another process has committed since, in a session that follows one.
+        last: the state that was committed last, as far as this process knows; also when the session is closed.
+    """
+
+    def __init__(self, directory: SessionDirectory, runtime: Runtime, spark: SparkMonitor) -> None:
+        self.directory = directory
+        self.refresh: Callable[[], None] | None = None
+        self.last = State()
+        self._runtime = runtime
+        self._spark = spark
+
+    @property
+    def state(self) -> State:
+        """The session as it was committed last, by whoever writes.
+
+        Raises:
+            SessionError: it is closed.
+        """
+        self.directory.check_open()
+        if self.refresh is not None:
+            self.refresh()
+        return self.last
+
+    @contextmanager
+    def changing(self) -> Iterator[Change]:
+        """A change: the transitions within the context are committed at its end, or undone as a whole.
+
+        Raises:
+            SessionError: this session may only read, or is closed.
+            EnvironmentProblem: its Spark does not run any more.
+            CatalogError, EngineError: it cannot be committed.
+        """
+        # Prepare: nothing is begun that could not be committed.
+        self.directory.check_writable()
+        with self.using_spark():
+            before, catalog = self.last, self._runtime.planner.catalog
+            change, number = Change(before), catalog.commits + 1
+            try:
+                with self._runtime.planner.transaction():
+                    # Evaluate: the caller's transitions. Planning writes to the catalog, within the transaction; the
+                    # engine writes new files, forces them to the disk, and holds the new rows for what comes next.
+                    yield change
+                    change.state = replace(change.state, engine=self._runtime.engine.state)
+                    with translate_errors("commit"):
+                        # Make durable: before the catalog names them. The engine's own files already are.
+                        self._force_new_logs(before, change.state)
+                        # Commit: the end of the transaction.
+                        StoredSession(self.directory, catalog).write(before, change.state)
+            except BaseException:
+                # An interrupt can come when everything is done.
+                if self._has_committed(number):
+                    self._settle(before, change.state)
+                else:
+                    self._undo(before)
+                raise
+            self._settle(before, change.state)
+
+    def _settle(self, before: State, after: State) -> None:
+        # Adopt: in one assignment, so that whoever reads sees the state before or the one after.
+        self.last = after
+        # Remove: what only the state before named, once nobody reads it any more.
+        self._runtime.engine.settle(before.engine)
+        self.directory.committed(self._runtime.planner.catalog.commits)
+
+    def _undo(self, before: State) -> None:
+        """Take the engine and the planner back; the catalog has gone back with its transaction."""
+        self._runtime.engine.undo(before.engine)
+        self._runtime.planner.streams = before.statistics
+
+    def adopt(self, state: State) -> None:
+        """Go on from a state that was read from the catalog."""
+        self._runtime.engine.replace_state(state.engine)
+        self._runtime.planner.streams = state.statistics
+        self.last = state
+
+    def disable(self, reasons: Mapping[str, str]) -> None:
+        """Say of some queries why they do not run, in this process alone."""
+        self.last = self.last.disabled(reasons)
+
+    @contextmanager
+    def pinned(self) -> Iterator[State]:
+        """The session as it was committed last; its files stay within the context.
+
+        Raises:
+            SessionError: it is closed.
+        """
+        self.directory.check_open()
+        try:
+            with self.directory.collector.reading():
+                yield self.state
+        except OSError:
+            self.directory.check_open()  # a temporary folder is removed as its session is closed
+            raise
+
+    @contextmanager
+    def using_spark(self) -> Iterator[None]:
+        """Whatever needs Spark is done within; where that fails since Spark is gone or the session closed, it says so.
+
+        Raises:
+            SessionError: the session is closed.
+            EnvironmentProblem: its Spark does not run any more.
+        """
+        self._check_spark()
+        try:
+            yield
+        except Exception as problem:
+            self._check_spark(problem)
+            raise
+
+    def _check_spark(self, problem: Exception | None = None) -> None:
+        self.directory.check_open()
+        if why := self._spark.lost(problem):
+            keep, path = "close() the session", repr(str(self.directory.path))
+            if self.directory.temporary:
+                keep, path = "save(path) keeps the session, whose folder is temporary", "path"
+            then = f"Session.open({path}) goes on from there with a new Spark"
+            if self._spark.given:
+                then = f"restart the kernel, whose Spark it was, and Session.open({path}, spark) goes on from there"
+            message = f"{why}; the session is whole in {self.directory.path}, as it was committed last"
+            raise EnvironmentProblem(message, hint=f"{keep}; {then}") from problem
+
+    def _force_new_logs(self, before: State, after: State) -> None:
+        if not self.directory.temporary:
+            new = [stream.log.folder for name, stream in after.streams.items() if name not in before.streams]
+            force_to_disk([str(file) for folder in new for file in folder.iterdir()])
+
+    def _has_committed(self, number: int) -> bool:
+        try:
+            return self._runtime.planner.catalog.commits == number
+        except sqlite3.Error:
+            return False

@@ -1,0 +1,167 @@
+"""A session in its catalog: a commit writes what differs between two states, and opening reads the last one.
+
+The network is not written here: planning writes its nodes and plans as it goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from workbench.catalog.catalog import Catalog
+from workbench.catalog.records import Records, Rows
+from workbench.engine.manifest import Manifest
+from workbench.engine.reports import BatchReport, OperatorReport, Places
+from workbench.session.directory.directory import SessionDirectory
+from workbench.session.directory.stored_functions import StoredFunction
+from workbench.session.state import QueryRecord, State
+from workbench.sharing.decisions import Explanation
+from workbench.sql.logical import LogicalQuery
+from workbench.sql.schema import UserAggregate
+from workbench.streams.stream import Stream
+
+
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+N = TypeVar("N", bound=_Named)
+
+_BATCHES = Rows(BatchReport, "operators")
+_OPERATORS = Rows(OperatorReport, "nodes")
+
+
+@dataclass(frozen=True)
+class StoredStream:
+    """A stream or table: where its log is and how far it has been read.
+
+    Attributes:
+        name: of the stream.
+        folder: of its log, in the session's folder of streams.
+        is_table, time, history, batch: as in ``Stream``.
+        arrived: rows that have arrived, the history included.
+        checksum: of the log's manifest, if it is known.
+    """
+
+    name: str
+    folder: str
+    is_table: bool
+    time: str | None
+    history: int
+    batch: int
+    arrived: int
+    checksum: int | None
+
+    @staticmethod
+    def of(stream: Stream) -> StoredStream:
+        """How a stream is stored."""
+        log = stream.log
+        numbers = (stream.history, stream.batch, stream.position)
+        return StoredStream(log.name, log.folder.name, stream.table, stream.time, *numbers, log.checksum)
+
+
+@dataclass(frozen=True)
+class View:
+    """What a name in FROM stands for, as it was bound when the view or query was registered."""
+
+    name: str
+    logical: LogicalQuery
+
+
+class StoredSession:
+    """The relations of a catalog that hold a session.
+
+    Args:
+        directory: of the session; paths of files in the catalog are relative to it.
+        catalog: the catalog.
+    """
+
+    def __init__(self, directory: SessionDirectory, catalog: Catalog) -> None:
+        database = catalog.database
+        self._database = database
+        self._catalog = catalog
+        self.settings = catalog.settings
+        self.streams = Records(database, "streams", StoredStream)
+        self.functions = Records(database, "user_functions", StoredFunction)
+        self.aggregates = Records(database, "user_aggregates", UserAggregate)
+        self.manifest = Manifest(database, directory.path)
+        self._views = Records(database, "views", View)
+        self._queries = Records(database, "registrations", QueryRecord, "explanation")
+
+    def write(self, before: State, after: State) -> None:
+        """Bring the catalog from one state to the next; belongs inside a transaction of the catalog."""
+        _write_changes(self.streams, _stored_streams(before), _stored_streams(after))
+        _write_changes(self.functions, before.functions, after.functions)
+        _write_changes(self.aggregates, before.aggregates, after.aggregates)
+        _write_changes(self._views, _views(before), _views(after))
+        self._write_queries(before, after)
+        self._write_reports(before.reports, after.reports)
+        self.manifest.write(before.engine, after.engine)
+        self.settings.put("commits", self._catalog.commits + 1)
+        self.settings.put("named", after.named)
+
+    def views(self) -> dict[str, LogicalQuery]:
+        """What can stand in FROM, by name."""
+        return {view.name: view.logical for view in self._views.all()}
+
+    def queries(self) -> dict[str, QueryRecord]:
+        """All registered queries by name, in the order of registration."""
+        return {query.name: query for query in self._queries.all(self._explanation)}
+
+    def reports(self) -> tuple[BatchReport, ...]:
+        """The reports of all batches, in order."""
+        places, operators = Places(), dict[int, list[OperatorReport]]()
+        for batch, *row in self._database.rows(
+            f"SELECT batch, {_OPERATORS.columns} FROM operator_timings ORDER BY batch, position"
+        ):
+            fields = _OPERATORS.fields(tuple(row))
+            counts = places.counts(fields["node_rows"])
+            report = OperatorReport(**{**fields, "nodes": tuple(counts), "node_rows": counts})
+            operators.setdefault(batch, []).append(report)
+        reports = []
+        for batch_row in self._database.rows(f"SELECT {_BATCHES.columns} FROM batches ORDER BY batch"):
+            fields = _BATCHES.fields(batch_row)
+            fields["changes"] = places.counts(fields["changes"])
+            reports.append(BatchReport(**fields, operators=tuple(operators.get(fields["batch"], ()))))
+        return tuple(reports)
+
+    def _explanation(self, query: str) -> dict[str, Explanation]:
+        rows = self._catalog.decisions(query)
+        return {"explanation": Explanation.from_rows(query, rows) if rows else Explanation(query, ())}
+
+    def _write_queries(self, before: State, after: State) -> None:
+        for name, query in before.queries.items():
+            if after.current(query) is None:  # a query that replaces another one comes last
+                self._queries.remove(name)
+            if name not in after.queries:
+                self._catalog.put_decisions(name, ())
+        _write_changes(self._queries, {n: q for n, q in before.queries.items() if after.current(q)}, after.queries)
+
+    def _write_reports(self, before: tuple[BatchReport, ...], after: tuple[BatchReport, ...]) -> None:
+        stored = len(before)
+        if before != after[:stored]:  # the session has gone back
+            stored = 0
+            for relation in ("batches", "operator_timings"):
+                self._database.run(f"DELETE FROM {relation}")
+        for report in after[stored:]:
+            self._database.insert("batches", [_BATCHES.row(report)], columns=_BATCHES.columns)
+            rows = ((report.batch, place, *_OPERATORS.row(o)) for place, o in enumerate(report.operators))
+            self._database.insert("operator_timings", rows, columns=f"batch, position, {_OPERATORS.columns}")
+
+
+def _stored_streams(state: State) -> Mapping[str, StoredStream]:
+    return {name: StoredStream.of(stream) for name, stream in state.streams.items()}
+
+
+def _views(state: State) -> Mapping[str, View]:
+    return {name: View(name, logical) for name, logical in state.views.items()}
+
+
+def _write_changes(records: Records[N], before: Mapping[str, N], after: Mapping[str, N]) -> None:
+    for name in before.keys() - after.keys():
+        records.remove(name)
+    for name, record in after.items():
+        if before.get(name) != record:
+            records.put(record)
