@@ -21,7 +21,7 @@ MOST_LINES = 200
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 CODE = re.compile(r"`([^`\n]+)`")
 FILE = re.compile(r"(?:\.?\w[\w.-]*/)+[\w.-]*|\w+\.(?:py|md|toml|lock)")
-NOT_IN_THE_REPOSITORY = {"session.json", "manifest.json", "set_aside/", "writer.lock", "readers.lock"}
+NOT_IN_THE_REPOSITORY = {"session.json", "manifest.json", "writer.lock", "readers.lock"}
 """Files of a session's directory."""
 ROOT_FILES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "sample_data/README.md")
 MAGIC = re.compile(r"(?<!%)%argus ((?:[a-z][a-z-]*)(?: [^`\n]*)?)")

@@ -17,8 +17,8 @@ from fractions import Fraction
 from workbench.sql.algebra.expressions import Constant, Expression, sources
 from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import Kind
-from workbench.sql.predicates.canonical import NEVER, canonical_literal, comparison
-from workbench.sql.predicates.cnf import FLIPPED, Literal, Operator, ORPred, PredSet, or_pred, pred_set
+from workbench.sql.predicates.canonical import canonical_literal, comparison
+from workbench.sql.predicates.cnf import FLIPPED, NEVER, Literal, Operator, ORPred, PredSet, or_pred, pred_set
 from workbench.sql.predicates.implication import implies
 from workbench.sql.predicates.linear import LinearForm, linear, linear_form
 

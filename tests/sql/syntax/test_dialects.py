@@ -19,6 +19,10 @@ def test_two_hyphens_count_down_in_the_head_of_a_loop_and_begin_a_comment_elsewh
     assert tokens[-1].line == 3
 
 
+def test_for_inside_of_a_function_begins_no_loop() -> None:
+    assert tokenize("select substring(s from 1 for (2)) from T -- it's", "spark")[-1].text == "T"
+
+
 def test_window_is_a_function_before_a_parenthesis_alone() -> None:
     kinds = [t.token_type for t in tokenize("window (d), window, 'window('", "spark") if "window" in t.text]
     assert kinds == [TokenType.VAR, TokenType.WINDOW, TokenType.STRING]

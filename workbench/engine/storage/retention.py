@@ -105,7 +105,7 @@ def _left_of(segment: Segment, relation: Relation, bounds: Sequence[RetentionBou
     left = int(kept.sum())
     if not left:
         return ()
-    if left > segment.rows * (1 - EXPIRED_SHARE):
+    if left == segment.rows or left > segment.rows * (1 - EXPIRED_SHARE):
         return (segment,)
     check_segments([segment])
     remaining = conform(rows.filter(pa.array(kept)), relation.layout.arrow)

@@ -19,12 +19,20 @@ from workbench.sql.algebra.folding import compares, fold
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, Kind
-from workbench.sql.predicates.cnf import FLIPPED, Literal, Operator, PredSet, or_pred, orient, pred_set
+from workbench.sql.predicates.cnf import (
+    ALWAYS,
+    FALSE,
+    FLIPPED,
+    NEVER,
+    Literal,
+    Operator,
+    PredSet,
+    or_pred,
+    orient,
+    pred_set,
+)
 from workbench.sql.predicates.exact_arithmetic import date_constant, days, exact_constant_of, widened_expression
 from workbench.sql.predicates.linear import LinearForm, expression_of, linear, linear_form
-
-ALWAYS = Literal(Constant(True, BOOLEAN), Operator.HOLDS)
-NEVER = Literal(Constant(False, BOOLEAN), Operator.HOLDS)
 
 _WITH_EQUAL = (Operator.EQ, Operator.LE, Operator.GE)
 _ARITHMETIC = ("+", "-", "*", "/", "%", "div", "neg")
@@ -43,7 +51,7 @@ def canonical(predicates: PredSet) -> PredSet:
     clauses = [{canonical_literal(x) for x in p.literals} for p in predicates]
     needed = [clause - {NEVER} for clause in clauses if ALWAYS not in clause]
     if not all(needed):
-        return pred_set([or_pred([NEVER])])
+        return FALSE
     # A true comparison has sides that are not NULL.
     compared = (x for clause in needed if len(clause) == 1 for x in clause if x.right is not None)
     known = {Literal(side, Operator.IS_NOT_NULL) for x in compared for side in x.expressions}

@@ -25,6 +25,7 @@ from workbench.sql.algebra.expressions import (
     text,
 )
 from workbench.sql.algebra.planning_cache import cached
+from workbench.sql.algebra.types import BOOLEAN
 
 
 class Operator(StrEnum):
@@ -151,8 +152,10 @@ class PredSet(HashedOnce):
         return self._text
 
 
-TRUE = PredSet()
-"""The PredSet that every row satisfies."""
+ALWAYS, NEVER = (Literal(Constant(truth, BOOLEAN), Operator.HOLDS) for truth in (True, False))
+"""The literals that every row and no row satisfies."""
+TRUE, FALSE = PredSet(), PredSet((ORPred((NEVER,)),))
+"""The PredSets that every row and no row satisfies."""
 
 
 def or_pred(literals: Iterable[Literal]) -> ORPred:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.planning_cache import cached
-from workbench.sql.predicates.cnf import ORPred, PredSet, conjunction, or_pred, pred_set
-from workbench.sql.predicates.literal_sets import NEVER, Subject, subject_and_values, to_literals, to_or_preds
+from workbench.sql.predicates.cnf import FALSE, ORPred, PredSet, conjunction, or_pred, pred_set
+from workbench.sql.predicates.literal_sets import Subject, subject_and_values, to_literals, to_or_preds
 from workbench.sql.predicates.value_sets import EMPTY, EVERYTHING, NOT_NULL, ValueSet
 
 MAX_INTERVALS = 16
@@ -167,7 +167,7 @@ def normalized(p: PredSet) -> PredSet:
     """
     known = facts(p)
     if not known.satisfiable:
-        return pred_set([NEVER])
+        return FALSE
     stated = [
         predicate
         for subject, values in known.sets.items()
@@ -227,7 +227,7 @@ def common_predicate(sets: Sequence[PredSet]) -> PredSet:
     """
     known = [f for f in map(facts, sets) if f.satisfiable]
     if not known:
-        return pred_set([NEVER])
+        return FALSE
     shared = [subject for subject in known[0].sets if all(subject in f.sets for f in known)]
     covers = [p for subject in shared for p in _or_preds(subject, _cover_of(subject, [f.sets[subject] for f in known]))]
     candidates = {_disjunction(branches) for f in known for branches in f.alternatives}

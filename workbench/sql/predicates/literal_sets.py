@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from workbench.sql.algebra.arithmetic import decimal_of, fits
 from workbench.sql.algebra.expressions import Call, Constant, Expression, HashedOnce, identity, text
 from workbench.sql.algebra.types import BOOLEAN, MAX_PRECISION, Kind, common_type
-from workbench.sql.predicates.cnf import Literal, Operator, ORPred, or_pred, orient
+from workbench.sql.predicates.cnf import FALSE, Literal, Operator, ORPred, or_pred, orient
 from workbench.sql.predicates.value_sets import (
     BOTTOM,
     EMPTY,
@@ -26,8 +26,6 @@ from workbench.sql.predicates.value_sets import (
     domain,
 )
 
-NEVER = or_pred([Literal(Constant(False, BOOLEAN), Operator.HOLDS)])
-"""The ORPred that no row satisfies."""
 _TRUTHS = {truth: ValueSet((domain(BOOLEAN).around(truth),)) for truth in (False, True)}
 _EQUAL = ORDER.around(0)
 """The cuts around *equal* among {less, equal, greater}."""
@@ -152,7 +150,7 @@ def to_or_preds(left: Expression | Subject, values: ValueSet) -> list[ORPred]:
     if values == EVERYTHING:
         return []
     if not values:
-        return [NEVER]
+        return list(FALSE)
     if subject.right is not None and values == NOT_NULL:
         sides = [side for side in (subject.left, subject.right) if not isinstance(side, Constant)]
         return [or_pred([Literal(side, Operator.IS_NOT_NULL)]) for side in sides]

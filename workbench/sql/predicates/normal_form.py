@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import BOOLEAN
-from workbench.sql.predicates.cnf import NEGATED, Literal, Operator, PredSet, or_pred, orient, pred_set
+from workbench.sql.predicates.cnf import FALSE, NEGATED, Literal, Operator, PredSet, or_pred, orient, pred_set
 
 MAX_OR_PREDS = 64
 MAX_LITERALS = 512
 
 _COMPARISONS = {str(operator): operator for operator in NEGATED if "null" not in operator}
-_NEVER = Literal(Constant(False, BOOLEAN), Operator.HOLDS)
 
 Clause = frozenset[Literal]
 Clauses = list[Clause]
@@ -47,7 +46,7 @@ def normal_form(expression: Expression | None) -> PredSet:
             whole = Call("not", (conjunct,), BOOLEAN) if negated else conjunct
             clauses.append(frozenset([Literal(whole, Operator.HOLDS)]))
     if frozenset() in clauses:
-        return pred_set([or_pred([_NEVER])])
+        return FALSE
     return pred_set(or_pred(c) for c in _minimal(clauses))
 
 

@@ -96,9 +96,11 @@ def is_loop(token: Token, following: Token | None) -> bool:
 
 def _with_loop_heads(sql: str, dialect: str, tokens: list[Token], first: int = 0) -> list[Token]:
     """The tokens, those from ``first`` on with heads of loops tokenized as such."""
-    for i in range(first, len(tokens) - 1):
-        if is_loop(tokens[i], tokens[i + 1]):
-            start = tokens[i].start
+    depth = 0
+    for i, token in enumerate(tokens[:-1]):
+        depth += (token.token_type is TokenType.L_PAREN) - (token.token_type is TokenType.R_PAREN)
+        if depth == 0 and i >= first and is_loop(token, tokens[i + 1]):
+            start = token.start
             body = sql.find("{", start)
             body = len(sql) if body < 0 else body
             head = _tokenizer(dialect, loop_head=True)(dialect=dialect).tokenize(_blanked(sql, start) + sql[start:body])

@@ -121,7 +121,7 @@ def without_trivial_bounds(window: PredSet, owners: Mapping[Expression, frozense
     """
     tested = {p.literals[0].left for p in plain if len(p.literals) == 1 and p.literals[0].right is not None}
     ends = {end: time_and_end(end) for end in window}
-    kept = [
+    return pred_set(
         end
         for end, (time, operator, bound) in ends.items()
         if not (
@@ -129,8 +129,7 @@ def without_trivial_bounds(window: PredSet, owners: Mapping[Expression, frozense
             and _is_latest(bound, owners.get(time, frozenset()))
             and (time in tested or any(other != end and t == time for other, (t, _, _) in ends.items()))
         )
-    ]
-    return pred_set(kept)
+    )
 
 
 def _is_latest(bound: Expression, streams: frozenset[str]) -> bool:
@@ -212,24 +211,16 @@ def _solved(literal: Literal) -> tuple[Expression, Operator, Expression] | None:
     end = nows[0][0]
     if (time.type == DATE) != (end.type == DATE):
         time, end = days(time), days(end)
-    return _plain(time), operator, _shifted(end, -int(form.constant * sign))
+    return _unwidened(time, Column), operator, _shifted(_unwidened(end, Call), -int(form.constant * sign))
 
 
-def _plain(time: Expression) -> Expression:
-    """A column that was widened for arithmetic, as it was."""
-    match time:
-        case Call("cast", (Column(type=DataType(Kind.INTEGER)) as column,)):
-            return column
-    return time
+def _unwidened(expression: Expression, of: type[Column] | type[Call]) -> Expression:
+    """An INTEGER column, or now, that was widened to a DECIMAL for arithmetic, as it was."""
+    match expression:
+        case Call("cast", (inner,), DataType(Kind.DECIMAL)) if inner.type == INTEGER and isinstance(inner, of):
+            return inner
+    return expression
 
 
 def _shifted(end: Expression, by: int) -> Expression:
-    end = _plain_now(end)
     return end if not by else Call("+" if by > 0 else "-", (end, Constant(abs(by), INTEGER)), end.type)
-
-
-def _plain_now(end: Expression) -> Expression:
-    match end:
-        case Call("cast", (Call() as inner,), DataType(Kind.DECIMAL)) if inner.type == INTEGER:
-            return inner
-    return end
