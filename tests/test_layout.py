@@ -66,9 +66,9 @@ def private_uses(path: Path) -> Iterator[str]:
     for node in ast.walk(module):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("workbench"):
             yield from (alias.name for alias in node.names if PRIVATE.fullmatch(alias.name))
-        elif isinstance(node, ast.Attribute) and node.attr not in own and node.attr in private_members():
-            if not (isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")):
-                yield node.attr
+        elif isinstance(node, ast.Attribute) and node.attr in private_members() - own:
+            of_self = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
+            yield from () if of_self else (node.attr,)
 
 
 def test_few_modules_in_a_folder() -> None:
