@@ -88,7 +88,9 @@ class _Aggregate:
             folder = str(self.runner.folder(self.plan.name))
             lookup = StateLookup(state, rows, job_input, len(scans), folder)
             groups_view = self.runner.bind(self.plan, "found", lookup.frame(groups))
-            return self.runner.plan(change_of_found_groups(self.grouped, self.plan.produced, groups_view), self.plan, 1)
+            return self.runner.spark_plan(
+                change_of_found_groups(self.grouped, self.plan.produced, groups_view), self.plan, 1
+            )
 
         depends_on = (self.plan, scans, state, rows)
         return self.runner.cached_without_exchange(self.plan, "both", depends_on, make)
@@ -125,7 +127,7 @@ class _Aggregate:
             parts = [self.runner.bind(self.plan, "touched", changed), views["state"]]
             one_task = self.tasks == 1
             rows = grouped_change(grouped, self.plan.produced, parts, views["stored"], views.get("rows"), one_task)
-            return self.runner.plan(rows, self.plan, self.tasks)
+            return self.runner.spark_plan(rows, self.plan, self.tasks)
 
         return self._cached("rows", (self.plan, scans), make)
 
@@ -146,7 +148,7 @@ class _Aggregate:
             emitted_rows = consolidate(emitted.dataframe, emitted.layout)
             emitted_view = self.runner.bind(self.plan, "emitted", emitted_rows)
             rows = with_emitted_values(rows, emitted_view, grouped, self.plan.produced, inexact)
-        return self.runner.plan(rows, self.plan, self.tasks)
+        return self.runner.spark_plan(rows, self.plan, self.tasks)
 
     def _state_change(self, job_input: JobInput, scans: list[FusedScan]) -> DataFrame:
         """The change of the state."""

@@ -44,7 +44,7 @@ def join_delta(runner: Runner, operator: OperatorInput, plan: JoinPlan) -> Delta
     if rows is None:
         return NO_CHANGE
     read = sum(side.relation.rows + side.changed_rows for side in operator.parents)
-    return runner.run(runner.plan(rows, plan, tasks_for(read, runner.spark)))
+    return runner.run(runner.spark_plan(rows, plan, tasks_for(read, runner.spark)))
 
 
 def _by_index(runner: Runner, operator: OperatorInput, plan: JoinPlan) -> Delta | None:
@@ -60,7 +60,7 @@ def _by_index(runner: Runner, operator: OperatorInput, plan: JoinPlan) -> Delta 
 
     def make() -> DataFrame:
         view = runner.bind(plan, "pairs", pairs.frame(spark, job_input, tasks))
-        return runner.plan(tested_pairs(plan.join, view, plan.produced), plan)
+        return runner.spark_plan(tested_pairs(plan.join, view, plan.produced), plan)
 
     return runner.run(runner.cached(plan, "rows", (plan, pairs, tasks), make))
 

@@ -76,7 +76,7 @@ class Runner:
         """A Spark plan of a tree, kept while what it depends on is equal; ``None`` where it has an exchange."""
         return self._plans.get(f"{plan.name}_{role}", depends_on, make)
 
-    def plan(self, rows: str, plan: TreePlan, tasks: int | None = None) -> DataFrame:
+    def spark_plan(self, rows: str, plan: TreePlan, tasks: int | None = None) -> DataFrame:
         """The Spark plan that takes a root's rows through the tree's filter and writes them; ``run`` runs it.
 
         Args:
@@ -91,7 +91,7 @@ class Runner:
         return filter_and_write_plan(frame, plan.filter.filter, plan.stored, str(self.folder(plan.name)), job_input)
 
     def run(self, plan: DataFrame) -> Delta:
-        """Run a plan of ``plan``, as one job."""
+        """Run a plan of ``spark_plan``, as one job; the change of the tree."""
         return run_filter_and_write(plan)
 
 

@@ -19,7 +19,7 @@ from workbench.engine.storage.scan import Scan
 def hydrate_source(runner: Runner, plan: SourcePlan, arrived: Relation) -> Delta:
     """The rows of a source's tree, from all rows that its stream has brought."""
     view = runner.bind(plan, "arrived", arrived.dataframe)
-    return runner.run(runner.plan(f"SELECT * FROM {view}", plan, tasks_for(arrived.rows, runner.spark)))
+    return runner.run(runner.spark_plan(f"SELECT * FROM {view}", plan, tasks_for(arrived.rows, runner.spark)))
 
 
 def source_delta(runner: Runner, plan: SourcePlan, arrived: Relation, delta: Delta, batch: int) -> Delta:
@@ -38,6 +38,6 @@ def source_delta(runner: Runner, plan: SourcePlan, arrived: Relation, delta: Del
     def make() -> DataFrame:
         scan = Scan.of(arrived.layout, tuple(arrived.layout.columns), (), None)
         view = runner.bind(plan, "arriving", change_frame(runner.spark, job_input, 0, scan, tasks))
-        return runner.plan(f"SELECT * FROM {view}", plan)
+        return runner.spark_plan(f"SELECT * FROM {view}", plan)
 
     return runner.run(runner.cached(plan, "rows", (plan, tasks), make))

@@ -40,7 +40,7 @@ def union_delta(runner: Runner, operator: OperatorInput, plan: UnionPlan) -> Del
     def make() -> DataFrame:
         frames = [change_frame(runner.spark, job_input, at, scan, tasks) for at, scan in enumerate(scans)]
         changes = [runner.bind(plan, f"change{at}", frame) for at, frame in enumerate(frames)]
-        return runner.plan(union_change(union, changes, plan.produced), plan, tasks)
+        return runner.spark_plan(union_change(union, changes, plan.produced), plan, tasks)
 
     return runner.run(runner.cached(plan, "rows", (plan, scans, tasks), make))
 

@@ -49,7 +49,7 @@ def window_delta(runner: Runner, operator: OperatorInput, plan: WindowPlan) -> D
 
     def make() -> DataFrame:
         view = runner.bind(plan, "crossing", job_input.run(runner.spark, 1, crossing.change, crossing.scan.ddl))
-        return runner.plan(f"SELECT * FROM {view}", plan)
+        return runner.spark_plan(f"SELECT * FROM {view}", plan)
 
     return runner.run(runner.cached(plan, "rows", (plan, crossing), make))
 
