@@ -13,7 +13,7 @@ from typing import Any
 import example_network
 import pandas as pd
 
-from workbench.engine.progress import Progress
+from workbench.engine.schedule import Progress
 from workbench.errors import EngineError, QueryError, SqlError, nearest
 from workbench.explain.describe import NetworkView
 from workbench.explain.explanation import ExplanationView

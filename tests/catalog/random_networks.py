@@ -145,4 +145,6 @@ def _set_operation(random: Random, made: dict[NodeId, Node]) -> SetOperation:
         Branch(_read(random, made), (expression(random), expression(random))) for _ in range(random.randint(2, 3))
     )
     direct = tuple((random.choice(list(made)), (Column("c2", INTEGER), expression(random))) for _ in branches[1:])
-    return SetOperation(random.choice(list(SetOperator)), branches, direct)
+    # A node that stands for several branches is among the direct parents.
+    base = random.choice((None, direct[0][0]))
+    return SetOperation(random.choice(list(SetOperator)), branches, direct, base)

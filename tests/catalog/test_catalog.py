@@ -63,6 +63,7 @@ def assert_same(found: Network, expected: Network) -> None:
 @pytest.mark.parametrize("seed", range(12))
 def test_a_network_is_the_same_when_it_is_opened_again(seed, tmp_path):
     whole = network(Random(seed))
+    assert any(isinstance(node, SetOperation) and node.base for node in network(Random(0)).nodes.values())
     filled(Catalog(tmp_path / "c.db"), whole).close()
     with Catalog(tmp_path / "c.db") as again:
         assert_same(again.network(), whole)

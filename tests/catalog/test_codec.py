@@ -112,3 +112,8 @@ def test_a_logical_query_is_the_same_afterwards(sql):
 def test_different_queries_have_different_texts():
     stored = {encode(bind(sql, "spark", SCHEMA).query, LogicalQuery) for sql in TEXTS}
     assert len(stored) == len(TEXTS)
+
+
+def test_sets_have_one_text():
+    some = frozenset([7, 3, 70, 1])
+    assert encode(some, frozenset[int]) == "[1,3,7,70]" and decode("[1,3,7,70]", frozenset[int]) == some

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import doctest
+import importlib
+import inspect
 import re
 import sqlite3
 from pathlib import Path
@@ -21,7 +23,7 @@ MOST_LINES = 200
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 CODE = re.compile(r"`([^`\n]+)`")
 FILE = re.compile(r"(?:\.?\w[\w.-]*/)+[\w.-]*|\w+\.(?:py|md|toml|lock)")
-NOT_IN_THE_REPOSITORY = {"session.json", "manifest.json", "writer.lock", "readers.lock"}
+NOT_IN_THE_REPOSITORY = {"session.json", "manifest.json", "leftovers/", "writer.lock", "readers.lock"}
 """Files of a session's directory."""
 ROOT_FILES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "sample_data/README.md")
 MAGIC = re.compile(r"(?<!%)%argus ((?:[a-z][a-z-]*)(?: [^`\n]*)?)")
@@ -155,6 +157,14 @@ def test_the_reference_has_every_exception() -> None:
     defined = {name for file in files for name in re.findall(raised, file.read_text(encoding="utf-8"), re.MULTILINE)}
     described = re.findall(r"^::: [\w.]+\.(\w+)$", pages()["reference/api/exceptions.md"], re.MULTILINE)
     assert set(described) == {*defined, "WorkbenchError"}
+
+
+def test_what_the_reference_of_python_describes_exists() -> None:
+    described = [name for text in pages().values() for name in re.findall(r"^::: ([\w.]+)$", text, re.MULTILINE)]
+    assert described
+    for name in described:
+        module, _, thing = name.rpartition(".")
+        assert inspect.getdoc(getattr(importlib.import_module(module), thing)), name
 
 
 def test_pictures_can_be_drawn() -> None:

@@ -98,6 +98,6 @@ def test_a_failing_registration_keeps_what_the_old_tree_needs(oracle: Oracle, mo
         with pytest.raises(EngineError, match="a worker was lost"):
             oracle.session.register_many({"lo": lowest, "n": f"SELECT COUNT(*) AS n FROM ({lowest}) v WHERE lo > 0"})
     # Reading would not tell: who has a file open goes on reading it when it is gone.
-    needed = {file for tree in oracle.session.parts.engine.trees.values() for file in tree.files}
+    needed = {file for tree in oracle.session.parts.engine.state.trees.values() for file in tree.files}
     assert needed and all(Path(file).exists() for file in needed)
     oracle.session.drop("counted")

@@ -11,9 +11,9 @@ from oracle.harness import Feed, Oracle
 from oracle.random_streams import names, stream
 from pyspark.sql import SparkSession
 
-from workbench.engine.hydration import Deltas
-from workbench.engine.incremental_step import Evaluating
+from workbench.engine.incremental_step import IncrementalStep
 from workbench.engine.physical.plans import JoinPlan
+from workbench.engine.state import Deltas
 from workbench.engine.tree import Tree
 from workbench.network.nodes import NodeId
 from workbench.notebook.commands.timings import nodes_table
@@ -44,16 +44,16 @@ def semijoined(tree: Tree) -> Collection[NodeId]:
 
 def test_a_node_alone_finds_what_it_finds_in_its_operator(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     found: dict[NodeId, set[int]] = {}
-    shared = Evaluating.changes
+    shared = IncrementalStep.delta
 
-    def told(self: Evaluating, tree: Tree, deltas: dict[str, Deltas]) -> Deltas:
+    def told(self: IncrementalStep, tree: Tree, deltas: dict[str, Deltas]) -> Deltas:
         made = shared(self, tree, deltas)
         if len(tree.plan.nodes) == 1 and tree.plan.roots[0] not in semijoined(tree):
             (node,) = tree.plan.nodes
             found.setdefault(node, set()).add(made[0].count(tree.plan.bits[node]))
         return made
 
-    monkeypatch.setattr(Evaluating, "changes", told)
+    monkeypatch.setattr(IncrementalStep, "delta", told)
     feeds = {
         "t": Feed(stream(120, seed=20), history=40, batch=30),
         "u": Feed(stream(80, seed=21), history=0, batch=40),
@@ -66,7 +66,7 @@ def test_a_node_alone_finds_what_it_finds_in_its_operator(spark: SparkSession, m
         (report,) = oracle.session.run(1, profile=True)
         oracle.catch_up()
         oracle.check_results()
-        some = frozenset(id_ for tree in oracle.session.parts.engine.trees.values() for id_ in semijoined(tree))
+        some = frozenset(id_ for tree in oracle.session.parts.engine.state.trees.values() for id_ in semijoined(tree))
         alone = {id_: seconds for operator in report.operators for id_, seconds in operator.alone.items()}
         assert len(alone) > 20
         assert all(report.node(id_).seconds == seconds > 0 for id_, seconds in alone.items())

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.test_siblings import Planning, total
+from engine.growing_network import Planning, total
 
-from workbench.engine.incremental_step import report
+from workbench.engine.incremental_step import operator_report
 from workbench.engine.operators.filter_and_write import Delta
 from workbench.engine.physical.planner import plan_trees
 from workbench.engine.reports import BatchReport, OperatorReport, operator_totals
@@ -19,7 +19,7 @@ def test_an_operator_keeps_its_name_when_its_first_root_leaves() -> None:
     first = next(query for query in ("q0", "q1", "q2") if planning.network.queries[query].read.root == name)
     planning.drop(first)
     after = plan_trees(planning.network, {tree: plan.bits for tree, plan in before.items()})
-    reported = [report(plans[name], Delta(), 0.1) for plans in (before, after)]
+    reported = [operator_report(plans[name], Delta(), 0.1) for plans in (before, after)]
     assert [operator.name for operator in reported] == [name, name]
     assert name in reported[0].nodes and name not in reported[1].nodes
 

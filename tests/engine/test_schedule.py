@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from workbench.engine.schedule import in_order
+from workbench.engine.schedule import run_in_order
 
 DIAMOND = {"a": [], "b": ["a"], "c": ["a"], "d": ["b", "c"]}
 
@@ -27,7 +27,7 @@ def test_children_begin_after_their_parents_have_ended(pool: ThreadPoolExecutor)
         ended.append(name)
         return seen
 
-    seen = in_order(DIAMOND, work, pool)
+    seen = run_in_order(DIAMOND, work, pool)
     assert list(seen) == list(DIAMOND)
     assert all(set(parents) <= seen[name] for name, parents in DIAMOND.items())
 
@@ -39,7 +39,7 @@ def test_names_that_do_not_depend_on_each_other_overlap(pool: ThreadPoolExecutor
         if name in "bc":
             together.wait()  # breaks, and fails the test, unless both are here at a time
 
-    in_order(DIAMOND, work, pool)
+    run_in_order(DIAMOND, work, pool)
 
 
 def test_after_an_error_nothing_begins_and_what_was_begun_has_ended(pool: ThreadPoolExecutor) -> None:
@@ -55,10 +55,10 @@ def test_after_an_error_nothing_begins_and_what_was_begun_has_ended(pool: Thread
         ended.append(name)
 
     with pytest.raises(ValueError, match="b cannot be done"):
-        in_order(DIAMOND, work, pool)
+        run_in_order(DIAMOND, work, pool)
     assert set(ended) <= {"a", "c"}
     assert "d" not in ended
 
 
 def test_nothing_to_do(pool: ThreadPoolExecutor) -> None:
-    assert in_order({}, str.upper, pool) == {}
+    assert run_in_order({}, str.upper, pool) == {}

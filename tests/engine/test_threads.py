@@ -10,7 +10,7 @@ from oracle.harness import Case, Feed, Oracle
 from oracle.random_streams import names, stream
 from pyspark.sql import SparkSession
 
-from workbench.engine.progress import Progress
+from workbench.engine.schedule import Progress
 from workbench.errors import QueryError, StreamError
 from workbench.session.player import Player, State
 
@@ -53,7 +53,7 @@ def test_answers_read_while_batches_run_are_those_after_some_batch(oracle: Oracl
     player.close()
     assert late.registered <= session.batch == 3
     assert session.progress is None and all(0 <= p.done <= p.total for p in underway)
-    assert max(p.total for p in underway) == len(session.parts.engine.trees)
+    assert max(p.total for p in underway) == len(session.parts.engine.state.trees)
     session.seek(0)
     sizes = {name: [session.query(name).count()] for name in CASES}
     while session.batch < 3:

@@ -5,9 +5,23 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from example_network import BIG, BY_BANK, DAILY, FED, HUGE, INSIDE, NAMES, NODES, SAME_BANK, network_of, plan, without
+from example_network import (
+    BIG,
+    BY_BANK,
+    DAILY,
+    FED,
+    HUGE,
+    INSIDE,
+    NAMES,
+    NODES,
+    ONLY_BIG,
+    SAME_BANK,
+    network_of,
+    plan,
+    without,
+)
 
-from workbench.network.network import Network
+from workbench.network.network import Network, depths
 from workbench.network.nodes import NodeId
 
 
@@ -58,3 +72,20 @@ def test_a_query_is_served_by_all_its_nodes_and_what_they_are_computed_from():
         BY_BANK.id: ("banks",),
     }
     assert [*without(network, "both").nodes] == [FED.id, DAILY.id, BY_BANK.id]
+
+
+def test_rows_are_retracted_below_aggregates_and_differences():
+    network = network_of([FED, BIG, HUGE, SAME_BANK, DAILY, BY_BANK, ONLY_BIG])
+    assert network.monotone == {
+        FED.id: True,
+        SAME_BANK.id: True,
+        DAILY.id: False,
+        BY_BANK.id: False,
+        ONLY_BIG.id: False,
+    }
+
+
+def test_depths_count_roots_and_not_nodes():
+    network = network_of([FED, BIG, HUGE, SAME_BANK, DAILY, BY_BANK, ONLY_BIG])
+    assert depths(network.nodes, [SAME_BANK.id]) == {FED.id: 0, SAME_BANK.id: 1}
+    assert depths(network.nodes, [BY_BANK.id, ONLY_BIG.id]) == {FED.id: 0, BY_BANK.id: 1, ONLY_BIG.id: 1}

@@ -17,7 +17,7 @@ from oracle.test_windows import CASES, EAGER, GROUPED, case, events
 from pyspark.sql import SparkSession
 
 from workbench import Session
-from workbench.engine.physical import retention as needs
+from workbench.engine import engine
 from workbench.engine.storage import retention as pruning
 
 F, G = events(320, 5), events(200, 6)
@@ -39,7 +39,7 @@ BY_BANK = "SELECT bank, COUNT(*) n, MAX(amount) m FROM f WHERE d > now() - {} GR
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pruning, "EXPIRED_SHARE", 0.0)
-    monkeypatch.setattr(needs, "TOLD_BATCHES", 1)
+    monkeypatch.setattr(engine, "CHANGES_KEPT", 1)
 
 
 def kept(session: Session, kind: str) -> int:
@@ -50,7 +50,7 @@ def kept(session: Session, kind: str) -> int:
 def past(session: Session) -> set[str]:
     """The kinds of trees whose past rows were freed."""
     trees = session.parts.store.state.engine.trees
-    return {node.kind for node in session.network.nodes if node.id in trees and trees[node.id].needed is not None}
+    return {node.kind for node in session.network.nodes if node.id in trees and trees[node.id].bounds is not None}
 
 
 def test_queries_come_and_go(spark: SparkSession, tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_siblings_are_freed_each_by_its_own_window(spark: SparkSession, tmp_path
         families = [
             tree for tree in oracle.session.parts.store.state.engine.trees.values() if len(tree.plan.roots) == 3
         ]
-        assert families and any(tree.needed is not None for tree in families)
+        assert families and any(tree.bounds is not None for tree in families)
         oracle.drop("many days")
         oracle.register({"many days again": case(text.format(80, 20)), "few": case(text.format(60, 2))})
         oracle.reopen()

@@ -32,7 +32,7 @@ ALL = {
 
 def kept(oracle: Oracle) -> tuple[int, int]:
     """Of how many nodes of joins some pairs are there, and how many pairs in all."""
-    held = oracle.session.parts.engine.held
+    held = oracle.session.parts.engine.state
     joins = [(tree, tree.plan) for tree in held.trees.values() if isinstance(tree.plan, JoinPlan)]
     return sum(len(plan.semijoins) for _, plan in joins), sum(tree.relation.rows for tree, _ in joins)
 

@@ -20,7 +20,7 @@ def totals(above: int) -> Case:
 def held(oracle: Oracle, query: str) -> tuple[int, ...]:
     """Who is in the family of a query's root."""
     plan = oracle.session.network.network.queries[query]
-    running = oracle.session.parts.engine.held.by_root[plan.read.root].plan
+    running = oracle.session.parts.engine.state.by_root[plan.read.root].plan
     assert isinstance(running, AggregatePlan)
     return running.grouped.members
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 import pandas as pd
 import pytest
 
-from workbench.engine.progress import Progress
+from workbench.engine.schedule import Progress
 from workbench.errors import EngineError, QueryError
 from workbench.session.player import Player, Position, State
 from workbench.streams.ingest import ingest

@@ -15,7 +15,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import is_dataclass
 from decimal import Decimal
 from types import NoneType, UnionType
@@ -181,7 +181,7 @@ def _untagged(union: Any, converter: Converter) -> Callable[[Any, Any], Any]:
 
 
 def _converter() -> Converter:
-    converter = Converter()
+    converter = Converter(unstruct_collection_overrides={Set: sorted})  # one set has one text
     converter.register_unstructure_hook(DataType, str)
     converter.register_structure_hook(DataType, lambda name, _: type_of(name))
     converter.register_unstructure_hook(Value, _plain_value)

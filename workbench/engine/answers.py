@@ -1,26 +1,34 @@
 """Answers of a query, read from its local tree's rows: no query has a store of its own (PSoup's results structure).
 
-A result is the rows with the query's bit, projected; changes are those of its log, one normal form per batch.
+A result is the rows with the query's bit, projected; its changes are those of the changelog, consolidated by batch. An
+answer is saved by Spark's workers, which write its rows; the driver puts them together, a few at a time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
+from pyarrow import csv, parquet
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from workbench.engine.event_time import Clock
+from workbench.engine.event_time import EventTimeClock
 from workbench.engine.operators.window import extent
 from workbench.engine.read_window import changes_within, rows_within
 from workbench.engine.storage.changelog import ChangelogEntry
+from workbench.engine.storage.frames import run_writing, writing_plan
 from workbench.engine.storage.layout import BATCH, WEIGHT
 from workbench.engine.storage.lineage import WORD_BITS, has_bit, word_column
+from workbench.engine.storage.segments import read_share
 from workbench.engine.tree import Tree
 from workbench.errors import QueryError
+from workbench.files.mapped import temporary_folder
 from workbench.network.network import QueryPlan
 from workbench.sql.algebra.column_names import unique_names
 from workbench.sql.algebra.types import Kind
@@ -33,15 +41,15 @@ class Answers:
 
     Attributes:
         plan, tree: where its rows are.
-        registered: the batch after which it was registered.
-        clock: what time it is.
+        registered: the batch after which the query was registered.
+        clock: the event times after every batch.
         spark: the analyst's Spark session; the engine has one of its own.
     """
 
     plan: QueryPlan
     tree: Tree
     registered: int
-    clock: Clock
+    clock: EventTimeClock
     spark: SparkSession
 
     def result(self) -> DataFrame:
@@ -122,9 +130,9 @@ class Answers:
         """All changes after a batch that count for the query's node, and maybe others, in the tree's layout."""
         relation = self.tree.relation
         if window := self.plan.window:
-            moments = [(self.registered, self.clock.after_batch(self.registered))]
-            moments += [(batch, moment) for batch, moment in self.clock.moments if batch > self.registered]
-            extents = [(batch, extent(window, moment)) for batch, moment in moments]
+            vectors = [(self.registered, self.clock.after_batch(self.registered))]
+            vectors += [(batch, vector) for batch, vector in self.clock.vectors if batch > self.registered]
+            extents = [(batch, extent(window, vector)) for batch, vector in vectors]
             return changes_within(relation, self._needed, extents, since)
         if self.tree.plan.monotone:
             return relation.frame(self._needed)
@@ -133,9 +141,9 @@ class Answers:
 
 
 def _entries_of(tree: Tree, registered: int) -> tuple[ChangelogEntry, ...]:
-    """The last making of the tree that a query registered after this batch can have seen, and the changes since.
+    """The changelog from the last hydration that a query registered after this batch can have seen.
 
-    Older entries may lack columns the query needs; later makings repeat what changes have brought already.
+    Older entries may lack columns the query needs; later hydrations repeat what changes have brought already.
     """
     first = max(i for i, entry in enumerate(tree.log) if entry.whole and entry.batch <= registered)
     return (tree.log[first], *(entry for entry in tree.log[first + 1 :] if not entry.whole))
@@ -165,3 +173,44 @@ def to_pandas(rows: DataFrame, plan: QueryPlan, first: tuple[str, ...] = ()) -> 
             frame[column] = frame[column].astype("Int64")
     frame.columns = pd.Index(names)
     return frame
+
+
+Writer = Callable[[str, pa.Schema], parquet.ParquetWriter | csv.CSVWriter]
+
+WRITERS: dict[str, Writer] = {".parquet": parquet.ParquetWriter, ".csv": csv.CSVWriter}
+"""What writes a file, by the end of its name."""
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """Where to write a file that is to be there whole or not at all; what was there before stays until then."""
+    part = path.with_name(f"{path.name}.part")
+    try:
+        yield part
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def save_rows(rows: DataFrame, schema: pa.Schema, writer: Writer, path: Path, state: Path) -> int:
+    """Write rows to a file; how many there are.
+
+    Args:
+        rows: what to write, its columns by position those of the schema.
+        schema: names and types.
+        writer: one of ``WRITERS``.
+        path: of the file.
+        state: a folder of the session that every worker reaches.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    # Who may not write there has no cluster.
+    place = state if os.access(state, os.W_OK) else None
+    stored = pa.schema([pa.field(name, field.type) for name, field in zip(rows.columns, schema, strict=True)])
+    with temporary_folder("saved-", place) as folder:
+        segments = run_writing(writing_plan(rows, folder))
+        with writer(str(path), schema) as file:
+            for batch in read_share([(segment.path, 0, segment.rows) for segment in segments], stored):
+                file.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=schema))
+    return sum(segment.rows for segment in segments)

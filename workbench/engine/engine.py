@@ -1,7 +1,8 @@
-"""The engine: keeps a tree for every local tree of the network, and takes them through batches.
+"""The engine: stores what the operators of a network have computed, and takes it from batch to batch.
 
-Nothing here changes until a whole batch, or a whole registration, has succeeded: what the engine holds is one immutable
-value, replaced in one assignment. Files that only the old one needed stay until the session has committed the new one.
+A batch (``run_batch``) and a change of the network (``adopt``) are the two pipelines to read first. Both compute beside
+the state, which is one immutable value, and replace it in one assignment when all has succeeded. Files that only the
+old state needs stay until the session has committed the new one.
 """
 
 from __future__ import annotations
@@ -17,24 +18,21 @@ from pathlib import Path
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from workbench.engine.arrivals import layout_of, written
-from workbench.engine.event_time import Clock
-from workbench.engine.hydration import Deltas, Making
-from workbench.engine.incremental_step import Evaluating, report
+from workbench.engine.event_time import EventTimeClock
+from workbench.engine.hydration import Hydration
+from workbench.engine.incremental_step import IncrementalStep, log_rows
 from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.planner import plan_trees
 from workbench.engine.physical.plans import TreePlan
-from workbench.engine.physical.retention import has_windows, needs_of
+from workbench.engine.physical.retention import CHANGES_KEPT, has_windows, retention_bounds
 from workbench.engine.profile import profiled
-from workbench.engine.progress import Meter, Progress, reached
-from workbench.engine.reports import BatchReport, OperatorReport, Places
-from workbench.engine.schedule import in_order
+from workbench.engine.reports import BatchReport, Counts, Places
+from workbench.engine.schedule import Meter, Progress
 from workbench.engine.spark.failures import translate_errors
-from workbench.engine.state import Held, narrowed, unknown_files
+from workbench.engine.state import Deltas, EngineState, empty_stream, unknown_files
 from workbench.engine.storage.file_collection import FileCollector
-from workbench.engine.storage.layout import Layout
 from workbench.engine.storage.relation import Delta, Relation
-from workbench.engine.storage.retention import Expiration
+from workbench.engine.storage.retention import Expiration, RetentionBound
 from workbench.engine.tree import Tree
 from workbench.files.durable import force_to_disk
 from workbench.files.mapped import temporary_folder
@@ -42,8 +40,8 @@ from workbench.network.network import Network
 from workbench.network.nodes import NodeId
 from workbench.network.projection import Columns
 
-TREES_AT_A_TIME = 8
-"""At most so many local trees run at a time, and no more than there are cores."""
+OPERATORS_AT_A_TIME = 8
+"""At most so many operators work at a time, and no more than there are cores."""
 
 
 class Engine:
@@ -71,43 +69,88 @@ class Engine:
         self._collector = collector
         self._durable = durable
         self.runner = Runner(spark, folder)
-        trees_at_a_time = min(TREES_AT_A_TIME, max(1, spark.sparkContext.defaultParallelism))
-        self._pool = ThreadPoolExecutor(trees_at_a_time, thread_name_prefix="argus-tree")
+        at_a_time = min(OPERATORS_AT_A_TIME, max(1, spark.sparkContext.defaultParallelism))
+        self._pool = ThreadPoolExecutor(at_a_time, thread_name_prefix="argus-tree")
         self._meter = Meter()
         self._expiration = Expiration()
         self._places = Places()
         self._freed: set[str] = set()
         """Files whose rows were freed since the last commit, some of them written since then."""
-        self.held = Held()
-        """All rows there are; ``arrived`` is what later queries start from."""
+        self.state = EngineState()
 
-    @property
-    def progress(self) -> Progress | None:
-        """How far the batch, or registration, is that is being computed; ``None`` when there is none."""
-        return self._meter.now
+    def run_batch(
+        self, network: Network, batch: int, arriving: Mapping[str, pa.Table], profile: bool = False
+    ) -> BatchReport:
+        """Evaluate the network for rows that arrive.
 
-    @property
-    def trees(self) -> Mapping[str, Tree]:
-        """The trees by their names."""
-        return self.held.trees
+        Args:
+            network: what to evaluate.
+            batch: its number.
+            arriving: the rows, by stream.
+            profile: whether to measure also what every node costs alone, which takes as long as all of them together.
 
-    def hold(self, held: Held) -> None:
-        """Go on from rows that are there."""
-        self.held = held
-        self.runner.forget()
+        Raises:
+            EngineError: Spark could not evaluate an operator; the state is as it was before.
+        """
+        started = time.perf_counter()
+        before = self.state
+        # 1. Log the rows that arrive, before anything is computed of them: Spark's workers read them from these files,
+        #    and queries that are registered later are hydrated from them.
+        clock = before.clock.after(batch, arriving)
+        with translate_errors(f"write down the rows of batch {batch}"):
+            logged = {
+                name: log_rows(before.arrived[name], table, batch, before.clock.rows(name))
+                for name, table in arriving.items()
+                if table.num_rows
+            }
+        # 2. Evaluate every operator after those it reads, against the state before: a batch that fails here has changed
+        #    nothing, and the session forgets its files (``undo``).
+        step = IncrementalStep(self.runner, before, batch, clock, logged)
+        deltas, operators = step.evaluate_all(self._pool, self._meter)
+        if profile:
+            begun = time.perf_counter()
+            with translate_errors(f"profile batch {batch}"), self._folder_aside() as folder:
+                operators = profiled(step, network, deltas, operators, folder, self._meter)
+            started += time.perf_counter() - begun  # the batch itself took none of that
+        # 3. Append the changes, when all operators are done: each reads its parents' rows before the batch and their
+        #    change apart, and would count rows twice that are in both. Then free what has expired by now.
+        with translate_errors(f"keep the rows of batch {batch}"):
+            arrived = {n: r.append(logged[n]) if n in logged else r for n, r in before.arrived.items()}
+            grown = self._pool.map(lambda name: before.trees[name].grown(*deltas[name], batch), before.trees)
+            trees = self._without_expired(network, dict(zip(before.trees, grown, strict=True)), clock, batch)
+        # 4. Make the files durable, then replace the state: the session commits what the state names, and must not name
+        #    a file that a loss of power could take away.
+        self._replace_durably(EngineState(trees, arrived, clock))
+        # 5. Remove, last, what the batch wrote and merged with older rows at once: no commit will ever name it. What
+        #    only the old state needs is removed when the session has committed (``settle``).
+        self._remove_merged(deltas, logged)
+        rows = {name: table.num_rows for name, table in arriving.items()}
+        changes = self._changed_rows(network, deltas)
+        seconds = time.perf_counter() - started
+        return BatchReport(batch, sum(rows.values()), seconds, tuple(operators), changes, rows)
 
-    def undo(self, before: Held) -> None:
-        """Go back to what was held; files that came since, also those of operators that failed on the way, go."""
-        self.hold(before)
-        self._freed.clear()
-        self._collector.collect(unknown_files(self.folder, before.files))
+    def adopt(self, network: Network, batch: int) -> None:
+        """Bring the trees to what the network asks for, new nodes computed from all data so far.
 
-    def settle(self, before: Held) -> None:
-        """What is held now is committed: files that only ``before`` needed go, and those whose rows were freed."""
-        self._collector.collect(before.files_beyond(self.held) | self._freed)
-        self._freed.clear()
-        for name in before.trees.keys() - self.held.trees.keys():
-            self.runner.remove(name)
+        Args:
+            network: the new network.
+            batch: the last batch that was run; 0 after the history alone.
+
+        Raises:
+            EngineError: Spark could not evaluate a node; the state is as it was before.
+        """
+        before = self.state
+        # 1. Plan all operators, with the bits that stored rows have. The bounds come next, since they refer to bits.
+        plans = self.plans(network, {name: tree.plan.bits for name, tree in before.trees.items()})
+        bounds = self._bounds(network, plans, before.clock, batch)
+        # 2. Keep the trees that have all that is asked for, and hydrate the others, parents first.
+        hydration = Hydration(self.runner, before, plans, bounds, batch)
+        trees = hydration.hydrate_all(self._pool, self._meter)
+        # 3. Make the files durable, then replace the state (as in a batch).
+        self._replace_durably(EngineState(trees, before.arrived, before.clock))
+        # 4. Remember what the same commit wrote before and nobody needs now, such as rows of a query whose function
+        #    failed: no commit names it, so ``settle`` would not find it.
+        self._freed |= before.files_beyond(self.state)
 
     def add_stream(
         self, name: str, columns: Columns, rows: Iterable[tuple[int, pa.Table]], time: str | None = None
@@ -123,26 +166,59 @@ class Engine:
         Raises:
             StreamError: a column has a name the engine uses itself.
         """
-        layout = layout_of(columns)
-        folder = self.runner.folder(f"stream-{len(self.held.arrived)}")
-        clock = self.held.clock if time is None else self.held.clock.with_stream(name, time)
+        before = self.state
+        empty = empty_stream(self.spark, columns, self.runner.folder(f"stream-{len(before.arrived)}"))
+        clock = before.clock if time is None else before.clock.with_stream(name, time)
         deltas = []
         with translate_errors("read the history"):
             for batch, table in rows:
-                deltas.append(written(table, layout, folder, batch, clock.rows(name)))
+                deltas.append(log_rows(empty, table, batch, clock.rows(name)))
                 clock = clock.with_rows(batch, {name: table})
-            together = Delta(tuple(segment for delta in deltas for segment in delta.segments))
-            relation = Relation(self.spark, layout, folder).append(together)
-        self._replace(Held(self.trees, {**self.held.arrived, name: relation}, clock))
+            arrived = empty.append(Delta(tuple(segment for delta in deltas for segment in delta.segments)))
+        self._replace_durably(EngineState(before.trees, {**before.arrived, name: arrived}, clock))
+
+    def expire(self, network: Network, batch: int) -> None:
+        """Free the rows that have expired, after a query that needed them was dropped."""
+        trees = self._without_expired(network, self.state.trees, self.state.clock, batch)
+        self._replace_durably(replace(self.state, trees=trees))
+
+    def replace_state(self, state: EngineState) -> None:
+        """Go on from another state, whose files are there."""
+        self.state = state
+        self.runner.forget()
+
+    def undo(self, before: EngineState) -> None:
+        """Go back to a state; files that came since go, also those of operators that failed on the way."""
+        self.replace_state(before)
+        self._freed.clear()
+        self._collector.collect(unknown_files(self.folder, before.files))
+
+    def settle(self, before: EngineState) -> None:
+        """The state is committed now: remove the files that only ``before`` needed, and those whose rows were freed."""
+        self._collector.collect(before.files_beyond(self.state) | self._freed)
+        self._freed.clear()
+        for name in before.trees.keys() - self.state.trees.keys():
+            self.runner.remove(name)
+
+    @property
+    def progress(self) -> Progress | None:
+        """How far the batch, or registration, is that is being computed; ``None`` when there is none."""
+        return self._meter.now
+
+    def plans(self, network: Network, bits_before: Mapping[str, Mapping[NodeId, int]]) -> dict[str, TreePlan]:
+        """What every operator of a network must do; see ``plan_trees``."""
+        return plan_trees(network, bits_before, self.incremental_aggregates)
 
     @contextmanager
-    def aside(self, network: Network, arrived: Mapping[str, Relation], clock: Clock, batch: int) -> Iterator[Held]:
-        """What another network holds, for as long as it is looked at.
+    def aside(
+        self, network: Network, arrived: Mapping[str, Relation], clock: EventTimeClock, batch: int
+    ) -> Iterator[EngineState]:
+        """The state of another network over some streams; it is there while the context is open.
 
         Args:
             network: what to compute.
             arrived: the rows of the streams.
-            clock: what time it is for it.
+            clock: the event times it sees.
             batch: the last batch that was run.
 
         Raises:
@@ -150,170 +226,66 @@ class Engine:
         """
         with self._folder_aside() as folder:
             other = Engine(self.spark, folder, self._collector, False, self.incremental_aggregates)
-            other.held = Held({}, arrived, clock)
+            other.state = EngineState({}, arrived, clock)
             try:
                 other.adopt(network, batch)
-                yield other.held
+                yield other.state
             finally:
                 other.close()
 
+    def close(self) -> None:
+        """End its threads and views; files stay."""
+        self._pool.shutdown()
+        self.runner.forget()
+        self.state = EngineState()
+
     @contextmanager
     def _folder_aside(self) -> Iterator[Path]:
-        """A folder for rows that nobody keeps."""
-        # All workers reach the session's folder; who may not write there has no cluster.
+        """A temporary folder that all workers reach."""
+        # They reach the session's folder; a session whose folder cannot be written has no cluster.
         place = self.folder if os.access(self.folder, os.W_OK) else None
         with temporary_folder("aside-", place) as folder:
             yield folder
 
-    def adopt(self, network: Network, batch: int) -> None:
-        """Bring the trees to what the network asks for, new nodes computed from all data so far.
+    def _bounds(
+        self, network: Network, plans: Mapping[str, TreePlan], clock: EventTimeClock, batch: int
+    ) -> dict[str, list[RetentionBound]]:
+        return retention_bounds(network, plans, clock.now, clock.after_batch(batch - CHANGES_KEPT))
 
-        Args:
-            network: the new network.
-            batch: the last batch that was run; 0 after the history alone.
-
-        Raises:
-            EngineError: Spark could not evaluate a node; nothing has changed then.
-        """
-        plans = self.plans(network, {name: tree.plan.bits for name, tree in self.trees.items()})
-        needs = needs_of(network, plans, self.held.clock, batch)
-        trees: dict[str, Tree] = {}
-        making = Making(self.runner, self.held, network, batch)
-        kept = {
-            name: old
-            for name, old in self.trees.items()
-            if name in plans and old.plan.covers(plans[name]) and old.has(needs[name])
-        }
-
-        def bring(name: str) -> None:
-            plan, old = plans[name], self.trees.get(name)
-            if name in kept:
-                trees[name] = narrowed(kept[name], plan, batch)
-                return
-            with translate_errors(f"initialize node {plan.roots[0]}"):
-                known = old is not None and old.has(n for n in needs[name] if n.bits <= set(old.plan.bits.values()))
-                if old is not None and known and (new := old.extended_by(plan)):
-                    made = making.extended(plan, trees, old, new)
-                else:
-                    made = making.made(plan, trees, old)
-            whole = made.needed is None and all(trees[read].needed is None for read, _ in plan.inputs)
-            trees[name] = made if whole or not needs[name] else replace(made, needed=tuple(needs[name]))
-            self._meter.count(name)
-
-        with self._meter.counting(batch, plans.keys() - kept.keys()):
-            in_order(_parents(plans), bring, self._pool)
-        before = self.held
-        self._replace(Held({name: trees[name] for name in plans}, self.held.arrived, self.held.clock))
-        # What the same commit wrote before, such as rows of a query whose function failed, is in no commit at all.
-        self._freed |= before.files_beyond(self.held)
-
-    def prune(self, network: Network, batch: int) -> None:
-        """Free the rows that are past, when somebody who needed them has gone."""
-        trees = self._pruned(network, self.trees, self.held.clock, batch)
-        self._replace(replace(self.held, trees=trees))
-
-    def run_batch(
-        self, network: Network, batch: int, arriving: Mapping[str, pa.Table], profile: bool = False
-    ) -> BatchReport:
-        """Evaluate the network for rows that arrive.
-
-        Args:
-            network: what to evaluate.
-            batch: its number.
-            arriving: the rows, by stream.
-            profile: whether to measure also what every node costs alone, which takes as long as all of them together.
-
-        Raises:
-            EngineError: Spark could not evaluate an operator; no tree has changed then.
-        """
-        started = time.perf_counter()
-        clock = self.held.clock.after(batch, arriving)
-        with translate_errors(f"write down the rows of batch {batch}"):
-            logged = {
-                name: written(table, *self._place_of(name), batch, self.held.clock.rows(name))
-                for name, table in arriving.items()
-                if table.num_rows
-            }
-        evaluating = Evaluating(self.runner, self.held, network, batch, clock, logged)
-        deltas, operators = self._evaluate_all(evaluating)
-        if profile:
-            begun = time.perf_counter()
-            with translate_errors(f"profile batch {batch}"), self._folder_aside() as folder:
-                operators = profiled(evaluating, deltas, operators, folder, self._meter)
-            started += time.perf_counter() - begun  # the batch itself took none of that
-        with translate_errors(f"keep the rows of batch {batch}"):
-            arrived = {n: r.append(logged[n]) if n in logged else r for n, r in self.held.arrived.items()}
-            grown = self._pool.map(lambda name: self.trees[name].grown(*deltas[name], batch), self.trees)
-            trees = self._pruned(network, dict(zip(self.trees, grown, strict=True)), clock, batch)
-        self._replace(Held(trees, arrived, clock))
-        self._discard_merged(deltas, logged)
-        changes = {}
-        for name, plan in network.queries.items():
-            running = self.held.by_root[plan.read.root].plan
-            changes[name] = deltas[running.name][0].count(running.count_position(plan.nodes))
-        rows = {name: table.num_rows for name, table in arriving.items()}
-        total, seconds = sum(rows.values()), time.perf_counter() - started
-        return BatchReport(batch, total, seconds, tuple(operators), self._places.counts(changes), rows)
-
-    def _pruned(self, network: Network, trees: Mapping[str, Tree], clock: Clock, batch: int) -> Mapping[str, Tree]:
-        """The trees without rows that are past."""
+    def _without_expired(
+        self, network: Network, trees: Mapping[str, Tree], clock: EventTimeClock, batch: int
+    ) -> Mapping[str, Tree]:
+        """The trees without rows that have expired."""
         if not has_windows(network):
             return trees
-        needs = needs_of(network, {name: tree.plan for name, tree in trees.items()}, clock, batch)
-        expiring = self._pool.map(lambda name: trees[name].without_expired(self._expiration, needs[name]), trees)
+        bounds = self._bounds(network, {name: tree.plan for name, tree in trees.items()}, clock, batch)
+        expiring = self._pool.map(lambda name: trees[name].without_expired(self._expiration, bounds[name]), trees)
         left = dict(zip(trees, expiring, strict=True))
         for name, tree in left.items():
             if tree is not trees[name]:
                 self._freed |= trees[name].files - tree.files
         return left
 
-    def _evaluate_all(self, evaluating: Evaluating) -> tuple[dict[str, Deltas], list[OperatorReport]]:
-        """The change of every tree and of its state, and the reports of those that had work."""
-        deltas: dict[str, Deltas] = {}
-
-        def evaluate(name: str) -> float:
-            begun = time.perf_counter()
-            tree = self.trees[name]
-            with translate_errors(f"evaluate node {tree.plan.roots[0]} in batch {evaluating.batch}"):
-                deltas[name] = evaluating.changes(tree, deltas)
-            self._meter.count(name)
-            return time.perf_counter() - begun
-
-        parents = _parents({name: tree.plan for name, tree in self.trees.items()})
-        with self._meter.counting(evaluating.batch, reached(parents, evaluating.first)):
-            seconds = in_order(parents, evaluate, self._pool)
-        worked = [name for name in seconds if deltas[name][0].rows_in or deltas[name][1].rows]
-        return deltas, [report(self.trees[name].plan, deltas[name][0], seconds[name]) for name in worked]
-
-    def close(self) -> None:
-        """End its threads and views; files stay."""
-        self._pool.shutdown()
-        self.runner.forget()
-        self.held = Held()
-
-    def plans(self, network: Network, bits_before: Mapping[str, Mapping[NodeId, int]]) -> dict[str, TreePlan]:
-        """What every tree of a network must do; see ``plan_trees``."""
-        return plan_trees(network, bits_before, self.incremental_aggregates)
-
-    def _discard_merged(self, deltas: Mapping[str, Deltas], logged: Mapping[str, Delta]) -> None:
-        """Remove what a batch wrote and merged with older rows at once: no commit will ever speak of it."""
-        for name, changes in deltas.items():
-            if paths := {segment.path for delta in changes for segment in delta.segments}:
-                self._collector.collect(paths - self.trees[name].files)
-        for name, delta in logged.items():
-            self._collector.collect({segment.path for segment in delta.segments} - self.held.arrived[name].files)
-
-    def _replace(self, held: Held) -> None:
+    def _replace_durably(self, state: EngineState) -> None:
+        """Replace the state when its new files would survive a loss of power."""
         if self._durable:
             with translate_errors("write the rows to the disk"):
-                force_to_disk(held.files_beyond(self.held))
-        self.held = held
-        self.runner.forget(keep=lambda name: name in held.trees)
+                force_to_disk(state.files_beyond(self.state))
+        self.state = state
+        self.runner.forget(keep=lambda name: name in state.trees)
 
-    def _place_of(self, stream: str) -> tuple[Layout, Path]:
-        return self.held.arrived[stream].layout, self.held.arrived[stream].folder
+    def _remove_merged(self, deltas: Mapping[str, Deltas], logged: Mapping[str, Delta]) -> None:
+        """Remove the files that a batch wrote and its state does not have."""
+        for name, changes in deltas.items():
+            if paths := {segment.path for delta in changes for segment in delta.segments}:
+                self._collector.collect(paths - self.state.trees[name].files)
+        for name, delta in logged.items():
+            self._collector.collect({segment.path for segment in delta.segments} - self.state.arrived[name].files)
 
-
-def _parents(plans: Mapping[str, TreePlan]) -> dict[str, list[str]]:
-    """For every tree those it reads."""
-    return {name: [read for read, _ in plan.inputs] for name, plan in plans.items()}
+    def _changed_rows(self, network: Network, deltas: Mapping[str, Deltas]) -> Counts:
+        """For every query how many rows its delta has."""
+        changes = {}
+        for name, query in network.queries.items():
+            plan = self.state.by_root[query.read.root].plan
+            changes[name] = deltas[plan.name][0].count(plan.count_position(query.nodes))
+        return self._places.counts(changes)

@@ -1,6 +1,8 @@
-"""The clock: how late it is on every stream, after every batch (design 3.6).
+"""The event-time clock: the event-time vector after every batch (design 3.6).
 
-Time passes only when rows arrive: the time of a stream is the largest event time it has brought.
+A vector has one time for each stream: the largest event time that it has brought. So time passes only when rows arrive,
+and a replay gives the same times. A vector is not a watermark: a watermark promises that no earlier row will come, and
+what comes later is dropped. Here rows that come late are evaluated like all others, unless the stream limits lateness.
 """
 
 from __future__ import annotations
@@ -30,21 +32,21 @@ LARGEST = int((dt.datetime.max - EPOCH).total_seconds()) // 2
 
 
 @dataclass(frozen=True)
-class Clock:
-    """The moments after all batches so far. Immutable: a batch makes a later clock, and counts when it has succeeded.
+class EventTimeClock:
+    """The event-time vectors after all batches so far. Immutable: a batch that fails has advanced nothing.
 
     Attributes:
-        times: for a stream that has event times their column; names in lower case.
-        moments: one for each batch, and first that after the history.
+        times: the column with event times of each stream that has some; names in lower case.
+        vectors: one for each batch, after the one for the history.
     """
 
     times: Mapping[str, str] = field(default_factory=dict)
-    moments: tuple[tuple[int, EventTimeVector], ...] = ((0, {}),)
+    vectors: tuple[tuple[int, EventTimeVector], ...] = ((0, {}),)
 
     @property
     def now(self) -> EventTimeVector:
-        """What time it is."""
-        return self.moments[-1][1]
+        """The latest vector."""
+        return self.vectors[-1][1]
 
     @property
     def latest(self) -> dt.datetime | None:
@@ -57,38 +59,40 @@ class Clock:
         rows = self.now.get(rows_of(stream))
         return rows if isinstance(rows, int) else 0
 
-    def standing(self, moment: EventTimeVector) -> Clock:
-        """A clock that stands at a moment."""
-        return replace(self, moments=((self.moments[-1][0], moment),))
+    def standing(self, vector: EventTimeVector) -> EventTimeClock:
+        """A clock that stands at a vector."""
+        return replace(self, vectors=((self.vectors[-1][0], vector),))
 
     def after_batch(self, batch: int) -> EventTimeVector:
-        """What time it was after a batch."""
-        return next((moment for number, moment in reversed(self.moments) if number <= batch), {})
+        """The vector after a batch; empty before the history."""
+        return next((vector for number, vector in reversed(self.vectors) if number <= batch), {})
 
-    def with_stream(self, name: str, time: str) -> Clock:
+    def with_stream(self, name: str, time: str) -> EventTimeClock:
         """The clock with another stream, of which nothing has arrived yet."""
         return replace(self, times={**self.times, name.lower(): stored_name(time)})
 
-    def with_rows(self, batch: int, brought: Mapping[str, pa.Table]) -> Clock:
+    def with_rows(self, batch: int, brought: Mapping[str, pa.Table]) -> EventTimeClock:
         """The clock with rows of an earlier batch."""
-        later = ((b, self._later(moment, brought) if b >= batch else moment) for b, moment in self.moments)
-        return replace(self, moments=tuple(later))
+        later = ((b, self._later(vector, brought) if b >= batch else vector) for b, vector in self.vectors)
+        return replace(self, vectors=tuple(later))
 
-    def after(self, batch: int, arriving: Mapping[str, pa.Table]) -> Clock:
+    def after(self, batch: int, arriving: Mapping[str, pa.Table]) -> EventTimeClock:
         """The clock after a batch."""
-        return replace(self, moments=(*self.moments, (batch, self._later(self.now, arriving))))
+        return replace(self, vectors=(*self.vectors, (batch, self._later(self.now, arriving))))
 
-    def _later(self, moment: EventTimeVector, arriving: Mapping[str, pa.Table]) -> EventTimeVector:
-        """A moment after rows have arrived; those without an event time count as rows only."""
-        later = dict(moment)
+    def _later(self, vector: EventTimeVector, arriving: Mapping[str, pa.Table]) -> EventTimeVector:
+        """A vector after rows have arrived; those without an event time count as rows only."""
+        later = dict(vector)
         for name, table in arriving.items():
             time = self.times.get(name.lower())
             _advance(later, name, None if time is None else pc.max(table.column(time)).as_py(), table.num_rows)
         return later
 
 
-def clock_of(arrived: Mapping[str, Relation], times: Mapping[str, str | None], batches: Iterable[int]) -> Clock:
-    """The clock that streams came to, by the rows they have brought, each with its batch.
+def recover_clock(
+    arrived: Mapping[str, Relation], times: Mapping[str, str | None], batches: Iterable[int]
+) -> EventTimeClock:
+    """The clock computed again from the rows that streams have brought, each with its batch.
 
     Args:
         arrived: the rows of every stream.
@@ -102,31 +106,31 @@ def clock_of(arrived: Mapping[str, Relation], times: Mapping[str, str | None], b
         for segment in relation.segments:
             for batch, latest, rows in _by_batch(segment, time):
                 brought.setdefault(batch, []).append((name, latest, rows))
-    moment: dict[str, Value] = {}
-    moments = []
+    vector: dict[str, Value] = {}
+    vectors = []
     for batch in (0, *batches):
-        for about in brought.get(batch, ()):
-            _advance(moment, *about)
-        moments.append((batch, dict(moment)))
-    return Clock(known, tuple(moments))
+        for name, latest, rows in brought.get(batch, ()):
+            _advance(vector, name, latest, rows)
+        vectors.append((batch, dict(vector)))
+    return EventTimeClock(known, tuple(vectors))
 
 
 def _by_batch(segment: Segment, time: str | None) -> Iterator[tuple[int, Value, int]]:
     """For each batch that brought rows of a segment their latest time and their number."""
-    wanted = [BATCH] if time is None else [BATCH, time]
-    rows = pa.Table.from_batches([open_segment(segment.path).select(wanted)])
-    asked: list[tuple[Any, str]] = [([], "count_all")] if time is None else [([], "count_all"), (time, "max")]
-    for found in rows.group_by(BATCH).aggregate(asked).to_pylist():
-        yield found[BATCH], found.get(f"{time}_max"), found["count_all"]
+    columns = [BATCH] if time is None else [BATCH, time]
+    rows = pa.Table.from_batches([open_segment(segment.path).select(columns)])
+    aggregates: list[tuple[Any, str]] = [([], "count_all")] if time is None else [([], "count_all"), (time, "max")]
+    for totals in rows.group_by(BATCH).aggregate(aggregates).to_pylist():
+        yield totals[BATCH], totals.get(f"{time}_max"), totals["count_all"]
 
 
-def _advance(moment: dict[str, Value], name: str, latest: Value, rows: int) -> None:
-    """Make a moment later by rows of a stream."""
+def _advance(vector: dict[str, Value], name: str, latest: Value, rows: int) -> None:
+    """Advance a vector by rows of a stream."""
     key, counted = name.lower(), rows_of(name)
-    before = moment.get(counted)
-    moment[counted] = rows + (before if isinstance(before, int) else 0)
+    before = vector.get(counted)
+    vector[counted] = rows + (before if isinstance(before, int) else 0)
     if latest is not None:
-        moment[key] = max((time for time in (moment.get(key), latest) if time is not None), key=_order)
+        vector[key] = max((time for time in (vector.get(key), latest) if time is not None), key=_order)
 
 
 def _as_datetime(time: Value) -> dt.datetime | None:

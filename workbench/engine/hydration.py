@@ -1,100 +1,124 @@
-"""Making trees from data that has arrived: new ones, old ones anew, and families that somebody joins (PSoup 3).
+"""Hydration: the trees of a changed network, computed from all data so far (PSoup 3).
 
 A new query's answer over old data is a change of nothing, so the operators that run in every batch compute it too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from workbench.engine.operators.evaluate import evaluate
-from workbench.engine.operators.operator_input import OperatorInput, ParentRows
+from workbench.engine.operators.operator_input import OperatorInput
 from workbench.engine.operators.runner import Runner
 from workbench.engine.operators.source import hydrate_source
 from workbench.engine.physical.plans import AggregatePlan, SourcePlan, TreePlan
-from workbench.engine.state import Held, empty_tree
-from workbench.engine.storage.changelog import ChangelogEntry, remap_changelog
-from workbench.engine.storage.relation import NO_CHANGE, Delta
+from workbench.engine.schedule import Meter, run_in_order
+from workbench.engine.spark.failures import translate_errors
+from workbench.engine.state import Deltas, EngineState, empty_tree, narrowed
+from workbench.engine.storage.changelog import Changelog, ChangelogEntry, remap_changelog
+from workbench.engine.storage.relation import NO_CHANGE
+from workbench.engine.storage.retention import RetentionBound
 from workbench.engine.tree import Tree
-from workbench.network.network import Network
-from workbench.network.nodes import NodeId
-
-Deltas = tuple[Delta, Delta]
-"""The change of a tree's rows, and of its state."""
 
 
 @dataclass(frozen=True)
-class Making:
-    """Makes the trees of a network.
+class Hydration:
+    """Brings the trees of an engine to the plans of a changed network.
 
     Attributes:
-        runner: runs plans.
-        held: what there is so far.
-        network: what is to run.
+        runner: runs Spark plans.
+        state: before.
+        plans: of the operators of the new network, parents first.
+        bounds: the rows of every tree that will still be read.
         batch: the last batch that was run; 0 after the history alone.
+        trees: those that are done.
     """
 
     runner: Runner
-    held: Held
-    network: Network
+    state: EngineState
+    plans: Mapping[str, TreePlan]
+    bounds: Mapping[str, list[RetentionBound]]
     batch: int
+    trees: dict[str, Tree] = field(default_factory=dict)
 
-    def made(self, plan: TreePlan, trees: Mapping[str, Tree], old: Tree | None) -> Tree:
-        """A tree computed from all data so far.
+    def hydrate_all(self, threads: Executor, meter: Meter) -> dict[str, Tree]:
+        """The trees of all plans.
 
         Args:
-            plan: the tree's.
-            trees: those it reads.
-            old: the one that it replaces, if any.
+            threads: hydrate several operators at a time.
+            meter: counts the operators that are done.
         """
-        folder = self.runner.folder(plan.name)
-        left = None if old is not None else self._left_by(plan)
-        before: tuple[ChangelogEntry, ...] = ()
-        if (told := old or left) is not None:
-            before = _log_of(told, plan, folder)
-        delta, state_delta = self._from_nothing(plan, trees, told)
-        empty = empty_tree(self.runner.spark, plan, folder)
+        parents = {name: [read for read, _ in plan.inputs] for name, plan in self.plans.items()}
+        with meter.counting(self.batch, self.plans.keys() - self._kept.keys()):
+            run_in_order(parents, lambda name: self._bring(name, meter), threads)
+        return {name: self.trees[name] for name in self.plans}
+
+    @cached_property
+    def _kept(self) -> Mapping[str, Tree]:
+        """The trees that have all rows and columns that their new plans ask for."""
+        return {
+            name: old
+            for name, old in self.state.trees.items()
+            if name in self.plans and old.plan.covers(self.plans[name]) and old.has(self.bounds[name])
+        }
+
+    def _bring(self, name: str, meter: Meter) -> None:
+        """One tree, when those it reads are done: kept, extended by fused roots, or computed from its parents."""
+        plan, old, bounds = self.plans[name], self.state.trees.get(name), self.bounds[name]
+        if name in self._kept:
+            self.trees[name] = narrowed(self._kept[name], plan, self.batch)
+            return
+        with translate_errors(f"initialize node {plan.roots[0]}"):
+            complete = old is not None and old.has(b for b in bounds if b.bits <= set(old.plan.bits.values()))
+            if old is not None and complete and (added := old.extended_by(plan)) is not None:
+                tree = self._extended(plan, old, added)
+            else:
+                tree = self._computed(plan, old)
+        # What was computed from parents without their expired rows has only the rows within the bounds, too.
+        whole = tree.bounds is None and all(self.trees[read].bounds is None for read, _ in plan.inputs)
+        self.trees[name] = tree if whole or not bounds else replace(tree, bounds=tuple(bounds))
+        meter.count(name)
+
+    def _computed(self, plan: TreePlan, old: Tree | None) -> Tree:
+        """A tree computed from all data so far; ``old`` is the one that it replaces, if any."""
+        if old is None:
+            # Fused roots may have left another operator together.
+            old = next(filter(None, map(self.state.by_root.get, plan.roots)), None)
+        empty = empty_tree(self.runner.spark, plan, self.runner.folder(plan.name))
+        log = () if old is None else _changelog_for(plan, old, empty)
+        delta, state_delta = self._from_nothing(plan, old)
         state = empty.state.append(state_delta) if empty.state is not None else None
-        # The log goes on for queries that were there; one registered now starts from the rows as they are now.
-        log = (*before, ChangelogEntry(self.batch, delta, whole=True)) if plan.has_changelog else ()
+        # The changelog goes on for queries that were there; one registered now starts from the rows as they are now.
+        log = (*log, ChangelogEntry(self.batch, delta, whole=True)) if plan.has_changelog else ()
         return replace(empty, relation=empty.relation.append(delta), state=state, log=log, extensible=True)
 
-    def _left_by(self, plan: TreePlan) -> Tree | None:
-        """The tree in which a family's roots ran before, if they have left it together."""
-        return next(filter(None, map(self.held.by_root.get, plan.roots)), None)
-
-    def extended(self, plan: TreePlan, trees: Mapping[str, Tree], old: Tree, added: AggregatePlan) -> Tree:
-        """A family with the rows of roots that join it; those of the others stay as they are."""
+    def _extended(self, plan: TreePlan, old: Tree, added: AggregatePlan) -> Tree:
+        """A tree with the rows of the fused roots that are new; those of the others stay as they are."""
         empty = empty_tree(self.runner.spark, plan, self.runner.folder(plan.name))
-        delta, state_delta = self._from_nothing(added, trees, None)
+        delta, state_delta = self._from_nothing(added, None)
         relation = replace(empty.relation, runs=old.relation.runs)
         state = replace(empty.state, runs=old.state.runs) if empty.state and old.state else None
         wider = replace(old, plan=plan, relation=relation, state=state, log=old.log_for(plan, self.batch))
         return wider.grown(delta, state_delta, self.batch)
 
-    def _from_nothing(self, plan: TreePlan, trees: Mapping[str, Tree], told: Tree | None) -> Deltas:
+    def _from_nothing(self, plan: TreePlan, old: Tree | None) -> Deltas:
         """All rows of a tree, and all of its state, as changes of nothing."""
         if isinstance(plan, SourcePlan):
-            return hydrate_source(self.runner, plan, self.held.arrived[plan.stream]), NO_CHANGE
-        inputs = tuple(rows_of(self.runner, trees[n], nodes, NO_CHANGE, hydrating=True) for n, nodes in plan.inputs)
-        emitted = None if told is None else told.relation
-        return evaluate(self.runner, OperatorInput(plan, inputs, self.batch, self.held.clock.now, emitted=emitted))
+            return hydrate_source(self.runner, plan, self.state.arrived[plan.stream]), NO_CHANGE
+        parents = tuple(self.trees[name].rows_of(nodes, self.runner.views) for name, nodes in plan.inputs)
+        emitted = None if old is None else old.relation
+        return evaluate(self.runner, OperatorInput(plan, parents, self.batch, self.state.clock.now, emitted=emitted))
 
 
-def _log_of(old: Tree, plan: TreePlan, folder: Path) -> tuple[ChangelogEntry, ...]:
-    """The changelog of a tree that another one replaces; its lineage is remapped where queries read other bits now."""
+def _changelog_for(plan: TreePlan, old: Tree, empty: Tree) -> Changelog:
+    """The changelog of a tree that is replaced; its lineage is remapped where queries read other bits now."""
     read = old.plan.query_reads.items()
     if old.plan.name == plan.name and all(plan.query_reads.get(node, bits) == bits for node, bits in read):
         return old.log
-    # Rows that no query reads are left out: a join that tests more than it did has rows in its log that are not its
-    # rows any more.
+    # Rows that no query reads are left out: a join that tests more than it did has rows in its changelog that are not
+    # its rows any more.
     remapping = [(bits, plan.query_reads[node]) for node, bits in read if node in plan.query_reads]
-    return remap_changelog(old.log, remapping, plan.layout.words, folder)
-
-
-def rows_of(runner: Runner, tree: Tree, nodes: Iterable[NodeId], delta: Delta, hydrating: bool = False) -> ParentRows:
-    """What an operator sees of some nodes of a tree."""
-    bits = tuple(dict.fromkeys(tree.plan.bits[node] for node in nodes))
-    return ParentRows(runner.views, tree.plan.name, tree.relation, delta, bits, hydrating)
+    return remap_changelog(old.log, remapping, plan.layout.words, empty.relation.folder)

@@ -1,74 +1,118 @@
-"""Taking trees through a batch: what arrived, and what it changes in the trees that read it."""
+"""The incremental step of a batch: the rows that arrive are logged, and every operator computes its change.
+
+The changes are computed against the state before the batch, and nothing of that state changes here.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
+from concurrent.futures import Executor
 from dataclasses import dataclass
 
-from workbench.engine.event_time import Clock
-from workbench.engine.hydration import Deltas, rows_of
+import numpy as np
+import pyarrow as pa
+
+from workbench.engine.event_time import EventTimeClock
 from workbench.engine.operators.evaluate import evaluate
 from workbench.engine.operators.operator_input import OperatorInput
 from workbench.engine.operators.runner import Runner
 from workbench.engine.operators.source import source_delta
 from workbench.engine.physical.plans import SourcePlan, TreePlan
 from workbench.engine.reports import Counts, OperatorReport
-from workbench.engine.state import Held
-from workbench.engine.storage.relation import NO_CHANGE, Delta
+from workbench.engine.schedule import Meter, reachable, run_in_order
+from workbench.engine.spark.failures import translate_errors
+from workbench.engine.state import Deltas, EngineState
+from workbench.engine.storage.layout import BATCH, WEIGHT
+from workbench.engine.storage.relation import NO_CHANGE, Delta, Relation
+from workbench.engine.storage.segments import write_segments
 from workbench.engine.tree import Tree
-from workbench.network.network import Network
+from workbench.sql.windows.stream_time import ROW
+
+
+def log_rows(stream: Relation, table: pa.Table, batch: int, rows_before: int) -> Delta:
+    """Write rows that arrive to segments, each with its number in the stream.
+
+    Args:
+        stream: the rows of the stream before.
+        table: the rows that arrive.
+        batch: that brings them.
+        rows_before: how many rows came before; these are numbered after those.
+    """
+    rows = table.num_rows
+    table = table.append_column(ROW.name, pa.array(np.arange(rows_before + 1, rows_before + rows + 1)))
+    table = table.append_column(BATCH, pa.array([batch] * rows, type=pa.int32()))
+    table = table.append_column(WEIGHT, pa.array([1] * rows, type=pa.int64()))
+    return Delta(write_segments(table.cast(stream.layout.arrow), stream.folder))
 
 
 @dataclass(frozen=True)
-class Evaluating:
-    """Evaluates the trees of a network for one batch.
+class IncrementalStep:
+    """Evaluates the operators of a network for one batch.
 
     Attributes:
-        runner: runs plans.
-        held: what there was before it.
-        network: what is to run.
+        runner: runs Spark plans.
+        state: before the batch.
         batch: its number.
-        clock: what time it is after it.
-        logged: the rows that arrived, by stream, as they were written down.
+        clock: the event times after the batch.
+        logged: the rows that arrived, by stream.
     """
 
     runner: Runner
-    held: Held
-    network: Network
+    state: EngineState
     batch: int
-    clock: Clock
+    clock: EventTimeClock
     logged: Mapping[str, Delta]
 
-    @property
-    def first(self) -> set[str]:
-        """The trees that take in the rows that arrived."""
-        plans = (tree.plan for tree in self.held.trees.values())
-        return {plan.name for plan in plans if isinstance(plan, SourcePlan) and plan.stream in self.logged}
+    def evaluate_all(self, threads: Executor, meter: Meter) -> tuple[dict[str, Deltas], list[OperatorReport]]:
+        """The change of every tree, and the reports of the operators that had work.
 
-    def changes(self, tree: Tree, deltas: Mapping[str, Deltas]) -> Deltas:
-        """The change of a tree, and of its state; ``deltas`` has those of the trees it reads."""
+        Args:
+            threads: evaluate several operators at a time.
+            meter: counts the operators that are done.
+        """
+        trees = self.state.trees
+        deltas: dict[str, Deltas] = {}
+
+        def timed(name: str) -> float:
+            begun = time.perf_counter()
+            with translate_errors(f"evaluate node {trees[name].plan.roots[0]} in batch {self.batch}"):
+                deltas[name] = self.delta(trees[name], deltas)
+            meter.count(name)
+            return time.perf_counter() - begun
+
+        parents = {name: [read for read, _ in tree.plan.inputs] for name, tree in trees.items()}
+        plans = (tree.plan for tree in trees.values())
+        first = {plan.name for plan in plans if isinstance(plan, SourcePlan) and plan.stream in self.logged}
+        with meter.counting(self.batch, reachable(parents, first)):
+            seconds = run_in_order(parents, timed, threads)
+        worked = [name for name in seconds if deltas[name][0].rows_in or deltas[name][1].rows]
+        return deltas, [operator_report(trees[name].plan, deltas[name][0], seconds[name]) for name in worked]
+
+    def delta(self, tree: Tree, deltas: Mapping[str, Deltas]) -> Deltas:
+        """The change of a tree; ``deltas`` has those of the trees it reads."""
         plan = tree.plan
         if isinstance(plan, SourcePlan):
             rows = self.logged.get(plan.stream)
             if rows is None:
                 return NO_CHANGE, NO_CHANGE
-            return source_delta(self.runner, plan, self.held.arrived[plan.stream], rows, self.batch), NO_CHANGE
-        inputs = tuple(
-            rows_of(self.runner, self.held.trees[name], nodes, deltas[name][0]) for name, nodes in plan.inputs
+            return source_delta(self.runner, plan, self.state.arrived[plan.stream], rows, self.batch), NO_CHANGE
+        parents = tuple(
+            self.state.trees[name].rows_of(nodes, self.runner.views, deltas[name][0]) for name, nodes in plan.inputs
         )
         operator = OperatorInput(
-            plan,
-            inputs,
-            self.batch,
-            self.clock.now,
-            self.clock.after_batch(self.batch - 1),
-            tree.relation,
-            tree.state,
+            plan=plan,
+            parents=parents,
+            batch=self.batch,
+            time=self.clock.now,
+            time_before=self.clock.after_batch(self.batch - 1),
+            relation=tree.relation,
+            state=tree.state,
         )
         return evaluate(self.runner, operator)
 
 
-def report(plan: TreePlan, delta: Delta, seconds: float) -> OperatorReport:
-    """What a tree did in a batch."""
+def operator_report(plan: TreePlan, delta: Delta, seconds: float) -> OperatorReport:
+    """What an operator did in a batch."""
     node_rows = Counts(plan.bits, delta.counts)
     return OperatorReport(plan.name, plan.nodes, delta.rows_in, delta.rows, seconds, node_rows)

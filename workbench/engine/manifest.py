@@ -15,16 +15,14 @@ from pyspark.sql import SparkSession
 from workbench.catalog.codec import decode, encode
 from workbench.catalog.database import Database
 from workbench.engine.physical.plans import TreePlan
-from workbench.engine.state import Held, empty_tree
+from workbench.engine.state import EngineState, empty_stream, empty_tree
 from workbench.engine.storage.changelog import ChangelogEntry
-from workbench.engine.storage.layout import Layout
 from workbench.engine.storage.relation import Delta, Relation
 from workbench.engine.storage.retention import RetentionBound
 from workbench.engine.storage.segments import Segment
 from workbench.engine.tree import Tree
 from workbench.network.nodes import NodeId
 from workbench.network.projection import Columns
-from workbench.sql.windows.stream_time import ROW
 
 ARRIVED, ROWS, STATE, LOG = "arrived", "rows", "state", "log"
 """The parts of what is stored: rows of a stream that have arrived; rows, state and changelog of a tree."""
@@ -53,7 +51,7 @@ class Manifest:
         self._database = database
         self._directory = directory
 
-    def write(self, before: Held, after: Held) -> None:
+    def write(self, before: EngineState, after: EngineState) -> None:
         """Bring the manifest from one state to the next; what did not change is not written again."""
         for name, relation in after.arrived.items():
             if before.arrived.get(name) is not relation:
@@ -101,7 +99,7 @@ class Manifest:
                 relation=_filled(empty.relation, runs.get((name, ROWS))),
                 state=None if empty.state is None else _filled(empty.state, runs.get((name, STATE))),
                 log=tuple(logs.get(name, ())),
-                needed=retained.get(name),
+                bounds=retained.get(name),
             )
         return trees
 
@@ -110,7 +108,7 @@ class Manifest:
         runs = self._runs()
         return {
             name: _filled(
-                Relation(spark, Layout({**columns, ROW.name: ROW.type}), state / f"stream-{position}"),
+                empty_stream(spark, columns, state / f"stream-{position}"),
                 runs.get((name, ARRIVED)),
             )
             for position, (name, columns) in enumerate(streams.items())
@@ -132,10 +130,10 @@ class Manifest:
             self._write_runs(name, ROWS, tree.relation.runs)
         if tree.state is not None and (old is None or old.state is not tree.state):
             self._write_runs(name, STATE, tree.state.runs)
-        if old is None or old.needed != tree.needed:
+        if old is None or old.bounds != tree.bounds:
             self._database.run("DELETE FROM retained WHERE tree = ?", [name])
-            if tree.needed is not None:
-                self._database.insert("retained", [(name, encode(tree.needed, tuple[RetentionBound, ...]))])
+            if tree.bounds is not None:
+                self._database.insert("retained", [(name, encode(tree.bounds, tuple[RetentionBound, ...]))])
         same = _same_entries(() if old is None else old.log, tree.log)
         if old is None or same < max(len(old.log), len(tree.log)):
             self._database.run("DELETE FROM log_entries WHERE tree = ? AND entry >= ?", (name, same))

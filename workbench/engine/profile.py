@@ -1,9 +1,9 @@
 """A profile: what each node of a batch costs alone.
 
-A shared operator computes its nodes together, and its time cannot be taken apart. So a profile asks what is left of it
-if somebody wants one node and nobody the others: the same change is computed again, by a plan for that node, from the
-same rows of its parents. The sum over an operator's nodes beside what it takes for all of them is what
-sharing saves there. Both are measured when Spark has planned it: the first batch of a plan takes longer.
+A shared operator computes its nodes together, and its time cannot be divided among them. So a profile computes the same
+change again for each node, by a plan for that node alone, from the same rows of its parents. The sum over an operator's
+nodes, compared with the time for all of them together, is what sharing saves. Both are measured on a second run, since
+Spark plans during the first.
 """
 
 from __future__ import annotations
@@ -13,59 +13,71 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from workbench.engine.hydration import Deltas
-from workbench.engine.incremental_step import Evaluating
+from workbench.engine.incremental_step import IncrementalStep
 from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.access_paths import access_paths
 from workbench.engine.physical.analyses import tree_tests
 from workbench.engine.physical.filter_plan import compile_filter
 from workbench.engine.physical.plans import AggregatePlan, JoinPlan, TreePlan
-from workbench.engine.progress import Meter
 from workbench.engine.reports import OperatorReport
+from workbench.engine.schedule import Meter
+from workbench.engine.state import Deltas
 from workbench.engine.tree import Tree
 from workbench.network.network import Network
 from workbench.network.nodes import NodeId
 
 
 def profiled(
-    evaluating: Evaluating, deltas: Mapping[str, Deltas], reports: Sequence[OperatorReport], folder: Path, meter: Meter
+    step: IncrementalStep,
+    network: Network,
+    deltas: Mapping[str, Deltas],
+    reports: Sequence[OperatorReport],
+    folder: Path,
+    meter: Meter,
 ) -> list[OperatorReport]:
     """The reports of a batch's operators with the seconds of each of their nodes alone.
 
     Args:
-        evaluating: the batch.
+        step: the batch.
+        network: what runs.
         deltas: the changes of all trees in it.
         reports: of the operators that had work.
         folder: where rows are written that nobody keeps; every worker must reach it.
         meter: counts the nodes.
     """
-    trees = [evaluating.held.trees[report.name] for report in reports]
-    runner = Runner(evaluating.runner.spark, folder)
-    aside = replace(evaluating, runner=runner)
+    trees = [step.state.trees[report.name] for report in reports]
+    runner = Runner(step.runner.spark, folder)
+    aside = replace(step, runner=runner)
     try:
-        with meter.counting(evaluating.batch, [node for tree in trees for node in read_nodes(tree.plan)]):
-            return [_profiled(aside, tree, report, deltas, meter) for report, tree in zip(reports, trees, strict=True)]
+        with meter.counting(step.batch, [node for tree in trees for node in read_nodes(tree.plan)]):
+            pairs = zip(reports, trees, strict=True)
+            return [_profiled(aside, network, tree, report, deltas, meter) for report, tree in pairs]
     finally:
         runner.forget()
 
 
 def _profiled(
-    evaluating: Evaluating, tree: Tree, report: OperatorReport, deltas: Mapping[str, Deltas], meter: Meter
+    step: IncrementalStep,
+    network: Network,
+    tree: Tree,
+    report: OperatorReport,
+    deltas: Mapping[str, Deltas],
+    meter: Meter,
 ) -> OperatorReport:
     """The report of one operator."""
     alone = {}
     for node in read_nodes(tree.plan):
-        plan = alone_plan(tree.plan, evaluating.network, node)
-        alone[node] = _seconds(evaluating, replace(tree, plan=plan), deltas)
+        plan = alone_plan(tree.plan, network, node)
+        alone[node] = _seconds(step, replace(tree, plan=plan), deltas)
         meter.count(node)
-    return replace(report, alone=alone, together=_seconds(evaluating, tree, deltas))
+    return replace(report, alone=alone, together=_seconds(step, tree, deltas))
 
 
-def _seconds(evaluating: Evaluating, tree: Tree, deltas: Mapping[str, Deltas]) -> float:
+def _seconds(step: IncrementalStep, tree: Tree, deltas: Mapping[str, Deltas]) -> float:
     """How long a tree takes once Spark has planned it."""
-    evaluating.changes(tree, deltas)
+    step.delta(tree, deltas)
     started = time.perf_counter()
-    evaluating.changes(tree, deltas)
+    step.delta(tree, deltas)
     return time.perf_counter() - started
 
 

@@ -1,6 +1,6 @@
-"""A window that is imposed on a query's rows when its answer is read (PSoup-P: PSoup 3.3, 5).
+"""A window that is applied to a query's rows when its answer is read (PSoup-P: PSoup 3.3, 5).
 
-Batch by batch only the rest of the query is kept up. The rows in the window are found by their time; what each batch
+Batch by batch only the rest of the query is evaluated. The rows in the window are found by their time; what each batch
 changed follows from the batch that brought a row and from where the window was after every batch.
 """
 
@@ -25,13 +25,13 @@ Rows = Iterator[pa.RecordBatch]
 
 def rows_within(relation: Relation, names: Sequence[str], where: Extent) -> DataFrame:
     """Some columns of a relation's rows that are in a window."""
-    schema, wanted = _schemas(relation, names, where)
+    schema, required = _schemas(relation, names, where)
 
     def read(segment: Segment) -> Rows:
         for rows in rows_in(segment, where, schema):
-            yield rows.select(wanted)
+            yield rows.select(required)
 
-    return _frame(relation, wanted, read)
+    return _frame(relation, required, read)
 
 
 def changes_within(
@@ -41,31 +41,32 @@ def changes_within(
 
     Args:
         relation: rows that are never taken back.
-        names: the columns wanted, ``_batch`` and ``_weight`` among them.
+        names: the columns required, ``_batch`` and ``_weight`` among them.
         extents: where the window was after some batches, in order; the first is the one at registration.
         since: give the changes of later batches only.
     """
     first = max((i for i, (batch, _) in enumerate(extents) if since is not None and batch <= since), default=None)
-    seen, told = (None, extents) if first is None else (extents[first], extents[first + 1 :])
-    schema, wanted = _schemas(relation, names, extents[0][1])
+    last_seen, later = (None, extents) if first is None else (extents[first], extents[first + 1 :])
+    schema, required = _schemas(relation, names, extents[0][1])
 
     def read(segment: Segment) -> Rows:
         for rows in read_share([(segment.path, 0, segment.rows)], schema):
             brought = rows.column(BATCH).to_numpy(zero_copy_only=False)
             before = np.zeros(rows.num_rows, dtype=bool)
-            if seen is not None:
-                before = within(rows, seen[1]) & (brought <= seen[0])
-            for batch, where in told:
+            if last_seen is not None:
+                before = within(rows, last_seen[1]) & (brought <= last_seen[0])
+            for batch, where in later:
                 after = within(rows, where) & (brought <= batch)
                 for now, weight in ((after & ~before, 1), (before & ~after, -1)):
                     if now.any():
-                        yield _told(rows.filter(pa.array(now)).select(wanted), batch, weight)
+                        yield _as_change(rows.filter(pa.array(now)).select(required), batch, weight)
                 before = after
 
-    return _frame(relation, wanted, read)
+    return _frame(relation, required, read)
 
 
-def _told(rows: pa.RecordBatch, batch: int, weight: int) -> pa.RecordBatch:
+def _as_change(rows: pa.RecordBatch, batch: int, weight: int) -> pa.RecordBatch:
+    """Rows that enter a window (weight 1) or leave it (-1) in a batch."""
     batches = pa.array(np.full(rows.num_rows, batch, dtype=np.int32))
     marks = {BATCH: batches, WEIGHT: pc.multiply(rows.column(WEIGHT), weight)}
     values = [marks.get(name, rows.column(name)) for name in rows.schema.names]
@@ -73,9 +74,9 @@ def _told(rows: pa.RecordBatch, batch: int, weight: int) -> pa.RecordBatch:
 
 
 def _schemas(relation: Relation, names: Sequence[str], where: Extent) -> tuple[pa.Schema, list[str]]:
-    """The columns to read, and those of them that are wanted."""
-    wanted = list(dict.fromkeys(names))
-    return only(relation.layout.arrow, list(dict.fromkeys([*wanted, *where, BATCH, WEIGHT]))), wanted
+    """The columns to read, and those of them to return."""
+    required = list(dict.fromkeys(names))
+    return only(relation.layout.arrow, list(dict.fromkeys([*required, *where, BATCH, WEIGHT]))), required
 
 
 def _frame(relation: Relation, names: Sequence[str], read: Callable[[Segment], Rows]) -> DataFrame:

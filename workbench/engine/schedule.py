@@ -1,28 +1,32 @@
-"""Several local trees at a time: one is planned while another runs, and none before its parents.
+"""In which order operators work, several at a time, and how far they are.
 
-Spark plans a small job on one core for about as long as it runs it, so trees that do not depend on each other overlap.
+An operator works after those it reads. Spark plans a small job on one core for about as long as it runs it, so
+operators that do not read each other overlap: one is planned while another runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 T = TypeVar("T")
 
 
-def in_order(parents: Mapping[str, Sequence[str]], work: Callable[[str], T], pool: Executor) -> dict[str, T]:
-    """Do the work of every name after that of its parents, as many at a time as the pool has workers.
+def run_in_order(parents: Mapping[str, Sequence[str]], work: Callable[[str], T], pool: Executor) -> dict[str, T]:
+    """Call a function for every name after those of its parents, as many at a time as the pool has threads.
 
     Args:
         parents: for every name those it needs, parents before children.
-        work: called with a name, in some thread.
+        work: called with each name, in some thread.
         pool: threads that stay, since each new one is a new connection to the JVM. Names that could be done are begun
             in the order of ``parents``.
 
     Returns:
-        What ``work`` gave, in the order of ``parents``.
+        The results, in the order of ``parents``.
 
     Raises:
         Exception: the first that ``work`` raised; nothing is begun after it, and what was begun has ended.
@@ -30,7 +34,7 @@ def in_order(parents: Mapping[str, Sequence[str]], work: Callable[[str], T], poo
     Example:
         >>> from concurrent.futures import ThreadPoolExecutor
         >>> with ThreadPoolExecutor(2) as pool:
-        ...     in_order({"a": [], "b": ["a"], "c": ["a"]}, str.upper, pool)
+        ...     run_in_order({"a": [], "b": ["a"], "c": ["a"]}, str.upper, pool)
         {'a': 'A', 'b': 'B', 'c': 'C'}
     """
     waiting = list(parents)
@@ -46,3 +50,72 @@ def in_order(parents: Mapping[str, Sequence[str]], work: Callable[[str], T], poo
     finally:
         wait([future for future in running if not future.cancel()])
     return {name: done[name] for name in parents}
+
+
+def reachable(parents: Mapping[str, Sequence[str]], first: Collection[str]) -> frozenset[str]:
+    """The operators that rows may reach.
+
+    Args:
+        parents: for every operator those it reads, parents before children.
+        first: those that rows arrive at.
+
+    Example:
+        >>> sorted(reachable({"F": [], "M": [], "J": ["F", "F"], "U": ["J", "M"], "G": ["M"]}, ["F"]))
+        ['F', 'J', 'U']
+    """
+    names: set[str] = set()
+    for name, read in parents.items():
+        if name in first or not names.isdisjoint(read):
+            names.add(name)
+    return frozenset(names)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a batch, or a registration, is.
+
+    Attributes:
+        batch: its number; 0 is the history.
+        done: operators that are done; nodes, while it is profiled.
+        total: operators that may have work: rows arrive at them or at those they read.
+    """
+
+    batch: int
+    done: int
+    total: int
+
+
+class Meter:
+    """Counts operators that are done. Any thread may read ``now``, without waiting.
+
+    Example:
+        >>> meter = Meter()
+        >>> with meter.counting(3, ["F1", "J2"]):
+        ...     meter.count("F1")
+        ...     meter.now
+        Progress(batch=3, done=1, total=2)
+        >>> meter.now is None
+        True
+    """
+
+    def __init__(self) -> None:
+        self.now: Progress | None = None
+        """``None`` when nothing is being computed."""
+        self._counted: frozenset[str] = frozenset()
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def counting(self, batch: int, names: Collection[str]) -> Iterator[None]:
+        """Count these operators, or nodes, of a batch while the context is open."""
+        self._counted = frozenset(names)
+        self.now = Progress(batch, 0, len(self._counted))
+        try:
+            yield
+        finally:
+            self.now = None
+
+    def count(self, name: str) -> None:
+        """An operator, or a node, is done."""
+        with self._lock:
+            if self.now is not None and name in self._counted:
+                self.now = replace(self.now, done=self.now.done + 1)

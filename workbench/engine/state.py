@@ -1,4 +1,4 @@
-"""All rows an engine holds, as one immutable value: what a commit keeps and an undone step goes back to."""
+"""The engine's state as one immutable value: what a commit stores, and what a failed step goes back to."""
 
 from __future__ import annotations
 
@@ -9,22 +9,33 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
-from workbench.engine.event_time import Clock
+from workbench.engine.event_time import EventTimeClock
 from workbench.engine.operators.aggregate_sql import merged_state, of_members
 from workbench.engine.physical.plans import AggregatePlan, TreePlan
 from workbench.engine.storage.layout import Layout
-from workbench.engine.storage.relation import Merge, Relation, consolidate
+from workbench.engine.storage.relation import Delta, Merge, Relation, consolidate
 from workbench.engine.tree import Tree
 from workbench.network.nodes import NodeId
+from workbench.network.projection import Columns
+from workbench.sql.windows.stream_time import ROW
+
+Deltas = tuple[Delta, Delta]
+"""The change of a tree's rows, and of its state."""
 
 
 @dataclass(frozen=True)
-class Held:
-    """The trees that compute a network, by name, all rows that every stream has brought, and how late it is."""
+class EngineState:
+    """All rows of an engine.
+
+    Attributes:
+        trees: what the operators of the network have stored, by their names.
+        arrived: all rows that every stream has brought; hydration starts from them.
+        clock: the event times after every batch.
+    """
 
     trees: Mapping[str, Tree] = field(default_factory=dict)
     arrived: Mapping[str, Relation] = field(default_factory=dict)
-    clock: Clock = field(default_factory=Clock)
+    clock: EventTimeClock = field(default_factory=EventTimeClock)
 
     @cached_property
     def by_root(self) -> Mapping[NodeId, Tree]:
@@ -33,11 +44,11 @@ class Held:
 
     @property
     def files(self) -> frozenset[str]:
-        """All files that are needed."""
-        return self.files_beyond(Held())
+        """All files of the state."""
+        return self.files_beyond(EngineState())
 
-    def files_beyond(self, other: Held) -> frozenset[str]:
-        """The files that are in this and not in the other. Trees of different names have no file in common."""
+    def files_beyond(self, other: EngineState) -> frozenset[str]:
+        """The files that are in this state and not in the other. Trees of different names have no file in common."""
         files: set[str] = set()
         for root, tree in self.trees.items():
             if (old := other.trees.get(root)) is not tree:
@@ -48,31 +59,36 @@ class Held:
         return frozenset(files)
 
 
+def empty_stream(spark: SparkSession, columns: Columns, folder: Path) -> Relation:
+    """A stream without rows. Its rows are stored with their numbers, from 1."""
+    return Relation(spark, Layout({**columns, ROW.name: ROW.type}), folder)
+
+
 def empty_tree(spark: SparkSession, plan: TreePlan, folder: Path) -> Tree:
     """A tree without rows."""
-    fewer = None if plan.monotone else Merge("rows", partial(_fewer, plan))
+    merge = None if plan.monotone else Merge("rows", partial(_consolidated, plan))
     state: Relation | None = None
     if isinstance(plan, AggregatePlan):
         layout = Layout(plan.grouped.state_columns)
         state = Relation(spark, layout, folder, merge=Merge("state", partial(merged_state, plan.grouped)))
-    return Tree(plan, Relation(spark, plan.layout, folder, merge=fewer), state)
+    return Tree(plan, Relation(spark, plan.layout, folder, merge=merge), state)
 
 
 def narrowed(tree: Tree, plan: TreePlan, batch: int) -> Tree:
-    """A tree for fewer readers: what only others read is no longer kept, nor looked for where rows become fewer.
+    """A tree for other readers that need nothing it has not: columns that nobody reads go as runs are merged.
 
-    Its changes are kept from this batch on, where a query reads it that is the first to do so.
+    Where the first query reads it, its changelog begins with this batch.
     """
     empty = empty_tree(tree.relation.spark, plan, tree.relation.folder)
-    left = tree.plan.roots != plan.roots
+    other_roots = tree.plan.roots != plan.roots
     relation, state = tree.relation, tree.state
-    if left or relation.layout != empty.relation.layout:
+    if other_roots or relation.layout != empty.relation.layout:
         relation = replace(relation, layout=plan.layout, merge=empty.relation.merge)
-    if state is not None and empty.state is not None and (left or state.layout != empty.state.layout):
+    if state is not None and empty.state is not None and (other_roots or state.layout != empty.state.layout):
         state = replace(state, layout=empty.state.layout, merge=empty.state.merge)
-    same = tree.plan.bits.keys() == plan.bits.keys()
-    kept = replace(tree, plan=plan, relation=relation, state=state, log=tree.log_for(plan, batch))
-    return replace(kept, extensible=tree.extensible and same)
+    extensible = tree.extensible and tree.plan.bits.keys() == plan.bits.keys()
+    log = tree.log_for(plan, batch)
+    return replace(tree, plan=plan, relation=relation, state=state, log=log, extensible=extensible)
 
 
 def unknown_files(folder: Path, known: Collection[str]) -> list[str]:
@@ -80,7 +96,7 @@ def unknown_files(folder: Path, known: Collection[str]) -> list[str]:
     return [str(file) for file in folder.rglob("*.arrow") if str(file) not in known]
 
 
-def _fewer(plan: TreePlan, rows: DataFrame, whole: bool) -> DataFrame:
-    """Rows that cancel each other are gone, also when they are a part of all, and those of who has left the family."""
+def _consolidated(plan: TreePlan, rows: DataFrame, whole: bool) -> DataFrame:
+    """Some of a tree's rows without those that cancel each other, and without those of roots that have left."""
     own = rows.where(of_members(plan.grouped)) if isinstance(plan, AggregatePlan) else rows
     return consolidate(own, plan.layout)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from workbench.engine.operators.operator_input import ParentRows
 from workbench.engine.physical.plans import AggregatePlan, TreePlan
+from workbench.engine.spark.plan_cache import Views
 from workbench.engine.storage.changelog import ChangelogEntry, append_change
-from workbench.engine.storage.relation import Delta, Relation
+from workbench.engine.storage.relation import NO_CHANGE, Delta, Relation
 from workbench.engine.storage.retention import Expiration, RetentionBound
+from workbench.network.nodes import NodeId
 
 
 @dataclass(frozen=True)
@@ -22,7 +25,7 @@ class Tree:
         log: its changelog, where rows are retracted and a query reads them; where rows are never retracted, the rows
             themselves, each with its batch, are the changelog.
         extensible: whether no node has left since the rows were computed, so that no row has a bit of no node.
-        needed: the retention bounds of the rows that are there, where expired rows were removed; ``None``: all rows.
+        bounds: where expired rows were removed, the retention bounds of the rows that are there; ``None``: all rows.
     """
 
     plan: TreePlan
@@ -30,7 +33,7 @@ class Tree:
     state: Relation | None
     log: tuple[ChangelogEntry, ...] = ()
     extensible: bool = False
-    needed: tuple[RetentionBound, ...] | None = None
+    bounds: tuple[RetentionBound, ...] | None = None
 
     def extended_by(self, plan: TreePlan) -> AggregatePlan | None:
         """The plan of the fused roots to compute beside what is stored, where that is all that a plan asks for."""
@@ -48,9 +51,21 @@ class Tree:
         state = self.state.append(state_delta) if self.state is not None else None
         return replace(self, relation=self.relation.append(delta), state=state, log=log)
 
-    def has(self, needs: Iterable[RetentionBound]) -> bool:
-        """Whether all rows of these needs are there."""
-        return self.needed is None or all(any(own.covers(need) for own in self.needed) for need in needs)
+    def rows_of(self, nodes: Iterable[NodeId], views: Views, delta: Delta | None = None) -> ParentRows:
+        """The rows of some nodes as an operator reads them: with a change, or all as the change of nothing.
+
+        Args:
+            nodes: of this tree.
+            views: names the rows in SQL.
+            delta: the tree's change in the batch; ``None`` while the operator is hydrated.
+        """
+        bits = tuple(dict.fromkeys(self.plan.bits[node] for node in nodes))
+        change = NO_CHANGE if delta is None else delta
+        return ParentRows(views, self.plan.name, self.relation, change, bits, hydrating=delta is None)
+
+    def has(self, bounds: Iterable[RetentionBound]) -> bool:
+        """Whether all rows within these bounds are there."""
+        return self.bounds is None or all(any(own.covers(bound) for own in self.bounds) for bound in bounds)
 
     def without_expired(self, expiration: Expiration, bounds: Sequence[RetentionBound]) -> Tree:
         """The tree without rows that no bound covers; without any bounds it stays as it is."""
@@ -59,15 +74,13 @@ class Tree:
         relation, state = expiration.free(self.plan.name, self.relation, self.state, bounds, every_row)
         if relation is self.relation and state is self.state:
             return self
-        return replace(self, relation=relation, state=state, needed=tuple(bounds))
+        return replace(self, relation=relation, state=state, bounds=tuple(bounds))
 
     def log_for(self, plan: TreePlan, batch: int) -> tuple[ChangelogEntry, ...]:
-        """The log to go on with by another plan; it begins with all rows where nobody asked for changes before."""
+        """The changelog to go on with by another plan; it begins with all rows where no query read the tree before."""
         if not plan.has_changelog:
             return ()
-        return (
-            self.log if self.plan.has_changelog else (ChangelogEntry(batch, Delta(self.relation.segments), whole=True),)
-        )
+        return self.log if self.plan.has_changelog else (ChangelogEntry(batch, Delta(self.relation.segments), True),)
 
     @property
     def rows_kept(self) -> int:
@@ -76,7 +89,7 @@ class Tree:
 
     @property
     def files(self) -> frozenset[str]:
-        """All files it still needs."""
+        """All files of the tree."""
         logged = {segment.path for entry in self.log for segment in entry.delta.segments}
         kept = self.relation.files if self.state is None else self.relation.files | self.state.files
         return kept | logged

@@ -9,8 +9,8 @@ from pyspark.sql import SparkSession
 
 from workbench.catalog.catalog import Catalog
 from workbench.engine.answers import Answers
-from workbench.engine.event_time import Clock
-from workbench.engine.physical.retention import need_of
+from workbench.engine.event_time import EventTimeClock
+from workbench.engine.physical.retention import query_bound
 from workbench.errors import QueryError, SessionError
 from workbench.network.network import Network, QueryPlan
 from workbench.network.nodes import Window
@@ -115,7 +115,7 @@ class AnswerReader:
                 yield answers
 
     @contextmanager
-    def _computed(self, query: QueryRecord, state: State, clock: Clock, registered: int) -> Iterator[Answers]:
+    def _computed(self, query: QueryRecord, state: State, clock: EventTimeClock, registered: int) -> Iterator[Answers]:
         """Answers that are computed from the streams' rows, in a network of their own."""
         planner = Planner(self._runtime.planner.options, Catalog(), state.statistics)
         network = planner.register(Network(), query.name, query.logical).network
@@ -138,4 +138,4 @@ def _has_windows(network: Network, plan: QueryPlan) -> bool:
 def _keeps(state: State, plan: QueryPlan, moment: EventTimeVector) -> bool:
     """Whether the rows of a query's tree that were in its window at a moment, or later, are all there."""
     tree = state.engine.by_root[plan.read.root]
-    return tree.has([need_of(plan, tree.plan.bits, moment)])
+    return tree.has([query_bound(plan, tree.plan.bits, moment)])

@@ -79,7 +79,7 @@ class StateStore:
                     # Evaluate: the caller's transitions. Planning writes to the catalog, within the transaction; the
                     # engine writes new files, forces them to the disk, and holds the new rows for what comes next.
                     yield change
-                    change.state = replace(change.state, engine=self._runtime.engine.held)
+                    change.state = replace(change.state, engine=self._runtime.engine.state)
                     with translate_errors("commit"):
                         # Make durable: before the catalog names them. The engine's own files already are.
                         self._force_new_logs(before, change.state)
@@ -108,7 +108,7 @@ class StateStore:
 
     def adopt(self, state: State) -> None:
         """Go on from a state that was read from the catalog."""
-        self._runtime.engine.hold(state.engine)
+        self._runtime.engine.replace_state(state.engine)
         self._runtime.planner.streams = state.statistics
         self.last = state
 

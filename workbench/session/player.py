@@ -20,7 +20,7 @@ from workbench.errors.public_api import public_api
 from workbench.streams.stream import Stream
 
 if TYPE_CHECKING:
-    from workbench.engine.progress import Progress
+    from workbench.engine.schedule import Progress
 
 BREATH = 0.01
 """Seconds between two batches at full speed. Locks are not fair: a cell that waits for one gets it now."""

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import pyarrow as pa
 
-from workbench.engine.answers import to_pandas
-from workbench.engine.saved_answers import WRITERS, save_rows, whole_file
+from workbench.engine.answers import WRITERS, save_rows, to_pandas, whole_file
 from workbench.engine.spark.failures import translate_errors
 from workbench.errors import QueryError
 from workbench.errors.public_api import public_api

@@ -21,7 +21,7 @@ from workbench.sql.windows.evaluation import sequence, value_at
 from workbench.sql.windows.stream_time import INSTANT, NOW, EventTimeVector
 
 if TYPE_CHECKING:
-    from workbench.engine.event_time import Clock
+    from workbench.engine.event_time import EventTimeClock
 
 COLUMNS = ("instant", "stream", "begin", "end")
 
@@ -49,7 +49,7 @@ def _conditions(query: LogicalQuery) -> Iterator[StreamWindow]:
         yield StreamWindow(name, *sides)
 
 
-def instants_and_windows(windows: Sequence[StreamWindow], clock: Clock, registered: int) -> pd.DataFrame:
+def instants_and_windows(windows: Sequence[StreamWindow], clock: EventTimeClock, registered: int) -> pd.DataFrame:
     """One row for each instant so far and each window: columns ``COLUMNS``; an open end is NULL."""
     rows = [
         (instant, w.stream, *(None if e is None else value_at(e, moment) for e in (w.left, w.right)))
@@ -59,7 +59,9 @@ def instants_and_windows(windows: Sequence[StreamWindow], clock: Clock, register
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def instants(windows: Sequence[StreamWindow], clock: Clock, registered: int) -> Iterator[tuple[Value, EventTimeVector]]:
+def instants(
+    windows: Sequence[StreamWindow], clock: EventTimeClock, registered: int
+) -> Iterator[tuple[Value, EventTimeVector]]:
     """The instants so far, in order: those of the loop that are due, or else the times since registration."""
     loop = _loop(windows)
     if loop is not None:
@@ -67,7 +69,7 @@ def instants(windows: Sequence[StreamWindow], clock: Clock, registered: int) -> 
             yield value, {**clock.now, INSTANT: value}
         return
     now, before = _now(windows), object()
-    passed = [moment for batch, moment in clock.moments if batch > registered]
+    passed = [moment for batch, moment in clock.vectors if batch > registered]
     for moment in (clock.after_batch(registered), *passed):
         value = None if now is None else value_at(now, moment)
         if value != before:
@@ -75,7 +77,7 @@ def instants(windows: Sequence[StreamWindow], clock: Clock, registered: int) -> 
         before = value
 
 
-def time_at(windows: Sequence[StreamWindow], clock: Clock, at: object, name: str) -> EventTimeVector:
+def time_at(windows: Sequence[StreamWindow], clock: EventTimeClock, at: object, name: str) -> EventTimeVector:
     """The moment of one instant.
 
     Raises:

@@ -18,8 +18,8 @@ import pandas as pd
 from pyspark.sql import SparkSession
 
 from workbench.catalog.catalog import Catalog
-from workbench.engine.progress import Progress
 from workbench.engine.reports import BatchReport
+from workbench.engine.schedule import Progress
 from workbench.engine.spark.user_functions.process import Limits
 from workbench.errors import QueryError, StreamError, nearest
 from workbench.errors.public_api import check_argument, public_api, translate_callback_errors

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from workbench.engine.reports import BatchReport
-from workbench.engine.state import Held
+from workbench.engine.state import EngineState
 from workbench.network.network import Network
 from workbench.optimizer.statistics import StreamStatistics
 from workbench.session.directory.stored_functions import StoredFunction
@@ -72,7 +72,7 @@ class State:
     aggregates: Mapping[str, UserAggregate] = field(default_factory=dict)
     queries: Mapping[str, QueryRecord] = field(default_factory=dict)
     reports: tuple[BatchReport, ...] = ()
-    engine: Held = field(default_factory=Held)
+    engine: EngineState = field(default_factory=EngineState)
     named: int = 0
 
     @property

@@ -15,7 +15,7 @@ from shutil import rmtree
 
 from workbench.engine.engine import Engine
 from workbench.engine.reports import BatchReport
-from workbench.engine.state import Held
+from workbench.engine.state import EngineState
 from workbench.errors import QueryError, StreamError
 from workbench.network.network import Network, QueryPlan
 from workbench.network.reads import functions_called
@@ -144,7 +144,7 @@ def seek(runtime: Runtime, state: State, batch: int, progress: Callable[[BatchRe
 
     All queries are answered as if they had been there from the start.
     """
-    runtime.engine.hold(Held())
+    runtime.engine.replace_state(EngineState())
     queries = {name: replace(query, registered=0) for name, query in state.queries.items()}
     again = replace(state, streams={}, reports=(), queries=queries)
     for stream in state.streams.values():
@@ -189,5 +189,5 @@ def _adopt(runtime: Runtime, state: State, network: Network) -> State:
 def _release(runtime: Runtime, state: State, network: Network) -> State:
     """Go on with a network that has lost readers: rows that only they needed have expired."""
     state = _adopt(runtime, state, network)
-    runtime.engine.prune(network, state.batch)
+    runtime.engine.expire(network, state.batch)
     return state

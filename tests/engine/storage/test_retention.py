@@ -53,7 +53,7 @@ def test_runs_go_and_halves_are_written_again(tmp_path: Path) -> None:
     after = before.without_expired(Expiration(), [from_(6)])
     assert times(after) == [[7], [6, 7, 8, 5], [9, 9]]
     assert after.relation.runs[1:] == before.relation.runs[2:]
-    assert after.needed == (from_(6),)
+    assert after.bounds == (from_(6),)
     assert times(before)[0] == [1, 2, 3, None]  # what was there is as it was
 
 

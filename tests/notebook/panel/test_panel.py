@@ -11,7 +11,7 @@ import nbformat
 import pytest
 from fake_session import FakeSession
 
-from workbench.engine.progress import Progress
+from workbench.engine.schedule import Progress
 from workbench.notebook.demo import page
 from workbench.notebook.panel.network_view import PlanView
 from workbench.notebook.panel.panel import Panel

@@ -27,7 +27,7 @@ def what_survives(session: Session) -> dict[str, object]:
         "layouts": {root: dict(tree.plan.stored) for root, tree in held.trees.items()},
         "rows": {root: tree.relation.runs for root, tree in held.trees.items()},
         "state": {root: tree.state.runs for root, tree in held.trees.items() if tree.state is not None},
-        "needed": {root: tree.needed for root, tree in held.trees.items()},
+        "needed": {root: tree.bounds for root, tree in held.trees.items()},
         "log": {root: [(e.batch, e.whole, e.delta.segments) for e in t.log] for root, t in held.trees.items()},
         "arrived": {name: relation.runs for name, relation in held.arrived.items()},
     }

@@ -87,12 +87,12 @@ KINDS: dict[str, Callable[[Path], list[Path]]] = {
     "state": lambda folder: of_part(folder, "state"),
     "changelog": lambda folder: of_part(folder, "log"),
     "index": lambda folder: sorted(folder.glob("state/*/*.index")),
-    "note": lambda folder: sorted(folder.glob("state/*/*.note")),
+    "job input": lambda folder: sorted(folder.glob("state/*/*.input")),
     "lock of who writes": lambda folder: [folder / "writer.lock"],
     "lock of who reads": lambda folder: [folder / "readers.lock"],
     "mark": lambda folder: [folder / "session.json"],
 }
-EXPENDABLE = {"index", "note", "lock of who writes", "lock of who reads"}
+EXPENDABLE = {"index", "job input", "lock of who writes", "lock of who reads"}
 """Kinds without which a session opens whole."""
 
 
@@ -135,7 +135,7 @@ DAMAGES = (missing, emptied, cut, flipped, anothers)
 def test_nothing_is_removed_and_the_file_is_named(
     spark: SparkSession, folders: Folders, tmp_path: Path, kind: str, damage: Callable[[Path, Path], None]
 ) -> None:
-    killed = kind.startswith(("log of", "catalog under")) or kind in ("index", "note")
+    killed = kind.startswith(("log of", "catalog under")) or kind in ("index", "job input")
     source, other = (folders.killed, folders.other_killed) if killed else (folders.closed, folders.other_closed)
     others = KINDS[kind](other)
     for number, file in enumerate(KINDS[kind](source)[: None if EVERY_FILE else 1]):

@@ -40,7 +40,7 @@ def test_others_go_on_and_what_only_one_needed_goes(spark: SparkSession, tmp_pat
         oracle.check_changes()
         oracle.drop("counted")
         oracle.drop("pairs")
-        assert not oracle.session.network.nodes and not oracle.session.parts.engine.trees
+        assert not oracle.session.network.nodes and not oracle.session.parts.engine.state.trees
         assert not oracle.session.catalog("SELECT * FROM segments WHERE part <> 'arrived'").size
         assert not oracle.session.catalog("SELECT * FROM lineage_bits").size
         assert stray_files(oracle.session) == set()
@@ -53,7 +53,7 @@ def network_of(oracle: Oracle) -> set[tuple[str, tuple[str, ...]]]:
 def stored_columns(oracle: Oracle) -> set[tuple[str, str, str]]:
     """The columns of rows and states that trees say they have."""
     found = set()
-    for root, tree in oracle.session.parts.engine.trees.items():
+    for root, tree in oracle.session.parts.engine.state.trees.items():
         found |= {(root, "rows", name) for name in tree.relation.layout.columns}
         found |= {(root, "state", name) for name in (tree.state.layout.columns if tree.state else ())}
     return found

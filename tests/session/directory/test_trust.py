@@ -127,7 +127,7 @@ def test_files_are_for_their_owner_or_a_group(spark: SparkSession, tmp_path: Pat
             session.register("SELECT k, COUNT(*) AS n FROM t GROUP BY k", name="grouped")
             session.run(2)
             assert (session.path / "catalog.sqlite-wal").exists()
-            assert any(session.path.rglob("*.index")) and any(session.path.rglob("*.note"))
+            assert any(session.path.rglob("*.index")) and any(session.path.rglob("*.input"))
             assert modes(session.path) == expected
             session.save(tmp_path / "copy")
         assert modes(tmp_path / "copy") == expected == modes(tmp_path / "s")

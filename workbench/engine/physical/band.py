@@ -1,4 +1,4 @@
-"""How far apart in time the two rows of a pair may be: `adate` within 40 days, beside the equality of a key.
+"""Bands: how far apart in time the two rows of a pair may be, such as `adate` within 40 days beside an equal key.
 
 An index by key and day finds the pairs of such a band join. With the key alone it would find all rows that ever had it,
 whose number grows with the stream.

@@ -1,4 +1,4 @@
-"""Compile a local tree's selections into a grouped filter: which expressions Spark must evaluate, and their tables.
+"""Compile a tree's selections into a grouped filter: which expressions Spark must evaluate, and their tables.
 
 Exact for every type: constants that fall between two values of the expression's type are moved to the
 next value with the operator adjusted, and whatever has no total order of 64-bit numbers or strings (a comparison of
@@ -76,12 +76,12 @@ def compile_filter(
     keep: Iterable[frozenset[int]],
     columns: Collection[str] = (),
 ) -> CompiledFilter:
-    """Compile.
+    """Compile selections.
 
     Args:
         selections: for the bit of each selection node, its PredSet over the root's columns.
         bits: all bits in use, also those without a PredSet (the root).
-        keep: for what a row is worth keeping: having all the bits of one of these sets.
+        keep: a row is stored if it has all the bits of one of these sets.
         columns: those of the root that rows have when they are tested.
     """
     used = list(bits)
@@ -92,8 +92,8 @@ def compile_filter(
             tested.setdefault(predicate, []).append(bit)
     compiled = {predicate: [_test(literal) for literal in predicate.literals] for predicate in tested}
     sql = sorted({test.sql for tests in compiled.values() for test in tests})
-    there = {_over_root(column): column for column in columns}
-    names = {text: there.get(text, f"_t{i}") for i, text in enumerate(sql)}
+    stored = {_over_root(column): column for column in columns}
+    names = {text: stored.get(text, f"_t{i}") for i, text in enumerate(sql)}
 
     single: dict[str, list[tuple[list[Test], list[int]]]] = {}
     disjunctions: list[Disjunction] = []
@@ -110,12 +110,12 @@ def compile_filter(
         _table(names[text], groups, words, ~mask([b for _, bits_ in groups for b in bits_], words))
         for text, groups in single.items()
     )
-    wanted = sorted(keep, key=sorted)
-    single_bits = mask([bit for some in wanted if len(some) == 1 for bit in some], words)
-    combinations = [mask(list(some), words) for some in wanted if len(some) > 1]
+    bit_sets = sorted(keep, key=sorted)
+    single_bits = mask([bit for some in bit_sets if len(some) == 1 for bit in some], words)
+    combinations = [mask(list(some), words) for some in bit_sets if len(some) > 1]
     combined = np.array(combinations, dtype=np.uint64).reshape(-1, words)
     grouped = GroupedFilter(tables, tuple(disjunctions), mask(used, words), single_bits, combined)
-    return CompiledFilter(grouped, {names[text]: text for text in sql if text not in there})
+    return CompiledFilter(grouped, {names[text]: text for text in sql if text not in stored})
 
 
 def _table(column: str, groups: list[tuple[list[Test], list[int]]], words: int, free: Bits) -> RangeTable:

@@ -1,6 +1,6 @@
-"""By what rows are found: of a join equalities of an expression of one side with one of the other, of a window times.
+"""Keys by which rows are looked up: in a join an expression of one side that must equal one of the other side.
 
-A key or a time that is computed is stored with the rows, as Spark computes it, so that it can be looked up.
+A computed key is stored with the rows, as Spark computes it, so that it can be looked up.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Ends = tuple[Expression, Expression]
 
 
 def join_keys(tested: PredSet) -> Iterator[Ends]:
-    """What must be equal.
+    """The equalities that predicates require of a pair.
 
     Only where equal values look alike: of one type, and not DOUBLE, of which 0.0 and -0.0 are equal.
     """
@@ -25,23 +25,23 @@ def join_keys(tested: PredSet) -> Iterator[Ends]:
 
 
 def ends_of(predicate: ORPred) -> Ends | None:
-    """What a predicate says must be equal, if it says that alone."""
+    """The equality that is all that a predicate tests, if it is one."""
     return _equality(predicate.literals[0]) if len(predicate.literals) == 1 else None
 
 
 def either_keys(tested: PredSet) -> tuple[Ends, ...]:
-    """Of which one must be equal: a disjunction of equalities, the shortest one if there are several.
+    """The equalities of which one is required: a disjunction of equalities, the shortest one if there are several.
 
     Example:
         Records of one patient have the same day of birth, or one that is known to the month only:
         ``l.bdate = r.bdate OR l.bym = r.bym``. Either is worth looking up; all of one town is not.
     """
-    found: list[tuple[Ends, ...]] = []
+    disjunctions: list[tuple[Ends, ...]] = []
     for predicate in tested:
         ends = [_equality(literal) for literal in predicate.literals]
         if len(ends) > 1 and None not in ends:
-            found.append(tuple(e for e in ends if e is not None))
-    return min(found, key=len, default=())
+            disjunctions.append(tuple(e for e in ends if e is not None))
+    return min(disjunctions, key=len, default=())
 
 
 def key_column(key: Expression) -> str:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import TypeVar, assert_never
 
 from workbench.engine.physical.access_paths import AccessPath
@@ -38,10 +37,10 @@ from workbench.network.nodes import (
     Source,
     Window,
 )
-from workbench.network.projection import Columns, carried_columns, computed_columns
+from workbench.network.projection import carried_columns, computed_columns
 from workbench.sql.algebra.expressions import Expression, text
 from workbench.sql.algebra.types import INTEGER, DataType
-from workbench.sql.predicates.cnf import PredSet, conjunction
+from workbench.sql.predicates.cnf import conjunction
 
 V = TypeVar("V")
 
@@ -65,8 +64,6 @@ def plan_trees(
     # are found by them.
     operator_before = {node: name for name, bits in bits_before.items() for node in bits}
     operators = fused_operators(network, operator_before, mergeable)
-    # Groupings come before the filters (rows of fused operators are tested for their member) and before the lookup
-    # keys (rows of touched groups are looked up by their groups).
     build = _PlanBuilder(network, operators, incremental_aggregates)
     # Plans are built parents first: a fused aggregate refers to the bits of the nodes it reads.
     plans: dict[str, TreePlan] = {}
@@ -75,38 +72,58 @@ def plan_trees(
     return plans
 
 
-@dataclass(frozen=True)
 class _PlanBuilder:
-    """Builds the plans of a network's operators from what its readers require of every root.
+    """Builds the plans of a network's operators from what the readers of every root require.
 
-    Attributes:
+    Args:
         network: what is to run.
         operators: the roots of each operator, by its name.
         incremental: see ``Options.incremental_aggregates``.
     """
 
-    network: Network
-    operators: Mapping[str, tuple[NodeId, ...]]
-    incremental: bool
+    def __init__(self, network: Network, operators: Mapping[str, tuple[NodeId, ...]], incremental: bool) -> None:
+        self.network, self.operators, self.incremental = network, operators, incremental
+        self.name_of = {root: name for name, roots in operators.items() for root in roots}
+        self.read_sets = read_sets(network)
+        self.query_reads: dict[NodeId, dict[Read, tuple[NodeId, ...]]] = {}
+        for query in network.queries.values():
+            self.query_reads.setdefault(query.read.root, {})[query.read] = query.nodes
+        # Columns come before groupings, which compute only the statistics that somebody reads.
+        self.carried = carried_columns(network)
+        self.produced = {root: computed_columns(network, root, self.carried[root]) for root in network.trees}
+        # Groupings come before tests: rows of fused operators are tested for their member as well.
+        self.groupings = {name: plan for name, roots in operators.items() if (plan := self._grouping(roots))}
+        self.tests = {
+            root: tree_tests(network, root, fused=name in self.groupings) for root, name in self.name_of.items()
+        }
+        # Tests come before lookups: pairs are looked up by what the selections on a join require.
+        self.lookups = {root: self._lookup(root) for root in network.trees if isinstance(network.nodes[root], Join)}
+        self.semijoined = frozenset(node for _, semijoins in self.lookups.values() for node in semijoins)
+        # Lookups and groupings come before the keys that they look rows up by.
+        paths = {
+            root: (*paths, *(s.path for s in all_of(semijoins))) for root, (paths, semijoins) in self.lookups.items()
+        }
+        row_keys = {root: plan.row_keys for name, plan in self.groupings.items() for root in operators[name]}
+        self.lookup_keys = lookup_keys(network, paths, row_keys)
 
     def plan(self, name: str, old_bits: Mapping[NodeId, int], plans: Mapping[str, TreePlan]) -> TreePlan:
         """The plan of one operator; ``plans`` has those of the operators it reads."""
         roots = self.operators[name]
         trees = {root: self.network.trees[root] for root in roots}
         bits = _assign_bits(tuple(node for nodes in trees.values() for node in nodes), old_bits)
-        kept_for = frozenset(frozenset(bits[n] for n in some) for root in roots for some in self._read_sets[root])
+        kept_for = frozenset(frozenset(bits[n] for n in some) for root in roots for some in self.read_sets[root])
         parents = zip(*(self.network.nodes[root].parents for root in roots), strict=True)
-        inputs = tuple((self._name_of[self.network.roots[read[0]]], read) for read in parents)
-        produced = self._produced(roots)
+        inputs = tuple((self.name_of[self.network.roots[read[0]]], read) for read in parents)
+        produced = self._produced_by(roots)
         # A group's row is retracted with its lineage, which the tested columns decide: so those are stored too.
-        kept = _merged(self._carried[root] for root in roots)
-        if name in self._groupings:
+        kept = _merged(self.carried[root] for root in roots)
+        if name in self.groupings:
             kept = produced = {MEMBER: INTEGER, **produced}
-        tests = {bits[node]: test for root in roots for node, test in self._tests[root].items()}
+        tests = {bits[node]: test for root in roots for node, test in self.tests[root].items()}
         query_reads = {
             read: frozenset(bits[node] for node in nodes)
             for root in roots
-            for read, nodes in self._query_reads.get(root, {}).items()
+            for read, nodes in self.query_reads.get(root, {}).items()
         }
         bits_read = [[plans[parent].bits[node] for node in nodes] for parent, nodes in inputs]
         return self._kind(name, bits_read)(
@@ -120,7 +137,7 @@ class _PlanBuilder:
             produced=produced,
             monotone=self.network.monotone[roots[0]],
             filter=compile_filter(tests, bits.values(), kept_for, kept),
-            keys=_merged(self._lookup_keys[root] for root in roots),
+            keys=_merged(self.lookup_keys[root] for root in roots),
             query_reads=query_reads,
         )
 
@@ -137,54 +154,25 @@ class _PlanBuilder:
             case Source():
                 return partial(SourcePlan, stream=node.stream)
             case Join():
-                paths, semijoins = self._lookups[node.id]
+                paths, semijoins = self.lookups[node.id]
                 return partial(JoinPlan, join=node, access_paths=paths, semijoins=semijoins)
             case Window():
                 return partial(WindowPlan, window=node)
             case SetOperation() if node.operator is SetOperator.UNION_ALL:
                 return partial(UnionPlan, union=node)
             case Aggregate() | SetOperation():
-                grouped = self._groupings[name].read_by(
+                grouped = self.groupings[name].read_by(
                     tuple(zip(map(member, roots), bits, strict=True)) for bits in bits_read
                 )
-                over = frozenset(r for r in roots if not self._semijoined.isdisjoint(self.network.nodes[r].parents))
+                over = frozenset(r for r in roots if not self.semijoined.isdisjoint(self.network.nodes[r].parents))
                 return partial(AggregatePlan, grouped=grouped, over_semijoin=over)
             case Selection():
                 raise ValueError(f"selection {node.id} has no operator of its own")
             case _:
                 assert_never(node)
 
-    @cached_property
-    def _name_of(self) -> Mapping[NodeId, str]:
-        return {root: name for name, roots in self.operators.items() for root in roots}
-
-    @cached_property
-    def _carried(self) -> Mapping[NodeId, Columns]:
-        return carried_columns(self.network)
-
-    @cached_property
-    def _produced_by(self) -> Mapping[NodeId, Columns]:
-        return {root: computed_columns(self.network, root, self._carried[root]) for root in self.network.trees}
-
-    def _produced(self, roots: Iterable[NodeId]) -> dict[str, DataType]:
-        return _merged(self._produced_by[root] for root in roots)
-
-    @cached_property
-    def _query_reads(self) -> Mapping[NodeId, Mapping[Read, tuple[NodeId, ...]]]:
-        """For every root that queries read what they read of it, and the nodes that have those rows."""
-        reads: dict[NodeId, dict[Read, tuple[NodeId, ...]]] = {}
-        for plan in self.network.queries.values():
-            reads.setdefault(plan.read.root, {})[plan.read] = plan.nodes
-        return reads
-
-    @cached_property
-    def _read_sets(self) -> Mapping[NodeId, set[tuple[NodeId, ...]]]:
-        return read_sets(self.network)
-
-    @cached_property
-    def _groupings(self) -> Mapping[str, GroupedPlan]:
-        """How the operators that have a state for each group run."""
-        return {name: plan for name, roots in self.operators.items() if (plan := self._grouping(roots)) is not None}
+    def _produced_by(self, roots: Iterable[NodeId]) -> dict[str, DataType]:
+        return _merged(self.produced[root] for root in roots)
 
     def _grouping(self, roots: Sequence[NodeId]) -> GroupedPlan | None:
         match self.network.nodes[roots[0]]:
@@ -194,7 +182,7 @@ class _PlanBuilder:
                     node = self.network.nodes[root]
                     assert isinstance(node, Aggregate)
                     same_groups.setdefault((*node.groups, *map(node.direct_group, node.groups)), []).append(node)
-                produced, monotone = self._produced(roots), self.network.monotone[self.network.roots[first.parent]]
+                produced, monotone = self._produced_by(roots), self.network.monotone[self.network.roots[first.parent]]
                 return fused_groupings(
                     [
                         (plan_aggregate(own[0], produced, monotone, self.incremental), {member(n.id) for n in own})
@@ -206,38 +194,11 @@ class _PlanBuilder:
             case _:
                 return None
 
-    @cached_property
-    def _tests(self) -> Mapping[NodeId, Mapping[NodeId, PredSet]]:
-        return {
-            root: tree_tests(self.network, root, fused=self._name_of[root] in self._groupings)
-            for root in self.network.trees
-        }
-
-    @cached_property
-    def _lookups(self) -> Mapping[NodeId, tuple[tuple[AccessPath, ...], Mapping[NodeId, frozenset[Semijoin]]]]:
-        """For every join how its pairs are looked up."""
-        lookups = {}
-        for root, sets in self._read_sets.items():
-            if isinstance(self.network.nodes[root], Join):
-                tests = self._tests[root]
-                required = {nodes: conjunction(*(tests[node] for node in nodes)) for nodes in sets}
-                produced = self._produced_by if self.network.monotone[root] else None
-                lookups[root] = plan_lookups(self.network, root, required, produced)
-        return lookups
-
-    @cached_property
-    def _semijoined(self) -> frozenset[NodeId]:
-        """The nodes of joins of which only some pairs are stored."""
-        return frozenset(node for _, semijoins in self._lookups.values() for node in semijoins)
-
-    @cached_property
-    def _lookup_keys(self) -> Mapping[NodeId, Mapping[str, Expression]]:
-        paths = {
-            root: (*paths, *(semijoin.path for semijoin in all_of(semijoins)))
-            for root, (paths, semijoins) in self._lookups.items()
-        }
-        row_keys = {root: plan.row_keys for name, plan in self._groupings.items() for root in self.operators[name]}
-        return lookup_keys(self.network, paths, row_keys)
+    def _lookup(self, root: NodeId) -> tuple[tuple[AccessPath, ...], Mapping[NodeId, frozenset[Semijoin]]]:
+        """How the pairs of a join are looked up."""
+        tests = self.tests[root]
+        required = {nodes: conjunction(*(tests[node] for node in nodes)) for nodes in self.read_sets[root]}
+        return plan_lookups(self.network, root, required, self.produced if self.network.monotone[root] else None)
 
 
 def _changing_definition(node: Node) -> str:

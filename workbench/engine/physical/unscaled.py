@@ -46,11 +46,11 @@ def unscaled(expression: Expression, column: Naming) -> Unscaled | None:
         >>> unscaled(double, lambda c: c.name).sql
         '(CAST(a * 100 AS BIGINT) * 2L)'
     """
-    made = _made(expression, column)
-    return made if made is not None and made.most < LIMIT else None
+    result = _unscaled(expression, column)
+    return result if result is not None and result.most < LIMIT else None
 
 
-def _made(expression: Expression, column: Naming) -> Unscaled | None:
+def _unscaled(expression: Expression, column: Naming) -> Unscaled | None:
     if expression.type.kind is not Kind.DECIMAL and not isinstance(expression, Constant):
         return None
     match expression:
@@ -62,12 +62,12 @@ def _made(expression: Expression, column: Naming) -> Unscaled | None:
             number = int(Decimal(value).scaleb(scale))
             return Unscaled(f"{number}L", scale, abs(number))
         case Call(function="+" | "-" | "*" as operator, arguments=(left, right)):
-            ends = _made(left, column), _made(right, column)
+            ends = _unscaled(left, column), _unscaled(right, column)
             if ends[0] is None or ends[1] is None:
                 return None
-            made = _combined(operator, ends[0], ends[1])
-            exact = expression.type.precision < MAX_PRECISION and made.scale <= expression.type.scale
-            return made.at(expression.type.scale) if exact and made.most < LIMIT else None
+            result = _combined(operator, ends[0], ends[1])
+            exact = expression.type.precision < MAX_PRECISION and result.scale <= expression.type.scale
+            return result.at(expression.type.scale) if exact and result.most < LIMIT else None
         case _:
             return None
 

@@ -3,8 +3,7 @@
 While a batch replaces the files that an answer is read from, another thread or process may be reading the answer.
 Readers do not wait for the batch, nor the batch for them: the replaced files stay until there are no readers. Readers
 share a lock on a file of the session's folder, and removing needs it exclusively; the operating system frees the lock
-of a process that dies. Files that are not removed are in no manifest, and are set aside when the session is opened
-again.
+of a process that dies. Files that are not removed are in no manifest: opening the session puts them aside as leftovers.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 PATH = argument("path", metavar="PATH", completes="path", help="the session's folder")
 LEAVE = argument("--leave", action="store_true", help="also when this notebook's session is not saved")
 TRUST = argument("--trust", action="store_true", help="load functions that others added, which runs their code")
-EMPTY = argument("--empty", action="store_true", help="remove what opening the session has set aside")
+EMPTY = argument("--empty", action="store_true", help="remove the leftovers that opening the session has put aside")
 
 
 @command("save", PATH, examples=("%argus save ~/fraud",))
@@ -70,7 +70,7 @@ def check(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Read all files of the session's folder, and compare each with the checksum it was written with.
 
     Raises:
-        SessionError: what was set aside is to be removed, and the session is read-only.
+        SessionError: leftovers are to be removed, and the session is read-only.
     """
     show(str(context.session.check(arguments.empty)))
 

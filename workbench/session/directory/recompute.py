@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from workbench.engine.engine import Engine
-from workbench.engine.state import Held
+from workbench.engine.state import EngineState
 from workbench.errors import WorkbenchError
 from workbench.network.network import Network
 from workbench.network.nodes import NodeId
@@ -33,13 +33,13 @@ def repaired(engine: Engine, state: State, damage: Damage) -> State:
         batches = {report.batch: report.arrived.get(name, 0) for report in state.reports}
         engine.add_stream(name, dict(stream.stored_columns), stream.arrivals(batches), stream.time)
     broken = _with_dependents(state.network, damage.trees)
-    whole = {name: tree for name, tree in engine.trees.items() if broken.isdisjoint(tree.plan.roots)}
-    engine.hold(replace(engine.held, trees=whole))
+    whole = {name: tree for name, tree in engine.state.trees.items() if broken.isdisjoint(tree.plan.roots)}
+    engine.replace_state(replace(engine.state, trees=whole))
     engine.adopt(state.network, state.batch)
     unreadable, queries = damage.unreadable(state.network), dict(state.queries)
     for name, query in state.queries.items():
         root = state.network.queries[name].read.root if name in state.network.queries else None
-        changes_anew = root in broken and not engine.held.by_root[root].plan.monotone
+        changes_anew = root in broken and not engine.state.by_root[root].plan.monotone
         queries[name] = replace(
             query,
             registered=state.batch if changes_anew else query.registered,
@@ -72,8 +72,8 @@ def upgraded(runtime: Runtime, state: State) -> State:
     Raises:
         EngineError: Spark could not evaluate it; the folder stays as it is.
     """
-    runtime.engine.hold(Held())
-    empty: State = replace(state, network=Network(), streams={}, views={}, queries={}, reports=(), engine=Held())
+    runtime.engine.replace_state(EngineState())
+    empty: State = replace(state, network=Network(), streams={}, views={}, queries={}, reports=(), engine=EngineState())
     for stream in state.streams.values():
         empty = add_stream(runtime, empty, stream.rewound())
     texts, reasons = _bound_again(empty, state)

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from workbench.catalog.catalog import Catalog
 from workbench.engine.engine import Engine
-from workbench.engine.event_time import clock_of
+from workbench.engine.event_time import recover_clock
 from workbench.engine.manifest import ARRIVED, StoredSegment
 from workbench.engine.spark.user_functions.functions import UserFunctions
-from workbench.engine.state import Held
+from workbench.engine.state import EngineState
 from workbench.errors import StreamError
 from workbench.network.network import Network
 from workbench.network.nodes import NodeId
@@ -196,14 +196,14 @@ def restored_state(
 def _engine_state(
     directory: SessionDirectory, stored: StoredSession, engine: Engine, network: Network,
     streams: Mapping[str, Stream], damage: Damage, batches: Iterable[int],
-) -> Held:  # fmt: skip
+) -> EngineState:  # fmt: skip
     plans = engine.plans(network, stored.manifest.bits())
     whole = {name: plan for name, plan in plans.items() if damage.trees.keys().isdisjoint(plan.roots)}
     columns = {name: dict(s.stored_columns) for name, s in streams.items() if name not in damage.arrived}
     trees = stored.manifest.trees(engine.spark, directory.state, whole)
     arrived = stored.manifest.arrived(engine.spark, directory.state, columns)
     times = {name: streams[name].time for name in arrived}
-    return Held(trees, arrived, clock_of(arrived, times, batches))
+    return EngineState(trees, arrived, recover_clock(arrived, times, batches))
 
 
 def _stream(directory: SessionDirectory, stored: StoredStream) -> Stream:

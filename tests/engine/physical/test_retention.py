@@ -8,16 +8,15 @@ from collections.abc import Sequence
 import pytest
 from sharing.test_windows import planned
 
-from workbench.engine.event_time import Clock
 from workbench.engine.physical.planner import plan_trees
-from workbench.engine.physical.retention import has_windows, needs_of
+from workbench.engine.physical.retention import has_windows, retention_bounds
 from workbench.engine.storage.retention import RetentionBound
 from workbench.network.nodes import kind_of
 from workbench.sql.windows.bounds import MOST, Interval
 from workbench.sql.windows.stream_time import as_number
 
 NOW = dt.date(2002, 3, 1)
-CLOCK = Clock(moments=((0, {"f": NOW, "g": dt.datetime(2002, 3, 1, 12)}),))
+TIMES = {"f": NOW, "g": dt.datetime(2002, 3, 1, 12)}
 
 
 def days(ago: int) -> Interval:
@@ -31,7 +30,7 @@ def needed(texts: Sequence[str], eager: bool = False) -> dict[str, set[tuple[tup
     _, network = planned(texts, eager)
     found: dict[str, set[tuple[tuple[str, Interval], ...]]] = {}
     plans = plan_trees(network, {})
-    for name, needs in needs_of(network, plans, CLOCK, 20).items():
+    for name, needs in retention_bounds(network, plans, TIMES, TIMES).items():
         for need in needs:
             found.setdefault(kind_of(network.nodes[plans[name].roots[0]]), set()).add(need.times)
     return found
@@ -47,7 +46,7 @@ def test_the_largest_window_counts(eager: bool) -> None:
 def test_each_selection_needs_its_own_rows() -> None:
     _, network = planned(["select id from F where d >= now() - 3", "select id from F where amount > 9"])
     plans = plan_trees(network, {})
-    ((root, needs),) = needs_of(network, plans, CLOCK, 20).items()
+    ((root, needs),) = retention_bounds(network, plans, TIMES, TIMES).items()
     (rich,) = (n for n in network.nodes if n != root)
     assert {(need.bits, need.times) for need in needs} == {
         (frozenset([plans[root].bits[root]]), (("d", days(3)),)),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from workbench.engine.event_time import Clock, clock_of
+from workbench.engine.event_time import EventTimeClock, recover_clock
 from workbench.engine.storage.layout import BATCH, Layout
 from workbench.engine.storage.relation import Relation
 from workbench.engine.storage.segments import write_segments
@@ -24,8 +24,8 @@ def table(days: list[dt.date | None]) -> pa.Table:
     return pa.table({"d": pa.array(days, pa.date32())})
 
 
-def arrived() -> Clock:
-    clock = Clock().with_stream("F", "D").with_rows(0, {"F": table(BATCHES[0])})
+def arrived() -> EventTimeClock:
+    clock = EventTimeClock().with_stream("F", "D").with_rows(0, {"F": table(BATCHES[0])})
     for batch in (1, 2, 3, 4):
         clock = clock.after(batch, {"F": table(BATCHES[batch])})
     return clock
@@ -33,15 +33,15 @@ def arrived() -> Clock:
 
 def test_time_passes_when_rows_arrive_and_never_goes_back() -> None:
     clock = arrived()
-    assert {batch: moment["f"] for batch, moment in clock.moments} == LATEST
-    assert {batch: moment["f rows"] for batch, moment in clock.moments} == ROWS
+    assert {batch: moment["f"] for batch, moment in clock.vectors} == LATEST
+    assert {batch: moment["f rows"] for batch, moment in clock.vectors} == ROWS
     assert clock.rows("F") == 6
     assert clock.after_batch(1)["f"] == LATEST[1]
     assert clock.after_batch(-1) == {}
 
 
 def test_a_stream_without_rows_or_times_has_no_now() -> None:
-    clock = Clock().with_stream("F", "d").after(1, {"F": table([]), "G": pa.table({"a": [1, 2]})})
+    clock = EventTimeClock().with_stream("F", "d").after(1, {"F": table([]), "G": pa.table({"a": [1, 2]})})
     assert clock.now == {"f rows": 0, "g rows": 2}
 
 
@@ -53,4 +53,4 @@ def test_rows_that_are_kept_say_what_time_it_was(tmp_path: Path) -> None:
     layout = Layout({"d": DATE, "_row": INTEGER})
     runs = tuple(write_segments(part, tmp_path) for part in (kept.slice(0, 3), kept.slice(3)))
     relation = Relation(None, layout, tmp_path, runs)  # type: ignore[arg-type]
-    assert clock_of({"F": relation}, {"F": "d"}, [1, 2, 3, 4]) == arrived()
+    assert recover_clock({"F": relation}, {"F": "d"}, [1, 2, 3, 4]) == arrived()
