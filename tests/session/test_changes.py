@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from workbench.catalog.catalog import Catalog
-from workbench.engine.state import Held
+from workbench.engine.state import EngineState
 from workbench.errors import EngineError, SessionError
 from workbench.optimizer.statistics import StreamStatistics
 from workbench.options import Options
@@ -29,20 +29,20 @@ class Engine:
     """An engine without Spark: its state is whatever it was given last."""
 
     def __init__(self) -> None:
-        self.held = Held()
+        self.state = EngineState()
 
-    def hold(self, held: Held) -> None:
-        self.held = held
+    def replace_state(self, state: EngineState) -> None:
+        self.state = state
 
-    undo = hold
+    undo = replace_state
 
-    def settle(self, before: Held) -> None:
+    def settle(self, before: EngineState) -> None:
         pass
 
     def adopt(self, network: object, batch: int) -> None:
-        self.held = replace(self.held)
+        self.state = replace(self.state)
 
-    prune = adopt
+    expire = adopt
 
 
 class Spark:
@@ -79,7 +79,7 @@ def registered(runtime: Runtime, state: State, **texts: str) -> State:
 def test_a_change_that_fails_takes_the_planner_and_the_engine_back(store: StateStore, runtime: Runtime) -> None:
     with store.changing() as change:
         change.state = registered(runtime, change.state, q="SELECT a FROM t WHERE a > 1")
-    before, engine, network = store.last, runtime.engine.held, runtime.planner.catalog.network()
+    before, engine, network = store.last, runtime.engine.state, runtime.planner.catalog.network()
     for failure in (ValueError, KeyboardInterrupt):
         with pytest.raises(failure), store.changing() as change:
             runtime.planner.streams = STATISTICS
@@ -88,7 +88,7 @@ def test_a_change_that_fails_takes_the_planner_and_the_engine_back(store: StateS
             raise failure
         assert store.last is before
         assert runtime.planner.streams == before.statistics == {}
-        assert runtime.engine.held is engine is before.engine
+        assert runtime.engine.state is engine is before.engine
         assert runtime.planner.catalog.network() == network == before.network
 
 

@@ -248,7 +248,7 @@ class Run:
                 self.counts.refused[_kind_of_message(query)] += 1
             elif self._is_small(query):
                 bound[name] = views[name] = query
-        with self.planner.transaction():
+        with self.planner.catalog.transaction():
             network = self.planner.drop(self.network, [name for name in bound if name in self.queries])
             for name, query in bound.items():
                 planned = self.planner.register(network, name, query, eager=eager)

@@ -173,6 +173,6 @@ def test_a_registration_that_fails_leaves_everything_as_it_was(monkeypatch: pyte
 def test_a_rehearsal_changes_nothing() -> None:
     planner = Planner()
     before = registered(planner, [PAIRS[0].first])
-    with planner.rehearsal():
+    with planner.catalog.rehearsal():
         assert len(registered(planner, ["SELECT src FROM F WHERE code = 3"], before).queries) == 2
     assert planner.catalog.network() == before

@@ -371,6 +371,7 @@ def test_a_folder_in_use_is_never_overwritten(tmp_path: Path) -> None:
 # The log
 
 
+@pytest.mark.slow
 def test_rows_across_files_and_row_groups_equal_the_original(tmp_path: Path) -> None:
     rows = FILE_ROWS + ROW_GROUP_ROWS + 17
     table = numbered(rows)

@@ -75,7 +75,7 @@ class StateStore:
             before, catalog = self.last, self._runtime.planner.catalog
             change, number = Change(before), catalog.commits + 1
             try:
-                with self._runtime.planner.transaction():
+                with self._runtime.planner.catalog.transaction():
                     # Evaluate: the caller's transitions. Planning writes to the catalog, within the transaction; the
                     # engine writes new files, forces them to the disk, and holds the new rows for what comes next.
                     yield change

@@ -405,7 +405,7 @@ class Session:
         """
         state, planner = self._state, self.parts.planner
         logical = bind(sql, dialect or self.dialect, state.schema).named(name)[name]
-        with planner.rehearsal():
+        with planner.catalog.rehearsal():
             network = planner.drop(state.network, state.same_names([name]))
             planned = planner.register(network, name, logical)
         return NetworkView(planned.network, state.reports), ExplanationView.of(planned.explanation)

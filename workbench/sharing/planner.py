@@ -6,8 +6,7 @@ registration makes it all or nothing. What happens in which order is in ``pipeli
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from workbench.catalog.catalog import Catalog, QueryText
@@ -37,7 +36,8 @@ class Planner:
 
     Args:
         options: which means of sharing and optimization are on.
-        catalog: what is planned so far; a new one in memory unless given.
+        catalog: what is planned so far; a new one in memory unless given. Its ``transaction`` makes several changes all
+            or nothing, its ``rehearsal`` undoes them.
         streams: what is known of the data of each stream, by name in lower case.
 
     Example:
@@ -55,18 +55,6 @@ class Planner:
         if self._estimated is None or self._estimated.streams is not self.streams:
             self._estimated = Estimates(self.streams)
         return self._estimated
-
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """Several changes that happen together or, when one fails, not at all."""
-        with self.catalog.transaction():
-            yield
-
-    @contextmanager
-    def rehearsal(self) -> Iterator[None]:
-        """Changes that are planned, looked at, and undone."""
-        with self.catalog.rehearsal():
-            yield
 
     def refresh(self, network: Network) -> None:
         """Bring what the catalog derives from the whole network up to date: column maps (T8.1) and who is served."""

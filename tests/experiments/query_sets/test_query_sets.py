@@ -231,6 +231,7 @@ def test_boundaries_nulls_and_duplicates(duck: duckdb.DuckDBPyConnection) -> Non
     duck.execute("ROLLBACK")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", QUERY_SETS)
 def test_both_texts_have_the_same_answers(name: str, duck: duckdb.DuckDBPyConnection) -> None:
     """Three queries of each variant: as an analyst wrote them, and in DuckDB's plain words."""
@@ -240,6 +241,7 @@ def test_both_texts_have_the_same_answers(name: str, duck: duckdb.DuckDBPyConnec
             assert answers(duck, asked) == answers(duck, query.duckdb_sql), query.sql
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "least"),
     [*((name, 1.0) for name in CHAIN_SETS), ("med", 0.25), ("aggregate-fed", 0.9), ("aggregate-med", 0.3)],

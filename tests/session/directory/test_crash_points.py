@@ -81,7 +81,7 @@ def test_a_crash_anywhere(
             crashes.at(StoredSession, "write")
             crashes.at(engine_module, "force_to_disk")
             crashes.at(FileCollector, "collect")
-            crashes.at(engine_module, "written")
+            crashes.at(engine_module, "log_rows")
             crashes.at(Database, "run", lambda database, sql, *values: sql == "RELEASE level_0")
             change(session)
         states.append(survivors(session))

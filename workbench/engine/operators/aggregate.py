@@ -2,13 +2,13 @@
 
     Δγ(P)  =  γ(P′ ⋉ G) − γ(P ⋉ G)          G = the groups with rows in ΔP, P′ = P after the batch
 
-In: change of each parent (a Z-set). Out: change of the operator's rows, in which the old row of a touched group has
-weight -1 and its new row weight 1; and the change of the state, one row for each touched group with its partial
+In: change of each parent (a Z-set). Out: change of the operator's rows, in which the old row of a dirty group has
+weight -1 and its new row weight 1; and the change of the state, one row for each dirty group with its partial
 statistics. Fused operators are evaluated together; ``MEMBER`` says whose a row is.
 
 The change is grouped and written as a change of the state. Then what is stored for its groups is looked up by key and
 merged with it. That is one job where few rows change, by a plan that is kept. It is two jobs where many rows change, or
-where values are computed from all rows of the touched groups (``reads_rows``).
+where values are computed from all rows of the dirty groups (``reads_rows``).
 
 Source: thesis T4.2, Algorithm 4.1, made exact under retractions; Gupta, Mumick, Subrahmanian, Maintaining views
 incrementally.
@@ -53,10 +53,10 @@ def aggregate_delta(runner: Runner, operator: OperatorInput, plan: AggregatePlan
     if not hydrating and aggregate.tasks == 1 and (one_job := aggregate.in_one_job()) is not None:
         delta = runner.run(one_job)
         return replace(delta, state_segments=()), Delta(delta.state_segments)
-    touched = Delta(run_writing(aggregate.writes_state()))
-    if not touched.rows and not starting:
+    dirty = Delta(run_writing(aggregate.writes_state()))
+    if not dirty.rows and not starting:
         return NO_CHANGE, NO_CHANGE
-    return runner.run(aggregate.hydrates(touched) if hydrating else aggregate.changes(touched)), touched
+    return runner.run(aggregate.hydrates(dirty) if hydrating else aggregate.changes(dirty)), dirty
 
 
 @dataclass(frozen=True)
@@ -96,24 +96,24 @@ class _Aggregate:
         return self.runner.cached_without_exchange(self.plan, "both", depends_on, make)
 
     def writes_state(self) -> DataFrame:
-        """The plan of the first step: it writes the change of the state, a row for each touched group."""
+        """The plan of the first step: it writes the change of the state, a row for each dirty group."""
         operator, scans = self.operator, self._scans()
         job_input = self.runner.write_input(self.plan, operator.batch, operator.segments)
 
         def make() -> DataFrame:
             return writing_plan(self._state_change(job_input, scans), self.runner.folder(self.plan.name))
 
-        return self._cached("touching", (self.plan, scans), make)
+        return self._cached("state change", (self.plan, scans), make)
 
-    def changes(self, touched: Delta) -> DataFrame:
-        """The plan of the second step: the change of the rows of the touched groups."""
+    def changes(self, dirty: Delta) -> DataFrame:
+        """The plan of the second step: the change of the rows of the dirty groups."""
         operator, grouped = self.operator, self.grouped
         looked_up: dict[str, tuple[Scan | FusedScan, Run]] = {**self._stored()}
         if grouped.reads_rows:
             (rows,) = operator.segments
             looked_up["rows"] = (self._scan(0), (*rows.before, *rows.change))
-        job_input = self.runner.job_input(self.plan, "touched")
-        job_input.write(operator.batch, [InputRows(touched.segments, run) for _, run in looked_up.values()])
+        job_input = self.runner.job_input(self.plan, "dirty")
+        job_input.write(operator.batch, [InputRows(dirty.segments, run) for _, run in looked_up.values()])
         scans = {role: scan for role, (scan, _) in looked_up.items()}
 
         def make() -> DataFrame:
@@ -124,19 +124,19 @@ class _Aggregate:
                 frame = lookup.frame(spark, job_input, at, self.tasks)
                 views[role] = self.runner.bind(self.plan, role, frame)
             changed = change_frame(spark, job_input, 0, scans["state"], self.tasks)
-            parts = [self.runner.bind(self.plan, "touched", changed), views["state"]]
+            parts = [self.runner.bind(self.plan, "dirty", changed), views["state"]]
             one_task = self.tasks == 1
             rows = grouped_change(grouped, self.plan.produced, parts, views["stored"], views.get("rows"), one_task)
             return self.runner.spark_plan(rows, self.plan, self.tasks)
 
         return self._cached("rows", (self.plan, scans), make)
 
-    def hydrates(self, touched: Delta) -> DataFrame:
-        """The plan of the second step when the tree is hydrated: all groups are touched, and none was there before."""
+    def hydrates(self, dirty: Delta) -> DataFrame:
+        """The plan of the second step when the tree is hydrated: all groups are dirty, and none was there before."""
         operator, grouped = self.operator, self.grouped
         layout = Layout(grouped.state_columns)
-        groups = segments_frame(self.runner.spark, touched.segments, layout, layout.arrow.names, self.tasks)
-        parts = [self.runner.bind(self.plan, "touched", groups), *([] if grouped.groups else [empty_groups(grouped)])]
+        groups = segments_frame(self.runner.spark, dirty.segments, layout, layout.arrow.names, self.tasks)
+        parts = [self.runner.bind(self.plan, "dirty", groups), *([] if grouped.groups else [empty_groups(grouped)])]
         view = None
         if grouped.reads_rows:
             job_input = self.runner.job_input(self.plan)
@@ -162,7 +162,7 @@ class _Aggregate:
         return make() if self.tasks > 1 else self.runner.cached(self.plan, role, depends_on, make)
 
     def _stored(self) -> Mapping[str, tuple[Scan, Run]]:
-        """What is read of the state and of the operator's rows for the touched groups, and among which segments."""
+        """What is read of the state and of the operator's rows for the dirty groups, and among which segments."""
         relation, state, keys = self.operator.relation, self.operator.state, tuple(self.grouped.keys)
         assert relation is not None and state is not None
         return {

@@ -30,7 +30,7 @@ def merged_state(plan: GroupedPlan, state: DataFrame, whole: bool) -> DataFrame:
 
 
 def state_change(plan: GroupedPlan, changes: Sequence[str], one_task: bool) -> str:
-    """SQL of the change grouped: one row for each touched group, with its keys, parts, batch and weight 1.
+    """SQL of the change grouped: one row for each dirty group, with its keys, parts, batch and weight 1.
 
     Args:
         plan: how the operator runs.
@@ -58,7 +58,7 @@ def grouped_change(
     Args:
         plan: how the operator runs.
         produced: the columns of the result, besides ``_weight``.
-        parts: SQL of the touched groups' parts: their change, and their state before the batch where there was one.
+        parts: SQL of the dirty groups' parts: their change, and their state before the batch where there was one.
         stored: view of the operator's rows of these groups before the batch; ``None`` when there were none.
         rows: view of the parent's rows of these groups, where something is computed from them.
         one_task: whether all of it is for one task, which saves every shuffle.
@@ -73,12 +73,12 @@ def grouped_change(
 
 
 def change_of_found_groups(plan: GroupedPlan, produced: Columns, groups: str) -> str:
-    """SQL of the change of the operator's rows, where nothing is computed from all rows of the touched groups.
+    """SQL of the change of the operator's rows, where nothing is computed from all rows of the dirty groups.
 
     Args:
         plan: how the operator runs.
         produced: the columns of the result, besides ``_weight``.
-        groups: view of the touched groups' parts, and of the operator's rows of these groups (``StateLookup``). It is
+        groups: view of the dirty groups' parts, and of the operator's rows of these groups (``StateLookup``). It is
             read once, since reading it writes the change of the state.
     """
     values = [name for name in produced if name not in plan.keys]
@@ -106,7 +106,7 @@ def with_emitted_values(rows: str, emitted: str, plan: GroupedPlan, produced: Co
 
 
 def _entering(plan: GroupedPlan, produced: Columns, parts: Sequence[str], rows: str | None, one_task: bool) -> str:
-    """SQL of the rows of the touched groups after the batch: keys, values, and the number of copies as ``_weight``.
+    """SQL of the rows of the dirty groups after the batch: keys, values, and the number of copies as ``_weight``.
 
     Values computed from rows and values merged from parts meet in one grouping, which saves a join.
     """
@@ -131,7 +131,7 @@ def _entering(plan: GroupedPlan, produced: Columns, parts: Sequence[str], rows: 
 
 
 def _of_sessions(plan: GroupedPlan, sessions: Sessions, rows: str) -> str:
-    """SQL of the sessions of the touched groups' rows, which Spark computes from all of these rows."""
+    """SQL of the sessions of the dirty groups' rows, which Spark computes from all of these rows."""
     window = f"session_window({sessions.time}, '{sessions.gap} seconds')"
     values = [f"{sql} AS `{name}`" for name, sql in plan.holistic.items()]
     grouped = ", ".join([*(f"`{key}`" for key in plan.keys), window])

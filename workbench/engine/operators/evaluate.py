@@ -1,7 +1,7 @@
 """Which operator evaluates which kind of node.
 
-Every operator takes the changes of its parents (Z-sets) to the change of its tree: rows before the batch are looked up
-by key or by time, and never read as a whole. Hydration is the same step with all rows of the parents as the change.
+Every operator takes the changes of its parents (Z-sets) to the change of its tree. Rows before the batch are looked up
+by key or by time wherever there is one. Hydration is the same step with all rows of the parents as the change.
 """
 
 from __future__ import annotations

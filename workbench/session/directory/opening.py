@@ -139,7 +139,7 @@ class Opening:
         """Give the session its identity, if it has none, and write it beside the catalog."""
         if identity is None:
             identity = new_identity()
-            with self._runtime.planner.transaction():
+            with self._runtime.planner.catalog.transaction():
                 self._catalog.settings.put("session", identity)
         self._directory.write_identity(identity, self._catalog.commits)
 
