@@ -199,7 +199,7 @@ class NodeRows:
         )
         return SetOperation(
             SetOperator(operator),
-            tuple(Branch(self._read(r, rows_of), expressions_of(v)) for kind, r, rows_of, v in rows if kind == "veryorig"),
+            tuple(
                 Branch(self._read(r, required), expressions_of(v))
                 for kind, r, required, v in rows
                 if kind == "veryorig"
