@@ -110,15 +110,20 @@ def test_a_change_that_cannot_be_written_is_undone(
 def test_an_interrupt_after_the_commit_leaves_it_committed(
     store: StateStore, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    transaction = type(runtime.planner).transaction
+    catalog = runtime.planner.catalog
+    transaction, depth = catalog.transaction, 0
 
     @contextmanager
-    def interrupted(planner: Planner) -> Iterator[None]:
-        with transaction(planner):
+    def interrupted() -> Iterator[None]:
+        nonlocal depth
+        depth += 1
+        with transaction():
             yield
-        raise KeyboardInterrupt
+        depth -= 1
+        if not depth:
+            raise KeyboardInterrupt
 
-    monkeypatch.setattr(type(runtime.planner), "transaction", interrupted)
+    monkeypatch.setattr(catalog, "transaction", interrupted)
     with pytest.raises(KeyboardInterrupt), store.changing() as change:
         change.state = registered(runtime, change.state, q="SELECT a FROM t")
     assert list(store.last.queries) == ["q"] and runtime.planner.catalog.commits == 1
