@@ -173,20 +173,20 @@ class Catalog(Search):
             self._nodes_read[id_] = self._rows.read(id_, found[0])
         return self._nodes_read[id_]
 
-    def put_query(self, plan: QueryPlan, written: QueryText) -> None:
+    def put_query(self, plan: QueryPlan, query_text: QueryText) -> None:
         """Add a query, or replace the one of its name, which keeps its place in the order.
 
         Args:
             plan: where its answer is found.
-            written: its text.
+            query_text: its text.
         """
         with self.transaction():
             name, place = plan.name, self.database.first("SELECT position FROM queries WHERE name = ?", plan.name)
             before = self._take_out_query(name)
             (position,) = place or self.database.rows("SELECT coalesce(max(position), 0) + 1 FROM queries")[0]
-            wants, window = map(self._predicates.put, (plan.read.required, plan.window))
-            about = (written.sql, written.dialect, written.logical)
-            self.database.insert("queries", [(name, position, plan.read.root, wants, window, *about)])
+            required, window = map(self._predicates.put, (plan.read.required, plan.window))
+            text_columns = (query_text.sql, query_text.dialect, query_text.logical)
+            self.database.insert("queries", [(name, position, plan.read.root, required, window, *text_columns)])
             self.database.insert(
                 "query_outputs",
                 (
@@ -201,9 +201,9 @@ class Catalog(Search):
 
     def put_read(self, plan: QueryPlan) -> None:
         """Change the root and the nodes that a query of the catalog reads."""
-        written = self.query_text(plan.name)
-        assert written is not None
-        self.put_query(plan, written)
+        query_text = self.query_text(plan.name)
+        assert query_text is not None
+        self.put_query(plan, query_text)
 
     def put_plan(self, plan: QueryPlan) -> None:
         """Change the nodes that a query of the catalog reads."""

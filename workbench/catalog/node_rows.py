@@ -95,19 +95,19 @@ class NodeRows:
             case "source":
                 return Source(*self._row("SELECT stream, owner FROM sources WHERE node = ?", id_))
             case "selection":
-                parent, tested, root, wants = self._row(
+                parent, tested, root, required = self._row(
                     "SELECT direct_parent, direct_predicates, svoa, svoa_predicates FROM selection_topology"
                     " WHERE node = ?",
                     id_,
                 )
-                return Selection(self._read(root, wants), parent, self._predicates.predicate_set(tested))
+                return Selection(self._read(root, required), parent, self._predicates.predicate_set(tested))
             case "join":
                 return self._read_join(id_)
             case "aggregate":
                 return self._read_aggregate(id_)
             case "window":
-                _, parent, root, wants, within = self._row("SELECT * FROM window_topology WHERE node = ?", id_)
-                return Window(self._read(root, wants), self._predicates.predicate_set(within), parent)
+                _, parent, root, required, within = self._row("SELECT * FROM window_topology WHERE node = ?", id_)
+                return Window(self._read(root, required), self._predicates.predicate_set(within), parent)
             case _:
                 return self._read_set_operation(id_)
 
@@ -127,13 +127,13 @@ class NodeRows:
         assert row is not None
         return row
 
-    def _read(self, root: NodeId, wants: str) -> Read:
-        return Read(root, self._predicates.predicate_set(wants))
+    def _read(self, root: NodeId, required: str) -> Read:
+        return Read(root, self._predicates.predicate_set(required))
 
     def _jvoa(self, root: NodeId) -> tuple[NodeId | None, NodeId | None]:
         """The JVOAs of a selection: those of its root, when that is a join (Definition 6.16)."""
-        found = self._database.first("SELECT jvoa_left, jvoa_right FROM join_topology WHERE node = ?", root)
-        return (found[0], found[1]) if found else (None, None)
+        row = self._database.first("SELECT jvoa_left, jvoa_right FROM join_topology WHERE node = ?", root)
+        return (row[0], row[1]) if row else (None, None)
 
     def _read_join(self, id_: NodeId) -> Join:
         row = self._row("SELECT * FROM join_topology WHERE node = ?", id_)
@@ -142,9 +142,9 @@ class NodeRows:
         return Join(left_root, right_root, anchor, sets(predicates), left, right, sets(tested), *leaves)
 
     def _insert_aggregate(self, node: Aggregate) -> None:
-        wants = self._predicates.put(node.read.required)
+        required = self._predicates.put(node.read.required)
         vertical = int(node.finer is not None)
-        self._database.insert("aggregate_topology", [(node.id, node.parent, node.read.root, wants, vertical)])
+        self._database.insert("aggregate_topology", [(node.id, node.parent, node.read.root, required, vertical)])
         self._insert_groups("group_sets", node.id, node.groups)
         self._insert_groups("finer_group_sets", node.id, node.finer or ())
         self._database.insert(
@@ -158,10 +158,10 @@ class NodeRows:
 
     def _read_aggregate(self, id_: NodeId) -> Aggregate:
         row = self._row("SELECT * FROM aggregate_topology WHERE node = ?", id_)
-        _, parent, root, wants, vertical = row
+        _, parent, root, required, vertical = row
         statistics = self._database.column("SELECT json FROM aggregate_statistics WHERE node = ?", id_)
         return Aggregate(
-            self._read(root, wants),
+            self._read(root, required),
             self._groups("group_sets", id_),
             frozenset(map(statistic_of, statistics)),
             parent,
@@ -199,7 +199,11 @@ class NodeRows:
         )
         return SetOperation(
             SetOperator(operator),
-            tuple(Branch(self._read(r, wants), expressions_of(v)) for kind, r, wants, v in rows if kind == "veryorig"),
+            tuple(
+                Branch(self._read(r, required), expressions_of(v))
+                for kind, r, required, v in rows
+                if kind == "veryorig"
+            ),
             tuple((parent, expressions_of(values)) for kind, parent, _, values in rows if kind != "veryorig"),
             next((parent for kind, parent, *_ in rows if kind == "base"), None),
         )

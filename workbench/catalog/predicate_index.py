@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from workbench.catalog.codec import expression_json, expression_of
 from workbench.catalog.database import Database
-from workbench.catalog.ranges import admitted, stated
+from workbench.catalog.ranges import admitted_ranges, stated_ranges
 from workbench.catalog.schema import PREDICATE_USES
 from workbench.sql.algebra.expressions import digest, text
 from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet
@@ -56,7 +56,7 @@ class Predicates:
         for member, predicate in zip(members, predicates, strict=True):
             self._put_or(member, predicate)
         self._put_whole(_SETS, id_, str(predicates), members)
-        self._database.insert("predicate_set_ranges", ((*r, id_) for r in stated(predicates)))
+        self._database.insert("predicate_set_ranges", ((*r, id_) for r in stated_ranges(predicates)))
         self._sets[id_] = predicates
         return id_
 
@@ -85,7 +85,7 @@ class Predicates:
             return
         self._database.insert("literals", map(_literal_row, predicate.literals), missing=True)
         self._put_whole(_ORS, id_, str(predicate), list(map(literal_id, predicate.literals)))
-        self._database.insert("or_predicate_ranges", ((*r, id_) for r in admitted(predicate)))
+        self._database.insert("or_predicate_ranges", ((*r, id_) for r in admitted_ranges(predicate)))
         self._ors[id_] = predicate
 
     def _put_whole(self, layer: _Layer, id_: str, readable: str, members: list[str]) -> None:

@@ -26,23 +26,23 @@ IMPOSSIBLE: Range = ("", LOWEST, LOWEST)
 _WHOLE = 2**63
 
 
-def admitted(predicate: ORPred) -> list[Range]:
+def admitted_ranges(predicate: ORPred) -> list[Range]:
     """Between which values each expression that an ORPred tests satisfies it.
 
     Example:
         >>> from workbench.sql.algebra.expressions import Column, Constant
         >>> from workbench.sql.predicates.cnf import Literal, Operator, or_pred
         >>> from workbench.sql.algebra.types import INTEGER
-        >>> admitted(or_pred([Literal(Column("a", INTEGER), Operator.GT, Constant(5, INTEGER))]))
+        >>> admitted_ranges(or_pred([Literal(Column("a", INTEGER), Operator.GT, Constant(5, INTEGER))]))
         [('0"a":integer', 6, b'')]
     """
     sets: dict[Subject, ValueSet] = {}
-    for about, values in map(subject_and_values, predicate.literals):
-        sets[about] = sets.get(about, EMPTY).union(values)
-    return [_range(about, values) for about, values in sets.items()]
+    for subject, values in map(subject_and_values, predicate.literals):
+        sets[subject] = sets.get(subject, EMPTY).union(values)
+    return [_range(subject, values) for subject, values in sets.items()]
 
 
-def stated(predicates: PredSet) -> list[Range]:
+def stated_ranges(predicates: PredSet) -> list[Range]:
     """Between which values a PredSet says that each expression is, in any case or in a branch of a disjunction."""
     known = facts(predicates)
     if not known.satisfiable:
@@ -50,7 +50,7 @@ def stated(predicates: PredSet) -> list[Range]:
     return _distinct([*known.sets.items(), *(item for a in known.alternatives for item in a.items())])
 
 
-def telling(predicates: PredSet) -> list[Range] | None:
+def required_ranges(predicates: PredSet) -> list[Range] | None:
     """The ranges of which an ORPred must contain one to be implied; ``None`` when everything is.
 
     Of a disjunction one branch is enough, since all of them must be contained.
@@ -62,13 +62,13 @@ def telling(predicates: PredSet) -> list[Range] | None:
 
 
 def _distinct(items: Iterable[tuple[Subject, ValueSet]]) -> list[Range]:
-    return list(dict.fromkeys(_range(about, values) for about, values in items))
+    return list(dict.fromkeys(_range(subject, values) for subject, values in items))
 
 
-def _range(about: Subject, values: ValueSet) -> Range:
+def _range(subject: Subject, values: ValueSet) -> Range:
     """No value at all is a range that every range contains."""
     low, high = (values.intervals[0][0], values.intervals[-1][1]) if values.intervals else (TOP, BOTTOM)
-    return about.identity, _ordered(low), _ordered(high)
+    return subject.identity, _ordered(low), _ordered(high)
 
 
 def _ordered(cut: Cut) -> SqlValue:

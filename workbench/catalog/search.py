@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from workbench.catalog.database import Database
 from workbench.catalog.predicate_index import Predicates, predicate_set_id
-from workbench.catalog.ranges import IMPOSSIBLE, LOWEST, Range, admitted, telling
+from workbench.catalog.ranges import IMPOSSIBLE, LOWEST, Range, admitted_ranges, required_ranges
 from workbench.network.nodes import NodeId, Read
 from workbench.sql.predicates.cnf import TRUE, PredSet
 from workbench.sql.predicates.implication import implies
@@ -44,21 +44,21 @@ class Search:
         """All joins of two roots."""
         return self._nodes(_joins(left_root, right_root))
 
-    def joins_subsuming(self, left_root: NodeId, right_root: NodeId, wants: PredSet) -> list[NodeId]:
-        """The joins of two roots that have all rows that ``wants`` asks for: it implies what they test."""
-        return self._subsuming(_joins(left_root, right_root), wants)
+    def joins_subsuming(self, left_root: NodeId, right_root: NodeId, required: PredSet) -> list[NodeId]:
+        """The joins of two roots that have all rows that ``required`` asks for: it implies what they test."""
+        return self._subsuming(_joins(left_root, right_root), required)
 
-    def joins_subsumed(self, left_root: NodeId, right_root: NodeId, wants: PredSet) -> list[NodeId]:
-        """The joins of two roots all whose rows satisfy ``wants``."""
-        return self._subsumed(_joins(left_root, right_root), wants)
+    def joins_subsumed(self, left_root: NodeId, right_root: NodeId, required: PredSet) -> list[NodeId]:
+        """The joins of two roots all whose rows satisfy ``required``."""
+        return self._subsumed(_joins(left_root, right_root), required)
 
-    def selections_subsuming(self, root: NodeId, wants: PredSet) -> list[NodeId]:
-        """The selections of a root that have all rows that ``wants`` asks for."""
-        return self._subsuming(_selections(root), wants)
+    def selections_subsuming(self, root: NodeId, required: PredSet) -> list[NodeId]:
+        """The selections of a root that have all rows that ``required`` asks for."""
+        return self._subsuming(_selections(root), required)
 
-    def selections_subsumed(self, root: NodeId, wants: PredSet) -> list[NodeId]:
-        """The selections of a root all whose rows satisfy ``wants``."""
-        return self._subsumed(_selections(root), wants)
+    def selections_subsumed(self, root: NodeId, required: PredSet) -> list[NodeId]:
+        """The selections of a root all whose rows satisfy ``required``."""
+        return self._subsumed(_selections(root), required)
 
     def selections_of(self, root: NodeId) -> list[NodeId]:
         """All selections of a root's tree."""
@@ -69,7 +69,7 @@ class Search:
         return self._ordered("SELECT node FROM selection_topology WHERE direct_parent = ?", parent)
 
     def reads_of(self, root: NodeId, kind: str | None = None) -> list[tuple[str, PredSet]]:
-        """Who reads a root, each with the rows it wants; once for each side or branch.
+        """The readers of a root, each with the rows it requires; once for each side or branch.
 
         Args:
             root: the root that is read.
@@ -81,7 +81,7 @@ class Search:
             root,
             kind,
         )
-        return [(reader, self._predicates.predicate_set(wants)) for reader, wants in rows]
+        return [(reader, self._predicates.predicate_set(required)) for reader, required in rows]
 
     def required_of(self, root: NodeId) -> list[PredSet]:
         """The different PredSets that are read of a root."""
@@ -104,20 +104,20 @@ class Search:
             predicate_set_id(read.required),
         )
 
-    def _subsuming(self, scope: _Scope, wants: PredSet) -> list[NodeId]:
-        ranges = telling(wants)
+    def _subsuming(self, scope: _Scope, required: PredSet) -> list[NodeId]:
+        ranges = required_ranges(required)
         if ranges is None:
             return self._nodes(scope)
         few = self._few(scope)
         candidates = self._implied(scope, ranges) if few is None else few
-        return self._nodes(scope, [id_ for id_ in candidates if implies(wants, self._predicates.predicate_set(id_))])
+        return self._nodes(scope, [id_ for id_ in candidates if implies(required, self._predicates.predicate_set(id_))])
 
-    def _subsumed(self, scope: _Scope, wants: PredSet) -> list[NodeId]:
-        if not wants:
+    def _subsumed(self, scope: _Scope, required: PredSet) -> list[NodeId]:
+        if not required:
             return self._nodes(scope)
         few = self._few(scope)
-        candidates = self._implying(scope, wants) if few is None else few
-        return self._nodes(scope, [id_ for id_ in candidates if implies(self._predicates.predicate_set(id_), wants)])
+        candidates = self._implying(scope, required) if few is None else few
+        return self._nodes(scope, [id_ for id_ in candidates if implies(self._predicates.predicate_set(id_), required)])
 
     def _few(self, scope: _Scope) -> list[str] | None:
         """The PredSets of a scope, if they are few."""
@@ -133,37 +133,37 @@ class Search:
             CROSS JOIN predicate_sets s ON s.id = m.predicate_set
             GROUP BY m.predicate_set HAVING COUNT(*) = s.size
             AND EXISTS (SELECT 1 FROM {scope.table} WHERE {scope.where} AND {scope.predicates} = m.predicate_set)"""
-        found = json.dumps(self._or_predicates(ranges))
-        return [*self.database.column(complete, found, *scope.roots), predicate_set_id(TRUE)]
+        implied = json.dumps(self._or_predicates(ranges))
+        return [*self.database.column(complete, implied, *scope.roots), predicate_set_id(TRUE)]
 
     def _or_predicates(self, ranges: list[Range]) -> list[str]:
         """The ORPreds that let some expression have all the values of a range."""
-        found: dict[str, None] = {}
-        for about, low, high in ranges:
+        or_predicates: dict[str, None] = {}
+        for subject, low, high in ranges:
             rows = self.database.column(
                 """SELECT or_predicate FROM or_predicate_ranges WHERE subject = ?1 AND low = ?4 AND high >= ?3
                 UNION ALL SELECT or_predicate FROM or_predicate_ranges
                 WHERE subject = ?1 AND low > ?4 AND low <= ?2 AND high >= ?3""",
-                about, low, high, LOWEST,
+                subject, low, high, LOWEST,
             )  # fmt: skip
-            found.update(dict.fromkeys(rows))
-        return list(found)
+            or_predicates.update(dict.fromkeys(rows))
+        return list(or_predicates)
 
-    def _implying(self, scope: _Scope, wants: PredSet) -> list[str]:
+    def _implying(self, scope: _Scope, required: PredSet) -> list[str]:
         """The PredSets that say enough of some expression of every wanted ORPred, and those nothing satisfies."""
-        found = [self._stating([*admitted(predicate), IMPOSSIBLE]) for predicate in wants]
+        stating = [self._stating([*admitted_ranges(predicate), IMPOSSIBLE]) for predicate in required]
         used = f"SELECT DISTINCT {scope.predicates} FROM {scope.table} WHERE {scope.where}"
-        candidates = json.dumps([*set.intersection(*found)])
+        candidates = json.dumps([*set.intersection(*stating)])
         return self.database.column(f"{used} AND {scope.predicates} IN {_LIST}", *scope.roots, candidates)
 
     def _stating(self, ranges: list[Range]) -> set[str]:
         """The PredSets that say of some expression that it is within a range."""
         return {
             id_
-            for about, low, high in ranges
+            for subject, low, high in ranges
             for id_ in self.database.column(
                 "SELECT predicate_set FROM predicate_set_ranges WHERE subject = ? AND low >= ? AND high <= ?",
-                about,
+                subject,
                 low,
                 high,
             )

@@ -135,8 +135,8 @@ def damage_of(directory: SessionDirectory, stored: StoredSession, verifier: File
             (arrived if stored_segment.part == ARRIVED else trees).setdefault(stored_segment.owner, problem)
     streams = dict(files.log_problems)
     for name, log in files.logs.items():
-        if found := [problems[file.path] for file in log if file.path in problems]:
-            streams[name] = found[0]
+        if broken := [problems[file.path] for file in log if file.path in problems]:
+            streams[name] = broken[0]
     functions, distrusted = dict[str, str](), dict[str, str]()
     for function in stored.functions.all():
         not_trusted = function.why_not_trusted(trust)
