@@ -13,7 +13,7 @@ from workbench.notebook.display import ProgressLine
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from workbench.notebook.session import Session
+    from workbench.session.session import Session
 
 
 class SparkStart:
@@ -47,7 +47,7 @@ class SparkStart:
 
 
 def _open_folder(path: str, trust: bool | None = None) -> Session:
-    from workbench.notebook.session import Session
+    from workbench.session.session import Session
 
     return Session.open(path, trust=trust)
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from workbench.notebook.session import Session
+    from workbench.session.session import Session as PlainSession
 
 current_context: NotebookContext | None = None
 """The context of this process: a kernel serves one notebook."""
@@ -47,7 +48,9 @@ class ArgusMagics(Magics):
         if cell is not None:
             self._run(cell_magic, line, cell)
         elif not line.strip():
-            display(self.context.session.panel())
+            from workbench.notebook.panel.panel import Panel  # widgets take a moment to import
+
+            display(Panel(self.context.session, self.context.session.player))
         else:
             name, _, rest = line.strip().partition(" ")
             self._run(find(name), rest)
@@ -87,7 +90,7 @@ def install(shell: InteractiveShell, context: NotebookContext) -> None:
     formatters["image/svg+xml"].for_type(NetworkView, lambda network: picture(network).svg)
 
 
-def get_session() -> Session:
+def get_session() -> PlainSession:
     """The session the magics work with; made, once Spark is ready, if there is none yet.
 
     Raises:
@@ -96,7 +99,7 @@ def get_session() -> Session:
     return _loaded().session
 
 
-def use(session: Session) -> None:
+def use(session: PlainSession) -> None:
     """Let the magics work with a session made by hand.
 
     Raises:
