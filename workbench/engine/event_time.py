@@ -1,4 +1,4 @@
-"""The event-time clock: the event-time vector after every batch (design 3.6).
+"""The event-time clock: the event-time vector after every batch.
 
 A vector has one time for each stream: the largest event time that it has brought. So time passes only when rows arrive,
 and a replay gives the same times. A vector is not a watermark: a watermark promises that no earlier row will come, and
