@@ -191,8 +191,8 @@ quarantined, 2 rows that do not fit:
   line 5: 2 fields instead of 3"""
 STREAMS = """\
 stream     read  of rows  batch  time       quarantined
-Transfers     4        6      2  tran_date          0
-Fees          0        3      2  paid_on            2"""
+Transfers     4        6      2  tran_date            0
+Fees          0        3      2  paid_on              2"""
 PAST_THE_END = """\
 batches 2 to 3: 5 rows in # s, # ms a batch; the streams have ended
 new results
