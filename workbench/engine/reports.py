@@ -120,7 +120,7 @@ class BatchReport:
     batch: int
     rows: int
     seconds: float
-    operators: tuple[OperatorReport, ...]
+    operators: Sequence[OperatorReport]
     changes: Mapping[str, int] = field(default_factory=dict)
     arrived: Mapping[str, int] = field(default_factory=dict)
     late_rows: Mapping[str, int] = field(default_factory=dict)

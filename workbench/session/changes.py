@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from workbench.engine.spark.failures import SparkMonitor, translate_errors
 from workbench.errors import EnvironmentProblem
@@ -84,7 +85,7 @@ class StateStore:
                         # Make durable: before the catalog names them. The engine's own files already are.
                         self._force_new_logs(before, change.state)
                         # Commit: the end of the transaction.
-                        StoredSession(self.directory, catalog).write(before, change.state)
+                        self._stored.write(before, change.state)
             except BaseException:
                 # An interrupt can come when everything is done.
                 if self._has_committed(number):
@@ -96,10 +97,15 @@ class StateStore:
 
     def _settle(self, before: State, after: State) -> None:
         # Adopt: in one assignment, so that whoever reads sees the state before or the one after.
-        self.last = after
+        self.last = replace(after, reports=self._stored.without_older_operators(after.reports))
         # Remove: what only the state before named, once nobody reads it any more.
         self._runtime.engine.settle(before.engine)
         self.directory.committed(self._runtime.planner.catalog.commits)
+
+    @cached_property
+    def _stored(self) -> StoredSession:
+        # Only who may write has one: a session that follows another reads a new copy of the catalog each time.
+        return StoredSession(self.directory, self._runtime.planner.catalog)
 
     def _undo(self, before: State) -> None:
         """Take the engine and the planner back; the catalog has gone back with its transaction."""

@@ -11,6 +11,7 @@ from sql.bind_schema import SCHEMA
 from workbench.catalog.catalog import Catalog
 from workbench.catalog.codec import decode, encode, present_json
 from workbench.engine.reports import BatchReport, OperatorReport
+from workbench.session.directory import stored_session
 from workbench.session.directory.directory import SessionDirectory
 from workbench.session.directory.stored_session import StoredSession
 from workbench.session.state import QueryRecord, State
@@ -100,3 +101,22 @@ def test_reports_come_back_and_are_replaced_when_a_session_has_gone_back(stored:
     assert stored.reports() == reports
     stored.write(State(reports=reports), State(reports=reports[:1]))
     assert stored.reports() == reports[:1]
+
+
+def test_operators_of_older_batches_are_in_the_catalog_alone(
+    stored: StoredSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stored_session, "RECENT", 2)
+    operator = OperatorReport("F1", ("F1",), 5, 3, 0.5, {"F1": 5})
+    everything = tuple(BatchReport(n, 5, 0.5, (operator,) * n, {"q": n}, {"t": 5}, {}) for n in (1, 2, 3, 4))
+    in_memory = tuple[BatchReport, ...]()
+    for report in everything:
+        stored.write(State(reports=in_memory), State(reports=(*in_memory, report)))
+        in_memory = stored.without_older_operators((*in_memory, report))
+    for reports in (in_memory, stored.reports()):
+        assert [isinstance(report.operators, tuple) for report in reports] == [False, False, True, True]
+        assert reports == everything
+        assert reports[1].operators[0] == operator and len(reports[1].operators) == 2
+        assert reports[1].operator_of("F1") == operator
+    stored.write(State(reports=in_memory), State(reports=everything[:1]))
+    assert stored.reports() == everything[:1]

@@ -5,9 +5,9 @@ The network is not written here: planning writes its nodes and plans as it goes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar, overload
 
 from workbench.catalog.catalog import Catalog
 from workbench.catalog.records import Records, Rows
@@ -28,6 +28,9 @@ class _Named(Protocol):
 
 
 N = TypeVar("N", bound=_Named)
+
+RECENT = 100
+"""Of so many batches the reports of operators are in memory; of older ones they are in the catalog alone."""
 
 _BATCHES = Rows(BatchReport, "operators")
 _OPERATORS = Rows(OperatorReport, "nodes")
@@ -68,6 +71,38 @@ class View:
 
     name: str
     logical: LogicalQuery
+
+
+class StoredOperators(Sequence[OperatorReport]):
+    """The operators of an older batch, read from the catalog whenever somebody looks at them.
+
+    A session that runs for days would otherwise grow by them: some kilobytes a batch for each operator.
+
+    Args:
+        batch: its number.
+        read: reads the operators of a batch.
+    """
+
+    def __init__(self, batch: int, read: Callable[[int], tuple[OperatorReport, ...]]) -> None:
+        self._batch, self._read = batch, read
+
+    @overload
+    def __getitem__(self, at: int) -> OperatorReport: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[OperatorReport, ...]: ...
+    def __getitem__(self, at: int | slice) -> OperatorReport | tuple[OperatorReport, ...]:
+        return self._read(self._batch)[at]
+
+    def __iter__(self) -> Iterator[OperatorReport]:
+        return iter(self._read(self._batch))
+
+    def __len__(self) -> int:
+        return len(self._read(self._batch))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 class StoredSession:
@@ -112,20 +147,35 @@ class StoredSession:
 
     def reports(self) -> tuple[BatchReport, ...]:
         """The reports of all batches, in order."""
-        places, operators = Places(), dict[int, list[OperatorReport]]()
-        for batch, *row in self._database.rows(
-            f"SELECT batch, {_OPERATORS.columns} FROM operator_timings ORDER BY batch, position"
-        ):
-            fields = _OPERATORS.fields(tuple(row))
-            counts = places.counts(fields["node_rows"])
-            report = OperatorReport(**{**fields, "nodes": tuple(counts), "node_rows": counts})
-            operators.setdefault(batch, []).append(report)
-        reports = []
-        for batch_row in self._database.rows(f"SELECT {_BATCHES.columns} FROM batches ORDER BY batch"):
-            fields = _BATCHES.fields(batch_row)
+        places, reports = Places(), list[BatchReport]()
+        for row in self._database.rows(f"SELECT {_BATCHES.columns} FROM batches ORDER BY batch"):
+            fields = _BATCHES.fields(row)
             fields["changes"] = places.counts(fields["changes"])
-            reports.append(BatchReport(**fields, operators=tuple(operators.get(fields["batch"], ()))))
+            reports.append(BatchReport(**fields, operators=()))
+        older = tuple(self._with_stored_operators(report) for report in reports[:-RECENT])
+        return (*older, *(replace(r, operators=self.operators(r.batch, places)) for r in reports[-RECENT:]))
+
+    def operators(self, batch: int, places: Places | None = None) -> tuple[OperatorReport, ...]:
+        """The reports of the operators of a batch; ``places``: of the names of nodes, shared with other reports."""
+        places, reports = places or Places(), list[OperatorReport]()
+        for row in self._database.rows(
+            f"SELECT {_OPERATORS.columns} FROM operator_timings WHERE batch = ? ORDER BY position", batch
+        ):
+            fields = _OPERATORS.fields(row)
+            counts = places.counts(fields["node_rows"])
+            reports.append(OperatorReport(**{**fields, "nodes": tuple(counts), "node_rows": counts}))
         return tuple(reports)
+
+    def without_older_operators(self, reports: tuple[BatchReport, ...]) -> tuple[BatchReport, ...]:
+        """Reports that have been stored, with the operators of recent batches alone in memory."""
+        older, recent = reports[:-RECENT], reports[-RECENT:]
+        if not older or isinstance(older[-1].operators, StoredOperators):
+            return reports
+        kept = (r if isinstance(r.operators, StoredOperators) else self._with_stored_operators(r) for r in older)
+        return (*kept, *recent)
+
+    def _with_stored_operators(self, report: BatchReport) -> BatchReport:
+        return replace(report, operators=StoredOperators(report.batch, self.operators))
 
     def _explanation(self, query: str) -> dict[str, Explanation]:
         rows = self._catalog.decisions(query)
