@@ -15,6 +15,7 @@ column ``amount`` of the second leaf is ``amount_2``; leaves count from 1, left 
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -64,7 +65,7 @@ class Read:
         return f"{self.root}{self.required.identity}"
 
 
-class _Identified:
+class _Identified(ABC):
     """A node's id: a letter for its kind and the digest of what it computes."""
 
     _letter: ClassVar[str]
@@ -74,9 +75,9 @@ class _Identified:
         """The node's id."""
         return self._letter + digest(self._computation(), ID_DIGITS)
 
+    @abstractmethod
     def _computation(self) -> str:
         """What the node computes, in canonical form."""
-        raise NotImplementedError
 
 
 class _Unary(_Identified):

@@ -12,7 +12,7 @@ from workbench.catalog.catalog import Catalog
 from workbench.catalog.codec import decode, encode, present_json
 from workbench.engine.reports import BatchReport, OperatorReport
 from workbench.session.directory import stored_session
-from workbench.session.directory.directory import SessionDirectory
+from workbench.session.directory.directory import CATALOG, SessionDirectory
 from workbench.session.directory.stored_session import StoredSession
 from workbench.session.state import QueryRecord, State
 from workbench.sharing.decisions import Explanation
@@ -76,7 +76,7 @@ def record(name: str, sql: str, id_: str, **changed: object) -> QueryRecord:
 
 @pytest.fixture
 def stored(tmp_path: Path) -> StoredSession:
-    return StoredSession(SessionDirectory(tmp_path), Catalog())
+    return StoredSession(SessionDirectory(tmp_path), Catalog(tmp_path / CATALOG))
 
 
 def test_queries_come_back_in_the_order_of_registration(stored: StoredSession) -> None:

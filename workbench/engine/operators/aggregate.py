@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from pyspark.sql import DataFrame
 
 from workbench.engine.operators.aggregate_sql import (
-    change_of_found_groups,
+    change_of_dirty_groups,
     empty_groups,
     grouped_change,
     state_change,
@@ -89,7 +89,7 @@ class _Aggregate:
             lookup = StateLookup(state, rows, job_input, len(scans), folder)
             groups_view = self.runner.bind(self.plan, "found", lookup.frame(groups))
             return self.runner.spark_plan(
-                change_of_found_groups(self.grouped, self.plan.produced, groups_view), self.plan, 1
+                change_of_dirty_groups(self.grouped, self.plan.produced, groups_view), self.plan, 1
             )
 
         depends_on = (self.plan, scans, state, rows)

@@ -72,7 +72,7 @@ def grouped_change(
     return f"SELECT * FROM ({summed}) WHERE {WEIGHT} <> 0"
 
 
-def change_of_found_groups(plan: GroupedPlan, produced: Columns, groups: str) -> str:
+def change_of_dirty_groups(plan: GroupedPlan, produced: Columns, groups: str) -> str:
     """SQL of the change of the operator's rows, where nothing is computed from all rows of the dirty groups.
 
     Args:

@@ -109,7 +109,7 @@ class IndexJoin:
         """The pairs of rows with those of a segment, without those that an earlier access path finds."""
         for at, partners in lookup.candidates(segment):
             if len(self.paths) > 1:
-                first = first_found_by(self.paths, lookup.path, *lookup.keys(segment, at, partners))
+                first = is_first_path(self.paths, lookup.path, *lookup.keys(segment, at, partners))
                 at, partners = at[first], partners[first]
             yield self._joined(*lookup.rows_of(segment, at, partners))
 
@@ -202,7 +202,7 @@ def _halves(task: TaskInput, first: int = 0) -> Iterator[tuple[Run, Run, int]]:
     yield other.change, looks.before, 1 - first
 
 
-def first_found_by(paths: Sequence[AccessPath], path: AccessPath, left: pa.RecordBatch, right: pa.RecordBatch) -> Mask:
+def is_first_path(paths: Sequence[AccessPath], path: AccessPath, left: pa.RecordBatch, right: pa.RecordBatch) -> Mask:
     """Which pairs an access path finds that none before it finds.
 
     Values decide, not their hashes, so that a collision neither doubles a pair nor loses it.

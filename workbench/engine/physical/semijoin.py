@@ -61,7 +61,7 @@ def plan_lookups(
     full = [predicates for nodes, predicates in required.items() if len(nodes) > 1 or nodes[0] not in semijoins]
     paths = access_paths(join, full) if full else ()
     # What a path finds for other readers anyway is stored as a whole.
-    semijoins = {node: left for node, some in semijoins.items() if (left := _not_found_by(paths, some))}
+    semijoins = {node: left for node, some in semijoins.items() if (left := _outside_paths(paths, some))}
     if (full and not paths) or len(paths) + len(all_of(semijoins)) > MOST_PATHS:
         return access_paths(join, required.values()), {}
     return paths, semijoins
@@ -72,7 +72,7 @@ def all_of(semijoins: Mapping[NodeId, frozenset[Semijoin]]) -> tuple[Semijoin, .
     return tuple(sorted(frozenset[Semijoin]().union(*semijoins.values()), key=str))
 
 
-def _not_found_by(paths: Collection[AccessPath], semijoins: frozenset[Semijoin]) -> frozenset[Semijoin]:
+def _outside_paths(paths: Collection[AccessPath], semijoins: frozenset[Semijoin]) -> frozenset[Semijoin]:
     return frozenset(s for s in semijoins if not any(path.finds(s.path) for path in paths))
 
 

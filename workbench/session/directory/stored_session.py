@@ -5,15 +5,18 @@ The network is not written here: planning writes its nodes and plans as it goes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeVar, overload
+from pathlib import Path
+from typing import Any, Protocol, TypeVar, overload
 
 from workbench.catalog.catalog import Catalog
+from workbench.catalog.database import reading
 from workbench.catalog.records import Records, Rows
 from workbench.engine.manifest import Manifest
 from workbench.engine.reports import BatchReport, OperatorReport, Places
-from workbench.session.directory.directory import SessionDirectory
+from workbench.session.directory.directory import CATALOG, SessionDirectory
 from workbench.session.directory.stored_functions import StoredFunction
 from workbench.session.state import QueryRecord, State
 from workbench.sharing.decisions import Explanation
@@ -34,6 +37,7 @@ RECENT = 100
 
 _BATCHES = Rows(BatchReport, "operators")
 _OPERATORS = Rows(OperatorReport, "nodes")
+_OPERATORS_OF_A_BATCH = f"SELECT {_OPERATORS.columns} FROM operator_timings WHERE batch = ? ORDER BY position"
 
 
 @dataclass(frozen=True)
@@ -74,35 +78,43 @@ class View:
 
 
 class StoredOperators(Sequence[OperatorReport]):
-    """The operators of an older batch, read from the catalog whenever somebody looks at them.
+    """The operators of an older batch, read from the catalog's file whenever somebody looks at them.
 
-    A session that runs for days would otherwise grow by them: some kilobytes a batch for each operator.
+    A session that runs for days would otherwise grow by them: some kilobytes a batch for each operator. Each look has a
+    connection of its own, since any thread may look while another one commits.
 
     Args:
+        catalog: the file.
         batch: its number.
-        read: reads the operators of a batch.
+
+    Raises:
+        CatalogError: when they are looked at and the file is gone, as after a temporary session is closed.
     """
 
-    def __init__(self, batch: int, read: Callable[[int], tuple[OperatorReport, ...]]) -> None:
-        self._batch, self._read = batch, read
+    def __init__(self, catalog: Path, batch: int) -> None:
+        self._catalog, self._batch = catalog, batch
 
     @overload
     def __getitem__(self, at: int) -> OperatorReport: ...
     @overload
     def __getitem__(self, at: slice) -> tuple[OperatorReport, ...]: ...
     def __getitem__(self, at: int | slice) -> OperatorReport | tuple[OperatorReport, ...]:
-        return self._read(self._batch)[at]
+        return self._stored()[at]
 
     def __iter__(self) -> Iterator[OperatorReport]:
-        return iter(self._read(self._batch))
+        return iter(self._stored())
 
     def __len__(self) -> int:
-        return len(self._read(self._batch))
+        return len(self._stored())
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # reports hold mappings, which have no hash
+
+    def _stored(self) -> tuple[OperatorReport, ...]:
+        with closing(reading(self._catalog)) as connection:
+            return _operator_reports(connection.execute(_OPERATORS_OF_A_BATCH, (self._batch,)), Places())
 
 
 class StoredSession:
@@ -116,6 +128,7 @@ class StoredSession:
     def __init__(self, directory: SessionDirectory, catalog: Catalog) -> None:
         database = catalog.database
         self._database = database
+        self._file = directory.path / CATALOG
         self._catalog = catalog
         self.settings = catalog.settings
         self.streams = Records(database, "streams", StoredStream)
@@ -153,18 +166,7 @@ class StoredSession:
             fields["changes"] = places.counts(fields["changes"])
             reports.append(BatchReport(**fields, operators=()))
         older = tuple(self._with_stored_operators(report) for report in reports[:-RECENT])
-        return (*older, *(replace(r, operators=self.operators(r.batch, places)) for r in reports[-RECENT:]))
-
-    def operators(self, batch: int, places: Places | None = None) -> tuple[OperatorReport, ...]:
-        """The reports of the operators of a batch; ``places``: of the names of nodes, shared with other reports."""
-        places, reports = places or Places(), list[OperatorReport]()
-        for row in self._database.rows(
-            f"SELECT {_OPERATORS.columns} FROM operator_timings WHERE batch = ? ORDER BY position", batch
-        ):
-            fields = _OPERATORS.fields(row)
-            counts = places.counts(fields["node_rows"])
-            reports.append(OperatorReport(**{**fields, "nodes": tuple(counts), "node_rows": counts}))
-        return tuple(reports)
+        return (*older, *(self._with_operators(report, places) for report in reports[-RECENT:]))
 
     def without_older_operators(self, reports: tuple[BatchReport, ...]) -> tuple[BatchReport, ...]:
         """Reports that have been stored, with the operators of recent batches alone in memory."""
@@ -175,7 +177,11 @@ class StoredSession:
         return (*kept, *recent)
 
     def _with_stored_operators(self, report: BatchReport) -> BatchReport:
-        return replace(report, operators=StoredOperators(report.batch, self.operators))
+        return replace(report, operators=StoredOperators(self._file, report.batch))
+
+    def _with_operators(self, report: BatchReport, places: Places) -> BatchReport:
+        rows = self._database.rows(_OPERATORS_OF_A_BATCH, report.batch)
+        return replace(report, operators=_operator_reports(rows, places))
 
     def _explanation(self, query: str) -> dict[str, Explanation]:
         rows = self._catalog.decisions(query)
@@ -199,6 +205,16 @@ class StoredSession:
             self._database.insert("batches", [_BATCHES.row(report)], columns=_BATCHES.columns)
             rows = ((report.batch, place, *_OPERATORS.row(o)) for place, o in enumerate(report.operators))
             self._database.insert("operator_timings", rows, columns=f"batch, position, {_OPERATORS.columns}")
+
+
+def _operator_reports(rows: Iterable[tuple[Any, ...]], places: Places) -> tuple[OperatorReport, ...]:
+    """Rows of ``_OPERATORS_OF_A_BATCH`` as reports; ``places``: of the names of nodes, shared with other reports."""
+    reports = []
+    for row in rows:
+        fields = _OPERATORS.fields(row)
+        counts = places.counts(fields["node_rows"])
+        reports.append(OperatorReport(**{**fields, "nodes": tuple(counts), "node_rows": counts}))
+    return tuple(reports)
 
 
 def _stored_streams(state: State) -> Mapping[str, StoredStream]:
