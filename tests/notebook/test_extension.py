@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import threading
 from functools import partial
+from queue import SimpleQueue
 
 import pytest
 from fake_session import FakeSession
 
 from workbench.errors import EnvironmentProblem
 from workbench.notebook import extension
+from workbench.notebook.calm import PAUSE, Calm
 from workbench.notebook.context import NotebookContext, SparkStart
 
 
@@ -25,14 +27,14 @@ class Line:
         self.updated.set()
 
 
-def started(start):
+def started(start, settle=lambda spark: None):
     lines: list[Line] = []
 
     def line(text: str) -> Line:
         lines.append(Line(text))
         return lines[0]
 
-    return SparkStart(start, line), lines[0]
+    return SparkStart(start, line, settle), lines[0]
 
 
 def test_spark_starts_without_anybody_waiting():
@@ -57,8 +59,40 @@ def test_a_spark_that_does_not_start_is_told_at_once_and_again_when_needed():
             spark.wait()
 
 
+def test_a_spark_that_is_ready_is_settled_in_the_background_and_nobody_waits_for_that():
+    go, settled = threading.Event(), []
+    spark, line = started(lambda: "a session", lambda spark: go.wait(10) and settled.append(spark))
+    assert spark.wait() == "a session" and settled == []
+    assert line.updated.wait(10) and line.texts[1].startswith("Spark ready (")
+    go.set()
+    spark.join(10)
+    assert settled == ["a session"]
+
+
+def test_settling_that_fails_is_no_problem_of_the_analyst(recwarn):
+    def fail(spark: object) -> None:
+        raise RuntimeError("no memory")
+
+    spark, line = started(lambda: "a session", fail)
+    spark.join(10)
+    assert spark.wait() == "a session" and len(line.texts) == 2 and not recwarn
+
+
+def test_a_spark_that_does_not_start_is_not_settled():
+    settled: list[object] = []
+    spark, _ = started(lambda: 1 / 0, settled.append)
+    spark.join(10)
+    assert settled == []
+
+
 @pytest.fixture
-def loaded(shell, monkeypatch):
+def settling() -> SimpleQueue[Calm]:
+    """The calm of the extension, once its Spark is ready."""
+    return SimpleQueue()
+
+
+@pytest.fixture
+def loaded(shell, settling, monkeypatch):
     made: list[FakeSession] = []
 
     def make(spark: object) -> FakeSession:
@@ -67,6 +101,7 @@ def loaded(shell, monkeypatch):
 
     monkeypatch.setattr(extension, "current_context", None)
     monkeypatch.setattr(extension, "start_spark", lambda: None)
+    monkeypatch.setattr(extension, "settle", lambda calm, spark: settling.put(calm))
     monkeypatch.setattr(extension, "make_session", make)
     shell.run_cell("%load_ext workbench.notebook.extension")
     return made
@@ -78,6 +113,22 @@ def test_loading_makes_no_session_and_the_first_command_does(loaded, run):
     run("%argus queries")
     assert len(loaded) == 1
     assert extension.get_session() is loaded[0]
+
+
+def test_what_is_done_in_the_background_waits_while_a_cell_runs(loaded, settling, shell, run):
+    calm = settling.get(timeout=10)
+    waiting = threading.Thread(target=calm.wait, daemon=True)
+    waits: list[bool] = []
+
+    def look() -> None:
+        waiting.start()
+        waiting.join(2 * PAUSE)
+        waits.append(waiting.is_alive())
+
+    shell.user_ns["look"] = look
+    run("look()")
+    waiting.join(10)
+    assert waits == [True] and not waiting.is_alive()
 
 
 def test_loading_again_keeps_the_session(loaded, shell, run):

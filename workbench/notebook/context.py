@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from workbench.notebook.display import ProgressLine
@@ -22,17 +23,29 @@ class SparkStart:
     Args:
         start: makes the Spark session; takes seconds.
         line: makes the line that shows the state of the start, from its first text.
+        settle: is called with Spark once it is ready, while cells may run already.
     """
 
-    def __init__(self, start: Callable[[], SparkSession], line: Callable[[str], ProgressLine] = ProgressLine) -> None:
+    def __init__(
+        self,
+        start: Callable[[], SparkSession],
+        line: Callable[[str], ProgressLine] = ProgressLine,
+        settle: Callable[[SparkSession], None] = lambda spark: None,
+    ) -> None:
         self._start = start
+        self._settle = settle
         self._ready: Future[SparkSession] = Future()
         self._line = line("starting Spark …")
-        threading.Thread(target=self._run, name="start Spark", daemon=True).start()
+        self._thread = threading.Thread(target=self._run, name="start Spark", daemon=True)
+        self._thread.start()
 
     def wait(self) -> SparkSession:
         """The session, when it is there; raises what starting it raised."""
         return self._ready.result()
+
+    def join(self, seconds: float) -> None:
+        """Give what runs in the background so long to end."""
+        self._thread.join(seconds)
 
     def _run(self) -> None:
         started = time.perf_counter()
@@ -44,6 +57,8 @@ class SparkStart:
         else:
             self._ready.set_result(spark)
             self._line.update(f"Spark ready ({time.perf_counter() - started:.1f} s)")
+            with suppress(Exception):  # nobody asked for it; a query that meets the same problem tells it
+                self._settle(spark)
 
 
 def _open_folder(path: str, trust: bool | None = None) -> Session:

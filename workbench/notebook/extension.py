@@ -1,6 +1,7 @@
 """``%load_ext workbench``: the ``%argus`` and ``%%argus`` magics, completion and drawings for a notebook.
 
-Spark starts in the background as soon as the extension is loaded; the first command that needs it waits.
+Spark starts in the background as soon as the extension is loaded; the first command that needs it waits. Then, while
+the analyst reads or types, the workbench does once what her first queries would wait for.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from IPython.display import display
 from workbench.errors import EnvironmentProblem
 from workbench.errors.public_api import translate_unexpected_errors
 from workbench.explain.describe import NetworkView
+from workbench.notebook.calm import Calm
 from workbench.notebook.command_line import Command
 from workbench.notebook.commands.define import cell_magic
 from workbench.notebook.commands.registry import find
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
 
     from workbench.notebook.session import Session
     from workbench.session.session import Session as PlainSession
+
+STEP = 3.0
+"""Seconds that a step of ``settle`` may take."""
 
 current_context: NotebookContext | None = None
 """The context of this process: a kernel serves one notebook."""
@@ -71,9 +76,13 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
     """Called by ``%load_ext workbench``. Loading again keeps the session."""
     global current_context
     if current_context is None:
-        spark = SparkStart(start_spark)
+        calm = Calm()
+        shell.events.register("pre_run_cell", lambda info: calm.begin())
+        shell.events.register("post_run_cell", lambda result: calm.end())
+        spark = SparkStart(start_spark, settle=partial(settle, calm))
         current_context = NotebookContext(shell.user_ns, partial(make_session, spark), partial(open_session, spark))
         atexit.register(current_context.close)  # a session without a folder of its own leaves nothing behind
+        atexit.register(stop_settling, calm, spark)
     install(shell, current_context)
 
 
@@ -122,6 +131,21 @@ def start_spark() -> SparkSession:
     from workbench.engine.spark.local_session import local_spark  # pyspark takes a second to import
 
     return local_spark()
+
+
+def settle(calm: Calm, spark: SparkSession) -> None:
+    """Prepare a Spark that has just started for the first queries, and the machine for later starts."""
+    from workbench.session.class_training import train_in_background
+    from workbench.session.warm_up import warm_up
+
+    warm_up(spark, calm.wait)
+    train_in_background()
+
+
+def stop_settling(calm: Calm, spark: SparkStart) -> None:
+    """Let what ``settle`` does end, so that it leaves nothing behind."""
+    calm.close()
+    spark.join(STEP)
 
 
 def make_session(spark: SparkStart) -> Session:

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
+from pathlib import Path
 
 from pyspark.sql import SparkSession
+
+from workbench.engine.spark.class_archive import ClassArchive
+from workbench.engine.spark.java import find_java
 
 
 def test_nobody_else_on_the_machine_can_talk_to_it(spark: SparkSession) -> None:
@@ -26,3 +32,26 @@ def test_python_workers_work_all_the_same(spark: SparkSession) -> None:
     assert rows.map(lambda value: value + sent.value).collect() == [10, 11, 12, 13]
     assert counted.value == 6
     assert spark.range(100).repartition(3).groupBy("id").count().count() == 100
+
+
+TWO_AT_ONCE = """
+from concurrent.futures import ThreadPoolExecutor
+from workbench.engine.spark.local_session import local_spark
+
+with ThreadPoolExecutor(2) as threads:
+    one, two = threads.map(lambda _: local_spark(cores=1), range(2))
+print(one.sparkContext is two.sparkContext, one.range(3).count(), two.range(4).count())
+"""
+
+
+def test_two_threads_start_one_and_a_damaged_archive_of_classes_does_not_matter(tmp_path: Path) -> None:
+    java = find_java()
+    assert java is not None
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    folder = tmp_path / "argus"
+    folder.mkdir(0o700)
+    damaged = folder / f"{ClassArchive.of(java).key}-{0:08x}.jsa"
+    damaged.write_bytes(b"damaged")
+    command = [sys.executable, "-c", TWO_AT_ONCE]
+    run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120, env=environment)
+    assert run.stdout == "True 3 4\n" and run.stderr == "" and not damaged.exists()

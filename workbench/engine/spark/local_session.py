@@ -13,13 +13,17 @@ import os
 import shutil
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib import resources
+from pathlib import Path
 
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
+from workbench.engine.spark.class_archive import archive_options, recording
 from workbench.engine.spark.failures import forget_dead_spark
 from workbench.engine.spark.java import use_java
 from workbench.errors import EnvironmentProblem
@@ -64,41 +68,57 @@ JVM_OPTIONS = (
     # not refused (sql/syntax/limits.py) takes more stack than the 1 MB there would be. What is not used is free.
     "-Xss64m",
 )
-"""What the JVM is told, besides where its log settings are."""
+"""What the JVM is told, besides where its log settings and its archive of classes are."""
+
+_STARTING = threading.Lock()
+"""Held while Spark is started: of two JVMs that start at the same time, PySpark would lose one."""
 
 
-def local_spark(app_name: str = "argus", cores: int | None = None, memory: str = "3g") -> SparkSession:
+def local_spark(
+    app_name: str = "argus", cores: int | None = None, memory: str = "3g", record: Path | None = None
+) -> SparkSession:
     """Start (or find) a Spark in this process; where its JVM has died, another one is started.
+
+    Any thread may call it. One that calls while another one starts Spark waits for that.
 
     Args:
         app_name: what Spark calls the application.
         cores: worker threads, all of the machine's when ``None``.
         memory: the JVM's heap.
+        record: a file for the archive of all classes that the JVM will have loaded when it ends; without one, the JVM
+            uses the archive there is.
 
     Raises:
         EnvironmentProblem: Java is missing or Spark did not start.
     """
-    use_java()
-    forget_dead_spark()
+    with _STARTING:
+        forget_dead_spark()
+        if SparkContext._active_spark_context is None:
+            _start(app_name, cores or os.cpu_count() or 2, memory, record)
+        spark = SparkSession.builder.getOrCreate()
+        spark.sparkContext.setLogLevel("OFF")
+    return spark
+
+
+def _start(app_name: str, threads: int, memory: str, record: Path | None) -> None:
+    java = use_java()
     # Without this, workers run whatever python3 is first on PATH; PySpark reads it from the environment alone.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    threads = cores or os.cpu_count() or 2
     log_settings = resources.files("workbench.engine.spark") / "log4j2.properties"
     builder = SparkSession.builder.master(f"local[{threads}]").appName(app_name)
     for key, value in START_SETTINGS.items():
         builder = builder.config(key, value)
-    options = " ".join([f"-Dlog4j2.configurationFile=file:{log_settings}", *JVM_OPTIONS])
+    archive = archive_options(java) if record is None else recording(record)
+    options = " ".join([f"-Dlog4j2.configurationFile=file:{log_settings}", *JVM_OPTIONS, *archive])
     builder = builder.config("spark.python.unix.domain.socket.dir", socket_folder())
     builder = builder.config("spark.driver.memory", memory).config("spark.driver.extraJavaOptions", options)
     try:
         with _quiet_launch():
-            spark = builder.getOrCreate()
+            builder.getOrCreate()
     except Exception as problem:  # py4j and the gateway raise many kinds; all mean the same to the analyst
         raise EnvironmentProblem(
             f"Spark did not start: {problem}", hint="run `%argus doctor`; Spark 4.3 needs Java 17 or newer"
         ) from problem
-    spark.sparkContext.setLogLevel("OFF")
-    return spark
 
 
 @cache
