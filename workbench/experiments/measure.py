@@ -15,6 +15,8 @@ from importlib.metadata import version
 from pathlib import Path
 from types import TracebackType
 
+from workbench.engine.spark.local_session import local_spark
+
 DRIVER, JVM, WORKERS = KINDS = ("driver", "JVM", "workers")
 _NO_FILES = ("/dev/", "/memfd:", "/SYSV")
 """Beginnings of paths that Linux lists as removed files, of memory that was never a file."""
@@ -36,6 +38,11 @@ def machine() -> dict[str, object]:
 def resident_bytes(process: int | None = None) -> int:
     """Memory in bytes of a process, this one unless given, and all below it; shared pages are counted in proportion."""
     return usage(descendants(os.getpid() if process is None else process)).memory
+
+
+def spark_jobs() -> int:
+    """How many jobs the Spark of this process has run so far, whoever asked for them."""
+    return int(local_spark().sparkContext._jsc.sc().dagScheduler().numTotalJobs())
 
 
 class PeakMemory:

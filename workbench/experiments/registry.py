@@ -11,6 +11,7 @@ from workbench.experiments.report import Report
 from workbench.experiments.runs import Progress
 from workbench.experiments.studies import (
     aggregates,
+    day,
     incremental,
     network_size,
     psoup,
@@ -50,6 +51,7 @@ _STUDIES = {
     "psoup": (psoup, "windowed answers kept complete, without their window, or not at all (PSoup 5)"),
     "windows": (windows, "a mix of sliding windows over many batches; windowed aggregates shared or separate"),
     "soak": (soak, "hours of windowed queries that come and go: does memory, descriptors, files or threads grow"),
+    "day": (day, "25 mixed queries over flights from New York: batches, jobs, registrations, operators, DuckDB again"),
     "network-size": (network_size, "weighted size of the network by configuration (T10.4.4); planning alone"),
 }  # fmt: skip
 

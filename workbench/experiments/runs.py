@@ -100,8 +100,8 @@ def run(
     with PeakMemory() as peak, session_on(work, options) as session:
         for number in steps:
             started = time.perf_counter()
-            texts = {query.name: query.sql for query in work.queries[registered:number]}
-            session.register_many(texts, dialect="oracle")
+            new = work.queries[registered:number]
+            session.register_many({query.name: query.sql for query in new}, dialect=work.queries[0].dialect)
             register = time.perf_counter() - started
             registered = number
             reports = session.run(WARM_UP + batches)[WARM_UP:]
@@ -119,10 +119,12 @@ def run(
 
 @contextmanager
 def session_on(work: Workload, options: Options | None = None) -> Iterator[Session]:
-    """A session with the stream and the function of a workload, and without queries."""
+    """A session with the stream, the tables and the function of a workload, and without queries."""
     with Session(options=options) as session:
         session.add_function("zipdistance", zipdistance, returns="double")
-        session.add_stream(work.stream, work.table, history=work.history, batch=work.batch)
+        session.add_stream(work.stream, work.table, history=work.history, batch=work.batch, time=work.time)
+        for name, table in work.tables.items():
+            session.add_table(name, table)
         yield session
 
 

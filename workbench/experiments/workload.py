@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from random import Random
 
 import pyarrow as pa
@@ -46,6 +46,8 @@ class Workload:
         history: how many are there from the start.
         batch: how many arrive at a time.
         queries: in the order of their registration.
+        time: the column of event times, if queries read now.
+        tables: what does not stream, by name.
     """
 
     name: str
@@ -54,6 +56,8 @@ class Workload:
     history: int
     batch: int
     queries: tuple[GeneratedQuery, ...]
+    time: str | None = None
+    tables: Mapping[str, pa.Table] = field(default_factory=dict)
 
     def rows_after(self, batches: int) -> int:
         """How many rows are there after so many batches."""

@@ -10,8 +10,9 @@ import duckdb
 import pytest
 
 from workbench.errors import WorkbenchError
+from workbench.experiments.environment import Environment
 from workbench.experiments.peers.digests import digest
-from workbench.experiments.peers.flink import Flink, flink_sql, run_job
+from workbench.experiments.peers.flink import environment, flink_sql, run_job
 from workbench.experiments.workload import Workload, workload
 
 ANSWERS = """
@@ -33,14 +34,14 @@ for name, sql in task["queries"].items():
 """
 
 
-def fake(folder: Path, program: str) -> Flink:
+def fake(folder: Path, program: str) -> Environment:
     """An environment whose Python does something else than it is asked to."""
     (folder / "bin").mkdir()
     (folder / "program.py").write_text(program)
     python = folder / "bin" / "python"
     python.write_text(f'#!/bin/sh\nexec {sys.executable} {folder / "program.py"} "$@"\n')
     python.chmod(0o755)
-    return Flink(folder)
+    return environment(folder)
 
 
 @pytest.fixture

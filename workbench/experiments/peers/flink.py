@@ -10,7 +10,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ import pyarrow as pa
 from workbench.engine.spark.java import use_java
 from workbench.errors import WorkbenchError
 from workbench.experiments import runs
+from workbench.experiments.environment import Environment, last_words
 from workbench.experiments.measure import PeakMemory
 from workbench.experiments.peers import reruns
 from workbench.experiments.peers.digests import Digest, check, digest
@@ -38,36 +38,9 @@ SECONDS_AT_MOST = 3_600
 _TYPES = {"int64": "BIGINT", "int32": "INT", "date32[day]": "DATE", "string": "STRING"}
 
 
-@dataclass(frozen=True)
-class Flink:
-    """A Flink in a virtual environment.
-
-    Args:
-        folder: of the environment; it is made, from the package index, when it is not there.
-    """
-
-    folder: str | Path = FOLDER
-
-    @property
-    def python(self) -> Path:
-        """The interpreter that has Flink."""
-        return Path(self.folder).resolve() / "bin" / "python"
-
-    def install(self) -> None:
-        """Make the environment, if it is not there.
-
-        Raises:
-            WorkbenchError: it could not be made; the message has pip's last words.
-        """
-        if self.python.exists() and subprocess.run([self.python, "-c", "import pyflink"], check=False).returncode == 0:
-            return
-        for command in (
-            [sys.executable, "-m", "venv", str(self.folder)],
-            [str(self.python), "-m", "pip", "install", "--quiet", PACKAGE],
-        ):
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-            if done.returncode:
-                raise WorkbenchError(f"Flink cannot be installed: {_last_words(done.stderr)}")
+def environment(folder: str | Path = FOLDER) -> Environment:
+    """Where Flink is, or is installed."""
+    return Environment(folder, (PACKAGE,), "pyflink")
 
 
 @dataclass(frozen=True)
@@ -80,7 +53,9 @@ class Job:
     digests: Mapping[str, Digest]
 
 
-def compare(work: Workload, batches: int, flink: Flink, progress: Progress = print) -> tuple[str, dict[str, object]]:
+def compare(
+    work: Workload, batches: int, flink: Environment, progress: Progress = print
+) -> tuple[str, dict[str, object]]:
     """Run a workload as one Flink job, and by our own engine; gives text and figures, or Flink's error.
 
     Raises:
@@ -118,7 +93,7 @@ def compare(work: Workload, batches: int, flink: Flink, progress: Progress = pri
     return text, figures
 
 
-def run_job(work: Workload, rows: int, flink: Flink) -> Job:
+def run_job(work: Workload, rows: int, flink: Environment) -> Job:
     """Run a workload's queries over the first rows.
 
     Raises:
@@ -144,7 +119,7 @@ def run_job(work: Workload, rows: int, flink: Flink) -> Job:
                         raise WorkbenchError(f"the job had not ended after {SECONDS_AT_MOST} s") from None
                     raise
         if status:
-            raise WorkbenchError(f"Flink failed: {_last_words((folder / 'errors.txt').read_text())}")
+            raise WorkbenchError(f"Flink failed: {last_words((folder / 'errors.txt').read_text())}")
         took = json.loads((folder / "took.json").read_text())
         return Job(took["plan_seconds"], took["run_seconds"], peak.bytes / 2**30, _digests(work, folder))
 
@@ -189,10 +164,3 @@ def _digests(work: Workload, folder: Path) -> dict[str, Digest]:
             has_rows = any((folder / "answers" / query.name).glob("*"))
             digests[query.name] = digest(database, read) if has_rows else (0, 0)
     return digests
-
-
-def _last_words(text: str) -> str:
-    """The cause among the lines of a stack, or pip's last line."""
-    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.strip().startswith("at ")]
-    causes = [line for line in lines if line.startswith("Caused by:")]
-    return (causes or lines or ["no message"])[-1][:300]

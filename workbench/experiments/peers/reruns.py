@@ -75,6 +75,8 @@ def in_duckdb(work: Workload, queries: Sequence[GeneratedQuery], rows: int, pati
         database.create_function("zipdistance", zipdistance, ["VARCHAR", "VARCHAR"], "DOUBLE", null_handling=SPECIAL)
         database.register("arrived", work.table.slice(0, rows))
         database.execute(f"CREATE TABLE {work.stream} AS FROM arrived")
+        for name, table in work.tables.items():
+            database.register(name, table)
         for query in queries:
             text = query.duckdb_sql.rstrip().rstrip(";")
             names = ", ".join(f"c{i}" for i in range(len(database.execute(f"DESCRIBE {text}").fetchall())))

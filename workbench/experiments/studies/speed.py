@@ -34,7 +34,7 @@ def report(chosen: argparse.Namespace, progress: Progress = print) -> Report:
         job = None
         if chosen.flink:  # first, while this process is small: memory is compared too
             few = work.of(work.queries[: chosen.flink])
-            job = flink.compare(few, chosen.batches, flink.Flink(chosen.flink_folder), progress)
+            job = flink.compare(few, chosen.batches, flink.environment(chosen.flink_folder), progress)
         measured = compare(work, chosen, SHARED, progress=progress)
         texts.append(lines(measured))
         figures[name] = as_json(measured)

@@ -1,0 +1,39 @@
+"""Payments to a few banks: narrow rows of which millions are made in a second, for views that any system can keep."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+BANKS = 20
+ACCOUNTS = 50_000
+MOST = 1_000_000
+"""Amounts are below it: cents, where they are integers."""
+
+
+def payments(rows: int, money: pa.DataType | None = None, seed: int = 0) -> pa.Table:
+    """So many payments, with amounts that are evenly distributed.
+
+    Args:
+        rows: how many.
+        money: the type of amounts, such as ``pa.decimal128(15, 2)``; integers of cents unless given.
+        seed: of the random numbers.
+
+    Example:
+        >>> payments(2, pa.decimal128(15, 2)).column_names
+        ['id', 'bank', 'payer', 'account', 'amount']
+    """
+    random = np.random.default_rng(seed)
+    cents = pa.array(random.integers(0, MOST, rows))
+    in_units = pc.multiply(cents.cast(pa.decimal128(19, 0)), Decimal("0.01"))
+    columns = {
+        "id": pa.array(np.arange(rows)),
+        "bank": pa.array(random.integers(0, BANKS, rows)),
+        "payer": pa.array(random.integers(0, ACCOUNTS, rows)),
+        "account": pa.array(random.integers(0, ACCOUNTS, rows)),
+        "amount": cents if money is None else in_units.cast(money),
+    }
+    return pa.table(columns)
