@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -53,14 +54,16 @@ def pip(what: str, command: list[str]) -> None:
 
 
 def last_words(text: str) -> str:
-    """The cause among the lines of a stack, or the last line that a program wrote.
+    """The cause among the lines of a stack, Java's or Python's, or else the last line that a program wrote.
 
     Example:
         >>> last_words("org.x.Y: no\\n\\tat org.x.Z\\nCaused by: out of buffers\\n\\tat org.x.Z")
         'Caused by: out of buffers'
+        >>> last_words("  File 'x.py', line 1\\nValueError: no\\nx.py: UserWarning: and more\\n  warn(")
+        'ValueError: no'
     """
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.strip().startswith("at ")]
-    causes = [line for line in lines if line.startswith("Caused by:")]
+    causes = [line for line in lines if re.match(r"Caused by:|[\w.]*(Error|Exception): ", line)]
     return (causes or lines or ["no message"])[-1][:300]
 
 

@@ -14,6 +14,7 @@ from workbench.experiments.studies import (
     day,
     incremental,
     network_size,
+    peers,
     psoup,
     scaling,
     sharing,
@@ -52,6 +53,7 @@ _STUDIES = {
     "windows": (windows, "a mix of sliding windows over many batches; windowed aggregates shared or separate"),
     "soak": (soak, "hours of windowed queries that come and go: does memory, descriptors, files or threads grow"),
     "day": (day, "25 mixed queries over flights from New York: batches, jobs, registrations, operators, DuckDB again"),
+    "peers": (peers, "views, a selection and a join beside Deephaven, Pathway, chDB, Flink and DuckDB"),
     "network-size": (network_size, "weighted size of the network by configuration (T10.4.4); planning alone"),
 }  # fmt: skip
 

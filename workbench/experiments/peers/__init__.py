@@ -1,1 +1,1 @@
-"""What the workbench is compared with: DuckDB, Spark, Flink, code by hand."""
+"""What the workbench is compared with: DuckDB, Spark, Flink, Deephaven, Pathway, chDB, code by hand."""

@@ -24,13 +24,13 @@ def payments(rows: int, money: pa.DataType | None = None, seed: int = 0) -> pa.T
 
     Example:
         >>> payments(2, pa.decimal128(15, 2)).column_names
-        ['id', 'bank', 'payer', 'account', 'amount']
+        ['payment', 'bank', 'payer', 'account', 'amount']
     """
     random = np.random.default_rng(seed)
     cents = pa.array(random.integers(0, MOST, rows))
     in_units = pc.multiply(cents.cast(pa.decimal128(19, 0)), Decimal("0.01"))
     columns = {
-        "id": pa.array(np.arange(rows)),
+        "payment": pa.array(np.arange(rows)),
         "bank": pa.array(random.integers(0, BANKS, rows)),
         "payer": pa.array(random.integers(0, ACCOUNTS, rows)),
         "account": pa.array(random.integers(0, ACCOUNTS, rows)),
