@@ -20,6 +20,7 @@ from workbench.experiments.studies import (
     sharing,
     soak,
     speed,
+    views,
     windows,
 )
 
@@ -53,6 +54,7 @@ _STUDIES = {
     "windows": (windows, "a mix of sliding windows over many batches; windowed aggregates shared or separate"),
     "soak": (soak, "hours of windowed queries that come and go: does memory, descriptors, files or threads grow"),
     "day": (day, "25 mixed queries over flights from New York: batches, jobs, registrations, operators, DuckDB again"),
+    "views": (views, "1 to 768 views by threshold, small and large batches, beside DuckDB again and one Spark job"),
     "peers": (peers, "views, a selection and a join beside Deephaven, Pathway, chDB, Flink and DuckDB"),
     "network-size": (network_size, "weighted size of the network by configuration (T10.4.4); planning alone"),
 }  # fmt: skip

@@ -1,14 +1,15 @@
-"""A selection and a join as one would write them for Spark by hand: a loop that takes each batch and adds what is new
-to the answer. It is what a single query of ours is compared with, and computes the same."""
+"""Queries as one would write them for Spark by hand: a loop that takes each batch and adds what is new to the answer.
+It is what queries of ours are compared with, and computes the same: a selection, a join, and views by one job."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from workbench.engine.spark.local_session import local_spark
@@ -70,18 +71,62 @@ def join(work: Workload, folder: Path) -> tuple[list[float], Digest]:
     return _loop(work, folder, step)
 
 
+def views(work: Workload) -> tuple[list[float], dict[str, Digest]]:
+    """Seconds of every batch of views by threshold, all of them one job, and the digests of their answers.
+
+    Sums over what arrived are added in this process to those so far, which are a few for each bank and view.
+    """
+    statistics = []
+    for i, query in enumerate(work.queries):
+        chosen = f"FILTER (WHERE amount > {query.parameters['threshold']})"
+        statistics += [f"SUM(amount) {chosen} AS s{i}", f"COUNT(*) {chosen} AS n{i}"]
+    spark = _session()
+    sums: dict[str, dict[int, tuple[Decimal, int]]] = {query.name: {} for query in work.queries}
+    seconds = []
+    for part in _parts(work):
+        begun = time.perf_counter()
+        arrived = spark.createDataFrame(part).groupBy("bank").agg(*map(F.expr, statistics))
+        for row in arrived.collect():
+            for i, known in enumerate(sums.values()):
+                if row[f"n{i}"]:
+                    total, count = known.get(row["bank"], (Decimal(0), 0))
+                    known[row["bank"]] = (total + row[f"s{i}"], count + row[f"n{i}"])
+        seconds.append(time.perf_counter() - begun)
+    answers = {
+        name: pa.table(
+            {
+                "bank": list(known),
+                "total": pa.array([total for total, _ in known.values()], pa.decimal128(38, 2)),
+                "n": [count for _, count in known.values()],
+            }
+        )
+        for name, known in sums.items()
+    }
+    return seconds[1:], {name: digest_of(answer) for name, answer in answers.items()}
+
+
 def _loop(work: Workload, folder: Path, step: Callable[[DataFrame, str], None]) -> tuple[list[float], Digest]:
-    spark = local_spark().newSession()
-    spark.conf.set("spark.sql.shuffle.partitions", str(spark.sparkContext.defaultParallelism))
-    spark.conf.set("spark.sql.adaptive.enabled", "false")
+    spark = _session()
     answer = str(folder / "answer")
     seconds = []
-    ends = [work.history, *range(work.history + work.batch, work.table.num_rows + 1, work.batch)]
-    for start, end in zip([0, *ends], ends, strict=False):
-        arriving: pa.Table = work.table.slice(start, end - start)
+    for arriving in _parts(work):
         begun = time.perf_counter()
         step(spark.createDataFrame(arriving), answer)
         seconds.append(time.perf_counter() - begun)
     digest = digest_of(spark.read.parquet(answer).toArrow())
     spark.catalog.clearCache()
     return seconds[1:], digest
+
+
+def _session() -> SparkSession:
+    spark = local_spark().newSession()
+    spark.conf.set("spark.sql.shuffle.partitions", str(spark.sparkContext.defaultParallelism))
+    spark.conf.set("spark.sql.adaptive.enabled", "false")
+    return spark
+
+
+def _parts(work: Workload) -> Iterator[pa.Table]:
+    """The history, and each batch."""
+    ends = [work.history, *range(work.history + work.batch, work.table.num_rows + 1, work.batch)]
+    for start, end in zip([0, *ends], ends, strict=False):
+        yield work.table.slice(start, end - start)

@@ -81,8 +81,8 @@ def _table(rows: Any, query: dict[str, Any]) -> Any:
         case "selection":
             return chosen.view(["payment", "bank", "amount"])
         case "join":
-            pairs = chosen.join(chosen, on=["account = payer"], joins=["second = payment"])
-            return pairs.view(["first = payment", "second"])
+            pairs = chosen.join(chosen, on=["account = payer"], joins=["made = payment"])
+            return pairs.view(["received = payment", "made"])
     raise ValueError(query["variant"])
 
 

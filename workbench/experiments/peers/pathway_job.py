@@ -108,7 +108,7 @@ def _table(payments: Any, query: dict[str, Any]) -> Any:
             return chosen.select(pw.this.payment, pw.this.bank, pw.this.amount)
         case "join":
             pairs = chosen.join(chosen.copy(), pw.left.account == pw.right.payer)
-            return pairs.select(first=pw.left.payment, second=pw.right.payment)
+            return pairs.select(received=pw.left.payment, made=pw.right.payment)
     raise ValueError(query["variant"])
 
 

@@ -40,7 +40,7 @@ def selection() -> GeneratedQuery:
 def join() -> GeneratedQuery:
     """Large payments that an account received, with large ones that it made."""
     sql = (
-        f"SELECT a.payment AS first, b.payment AS second FROM {STREAM} a JOIN {STREAM} b ON a.account = b.payer"
+        f"SELECT a.payment AS received, b.payment AS made FROM {STREAM} a JOIN {STREAM} b ON a.account = b.payer"
         f" WHERE a.amount > {LARGE} AND b.amount > {LARGE}"
     )
     return _query("pairs", sql, "join", LARGE)
