@@ -6,10 +6,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.up-to-date
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lab test check lint docs bench clean java
+.PHONY: help demo lab test check lint docs bench bench-check clean java
 
 help: ## list the verbs
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
 
 demo: $(STAMP) java ## run the quickstart notebook on the sample data, write build/quickstart.html
 	@sh scripts/system-packages.sh dot
@@ -38,6 +38,9 @@ docs: $(STAMP) ## build the documentation site, build/site/index.html
 
 bench: $(STAMP) java ## run an experiment (ARGS="speed med --batches 30")
 	$(BIN)/python -m workbench.experiments $(or $(ARGS),speed examples-fed)
+
+bench-check: $(STAMP) java ## compare ratios of speed with the committed ones (ARGS=--write: commit these)
+	$(BIN)/python -m workbench.experiments.gate $(ARGS)
 
 clean: ## remove .venv and everything that was built
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis spark-warehouse metastore_db derby.log

@@ -26,7 +26,6 @@ from workbench.experiments.environment import Environment, last_words
 from workbench.experiments.measure import PeakMemory
 from workbench.experiments.peers import reruns
 from workbench.experiments.peers.digests import Digest, check, digest
-from workbench.experiments.peers.live import Outcome
 from workbench.experiments.report import table
 from workbench.experiments.runs import Progress
 from workbench.experiments.workload import Workload
@@ -92,15 +91,6 @@ def compare(
         "peak_gib": job.peak_gib,
     }
     return text, figures
-
-
-def measure(work: Workload, installed: Path) -> Outcome:
-    """Run all rows of a workload as one job, whose time is divided by its batches."""
-    flink = environment(installed / "flink")
-    flink.install()
-    job = run_job(work, work.table.num_rows, flink)
-    per_batch = job.run_seconds * work.batch / work.table.num_rows
-    return Outcome(job.plan_seconds, (per_batch,), job.peak_gib, job.digests)
 
 
 def run_job(work: Workload, rows: int, flink: Environment) -> Job:

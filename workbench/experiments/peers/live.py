@@ -22,6 +22,7 @@ from statistics import median
 import duckdb
 from pyarrow import parquet
 
+from workbench.engine.spark.java import use_java
 from workbench.errors import WorkbenchError
 from workbench.experiments.environment import Environment, last_words
 from workbench.experiments.measure import PeakMemory
@@ -100,6 +101,7 @@ class Script:
 
     def _run(self, environment: Environment, folder: Path) -> float:
         """Run the script to its end; gives the most memory it had, in GiB."""
+        use_java()
         script = resources.files("workbench.experiments.peers").joinpath(self.script)
         command = [str(environment.python), str(script), str(folder)]
         errors = folder / "errors.txt"

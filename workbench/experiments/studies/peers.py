@@ -51,7 +51,10 @@ PEERS = (
         Script("deephaven", _DEEPHAVEN, "deephaven_server", "deephaven_job.py", {"ARGUS_CYCLE": str(CYCLE_MS)}),
     ),
     Peer("Pathway", "kept up", Script("pathway", ("pathway==0.33.0", "pyarrow"), "pathway", "pathway_job.py")),
-    Peer("Flink", "kept up, one job without batches", flink.measure),
+    Peer(
+        "Flink", "kept up, one job without batches",
+        Script("flink", (flink.PACKAGE,), "pyflink", "flink_views_job.py", {"JVM_ARGS": f"-Xmx{flink.HEAP}"}),
+    ),
 )  # fmt: skip
 """In the order of the table; DuckDB's answers are what the others' are compared with."""
 

@@ -1,0 +1,1 @@
+"""The regression gate: ratios within one run, compared with committed ones."""
