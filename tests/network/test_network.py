@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import pytest
 from example_network import (
@@ -43,6 +44,16 @@ def test_parents_come_first_in_whatever_order_nodes_are_given(order):
 def test_an_order_that_is_right_is_kept():
     assert [*network_of([FED, INSIDE, BIG]).nodes] == [FED.id, INSIDE.id, BIG.id]
     assert [*network_of([FED, BIG, INSIDE]).nodes] == [FED.id, BIG.id, INSIDE.id]
+
+
+def test_only_nodes_that_come_before_a_parent_change_their_places():
+    assert [*network_of([FED, HUGE, INSIDE, BIG]).nodes] == [FED.id, BIG.id, HUGE.id, INSIDE.id]
+
+
+def test_a_node_that_is_computed_from_itself_is_refused():
+    circle = [replace(BIG, parent=HUGE.id), replace(HUGE, parent=BIG.id)]
+    with pytest.raises(ValueError, match="is computed from itself"):
+        network_of([FED, *circle])
 
 
 def test_what_reads_a_node_that_does_not_exist_is_refused():

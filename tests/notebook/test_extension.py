@@ -69,13 +69,16 @@ def test_a_spark_that_is_ready_is_settled_in_the_background_and_nobody_waits_for
     assert settled == ["a session"]
 
 
-def test_settling_that_fails_is_no_problem_of_the_analyst(recwarn):
+def test_settling_that_fails_is_no_problem_of_the_analyst(monkeypatch):
+    shown: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", shown.append)
+
     def fail(spark: object) -> None:
         raise RuntimeError("no memory")
 
     spark, line = started(lambda: "a session", fail)
     spark.join(10)
-    assert spark.wait() == "a session" and len(line.texts) == 2 and not recwarn
+    assert spark.wait() == "a session" and len(line.texts) == 2 and shown == []
 
 
 def test_a_spark_that_does_not_start_is_not_settled():

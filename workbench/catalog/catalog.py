@@ -146,9 +146,11 @@ class Catalog(Search):
     def put_order(self, ids: Iterable[NodeId]) -> None:
         """Give all nodes their places in the order."""
         with self.transaction():
-            self.database.run("UPDATE nodes SET position = -position")  # no place is taken twice on the way
-            places = ((place, id_) for place, id_ in enumerate(ids, start=1))
-            self.database.run_many("UPDATE nodes SET position = ? WHERE id = ?", places)
+            before = dict(self.database.rows("SELECT id, position FROM nodes"))
+            moved = [(place, id_) for place, id_ in enumerate(ids, start=1) if before[id_] != place]
+            # No place is taken twice on the way.
+            self.database.run_many("UPDATE nodes SET position = -position WHERE id = ?", [(id_,) for _, id_ in moved])
+            self.database.run_many("UPDATE nodes SET position = ? WHERE id = ?", moved)
 
     def remove_node(self, id_: NodeId) -> None:
         """Remove a node, and the predicates and expressions that only it had; nothing happens if there is none."""

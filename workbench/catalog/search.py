@@ -52,9 +52,12 @@ class Search:
         """The joins of two roots all whose rows satisfy ``required``."""
         return self._subsumed(_joins(left_root, right_root), required)
 
-    def selections_subsuming(self, root: NodeId, required: PredSet) -> list[NodeId]:
-        """The selections of a root that have all rows that ``required`` asks for."""
-        return self._subsuming(_selections(root), required)
+    def selections_perhaps_subsuming(self, root: NodeId, required: PredSet) -> list[NodeId]:
+        """Selections of a root, among which are all that have all rows that ``required`` asks for.
+
+        They are not compared one by one: whoever looks for one of hundreds compares the likeliest first.
+        """
+        return self._nodes(_selections(root), self._perhaps_implied(_selections(root), required))
 
     def selections_subsumed(self, root: NodeId, required: PredSet) -> list[NodeId]:
         """The selections of a root all whose rows satisfy ``required``."""
@@ -105,12 +108,18 @@ class Search:
         )
 
     def _subsuming(self, scope: _Scope, required: PredSet) -> list[NodeId]:
+        candidates = self._perhaps_implied(scope, required)
+        if candidates is None:
+            return self._nodes(scope)
+        return self._nodes(scope, [id_ for id_ in candidates if implies(required, self._predicates.predicate_set(id_))])
+
+    def _perhaps_implied(self, scope: _Scope, required: PredSet) -> list[str] | None:
+        """PredSets of a scope among which are all that are implied; ``None`` where nothing satisfies ``required``."""
         ranges = required_ranges(required)
         if ranges is None:
-            return self._nodes(scope)
+            return None
         few = self._few(scope)
-        candidates = self._implied(scope, ranges) if few is None else few
-        return self._nodes(scope, [id_ for id_ in candidates if implies(required, self._predicates.predicate_set(id_))])
+        return self._implied(scope, ranges) if few is None else few
 
     def _subsumed(self, scope: _Scope, required: PredSet) -> list[NodeId]:
         if not required:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from graphlib import TopologicalSorter
 from itertools import compress
 from types import MappingProxyType
 
@@ -216,16 +215,25 @@ class Served(Mapping[NodeId, tuple[str, ...]]):
 
 
 def _parents_first(nodes: Mapping[NodeId, Node]) -> dict[NodeId, Node]:
-    """The nodes in the order given, if parents come before children there, else in one where they do."""
-    seen: set[NodeId] = set()
-    for id_, node in nodes.items():
-        if not seen.issuperset(node.parents):
-            break
-        seen.add(id_)
-    else:
-        return dict(nodes)
-    order = TopologicalSorter({id_: node.parents for id_, node in nodes.items()}).static_order()
-    try:
-        return {id_: nodes[id_] for id_ in order}
-    except KeyError as missing:
-        raise ValueError(f"node {missing} is read and does not exist") from None
+    """The nodes in the order given, but for those that come before a parent: they follow it.
+
+    Raises:
+        ValueError: a node is missing, or computed from itself.
+    """
+    placed: dict[NodeId, Node] = {}
+    begun: set[NodeId] = set()
+    for first in nodes:
+        waiting = [] if first in placed else [first]
+        while waiting:
+            id_ = waiting[-1]
+            if id_ not in nodes:
+                raise ValueError(f"node {id_!r} is read and does not exist")
+            missing = [parent for parent in nodes[id_].parents if parent not in placed]
+            if not missing:
+                placed[waiting.pop()] = nodes[id_]
+                continue
+            begun.add(id_)
+            if not begun.isdisjoint(missing):
+                raise ValueError(f"node {id_} is computed from itself")
+            waiting.extend(reversed(missing))
+    return placed

@@ -220,5 +220,6 @@ def _merged(parts: Iterable[Mapping[str, V]]) -> dict[str, V]:
 
 def _assign_bits(nodes: tuple[NodeId, ...], old: Mapping[NodeId, int]) -> dict[NodeId, int]:
     bits = {node: old[node] for node in nodes if node in old}
-    free = (b for b in range(len(nodes) + len(old)) if b not in set(old.values()))
+    taken = frozenset(old.values())
+    free = (b for b in range(len(nodes) + len(old)) if b not in taken)
     return {node: bits[node] if node in bits else next(free) for node in nodes}
