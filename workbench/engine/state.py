@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 
-from pyspark.sql import DataFrame, SparkSession
+import pyarrow as pa
+from pyspark.sql import SparkSession
 
 from workbench.engine.event_time import EventTimeClock
-from workbench.engine.operators.aggregate_sql import merged_state, of_members
+from workbench.engine.operators.fragments import merged_state, of_members
 from workbench.engine.physical.plans import AggregatePlan, TreePlan
 from workbench.engine.storage.layout import Layout
 from workbench.engine.storage.relation import Delta, Merge, Relation, consolidate
@@ -66,11 +67,12 @@ def empty_stream(spark: SparkSession, columns: Columns, folder: Path) -> Relatio
 
 def empty_tree(spark: SparkSession, plan: TreePlan, folder: Path) -> Tree:
     """A tree without rows."""
-    merge = None if plan.monotone else Merge("rows", partial(_consolidated, plan))
+    merge = None if plan.monotone else Merge("rows", partial(_consolidated, plan), tuple(plan.stored))
     state: Relation | None = None
     if isinstance(plan, AggregatePlan):
         layout = Layout(plan.grouped.state_columns)
-        state = Relation(spark, layout, folder, merge=Merge("state", partial(merged_state, plan.grouped)))
+        merge_state = Merge("state", partial(merged_state, plan.grouped), tuple(plan.grouped.keys))
+        state = Relation(spark, layout, folder, merge=merge_state)
     return Tree(plan, Relation(spark, plan.layout, folder, merge=merge), state)
 
 
@@ -96,7 +98,6 @@ def unknown_files(folder: Path, known: Collection[str]) -> list[str]:
     return [str(file) for file in folder.rglob("*.arrow") if str(file) not in known]
 
 
-def _consolidated(plan: TreePlan, rows: DataFrame, whole: bool) -> DataFrame:
+def _consolidated(plan: TreePlan, rows: pa.RecordBatch, whole: bool) -> pa.RecordBatch:
     """Some of a tree's rows without those that cancel each other, and without those of roots that have left."""
-    own = rows.where(of_members(plan.grouped)) if isinstance(plan, AggregatePlan) else rows
-    return consolidate(own, plan.layout)
+    return consolidate(of_members(plan.grouped, rows) if isinstance(plan, AggregatePlan) else rows)

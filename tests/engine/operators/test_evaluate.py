@@ -35,9 +35,10 @@ CASES = list(ALL) if os.environ.get("ARGUS_SHORTCUTS") == "all" else SOME
 @pytest.mark.parametrize(
     "limits",
     [
-        {"SMALL_ROWS": 0, "ROWS_A_TASK": 0, "PAIRS_A_ROW": 0, "RUNS": 2},
+        {"SMALL_ROWS": 0, "MERGED_HERE": 0, "ROWS_A_TASK": 0, "PAIRS_A_ROW": 0, "RUNS": 2},
         {
             "SMALL_ROWS": 12,
+            "MERGED_HERE": 30,
             "ROWS_A_TASK": 20,
             "PAIRS_A_ROW": 1_000_000,
             "PAIRS": 5,

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
-from workbench.engine.operators.aggregate_sql import merged_state
+from workbench.engine.operators.fragments import merged_state
 from workbench.engine.physical.aggregate_plan import plan_aggregate
 from workbench.engine.storage import relation as relation_module
 from workbench.engine.storage import segments as segments_module
@@ -36,8 +36,8 @@ def delta(folder: Path, rows: list[Row], layout: Layout = LAYOUT) -> Delta:
     return Delta(write_segments(pa.Table.from_arrays(columns, schema=layout.arrow), folder))
 
 
-def fewer(rows: DataFrame, whole: bool) -> DataFrame:
-    return consolidate(rows, LAYOUT)
+def fewer(rows: pa.RecordBatch, whole: bool) -> pa.RecordBatch:
+    return consolidate(rows)
 
 
 def rows_of(relation: Relation) -> list[tuple[object, ...]]:
@@ -90,9 +90,9 @@ def test_segments_stay_few_and_rows_are_seldom_written_again(spark: SparkSession
 def test_merging_keeps_the_sum_of_weights(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small: int
 ) -> None:
-    monkeypatch.setattr(relation_module, "SMALL_ROWS", small)
+    monkeypatch.setattr(relation_module, "MERGED_HERE", small)
     monkeypatch.setattr(relation_module, "RUNS", 2)
-    relation = Relation(spark, LAYOUT, tmp_path, merge=Merge("rows", fewer))
+    relation = Relation(spark, LAYOUT, tmp_path, merge=Merge("rows", fewer, ("a", "s")))
     weights: dict[tuple[object, ...], int] = {}
     for rows in batches(4, 6):
         relation = relation.append(delta(tmp_path, rows))
@@ -111,7 +111,7 @@ def test_rows_that_cancel_go_however_many_there_are(
     monkeypatch.setattr(segments_module, "SEGMENT_ROWS", 10)
     monkeypatch.setattr(relation_module, "SEGMENT_ROWS", 10)
     monkeypatch.setattr(relation_module, "RUNS", 2)
-    relation = Relation(spark, LAYOUT, tmp_path, merge=Merge("rows", fewer))
+    relation = Relation(spark, LAYOUT, tmp_path, merge=Merge("rows", fewer, ("a", "s")))
     for batch in range(9):
         old: list[Row] = [(n, "a", batch - 1, -1, 1) for n in range(40)] if batch else []
         relation = relation.append(delta(tmp_path, old + [(n, "a", batch, 1, 1) for n in range(40)]))
@@ -119,25 +119,24 @@ def test_rows_that_cancel_go_however_many_there_are(
 
 
 @pytest.mark.parametrize("whole", [True, False])
-def test_a_part_of_a_state_keeps_groups_whose_rows_cancel_in_number_only(
-    spark: SparkSession, tmp_path: Path, whole: bool
-) -> None:
+def test_a_part_of_a_state_keeps_groups_whose_rows_cancel_in_number_only(whole: bool) -> None:
     total = AggregateCall("sum", (Column("a", INTEGER),), INTEGER)
     node = Aggregate(Read("F", TRUE), (Column("s", STRING),), frozenset([total]), "F")
     plan = plan_aggregate(node, {"s": STRING, column_name(total): INTEGER}, monotone=False).read_by([((1, 0),)])
     # One row of the group went, another came: none more, none less, and 5 more in sum.
     numbers = {
-        MEMBER: "1",
-        "s": "'g'",
-        "_rows": "0",
-        **{part.name: "0" for part in plan.parts if part.name.endswith("_n")},
+        MEMBER: 1,
+        "s": "g",
+        "_rows": 0,
+        **{part.name: 0 for part in plan.parts if part.name.endswith("_n")},
     }
-    values = [f"cast({numbers.get(n, '5')} AS {t.spark}) AS `{n}`" for n, t in plan.state_columns.items()]
-    rows = spark.sql(f"SELECT {', '.join(values)}, 0 AS _batch, 1L AS _weight")
-    assert merged_state(plan, rows, whole).count() == (0 if whole else 1)
+    layout = Layout(plan.state_columns)
+    columns = {n: pa.array([numbers.get(n, 5)], layout.arrow.field(n).type) for n in plan.state_columns}
+    rows = conform(pa.RecordBatch.from_pydict(columns), layout.arrow)
+    assert merged_state(plan, rows, whole).num_rows == (0 if whole else 1)
 
 
-def test_consolidated_rows_are_in_normal_form(spark: SparkSession, tmp_path: Path) -> None:
+def test_consolidated_rows_are_in_normal_form() -> None:
     rows: list[Row] = [
         (1, None, 0, 1, 1),
         (1, None, 2, 1, 1),
@@ -145,9 +144,9 @@ def test_consolidated_rows_are_in_normal_form(spark: SparkSession, tmp_path: Pat
         (2, "x", 0, 1, 1),
         (2, "x", 1, -1, 1),
     ]
-    relation = Relation(spark, LAYOUT, tmp_path).append(delta(tmp_path, rows))
-    merged = consolidate(relation.dataframe, LAYOUT).collect()
-    assert sorted(tuple(row) for row in merged) == [(1, None, 2, 1, 2), (1, None, 2, 2, 1)]
+    columns = [pa.array(c, field.type) for c, field in zip(zip(*rows, strict=True), LAYOUT.arrow, strict=True)]
+    merged = consolidate(pa.RecordBatch.from_arrays(columns, schema=LAYOUT.arrow))
+    assert sorted(tuple(row.values()) for row in merged.to_pylist()) == [(1, None, 2, 1, 2), (1, None, 2, 2, 1)]
 
 
 def test_an_empty_relation_and_an_empty_delta(spark: SparkSession, tmp_path: Path) -> None:

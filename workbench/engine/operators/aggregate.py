@@ -7,8 +7,8 @@ weight -1 and its new row weight 1; and the change of the state, one row for eac
 statistics. Fused operators are evaluated together; ``MEMBER`` says whose a row is.
 
 The change is grouped and written as a change of the state. Then what is stored for its groups is looked up by key and
-merged with it. That is one job where few rows change, by a plan that is kept. It is two jobs where many rows change, or
-where values are computed from all rows of the dirty groups (``reads_rows``).
+merged with it. That is one job, by a plan that is kept where few rows change. It is two jobs where values are computed
+from all rows of the dirty groups (``reads_rows``), and where values that were emitted before are to stay.
 
 Source: thesis T4.2, Algorithm 4.1, made exact under retractions; Gupta, Mumick, Subrahmanian, Maintaining views
 incrementally.
@@ -22,23 +22,24 @@ from dataclasses import dataclass, replace
 from pyspark.sql import DataFrame
 
 from workbench.engine.operators.aggregate_sql import (
-    change_of_dirty_groups,
     empty_groups,
+    fragments,
     grouped_change,
-    state_change,
     with_emitted_values,
 )
+from workbench.engine.operators.fragments import Fragments
 from workbench.engine.operators.operator_input import OperatorInput
 from workbench.engine.operators.runner import Runner
-from workbench.engine.operators.state_lookup import KeyedLookup, StateLookup
+from workbench.engine.operators.state_lookup import KeyedLookup
+from workbench.engine.operators.state_update import StateUpdate, StoredGroups
 from workbench.engine.physical.aggregate_plan import GroupedPlan
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.physical.plans import AggregatePlan
 from workbench.engine.storage.frames import change_frame, run_writing, segments_frame, writing_plan
 from workbench.engine.storage.job_input import InputRows, JobInput
-from workbench.engine.storage.layout import Layout
-from workbench.engine.storage.relation import NO_CHANGE, Delta, consolidate, tasks_for
-from workbench.engine.storage.scan import FusedScan, Scan
+from workbench.engine.storage.layout import GROUPING_SET, Layout
+from workbench.engine.storage.relation import NO_CHANGE, Delta, tasks_for
+from workbench.engine.storage.scan import FusedScan, LineageScan, Scan
 from workbench.engine.storage.segments import Run
 
 
@@ -49,9 +50,11 @@ def aggregate_delta(runner: Runner, operator: OperatorInput, plan: AggregatePlan
     starting = hydrating and not plan.grouped.groups
     if not operator.changed_rows and not starting:
         return NO_CHANGE, NO_CHANGE
-    aggregate = _Aggregate(runner, operator, plan, tasks_for(operator.changed_rows, runner.spark))
-    if not hydrating and aggregate.tasks == 1 and (one_job := aggregate.in_one_job()) is not None:
-        delta = runner.run(one_job)
+    # Values that are computed from rows are computed for each reader; all else reads a row once.
+    rows = operator.changed_rows if plan.grouped.reads_rows else operator.stored_changes
+    aggregate = _Aggregate(runner, operator, plan, tasks_for(rows, runner.spark))
+    if not plan.grouped.reads_rows:
+        delta = runner.run(aggregate.updates_state())
         return replace(delta, state_segments=()), Delta(delta.state_segments)
     dirty = Delta(run_writing(aggregate.writes_state()))
     if not dirty.rows and not starting:
@@ -73,35 +76,54 @@ class _Aggregate:
         """How the operator groups."""
         return self.plan.grouped
 
-    def in_one_job(self) -> DataFrame | None:
-        """The plan of both steps in one task; ``None`` where there is none."""
-        if self.grouped.reads_rows:
-            return None
-        operator, stored = self.operator, self._stored()
-        job_input = self.runner.job_input(self.plan)
-        looked_up = [InputRows((), run) for _, run in stored.values()]
-        job_input.write(operator.batch, [*operator.segments, *looked_up])
-        scans, (state, rows) = self._scans(), (scan for scan, _ in stored.values())
+    @property
+    def emitted(self) -> frozenset[str]:
+        """Columns of type DOUBLE whose values were emitted before the operator was hydrated again."""
+        rows = self.operator.emitted
+        return self.grouped.inexact & set(rows.layout.columns) if rows is not None and rows.rows else frozenset()
+
+    def updates_state(self) -> DataFrame:
+        """The plan of one job: it writes the change of the state, too."""
+        operator, grouped, scans = self.operator, self.grouped, self._scans()
+        hydrating = operator.relation is None
+        read, looked_up = self._looked_up(len(scans))
+        inputs = [*operator.segments, *(InputRows((), run) for run in looked_up)]
+        job_input = self.runner.write_input(self.plan, operator.batch, inputs)
+        update = StateUpdate(grouped, self.plan.produced, job_input, str(self.runner.folder(self.plan.name)), read)
 
         def make() -> DataFrame:
-            groups = self._state_change(job_input, scans)
-            folder = str(self.runner.folder(self.plan.name))
-            lookup = StateLookup(state, rows, job_input, len(scans), folder)
-            groups_view = self.runner.bind(self.plan, "found", lookup.frame(groups))
-            return self.runner.spark_plan(
-                change_of_dirty_groups(self.grouped, self.plan.produced, groups_view), self.plan, 1
-            )
+            return self.runner.step_plan(self._fragments(job_input, scans), update, update.ddl, self.plan)
 
-        depends_on = (self.plan, scans, state, rows)
-        return self.runner.cached_without_exchange(self.plan, "both", depends_on, make)
+        # A plan that hydrates is run once.
+        return make() if hydrating else self._cached("update", (self.plan, scans, read), make)
+
+    def _looked_up(self, position: int) -> tuple[StoredGroups | None, tuple[Run, ...]]:
+        """What is looked up for the dirty groups, and among which segments.
+
+        Args:
+            position: of these segments among the inputs of the job.
+        """
+        operator, grouped, emitted = self.operator, self.grouped, self.operator.emitted
+        values = tuple(name for name in self.plan.produced if name not in grouped.keys)
+        if operator.relation is not None:
+            stored = self._stored()
+            rows = Scan.of(operator.relation.layout, values, tuple(grouped.keys), None)
+            return StoredGroups(position, rows, stored["state"][0]), (stored["state"][1], stored["stored"][1])
+        if emitted is None or not self.emitted:
+            return None, ()
+        # A group column that is new is NULL for the operators whose rows were emitted.
+        keys = tuple(key for key in grouped.keys if key in emitted.layout.columns)
+        rows = Scan.of(emitted.layout, tuple(v for v in values if v in self.emitted), keys, None)
+        return StoredGroups(position, rows, None, self.emitted), ((), emitted.segments)
 
     def writes_state(self) -> DataFrame:
-        """The plan of the first step: it writes the change of the state, a row for each dirty group."""
+        """The plan of the first of two steps: it writes the change of the state, a row for each dirty group."""
         operator, scans = self.operator, self._scans()
         job_input = self.runner.write_input(self.plan, operator.batch, operator.segments)
 
         def make() -> DataFrame:
-            return writing_plan(self._state_change(job_input, scans), self.runner.folder(self.plan.name))
+            groups = Fragments.of(self.grouped).frame(self._fragments(job_input, scans))
+            return writing_plan(groups, self.runner.folder(self.plan.name))
 
         return self._cached("state change", (self.plan, scans), make)
 
@@ -111,7 +133,7 @@ class _Aggregate:
         looked_up: dict[str, tuple[Scan | FusedScan, Run]] = {**self._stored()}
         if grouped.reads_rows:
             (rows,) = operator.segments
-            looked_up["rows"] = (self._scan(0), (*rows.before, *rows.change))
+            looked_up["rows"] = (self._scan_rows(), (*rows.before, *rows.change))
         job_input = self.runner.job_input(self.plan, "dirty")
         job_input.write(operator.batch, [InputRows(dirty.segments, run) for _, run in looked_up.values()])
         scans = {role: scan for role, (scan, _) in looked_up.items()}
@@ -140,22 +162,25 @@ class _Aggregate:
         view = None
         if grouped.reads_rows:
             job_input = self.runner.job_input(self.plan)
-            frame = change_frame(self.runner.spark, job_input, 0, self._scan(0), self.tasks)
+            frame = change_frame(self.runner.spark, job_input, 0, self._scan_rows(), self.tasks)
             view = self.runner.bind(self.plan, "rows", frame)
         rows = grouped_change(grouped, self.plan.produced, parts, None, view, one_task=self.tasks == 1)
-        emitted = operator.emitted
-        if emitted is not None and emitted.rows and (inexact := grouped.inexact & set(emitted.layout.columns)):
-            emitted_rows = consolidate(emitted.dataframe, emitted.layout)
-            emitted_view = self.runner.bind(self.plan, "emitted", emitted_rows)
-            rows = with_emitted_values(rows, emitted_view, grouped, self.plan.produced, inexact)
+        if self.emitted:
+            assert operator.emitted is not None
+            emitted_view = self.runner.bind(self.plan, "emitted", operator.emitted.dataframe)
+            rows = with_emitted_values(rows, emitted_view, grouped, self.plan.produced, self.emitted)
         return self.runner.spark_plan(rows, self.plan, self.tasks)
 
-    def _state_change(self, job_input: JobInput, scans: list[FusedScan]) -> DataFrame:
-        """The change of the state."""
+    def _fragments(self, job_input: JobInput, scans: list[LineageScan]) -> DataFrame:
+        """The fragments of the change, those of a group in one task."""
         frames = [change_frame(self.runner.spark, job_input, at, s, self.tasks) for at, s in enumerate(scans)]
         changes = [self.runner.bind(self.plan, f"change{at}", frame) for at, frame in enumerate(frames)]
-        groups = self.runner.spark.sql(state_change(self.grouped, changes, one_task=self.tasks == 1))
-        return groups.coalesce(self.tasks)
+        one_task = self.tasks == 1 or not self.grouped.groups
+        found = self.runner.spark.sql(fragments(self.grouped, changes, one_task=self.tasks == 1))
+        if one_task:
+            return found.coalesce(1)
+        # Spark has combined the rows of each task by now: few fragments are sent.
+        return found.repartition(self.tasks, GROUPING_SET, *(f"`{name}`" for name in self.grouped.groups))
 
     def _cached(self, role: str, depends_on: object, make: Callable[[], DataFrame]) -> DataFrame:
         """The plan, kept where it has one task: with more it has an exchange."""
@@ -170,10 +195,17 @@ class _Aggregate:
             "stored": (Scan.of(relation.layout, tuple(self.plan.produced), keys, None), relation.segments),
         }
 
-    def _scans(self) -> list[FusedScan]:
-        return [self._scan(at) for at in range(len(self.grouped.branches))]
+    def _scans(self) -> list[LineageScan]:
+        """What is read of the parents' changes."""
+        return [
+            LineageScan(self._rows_of(at), self.grouped.readers(at), self.grouped.words)
+            for at in range(len(self.grouped.branches))
+        ]
 
-    def _scan(self, at: int) -> FusedScan:
-        """What is read of a parent."""
+    def _scan_rows(self) -> FusedScan:
+        """What is read of the only parent, where values are computed from its rows."""
+        return FusedScan(self._rows_of(0), self.grouped.branches[0].readers)
+
+    def _rows_of(self, at: int) -> Scan:
         branch, keys = self.grouped.branches[at], tuple(map(key_column, self.grouped.row_keys))
-        return FusedScan(Scan.of(self.operator.parents[at].relation.layout, branch.columns, keys, None), branch.readers)
+        return Scan.of(self.operator.parents[at].relation.layout, branch.columns, keys, None)

@@ -4,50 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
 
-from pyspark.sql import DataFrame
-
-from workbench.engine.operators.state_lookup import PARTS, ROLE, value_before
-from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan, Sessions, is_of_members
-from workbench.engine.storage.layout import BATCH, MEMBER, WEIGHT
+from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan, Sessions
+from workbench.engine.storage.layout import BRANCH, GROUPING_SET, MEMBER, WEIGHT
+from workbench.engine.storage.lineage import word_column
 from workbench.network.projection import Columns
 
 
-def merged_state(plan: GroupedPlan, state: DataFrame, whole: bool) -> DataFrame:
-    """A state with one row for each group, without the groups of fused operators that have left.
+def fragments(plan: GroupedPlan, changes: Sequence[str], one_task: bool) -> str:
+    """SQL of the change's fragments: rows of equal groups and lineage as one, with the statistics' parts.
 
     Args:
         plan: how the operator runs.
-        state: the rows to be merged.
-        whole: whether these are all rows of the state. If so, groups without rows go too; in a part of the state the
-            changes of a group may cancel in the number of rows and not in a sum.
-    """
-    merges = [*_merges(plan), f"max({BATCH}) AS {BATCH}", f"1L AS {WEIGHT}"]
-    live = " OR ".join(f"{part.name} <> 0" for part in plan.parts if part.name.startswith(LIVE))
-    columns = ", ".join(f"`{name}`" for name in state.columns)
-    grouped = f"SELECT {_list(plan.keys, merges)} FROM {{state}} WHERE {of_members(plan)} {_group_by(plan.keys)}"
-    kept = f" WHERE {live}" if whole else ""
-    return state.sparkSession.sql(f"SELECT {columns} FROM ({grouped}){kept}", state=state)
-
-
-def state_change(plan: GroupedPlan, changes: Sequence[str], one_task: bool) -> str:
-    """SQL of the change grouped: one row for each dirty group, with its keys, parts, batch and weight 1.
-
-    Args:
-        plan: how the operator runs.
-        changes: a view of the change of each branch, with the columns the branch reads and ``_weight``.
+        changes: a view of the change of each branch, with the columns the branch reads, ``_weight``, lineage and
+            ``_set`` (``storage.scan.LineageScan``).
         one_task: whether all of it is for one task, which saves every shuffle.
     """
+    marks = [GROUPING_SET, *map(word_column, plan.words)]
     branches = []
     for position, (branch, view) in enumerate(zip(plan.branches, changes, strict=True)):
         # Parts read the parent's columns, except in a set operator, whose branches have different ones. A group's
         # column may be called like one of these and be NULL for some members.
-        others = ["*"] if len(changes) == 1 else [WEIGHT, MEMBER]
+        others = ["*"] if len(changes) == 1 else [WEIGHT, *marks]
         groups = [f"{sql} AS `{_group(name)}`" for name, sql in branch.groups.items()]
-        branches.append(f"SELECT {_list({}, [*others, *groups])}, {position} AS _branch FROM {view}")
-    keys = [MEMBER, *(f"`{_group(name)}` AS `{name}`" for name in plan.groups)]
+        branches.append(f"SELECT {_list({}, [*others, *groups])}, {position} AS {BRANCH} FROM {view}")
+    keys = [*marks, BRANCH, *(f"`{_group(name)}` AS `{name}`" for name in plan.groups)]
     parts = [f"{part.change} AS `{part.name}`" for part in plan.parts]
-    grouped = f"FROM ({_together(branches, one_task)}) {_group_by([MEMBER, *map(_group, plan.groups)])}"
-    return f"SELECT {_list({}, [*keys, *parts])}, 0 AS {BATCH}, 1L AS {WEIGHT} {grouped}"
+    grouped = _group_by([*marks, BRANCH, *map(_group, plan.groups)])
+    return f"SELECT {_list({}, [*keys, *parts])} FROM ({_together(branches, one_task)}) {grouped}"
 
 
 def grouped_change(
@@ -72,37 +55,19 @@ def grouped_change(
     return f"SELECT * FROM ({summed}) WHERE {WEIGHT} <> 0"
 
 
-def change_of_dirty_groups(plan: GroupedPlan, produced: Columns, groups: str) -> str:
-    """SQL of the change of the operator's rows, where nothing is computed from all rows of the dirty groups.
-
-    Args:
-        plan: how the operator runs.
-        produced: the columns of the result, besides ``_weight``.
-        groups: view of the dirty groups' parts, and of the operator's rows of these groups (``StateLookup``). It is
-            read once, since reading it writes the change of the state.
-    """
-    values = [name for name in produced if name not in plan.keys]
-    merges = [*_merges(plan), f"sum({WEIGHT}) AS {WEIGHT}"]
-    apart = [*plan.keys, *map(value_before, values), ROLE]
-    merged = f"SELECT {_list(apart, merges)} FROM {groups} {_group_by(apart)}"
-    entering = [f"if({ROLE} = {PARTS}, {plan.finals[name]}, `{value_before(name)}`) AS `{name}`" for name in values]
-    weight = f"if({ROLE} = {PARTS}, {plan.weight}, -{WEIGHT}) AS {WEIGHT}"
-    keys = [f"`{name}`" for name in produced if name in plan.keys]
-    changes = f"SELECT {', '.join([*keys, *entering, weight])} FROM ({merged})"
-    summed = f"SELECT {_list(produced, [f'sum({WEIGHT}) AS {WEIGHT}'])} FROM ({changes}) {_group_by(produced)}"
-    return f"SELECT * FROM ({summed}) WHERE {WEIGHT} <> 0"
-
-
 def with_emitted_values(rows: str, emitted: str, plan: GroupedPlan, produced: Columns, inexact: Set[str]) -> str:
     """SQL of the rows with the DOUBLE values that were emitted before, where a group has been emitted.
 
     A sum of floats that is computed again may differ in its last digit, but a later retraction must match what was
-    emitted. ``emitted`` is the view of the rows as they stood, ``inexact`` the columns of type DOUBLE.
+    emitted. ``emitted`` is the view of the rows as they stood, of which some may cancel others; ``inexact`` the columns
+    of type DOUBLE.
     """
+    names = [*plan.identifying, *sorted(inexact)]
+    stood = f"SELECT {_list(names, [f'sum({WEIGHT}) AS {WEIGHT}'])} FROM {emitted} {_group_by(names)}"
     values = [f"if(o._weight IS NULL, n.`{name}`, o.`{name}`) AS `{name}`" for name in produced if name in inexact]
     others = [f"n.`{name}`" for name in produced if name not in inexact]
     chosen = _list({}, [*others, *values, f"n.{WEIGHT}"])
-    return f"SELECT {chosen} FROM ({rows}) n LEFT JOIN {emitted} o ON {_same_key('n', 'o', plan)}"
+    return f"SELECT {chosen} FROM ({rows}) n LEFT JOIN ({stood} HAVING {WEIGHT} > 0) o ON {_same_key('n', 'o', plan)}"
 
 
 def _entering(plan: GroupedPlan, produced: Columns, parts: Sequence[str], rows: str | None, one_task: bool) -> str:
@@ -126,8 +91,9 @@ def _entering(plan: GroupedPlan, produced: Columns, parts: Sequence[str], rows: 
     known = {f"`{name}`": nothing for name, nothing in plan.over_nothing.items()}
     merges = [*_merges(plan), *(f"coalesce(first({v}, true), {known.get(v, 'NULL')}) AS {v}" for v in values)]
     totals = f"SELECT {_list(plan.keys, merges)} FROM ({_together(merged, one_task)}) {_group_by(plan.keys)}"
-    finals = [f"{sql} AS `{name}`" for name, sql in plan.finals.items()]
-    return f"SELECT {_list(plan.keys, [*finals, *values, f'{plan.weight} AS {WEIGHT}'])} FROM ({totals})"
+    finals = [f"{final.sql} AS `{name}`" for name, final in plan.finals.items()]
+    weight = "1L" if plan.copies is None else f"if(coalesce({LIVE}, 0L) > 0, 1L, 0L)"
+    return f"SELECT {_list(plan.keys, [*finals, *values, f'{weight} AS {WEIGHT}'])} FROM ({totals})"
 
 
 def _of_sessions(plan: GroupedPlan, sessions: Sessions, rows: str) -> str:
@@ -151,11 +117,6 @@ def _repeated(rows: str, plan: GroupedPlan) -> str:
     summed = f"SELECT {_list(names, [f'sum({WEIGHT}) AS {WEIGHT}'])} FROM ({inner}) {_group_by(names)}"
     copies = f"LATERAL VIEW explode(sequence(1L, {WEIGHT})) copies AS _copy"
     return f"SELECT {_list(names, ['_copy'])} FROM ({summed}) {copies} WHERE {WEIGHT} > 0"
-
-
-def of_members(plan: GroupedPlan) -> str:
-    """SQL: a row belongs to one of the operators that are fused."""
-    return is_of_members(plan.members)
 
 
 def _group(name: str) -> str:

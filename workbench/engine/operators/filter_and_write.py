@@ -11,7 +11,8 @@ In: change (a Z-set) of the root. Out: change of the tree, each row with its lin
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -19,34 +20,46 @@ from pyspark.sql import DataFrame
 
 from workbench.engine.physical.grouped_filter import GroupedFilter
 from workbench.engine.spark.arrow_tasks import Batches, map_rows
+from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.job_input import JobInput
 from workbench.engine.storage.layout import BATCH, WEIGHT
-from workbench.engine.storage.lineage import WORD_BITS, Positions, count_bits, patterns, word_arrays, word_column
+from workbench.engine.storage.lineage import WORD_BITS, count_bits, patterns, word_arrays, word_column
 from workbench.engine.storage.relation import Delta
 from workbench.engine.storage.segments import Segment, SegmentWriter, segments_marked
 
 _ANSWER = "path string, rows bigint, checksum bigint, rows_in bigint, counts binary, of_state boolean"
 
 
-def filter_and_write_plan(
-    rows: DataFrame, grouped: GroupedFilter, kept: Iterable[str], folder: str, job_input: JobInput | None
-) -> DataFrame:
-    """The plan over a root's rows; ``run_filter_and_write`` runs it, as one job.
+def filter_and_write_plan(rows: DataFrame, step: Callable[[Batches], Batches]) -> DataFrame:
+    """The plan that passes rows through a step that ends with ``filter_and_write``; it is run as one job."""
+    return map_rows(rows, step, _ANSWER)
 
-    Args:
-        rows: the kept columns, ``_batch``, ``_weight`` and the filter's tested expressions.
+
+@dataclass(frozen=True)
+class FilterAndWrite:
+    """The step over a root's rows.
+
+    In: the kept columns, ``_weight``, ``_batch`` unless ``job_input`` has it, and the filter's tested expressions.
+
+    Attributes:
         grouped: the tree's selections.
         kept: names of the columns to write besides ``_batch`` and ``_weight``.
         folder: of the segments; every worker must reach it.
         job_input: has the batch of all rows, instead of their own ``_batch``.
     """
-    columns, words = (*kept, BATCH, WEIGHT), len(grouped.always)
 
-    def write(batches: Batches) -> Batches:
-        number = None if job_input is None else job_input.read().batch
+    grouped: GroupedFilter
+    kept: tuple[str, ...]
+    folder: str
+    job_input: JobInput | None
+
+    def __call__(self, batches: Batches) -> Batches:
+        """Write the rows; the answers that ``run_filter_and_write`` reads."""
+        grouped, columns, words = self.grouped, (*self.kept, BATCH, WEIGHT), len(self.grouped.always)
+        number = None if self.job_input is None else self.job_input.read().batch
         counts = np.zeros(WORD_BITS * words + len(grouped.combinations), dtype=np.int64)
         rows_in = 0
-        writer = SegmentWriter(folder)
+        writer = SegmentWriter(self.folder)
         for batch in batches:
             rows_in += batch.num_rows
             if number is not None:
@@ -69,11 +82,9 @@ def filter_and_write_plan(
         yield _answer(Segment("", 0), rows_in, counts)
         for segment in segments:
             yield _answer(segment, 0, counts * 0)
-        if job_input is not None:
-            for segment in segments_marked(job_input.task_mark(), folder):
+        if self.job_input is not None:
+            for segment in segments_marked(self.job_input.task_mark(), self.folder):
                 yield _answer(segment, 0, counts * 0, of_state=True)
-
-    return map_rows(rows, write, _ANSWER)
 
 
 def run_filter_and_write(plan: DataFrame) -> Delta:

@@ -46,6 +46,11 @@ class ParentRows:
         return self.relation.rows if self.hydrating else sum(map(self.delta.count, self.bits))
 
     @property
+    def stored_changes(self) -> int:
+        """Rows of the tree's change, each once however many nodes it belongs to."""
+        return self.relation.rows if self.hydrating else self.delta.rows
+
+    @property
     def small(self) -> bool:
         """Whether the change is small enough to be sent to every task of a join."""
         return self.changed_rows <= SMALL_ROWS
@@ -113,6 +118,11 @@ class OperatorInput:
     def changed_rows(self) -> int:
         """How many of the parents' rows changed."""
         return sum(rows.changed_rows for rows in self.parents)
+
+    @property
+    def stored_changes(self) -> int:
+        """How many rows the changes of the trees that are read have, each once."""
+        return sum(rows.stored_changes for rows in self.parents)
 
     @property
     def segments(self) -> tuple[InputRows, ...]:

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
-from workbench.engine.operators.filter_and_write import filter_and_write_plan, run_filter_and_write
+from workbench.engine.operators.filter_and_write import FilterAndWrite, filter_and_write_plan, run_filter_and_write
 from workbench.engine.physical.accumulators import over_rows
 from workbench.engine.physical.plans import AggregatePlan, TreePlan
+from workbench.engine.spark.arrow_tasks import Batches, map_rows
 from workbench.engine.spark.plan_cache import PlanCache, Views
 from workbench.engine.storage.job_input import SUFFIX, InputRows, JobInput
 from workbench.engine.storage.layout import BATCH, WEIGHT
@@ -85,10 +86,30 @@ class Runner:
             tasks: how many tasks run it; as many as the rows come in unless given.
         """
         frame = self.spark.sql(_with_tested_expressions(rows, plan))
+        frame = frame if tasks is None else frame.coalesce(tasks)
+        return filter_and_write_plan(frame, self._filter_and_write(plan))
+
+    def step_plan(self, frame: DataFrame, step: Callable[[Batches], Batches], schema: str, plan: TreePlan) -> DataFrame:
+        """The Spark plan that passes rows through a step, and what comes out through the tree's filter.
+
+        Where Spark has nothing to evaluate in between, both are one step: rows do not go to the JVM and back.
+
+        Args:
+            frame: what the step gets.
+            step: gives the root's rows.
+            schema: of these, in Spark's DDL.
+            plan: the tree's plan.
+        """
+        if plan.keys or plan.filter.tests:
+            view = self.bind(plan, "rows", map_rows(frame, step, schema))
+            return self.spark_plan(f"SELECT * FROM {view}", plan)
+        write = self._filter_and_write(plan)
+        return filter_and_write_plan(frame, lambda batches: write(step(batches)))
+
+    def _filter_and_write(self, plan: TreePlan) -> FilterAndWrite:
         # Rows of a grouped root all belong to the batch that runs; others bring their own.
         job_input = self.job_input(plan) if isinstance(plan, AggregatePlan) else None
-        frame = frame if tasks is None else frame.coalesce(tasks)
-        return filter_and_write_plan(frame, plan.filter.filter, plan.stored, str(self.folder(plan.name)), job_input)
+        return FilterAndWrite(plan.filter.filter, tuple(plan.stored), str(self.folder(plan.name)), job_input)
 
     def run(self, plan: DataFrame) -> Delta:
         """Run a plan of ``spark_plan``, as one job; the change of the tree."""

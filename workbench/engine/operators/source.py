@@ -10,7 +10,8 @@ from pyspark.sql import DataFrame
 
 from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.plans import SourcePlan
-from workbench.engine.storage.frames import change_frame
+from workbench.engine.spark.arrow_tasks import task_numbers
+from workbench.engine.storage.frames import change_step
 from workbench.engine.storage.job_input import InputRows
 from workbench.engine.storage.relation import Delta, Relation, tasks_for
 from workbench.engine.storage.scan import Scan
@@ -37,7 +38,7 @@ def source_delta(runner: Runner, plan: SourcePlan, arrived: Relation, delta: Del
 
     def make() -> DataFrame:
         scan = Scan.of(arrived.layout, tuple(arrived.layout.columns), (), None)
-        view = runner.bind(plan, "arriving", change_frame(runner.spark, job_input, 0, scan, tasks))
-        return runner.spark_plan(f"SELECT * FROM {view}", plan)
+        arriving = change_step(job_input, 0, scan, tasks)
+        return runner.step_plan(task_numbers(runner.spark, tasks), arriving, scan.ddl, plan)
 
     return runner.run(runner.cached(plan, "rows", (plan, tasks), make))

@@ -24,9 +24,9 @@ from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.physical.plans import WindowPlan
 from workbench.engine.spark.arrow_tasks import Batches
+from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.job_input import TaskInput
 from workbench.engine.storage.layout import WEIGHT, conform
-from workbench.engine.storage.lineage import Positions
 from workbench.engine.storage.relation import NO_CHANGE, Delta
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import HANDED_ON, Segment, open_segment, read_share

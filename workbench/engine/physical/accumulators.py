@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.engine.storage.layout import WEIGHT
+from workbench.engine.storage.reduction import Combine
 from workbench.sql.algebra.expressions import AggregateCall, Column, Expression
 from workbench.sql.algebra.types import INTEGER, MAX_PRECISION, DataType, Kind, decimal
 from workbench.sql.render.spark_functions import negated
@@ -28,20 +29,49 @@ OVER_NOTHING = {"count": "0L", "total": "0L"}
 
 @dataclass(frozen=True)
 class Part:
-    """One stored column of an additive statistic, with the SQL that computes it from changes, and that merges it."""
+    """One stored column of an additive statistic: the SQL that computes it from changes, and how two become one."""
 
     name: str
     type: DataType
     change: str
-    merge: str
+    combine: Combine = Combine.SUM
+
+    @property
+    def merge(self) -> str:
+        """SQL of the part of a group, over the parts of rows of the group."""
+        return f"{self.combine}(`{self.name}`)"
+
+
+@dataclass(frozen=True)
+class Final:
+    """The value of an additive statistic: a merged part in the statistic's type, NULL where it does not fit.
+
+    Attributes:
+        part: the name of the part.
+        type: of the statistic.
+        count: the part that counts the values of which the statistic is made; without any the statistic is NULL.
+        zero: whether the statistic is 0 where it would be NULL.
+    """
+
+    part: str
+    type: DataType
+    count: str | None = None
+    zero: bool = False
+
+    @property
+    def sql(self) -> str:
+        """The value as SQL over the merged parts."""
+        value = f"try_cast(`{self.part}` AS {self.type.spark})"
+        value = f"if(`{self.count}` > 0, {value}, NULL)" if self.count is not None else value
+        return f"coalesce({value}, 0L)" if self.zero else value
 
 
 @dataclass(frozen=True)
 class Additive:
-    """An additive statistic: its parts, and ``final``, its value as SQL over the merged parts."""
+    """An additive statistic: its parts, and its value over the merged parts."""
 
     parts: tuple[Part, ...]
-    final: str
+    final: Final
 
 
 def additive(name: str, statistic: AggregateCall, monotone: bool) -> Additive | None:
@@ -50,18 +80,17 @@ def additive(name: str, statistic: AggregateCall, monotone: bool) -> Additive | 
         return None
     match statistic.function, statistic.arguments:
         case "count", ():
-            return Additive((_count(name, WEIGHT),), f"coalesce(`{name}`, 0L)")
+            return Additive((_count(name, WEIGHT),), Final(name, INTEGER, zero=True))
         case "count", (argument,):
-            return Additive((_count(name, _present(argument)),), f"coalesce(`{name}`, 0L)")
+            return Additive((_count(name, _present(argument)),), Final(name, INTEGER, zero=True))
         case "total", (argument,):
-            return Additive((_sum(name, argument),), f"coalesce(try_cast(`{name}` AS bigint), 0L)")
+            return Additive((_sum(name, argument),), Final(name, INTEGER, zero=True))
         case "sum", (argument,) if _adds_up(argument.type, monotone):
             count = _count(f"{name}_n", _present(argument))
-            value = f"if(`{count.name}` > 0, try_cast(`{name}` AS {statistic.type.spark}), NULL)"
-            return Additive((_sum(name, argument), count), value)
+            return Additive((_sum(name, argument), count), Final(name, statistic.type, count.name))
         case ("min" | "max") as function, (argument,) if monotone:
-            part = Part(name, argument.type, f"{function}({over_rows(argument)})", f"{function}(`{name}`)")
-            return Additive((part,), f"`{name}`")
+            part = Part(name, argument.type, f"{function}({over_rows(argument)})", Combine(function))
+            return Additive((part,), Final(name, argument.type))
         case _:
             return None
 
@@ -99,7 +128,7 @@ def _bare(column: Column) -> str:
 
 
 def _count(name: str, weight: str) -> Part:
-    return Part(name, INTEGER, f"sum({weight})", f"sum(`{name}`)")
+    return Part(name, INTEGER, f"sum({weight})")
 
 
 def _present(argument: Expression) -> str:
@@ -109,7 +138,7 @@ def _present(argument: Expression) -> str:
 def _sum(name: str, argument: Expression) -> Part:
     value = over_rows(argument)
     if argument.type.kind is Kind.DOUBLE:
-        return Part(name, argument.type, f"sum({value} * {WEIGHT})", f"sum(`{name}`)")
+        return Part(name, argument.type, f"sum({value} * {WEIGHT})")
     wide = decimal(38, argument.type.scale)
     exact = f"cast({value} AS {wide.spark})"
     negative = negated(exact, wide, argument.type.precision)
@@ -118,4 +147,4 @@ def _sum(name: str, argument: Expression) -> Part:
     if argument.type.scale > _KEPT_SCALE:
         product = f"cast({value} AS {argument.type.spark}) * cast({WEIGHT} AS decimal({_WEIGHT_DIGITS},0))"
     weighted = f"CASE {WEIGHT} WHEN 1L THEN {exact} WHEN -1L THEN {negative} ELSE cast({product} AS {wide.spark}) END"
-    return Part(name, wide, f"sum({weighted})", f"sum(`{name}`)")
+    return Part(name, wide, f"sum({weighted})")

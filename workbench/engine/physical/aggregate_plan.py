@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
-from workbench.engine.physical.accumulators import OVER_NOTHING, Additive, Part, additive, holistic, over_rows
-from workbench.engine.storage.layout import MEMBER, WEIGHT
+from workbench.engine.physical.accumulators import OVER_NOTHING, Additive, Final, Part, additive, holistic, over_rows
+from workbench.engine.storage.layout import BRANCH, GROUPING_SET, MEMBER, WEIGHT
+from workbench.engine.storage.lineage import WORD_BITS
+from workbench.engine.storage.scan import Readers
 from workbench.network.nodes import Aggregate, SetOperation, SetOperator
 from workbench.network.projection import Columns, columns_of, read_by_aggregate
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, column_name
@@ -33,7 +35,7 @@ class Branch:
 
     columns: tuple[str, ...]
     groups: Mapping[str, str]
-    readers: tuple[tuple[int, int], ...] = ()
+    readers: Readers = ()
 
 
 @dataclass(frozen=True)
@@ -53,30 +55,48 @@ class GroupedPlan:
         groups: group columns and their types.
         branches: the inputs.
         parts: the columns that the state has beside the keys.
-        finals: output columns as SQL over merged parts.
-        weight: how often a group's row comes out, as SQL over merged parts.
+        finals: output columns that are computed from merged parts.
+        copies: how often a group's row comes out by the rows of each branch, as of a set operator; the row of an
+            aggregate's group comes out once where there are any, as of UNION. ``None``: it is always there, once.
         holistic: output columns as Spark aggregates over all rows of the dirty groups.
         row_keys: the groups over the parent's columns, where rows of dirty groups are looked up.
         over_nothing: the value over no rows of output columns that are computed from rows, where it is not NULL.
         inexact: output columns of type DOUBLE: their value depends on the order in which rows are added up.
         sessions: by what the rows of a group are divided once more.
+        sets: the members that group alike, for each grouping; empty where all do.
     """
 
     groups: Mapping[str, DataType]
     branches: tuple[Branch, ...]
     parts: tuple[Part, ...]
-    finals: Mapping[str, str]
-    weight: str
+    finals: Mapping[str, Final]
+    copies: SetOperator | None
     holistic: Mapping[str, str]
     row_keys: tuple[Expression, ...] = ()
     over_nothing: Mapping[str, str] = field(default_factory=dict)
     inexact: frozenset[str] = frozenset()
     sessions: Sessions | None = None
+    sets: tuple[frozenset[int], ...] = ()
+
+    def readers(self, branch: int) -> tuple[Readers, ...]:
+        """For each grouping its members, and the bits of the nodes that they read of a branch."""
+        every = self.branches[branch].readers
+        return tuple(tuple(r for r in every if r[0] in members) for members in self.sets) or (every,)
+
+    @property
+    def words(self) -> tuple[int, ...]:
+        """The words of lineage in which the nodes that are read have their bits."""
+        return tuple(sorted({bit // WORD_BITS for branch in self.branches for _, bit in branch.readers}))
 
     @property
     def reads_rows(self) -> bool:
         """Whether something is computed from the rows of the dirty groups."""
         return bool(self.holistic) or self.sessions is not None
+
+    @property
+    def counts(self) -> tuple[str, ...]:
+        """The parts with the number of a group's rows of each branch."""
+        return tuple(part.name for part in self.parts if part.name.startswith(LIVE))
 
     @property
     def identifying(self) -> tuple[str, ...]:
@@ -93,7 +113,7 @@ class GroupedPlan:
         """The member numbers of the fused roots."""
         return tuple(member for member, _ in self.branches[0].readers)
 
-    def read_by(self, readers: Iterable[tuple[tuple[int, int], ...]]) -> GroupedPlan:
+    def read_by(self, readers: Iterable[Readers]) -> GroupedPlan:
         """The plan for fused roots; ``readers``: those of each branch."""
         branches = (replace(b, readers=own) for b, own in zip(self.branches, readers, strict=True))
         return replace(self, branches=tuple(branches))
@@ -122,8 +142,8 @@ def plan_aggregate(node: Aggregate, produced: Columns, monotone: bool, increment
     sessions = next((_sessions(group) for group in node.groups if is_session(group)), None)
     groups = {column_name(group): group.type for group in plain}
     sql = {column_name(group): over_rows(node.direct_group(group)) for group in plain}
-    parts = {LIVE: Part(LIVE, INTEGER, f"sum({WEIGHT})", f"sum({LIVE})")}
-    finals: dict[str, str] = {}
+    parts = {LIVE: Part(LIVE, INTEGER, f"sum({WEIGHT})")}
+    finals: dict[str, Final] = {}
     from_rows: dict[str, str] = {}
     over_nothing: dict[str, str] = {}
     inexact: set[str] = set()
@@ -142,8 +162,6 @@ def plan_aggregate(node: Aggregate, produced: Columns, monotone: bool, increment
                 from_rows[name] = holistic(direct)
                 if direct.function in OVER_NOTHING:
                     over_nothing[name] = OVER_NOTHING[direct.function]
-    # Without groups there is one row, also over no input.
-    weight = f"if(coalesce({LIVE}, 0L) > 0, 1L, 0L)" if groups else "1L"
     branch = Branch(_names(read_by_aggregate(node, produced)), sql)
     row_keys = tuple(map(node.direct_group, plain)) if from_rows or sessions else ()
     return GroupedPlan(
@@ -151,7 +169,8 @@ def plan_aggregate(node: Aggregate, produced: Columns, monotone: bool, increment
         branches=(branch,),
         parts=tuple(parts.values()),
         finals=finals,
-        weight=weight,
+        # Without groups there is one row, also over no input.
+        copies=SetOperator.UNION if groups else None,
         holistic=from_rows,
         row_keys=row_keys,
         over_nothing=over_nothing,
@@ -183,33 +202,37 @@ def fused_groupings(plans: Sequence[tuple[GroupedPlan, Set[int]]]) -> GroupedPla
     Example:
         >>> from workbench.sql.algebra.types import STRING
         >>> def by(name: str) -> GroupedPlan:
-        ...     return GroupedPlan({name: STRING}, (Branch((name,), {name: f"`{name}`"}),), (), {}, "1L", {})
+        ...     return GroupedPlan({name: STRING}, (Branch((name,), {name: f"`{name}`"}),), (), {}, None, {})
         >>> plan = fused_groupings([(by("bank"), {1, 2}), (by("account"), {3})])
         >>> plan.branches[0].groups["bank"]
-        'CASE WHEN _member IN (1L, 2L) THEN `bank` END'
+        'CASE WHEN _set IN (0L) THEN `bank` END'
     """
     first = plans[0][0]
     if len(plans) == 1:
         return first
     groups = dict(sorted(item for plan, _ in plans for item in plan.groups.items()))
     sql_of: dict[str, dict[str, set[int]]] = {name: {} for name in groups}
-    for plan, members in plans:
+    for number, (plan, _) in enumerate(plans):
         for name, sql in plan.branches[0].groups.items():
-            sql_of[name].setdefault(sql, set()).update(members)
+            sql_of[name].setdefault(sql, set()).add(number)
     columns = sorted({column for plan, _ in plans for column in plan.branches[0].columns})
-    branch = Branch(tuple(columns), {name: _by_member(members) for name, members in sql_of.items()})
-    return replace(first, groups=groups, branches=(branch,))
+    branch = Branch(tuple(columns), {name: _by_set(sets) for name, sets in sql_of.items()})
+    return replace(first, groups=groups, branches=(branch,), sets=tuple(frozenset(members) for _, members in plans))
 
 
-def _by_member(members_of: Mapping[str, Set[int]]) -> str:
+def _by_set(sets_of: Mapping[str, Set[int]]) -> str:
     """SQL of a group column that fused roots compute in different ways, or not at all."""
-    cases = [f"WHEN {is_of_members(members)} THEN {sql}" for sql, members in members_of.items()]
+    cases = [f"WHEN {_is_one_of(GROUPING_SET, sets)} THEN {sql}" for sql, sets in sets_of.items()]
     return f"CASE {' '.join(cases)} END"
 
 
 def is_of_members(members: Iterable[int]) -> str:
     """SQL: the row belongs to one of some fused roots."""
-    return f"{MEMBER} IN ({', '.join(f'{member}L' for member in sorted(members))})"
+    return _is_one_of(MEMBER, members)
+
+
+def _is_one_of(column: str, numbers: Iterable[int]) -> str:
+    return f"{column} IN ({', '.join(f'{number}L' for number in sorted(numbers))})"
 
 
 def plan_set_operation(node: SetOperation) -> GroupedPlan:
@@ -219,11 +242,8 @@ def plan_set_operation(node: SetOperation) -> GroupedPlan:
         Branch(_names(columns_of(values)), {f"c{i}": over_rows(value) for i, value in enumerate(values, start=1)})
         for _, values in node.direct
     )
-    parts = tuple(
-        Part(f"_rows{i}", INTEGER, f"sum(if(_branch = {i}, {WEIGHT}, 0L))", f"sum(_rows{i})")
-        for i in range(len(branches))
-    )
-    return GroupedPlan(groups, branches, parts, {}, _set_weight(node.operator, len(branches)), {})
+    parts = tuple(Part(f"_rows{i}", INTEGER, f"sum(if({BRANCH} = {i}, {WEIGHT}, 0L))") for i in range(len(branches)))
+    return GroupedPlan(groups, branches, parts, {}, node.operator, {})
 
 
 def _sessions(group: Expression) -> Sessions:
@@ -231,23 +251,6 @@ def _sessions(group: Expression) -> Sessions:
     time, gap = group.arguments
     assert isinstance(gap, Constant) and isinstance(gap.value, int)
     return Sessions(column_name(group), over_rows(time), gap.value)
-
-
-def _set_weight(operator: SetOperator, branches: int) -> str:
-    first, *others = counts = [f"_rows{i}" for i in range(branches)]
-    match operator:
-        case SetOperator.UNION:
-            return f"if({' + '.join(counts)} > 0, 1L, 0L)"
-        case SetOperator.INTERSECT:
-            return f"if(least({', '.join(counts)}) > 0, 1L, 0L)"
-        case SetOperator.INTERSECT_ALL:
-            return f"least({', '.join(counts)})"
-        case SetOperator.EXCEPT:
-            return f"if({first} > 0 AND {' + '.join(others)} = 0, 1L, 0L)"
-        case SetOperator.EXCEPT_ALL:
-            return f"greatest({first} - ({' + '.join(others)}), 0L)"
-        case SetOperator.UNION_ALL:
-            raise ValueError("UNION ALL has no state for groups")
 
 
 def _names(read: Iterable[Column]) -> tuple[str, ...]:

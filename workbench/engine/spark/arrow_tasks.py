@@ -37,18 +37,24 @@ def map_rows(rows: DataFrame, step: Callable[[Batches], Batches], schema: str) -
 
 
 def run_tasks(spark: SparkSession, tasks: int, step: Callable[[int], Batches], schema: str) -> DataFrame:
-    """A plan of ``tasks`` tasks whose rows a step reads by itself; it gets the task's number, from 0.
+    """A plan of ``tasks`` tasks whose rows a step reads by itself; it gets the task's number, from 0."""
+    return map_rows(task_numbers(spark, tasks), of_task_number(step), schema)
 
-    Spark sends each task one row with its number, so the plan has no exchange and can be run again.
-    """
 
-    def run(batches: Iterable[pa.RecordBatch]) -> Batches:
-        settle_worker()
+def task_numbers(spark: SparkSession, tasks: int) -> DataFrame:
+    """One row with its number for each of some tasks, so a plan that begins so has no exchange and can be run again."""
+    return spark.range(0, tasks, 1, tasks)
+
+
+def of_task_number(step: Callable[[int], Batches]) -> Callable[[Batches], Batches]:
+    """A step over ``task_numbers``, from one that gets the task's number."""
+
+    def run(batches: Batches) -> Batches:
         for batch in batches:
             for task in batch.column(0).to_pylist():
                 yield from step(task)
 
-    return spark.range(0, tasks, 1, tasks).mapInArrow(run, schema)
+    return run
 
 
 def settle_worker() -> None:

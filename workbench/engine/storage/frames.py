@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from workbench.engine.spark.arrow_tasks import Batches, map_rows, run_tasks
-from workbench.engine.storage.job_input import JobInput, TaskInput
+from workbench.engine.spark.arrow_tasks import Batches, map_rows, of_task_number, run_tasks, task_numbers
+from workbench.engine.storage.job_input import JobInput
 from workbench.engine.storage.layout import Layout, only
-from workbench.engine.storage.scan import FusedScan, Scan
+from workbench.engine.storage.scan import FusedScan, LineageScan, Scan
 from workbench.engine.storage.segments import Run, Segment, SegmentWriter, read_share, shares
 
 
@@ -24,15 +24,23 @@ def segments_frame(
 
 
 def change_frame(
-    spark: SparkSession, job_input: JobInput, position: int, scan: Scan | FusedScan, tasks: int
+    spark: SparkSession, job_input: JobInput, position: int, scan: Scan | FusedScan | LineageScan, tasks: int
 ) -> DataFrame:
     """A node's rows in the change of one of a job's inputs, by a plan that can be kept."""
+    return map_rows(task_numbers(spark, tasks), change_step(job_input, position, scan, tasks), scan.ddl)
 
-    def read(task: TaskInput) -> Batches:
-        share = shares(task.inputs[position].change, tasks)[task.task]
-        yield from map(scan.select, read_share(share, scan.input))
 
-    return job_input.run(spark, tasks, read, scan.ddl)
+def change_step(
+    job_input: JobInput, position: int, scan: Scan | FusedScan | LineageScan, tasks: int
+) -> Callable[[Batches], Batches]:
+    """The step over ``task_numbers`` that gives these rows."""
+
+    def read(number: int) -> Batches:
+        task = job_input.read(number, tasks)
+        for batch in read_share(shares(task.inputs[position].change, tasks)[number], scan.input):
+            yield from scan.select(batch)
+
+    return of_task_number(read)
 
 
 def writing_plan(rows: DataFrame, folder: Path) -> DataFrame:

@@ -19,6 +19,10 @@ WEIGHT = "_weight"
 
 MEMBER = "_member"
 """Column: among fused operators, the number of the one whose row it is."""
+GROUPING_SET = "_set"
+"""Column: among fused operators that group differently, the number of the grouping by which the row is grouped."""
+BRANCH = "_branch"
+"""Column: the position of the set operator's branch that the row comes from."""
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from workbench.engine.storage.grouping import Positions, group_rows
+
 WORD_BITS = 64
 """Bits in a word."""
 
 Bits = npt.NDArray[np.uint64]
 Mask = npt.NDArray[np.bool_]
-Positions = npt.NDArray[np.int64]
-"""Rows by their position in a batch."""
 
 
 def word_column(word: int) -> str:
@@ -34,12 +34,17 @@ def has_bit(bit: int) -> str:
     return f"getbit({word_column(bit // WORD_BITS)}, {bit % WORD_BITS}) = 1"
 
 
+def word_values(batch: pa.RecordBatch, word: int) -> Bits:
+    """A word of each row's lineage; rows that lack the word belong to none of its nodes."""
+    at = batch.schema.get_field_index(word_column(word))
+    if at < 0:
+        return np.zeros(batch.num_rows, dtype=np.uint64)
+    return np.asarray(batch.column(at).to_numpy(zero_copy_only=False).view(np.uint64))
+
+
 def rows_with_bit(batch: pa.RecordBatch, bit: int, rows: Positions | None = None) -> Mask:
     """Which of some rows, or of all, have a bit."""
-    at = batch.schema.get_field_index(word_column(bit // WORD_BITS))
-    if at < 0:
-        return np.zeros(batch.num_rows if rows is None else len(rows), dtype=bool)
-    words = batch.column(at).to_numpy(zero_copy_only=False).view(np.uint64)
+    words = word_values(batch, bit // WORD_BITS)
     # Only the rows asked for are read: a segment may be large, and they few.
     words = words if rows is None else words[rows]
     return ((words >> np.uint64(bit % WORD_BITS)) & np.uint64(1)).astype(bool)
@@ -71,12 +76,17 @@ def patterns(bits: Bits) -> tuple[Bits, Positions, Positions]:
 
     Rows are many, and their lineages few: a few conditions that hold or do not.
     """
-    if bits.shape[1] == 1:
-        different, which, rows = np.unique(bits[:, 0], return_inverse=True, return_counts=True)
-        return different.reshape(-1, 1), which, rows
-    whole = np.ascontiguousarray(bits).view(np.dtype((np.void, bits.dtype.itemsize * bits.shape[1])))[:, 0]
-    different, which, rows = np.unique(whole, return_inverse=True, return_counts=True)
-    return different.view(np.uint64).reshape(-1, bits.shape[1]), which, rows
+    order, starts = group_rows(word_arrays(bits), len(bits))
+    rows = np.diff(np.append(starts, len(bits)))
+    which = np.empty(len(bits), dtype=np.int64)
+    which[order] = np.repeat(np.arange(len(starts)), rows)
+    return bits[order[starts]], which, rows
+
+
+def bit_matrix(bits: Bits, positions: Positions) -> Mask:
+    """Which rows have which of some bits: (n, words) in, (n, positions) out."""
+    little = np.ascontiguousarray(bits).astype("<u8", copy=False).view(np.uint8)
+    return np.unpackbits(little, axis=1, bitorder="little").view(bool)[:, positions]
 
 
 def count_bits(bits: Bits, rows: Positions) -> Positions:

@@ -8,21 +8,20 @@ Bentley and Saxe; O'Neil et al., The log-structured merge-tree).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from zlib import crc32
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
-from workbench.engine.spark.plan_cache import has_exchange
-from workbench.engine.storage.frames import change_frame, run_writing, segments_frame, writing_plan
-from workbench.engine.storage.job_input import InputRows, JobInput
+from workbench.engine.spark.arrow_tasks import map_rows
+from workbench.engine.storage.frames import run_writing, segments_frame, writing_plan
+from workbench.engine.storage.grouping import group_rows
 from workbench.engine.storage.layout import BATCH, WEIGHT, Layout, conform
-from workbench.engine.storage.lineage import word_column
-from workbench.engine.storage.scan import Scan
+from workbench.engine.storage.reduction import Cells, Combine
 from workbench.engine.storage.segments import SEGMENT_ROWS, Run, check_segments, open_segment, write_segments
 
 RUNS = 5
@@ -33,6 +32,9 @@ APART = 4
 
 SMALL_ROWS = 20_000
 """At most so many rows are merged by the driver, and sent to every task of a join."""
+
+MERGED_HERE = 500_000
+"""At most so many rows are merged by the driver where that makes them fewer; a job costs more than it saves on few."""
 
 ROWS_A_TASK = 100_000
 """A job that reads at most so many rows runs as one task: a second one costs more than it saves."""
@@ -73,30 +75,30 @@ class Merge:
 
     Attributes:
         role: of the relation among those of its folder.
-        reduce: the plan of the rows that are left; its second argument tells whether these are all rows there are.
-        plans: the plans that were made, for some and for all rows: hundreds of small relations merge in one batch.
+        reduce: the rows that are left of some; its second argument tells whether these are all rows there are.
+        keys: columns; rows that differ in them are not merged.
     """
 
     role: str
-    reduce: Callable[[DataFrame, bool], DataFrame]
-    plans: dict[bool, DataFrame] = field(default_factory=dict)
+    reduce: Callable[[pa.RecordBatch, bool], pa.RecordBatch]
+    keys: tuple[str, ...]
 
     def write(self, relation: Relation, merging: Run, whole: bool) -> Run:
         """Some of a relation's runs as one."""
-        if tasks_for(_rows(merging), relation.spark) > 1:
-            rows = relation.frame(relation.layout.arrow.names, merging)
-            return run_writing(writing_plan(self.reduce(rows, whole), relation.folder))
-        job_input = JobInput.of(relation.folder, f"merge-{self.role}")
-        job_input.write(0, [InputRows(merging)])
-        plan = self.plans.get(whole)
-        if plan is None:
-            everything = Scan.everything(relation.layout)
-            columns = [f"`{name}`" for name in relation.layout.arrow.names]
-            rows = change_frame(relation.spark, job_input, 0, everything, 1).select(*columns)
-            plan = writing_plan(self.reduce(rows, whole), relation.folder)
-            if not has_exchange(plan):
-                self.plans[whole] = plan
-        return run_writing(plan)
+        layout = relation.layout
+        if _rows(merging) <= MERGED_HERE:
+            own = [open_segment(segment.path) for segment in merging]
+            return write_segments(pa.Table.from_batches([self._reduced(own, layout, whole)]), relation.folder)
+        tasks, rows = tasks_for(_rows(merging), relation.spark), relation.frame(layout.arrow.names, merging)
+        frame = rows.repartition(tasks, *(f"`{key}`" for key in self.keys)) if self.keys else rows.coalesce(1)
+        ddl = layout.ddl(layout.arrow.names)
+        merged = map_rows(frame, lambda batches: iter([self._reduced(list(batches), layout, whole)]), ddl)
+        return run_writing(writing_plan(merged, relation.folder))
+
+    def _reduced(self, rows: Sequence[pa.RecordBatch], layout: Layout, whole: bool) -> pa.RecordBatch:
+        nothing = conform(pa.RecordBatch.from_pydict({}), layout.arrow)
+        together = pa.concat_batches([nothing, *(conform(batch, layout.arrow) for batch in rows)])
+        return conform(self.reduce(together, whole), layout.arrow)
 
 
 @dataclass(frozen=True)
@@ -191,12 +193,18 @@ def _to_merge(runs: Sequence[Run], many: int, at_most: int | None) -> int:
     return count if count >= many else 0
 
 
-def consolidate(rows: DataFrame, layout: Layout) -> DataFrame:
+def consolidate(rows: pa.RecordBatch) -> pa.RecordBatch:
     """The Z-set's normal form: equal rows once, with the sum of their weights, and none with weight 0.
 
     A merged row has the latest batch of its rows: where rows are retracted, nothing depends on a row's batch.
     """
-    names = [*layout.columns, *map(word_column, range(layout.words))]
-    grouped = rows.groupBy(*[F.col(f"`{name}`") for name in names])
-    merged = grouped.agg(F.max(BATCH).alias(BATCH), F.sum(WEIGHT).alias(WEIGHT))
-    return merged.where(f"{WEIGHT} <> 0").select(*[f"`{name}`" for name in layout.arrow.names])
+    marks = {BATCH: Combine.MAX, WEIGHT: Combine.SUM}
+    order, starts = group_rows([rows.column(n) for n in rows.schema.names if n not in marks], rows.num_rows)
+    if not len(order):
+        return rows
+    cells = Cells.of_one_reader(starts, len(order))
+    merged = rows.take(pa.array(order[starts]))
+    for name, combine in marks.items():
+        reduced = cells.reduce(rows.column(name).take(pa.array(order)), combine, cells.every)
+        merged = merged.set_column(merged.schema.get_field_index(name), name, reduced)
+    return merged.filter(pc.not_equal(merged.column(WEIGHT), 0))

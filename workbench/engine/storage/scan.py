@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
-from workbench.engine.storage.layout import BATCH, MEMBER, WEIGHT, Layout, conform, only
-from workbench.engine.storage.lineage import WORD_BITS, Mask, Positions, rows_with_bit, word_column
+from workbench.engine.storage.grouping import Positions
+from workbench.engine.storage.layout import BATCH, GROUPING_SET, MEMBER, WEIGHT, Layout, conform, only
+from workbench.engine.storage.lineage import WORD_BITS, Mask, mask, rows_with_bit, word_arrays, word_column, word_values
+
+Readers = tuple[tuple[int, int], ...]
+"""For each of some fused operators its number, and the bit of the node it reads."""
 
 
 @dataclass(frozen=True)
@@ -69,16 +73,16 @@ class Scan:
         """Some rows, by position, with the columns of ``output``."""
         return conform(batch.select(self.output.names).take(pa.array(rows)), self.output)
 
-    def select(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def select(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """The rows of the node, with the columns of ``output``."""
         own = self.belong(batch, np.arange(batch.num_rows))
         rows = batch.select(self.output.names)
-        return rows if own.all() else rows.filter(pa.array(own))
+        yield rows if own.all() else rows.filter(pa.array(own))
 
 
 @dataclass(frozen=True)
 class FusedScan:
-    """What fused operators read of one tree: a row counts once for each of them that reads a node it belongs to.
+    """What fused operators look up of one tree: a row counts once for each of them that reads a node it belongs to.
 
     Attributes:
         rows: what is read, and by what it is looked up; of all nodes (its ``bit`` is ``None``).
@@ -86,7 +90,7 @@ class FusedScan:
     """
 
     rows: Scan
-    readers: tuple[tuple[int, int], ...]
+    readers: Readers
 
     @property
     def output(self) -> pa.Schema:
@@ -100,7 +104,7 @@ class FusedScan:
 
     @property
     def input(self) -> pa.Schema:
-        """The columns that are read of changed rows."""
+        """The columns that are read."""
         words = dict.fromkeys(word_column(bit // WORD_BITS) for _, bit in self.readers)
         return pa.schema([*self.rows.input, *(pa.field(word, pa.int64()) for word in words)])
 
@@ -109,11 +113,11 @@ class FusedScan:
         """Names of the key's columns."""
         return self.rows.key_columns
 
-    def select(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def select(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """Every row once for each operator that reads it, with the columns of ``output``."""
         parts = [(np.flatnonzero(rows_with_bit(batch, bit)), member) for member, bit in self.readers]
         rows = np.concatenate([at for at, _ in parts])
-        return self.take(batch, rows, np.repeat([member for _, member in parts], [len(at) for at, _ in parts]))
+        yield self.take(batch, rows, np.repeat([member for _, member in parts], [len(at) for at, _ in parts]))
 
     def belong(self, batch: pa.RecordBatch, rows: Positions, members: Positions) -> Mask:
         """Which of some rows are read by the operator that stands beside them."""
@@ -128,3 +132,51 @@ class FusedScan:
         """Some rows, by position, as rows of the operators that stand beside them."""
         taken = self.rows.take(batch, rows)
         return pa.RecordBatch.from_arrays([*taken.columns, pa.array(members.astype(np.int64))], schema=self.output)
+
+
+@dataclass(frozen=True)
+class LineageScan:
+    """What fused operators group of one tree: a row once, however many read it, with the lineage that says who does.
+
+    Where operators group differently, it comes once for each grouping, with the bits of those that group so.
+
+    Attributes:
+        rows: what is read; of all nodes (its ``bit`` is ``None``).
+        readers: for each grouping its readers.
+        words: the words of lineage that the rows come with.
+    """
+
+    rows: Scan
+    readers: tuple[Readers, ...]
+    words: tuple[int, ...]
+
+    @property
+    def input(self) -> pa.Schema:
+        """The columns that are read of changed rows."""
+        return pa.schema([*self.rows.input, *self._word_fields])
+
+    @property
+    def output(self) -> pa.Schema:
+        """The columns of the rows that come."""
+        return pa.schema([*self.rows.output, *self._word_fields, pa.field(GROUPING_SET, pa.int64())])
+
+    @property
+    def ddl(self) -> str:
+        """``output`` in Spark's DDL."""
+        marks = [*map(word_column, self.words), GROUPING_SET]
+        return ", ".join([self.rows.ddl, *(f"{name} bigint" for name in marks)])
+
+    def select(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        """The rows that somebody reads, with the columns of ``output``."""
+        lineage = np.stack([word_values(batch, word) for word in self.words], axis=1)
+        rows = batch.select(self.rows.output.names)
+        for number, readers in enumerate(self.readers):
+            own = lineage & mask([bit for _, bit in readers], max(self.words) + 1)[list(self.words)]
+            read = own.any(axis=1)
+            chosen = rows if read.all() else rows.filter(pa.array(read))
+            sets = pa.array(np.full(chosen.num_rows, number))
+            yield pa.RecordBatch.from_arrays([*chosen.columns, *word_arrays(own[read]), sets], schema=self.output)
+
+    @property
+    def _word_fields(self) -> list[pa.Field]:
+        return [pa.field(word_column(word), pa.int64()) for word in self.words]

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from workbench.engine.storage.lineage import Positions
+from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.segments import open_segment
 from workbench.files.mapped import MAPPED
 from workbench.files.writing import replacing

@@ -1,0 +1,114 @@
+"""Fragments and what is reduced of them are what grouping the rows of each reader gives, for every type."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from decimal import Decimal, localcontext
+from random import Random
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from workbench.engine.operators import fragments as fragments_module
+from workbench.engine.operators.fragments import Fragments
+from workbench.engine.operators.statistics import narrowed
+from workbench.engine.physical.accumulators import Part
+from workbench.engine.storage.grouping import group_rows, not_distinct
+from workbench.engine.storage.layout import BRANCH, GROUPING_SET, MEMBER, Layout
+from workbench.engine.storage.lineage import word_column
+from workbench.engine.storage.reduction import Cells, Combine
+from workbench.sql.algebra.types import DOUBLE, INTEGER, STRING
+
+LARGEST = 10**38 - 1
+VALUES: dict[str, tuple[pa.DataType, Callable[[Random], Any]]] = {
+    "integer": (pa.int64(), lambda r: r.randint(-(10**12), 10**12)),
+    "money": (pa.decimal128(38, 2), lambda r: Decimal(r.randint(-(10**15), 10**15)).scaleb(-2)),
+    "wide": (
+        pa.decimal128(38, 2),
+        lambda r: Decimal(f"{r.choice([LARGEST, -LARGEST, r.randint(-LARGEST, LARGEST)])}e-2"),
+    ),
+    "text": (pa.string(), lambda r: r.choice(["", "a", "é", "Z", "b\x00"])),
+    "double": (pa.float64(), lambda r: r.choice([0.5, -2.0, 1e300, float("inf"), float("nan")])),
+}
+
+
+def wanted(values: list[Any], combine: Combine, kind: str) -> Any:
+    """What SQL gives for the values of a group."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return None
+    if combine is Combine.SUM:
+        total = sum(known[1:], start=known[0])
+        return None if kind == "wide" and abs(total.scaleb(2)) > LARGEST else total
+    # NaN is the largest number.
+    order = (lambda v: (v != v, v)) if kind == "double" else (lambda v: v.encode()) if kind == "text" else (lambda v: v)
+    return (min if combine is Combine.MIN else max)(known, key=order)
+
+
+@pytest.mark.parametrize("combine", Combine)
+@pytest.mark.parametrize("kind", VALUES)
+def test_cells_are_reduced_as_sql_does(kind: str, combine: Combine) -> None:
+    if kind == "text" and combine is Combine.SUM:
+        pytest.skip("no sum of texts")
+    type_, value = VALUES[kind]
+    for seed in range(40):
+        random = Random(seed)
+        rows, readers = random.randint(1, 40), random.randint(1, 4)
+        values = [None if random.random() < 0.2 else value(random) for _ in range(rows)]
+        keys = [random.choice(["a", "b", None]) for _ in range(rows)]
+        order, starts = group_rows([pa.array(keys, pa.string())], rows)
+        read = np.array([[random.random() < 0.6 for _ in range(rows)] for _ in range(readers)])
+        cells = Cells(starts, read[:, order])
+        present = cells.present()
+        got = cells.reduce(pa.array(values, type_).take(pa.array(order)), combine, present)
+        groups = np.split(order, starts[1:])
+        own = [[i for i in group if read[reader, i]] for reader in range(readers) for group in groups]
+        with localcontext(prec=80):
+            expected = [wanted([values[i] for i in some], combine, kind) for some in own if some]
+        assert not_distinct(got, pa.array(expected, type_)).all(), (seed, got.to_pylist(), expected)
+
+
+@pytest.mark.parametrize("cells", [4_000_000, 7])
+@pytest.mark.parametrize("seed", range(6))
+def test_a_fragment_counts_for_everybody_who_reads_it(monkeypatch: pytest.MonkeyPatch, seed: int, cells: int) -> None:
+    """Two groupings, two branches whose nodes have other bits, words that are not next to each other."""
+    monkeypatch.setattr(fragments_module, "CELLS", cells)
+    random = Random(seed)
+    readers = ((((1, 0), (2, 130)), ((1, 131), (2, 1))), (((3, 2),), ((3, 0),)))
+    parts = (Part("n", INTEGER, ""), Part("top", STRING, "", Combine.MAX))
+    layout = Layout({MEMBER: INTEGER, "g": DOUBLE, "n": INTEGER, "top": STRING})
+    rows = [
+        {
+            GROUPING_SET: random.choice([0, 1]),
+            BRANCH: random.choice([0, 1]),
+            word_column(0): random.randint(0, 7),
+            word_column(2): random.randint(0, 15),
+            "g": random.choice([None, 0.0, float("nan"), 2.5]),
+            "n": random.randint(-3, 3),
+            "top": random.choice([None, "a", "b"]),
+        }
+        for _ in range(50)
+    ]
+    batches = [pa.RecordBatch.from_pylist(rows[:20]), pa.RecordBatch.from_pylist(rows[20:])]
+    dirty = Fragments(("g",), parts, readers, (0, 2), layout).dirty_groups(batches)
+    expected: dict[tuple[int, str], list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        for member, bit in readers[row[GROUPING_SET]][row[BRANCH]]:
+            if row[word_column(bit // 64)] >> (bit % 64) & 1:
+                expected[member, repr(row["g"])].append(row)
+    got = {(row[MEMBER], repr(row["g"])): (row["n"], row["top"]) for row in dirty.to_pylist()}
+    assert dirty.num_rows == len(got)
+    assert got == {
+        key: (sum(r["n"] for r in own), max((r["top"] for r in own if r["top"]), default=None))
+        for key, own in expected.items()
+    }
+
+
+def test_a_sum_that_does_not_fit_its_type_is_null() -> None:
+    sums = pa.array([Decimal("9999.99"), Decimal("10000.00"), None, Decimal("-10000.00")], pa.decimal128(38, 2))
+    assert narrowed(sums, pa.decimal128(6, 2)).to_pylist() == [Decimal("9999.99"), None, None, None]
+    whole = pa.array([2**63 - 1, 2**63, -(2**63), -(2**63) - 1, None], pa.decimal128(38, 0))
+    assert narrowed(whole, pa.int64()).to_pylist() == [2**63 - 1, None, -(2**63), None, None]

@@ -1,0 +1,188 @@
+"""State update: the step of an aggregate's job that turns fragments into the change of its state and of its rows.
+
+In: fragments of some groups, all of each (``fragments``). The step writes the dirty groups down as a change of the
+state, looks up what is stored for them, and merges it. Out: the change of the operator's rows. The old row of a group
+leaves with weight -1, its new row enters with weight 1, and where both are equal nothing changes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from workbench.engine.operators.fragments import Fragments
+from workbench.engine.operators.state_lookup import ROWS, KeyedLookup
+from workbench.engine.operators.statistics import copies, value
+from workbench.engine.physical.aggregate_plan import GroupedPlan
+from workbench.engine.spark.arrow_tasks import Batches
+from workbench.engine.storage.grouping import Positions, not_distinct
+from workbench.engine.storage.job_input import JobInput
+from workbench.engine.storage.layout import BATCH, MEMBER, WEIGHT, Layout, conform
+from workbench.engine.storage.reduction import Cells
+from workbench.engine.storage.scan import Scan
+from workbench.engine.storage.segments import Run, SegmentWriter
+from workbench.network.projection import Columns
+
+
+@dataclass(frozen=True)
+class StoredGroups:
+    """What is looked up for dirty groups, and where the job's input has it.
+
+    Attributes:
+        position: of the first of both among the inputs.
+        rows: what is read of the operator's rows: the columns beside the keys.
+        state: what is read of the state: keys and parts. ``None`` while the operator is hydrated again: then the rows
+            are those that it had before, and only the values of ``emitted`` are taken from them.
+        emitted: columns of type DOUBLE. A sum that is computed again may differ in its last digit, but a later
+            retraction must match what was emitted.
+    """
+
+    position: int
+    rows: Scan
+    state: Scan | None
+    emitted: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class StateUpdate:
+    """The step.
+
+    Attributes:
+        plan: how the operator groups.
+        produced: columns of the operator's rows.
+        job_input: of the job.
+        folder: where the change of the state is written.
+        stored: what is looked up; ``None`` while the operator is hydrated for the first time.
+    """
+
+    plan: GroupedPlan
+    produced: Columns
+    job_input: JobInput
+    folder: str
+    stored: StoredGroups | None
+
+    @property
+    def ddl(self) -> str:
+        """The rows that come out, in Spark's DDL."""
+        return Layout(self.produced).ddl([*self.produced, WEIGHT])
+
+    def __call__(self, batches: Batches) -> Batches:
+        """The change of the operator's rows; every task must have all fragments of its groups."""
+        dirty = Fragments.of(self.plan).dirty_groups(list(batches))
+        writer = SegmentWriter(self.folder, self.job_input.task_mark())
+        writer.add(dirty)
+        writer.close()
+        if self.stored is None or self.stored.state is None:
+            groups = self._with_empty_groups(dirty)
+        else:
+            groups = self._merged(dirty, self.stored.state, self._looked_up(0))
+        rows = self._change(groups)
+        yield from (rows.slice(first, ROWS) for first in range(0, rows.num_rows, ROWS))
+
+    @property
+    def _values(self) -> list[str]:
+        return [name for name in self.produced if name not in self.plan.keys]
+
+    def _looked_up(self, which: int) -> Run:
+        """The segments of the state, or of the operator's rows, in the order of the job's input."""
+        assert self.stored is not None
+        return self.job_input.read().inputs[self.stored.position + which].before
+
+    def _with_empty_groups(self, dirty: pa.RecordBatch) -> pa.RecordBatch:
+        """The groups, and where there is one for each member from the start, also those over no rows."""
+        if self.plan.groups:
+            return dirty
+        missing = sorted({*self.plan.members}.difference(dirty.column(MEMBER).to_pylist()))
+        empty = pa.RecordBatch.from_pydict({MEMBER: pa.array(missing, pa.int64())})
+        return pa.concat_batches([dirty, conform(empty, dirty.schema)])
+
+    def _merged(self, dirty: pa.RecordBatch, scan: Scan, state: Run) -> pa.RecordBatch:
+        """The dirty groups with their parts after the batch: those before it and their change."""
+        positions, found = [np.arange(dirty.num_rows)], [dirty]
+        for group, rows, at in KeyedLookup(scan.key_columns, scan).pairs(dirty, state):
+            positions.append(group)
+            found.append(conform(scan.take(rows, at), dirty.schema))
+        group = np.concatenate(positions)
+        order = np.argsort(group, kind="stable")
+        together = pa.concat_batches(found).take(pa.array(order))
+        cells = Cells.of_one_reader(np.searchsorted(group[order], positions[0]), len(group))
+        columns = {name: dirty.column(name) for name in self.plan.keys}
+        for part in self.plan.parts:
+            columns[part.name] = cells.reduce(together.column(part.name), part.combine, cells.every)
+        return pa.RecordBatch.from_pydict(columns)
+
+    def _change(self, groups: pa.RecordBatch) -> pa.RecordBatch:
+        """The change of the rows of groups whose parts are merged."""
+        schema = pa.schema([Layout(self.produced).arrow.field(name) for name in (*self.produced, WEIGHT)])
+        after = pa.RecordBatch.from_arrays(
+            [value(self.plan.finals[name], groups).cast(schema.field(name).type) for name in self._values],
+            schema=pa.schema([schema.field(name) for name in self._values]),
+        )
+        there, present = copies(self.plan, groups), np.zeros(groups.num_rows, dtype=np.int64)
+        if self.stored is not None:
+            before, present = self._before(groups, self.stored.rows, self._looked_up(1))
+            if self.stored.state is None:
+                after, present = _with_emitted(after, before, present, self.stored.emitted), present * 0
+        if not present.any():
+            return self._rows(groups, after, np.flatnonzero(there), there, schema)
+        equal = np.ones(groups.num_rows, dtype=bool)
+        for name in self._values:
+            equal &= not_distinct(after.column(name), before.column(name))
+        entering = np.where(equal, there - present, there)
+        leaving = np.where(equal, 0, -present)
+        parts = [(after, entering), (before, leaving)]
+        return pa.concat_batches(
+            [self._rows(groups, values, np.flatnonzero(weights), weights, schema) for values, weights in parts]
+        )
+
+    def _rows(
+        self, groups: pa.RecordBatch, values: pa.RecordBatch, chosen: Positions, weights: Positions, schema: pa.Schema
+    ) -> pa.RecordBatch:
+        """The rows of some of the groups, by position."""
+        at = pa.array(chosen)
+        columns = {name: groups.column(name).take(at) for name in self.produced if name in self.plan.keys}
+        columns |= {name: values.column(name).take(at) for name in self._values}
+        columns[WEIGHT] = pa.array(weights[chosen])
+        return conform(pa.RecordBatch.from_pydict(columns), schema)
+
+    def _before(self, groups: pa.RecordBatch, scan: Scan, stored: Run) -> tuple[pa.RecordBatch, Positions]:
+        """The operator's rows of some groups before the batch: values, and how often each was there.
+
+        A group has one row at a time, and rows are stored as changes. Its row is the one that entered in the latest
+        batch in which the group's row changed. That stays so when runs of changes are consolidated: such a run has the
+        row before its first batch with weight -1, and the one after its last batch with weight 1, if they differ.
+        """
+        weights = np.zeros(groups.num_rows, dtype=np.int64)
+        pairs = list(KeyedLookup(scan.key_columns, scan).pairs(groups, stored))
+        if not self._values:
+            for group, rows, at in pairs:
+                np.add.at(weights, group, rows.column(WEIGHT).to_numpy()[at])
+            return pa.RecordBatch.from_arrays([], []), weights
+        latest = np.full(groups.num_rows, -1, dtype=np.int64)
+        for group, rows, at in pairs:
+            np.maximum.at(latest, group, rows.column(BATCH).to_numpy()[at].astype(np.int64))
+        entered, owners = [conform(pa.RecordBatch.from_pydict({}), scan.output)], [np.zeros(0, dtype=np.int64)]
+        for group, rows, at in pairs:
+            own = (rows.column(WEIGHT).to_numpy()[at] > 0) & (rows.column(BATCH).to_numpy()[at] == latest[group])
+            entered.append(scan.take(rows, at[own]))
+            owners.append(group[own])
+        owner = np.concatenate(owners)
+        position = np.full(groups.num_rows, -1, dtype=np.int64)
+        position[owner] = np.arange(len(owner))
+        weights[owner] = 1
+        return pa.concat_batches(entered).take(pa.array(position, mask=position < 0)), weights
+
+
+def _with_emitted(
+    values: pa.RecordBatch, before: pa.RecordBatch, present: Positions, emitted: frozenset[str]
+) -> pa.RecordBatch:
+    """Values with those that were emitted before, in groups that had a row."""
+    there = pa.array(present > 0)
+    columns = [
+        pc.if_else(there, before.column(name), values.column(name)) if name in emitted else values.column(name)
+        for name in values.schema.names
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=values.schema)

@@ -1,0 +1,67 @@
+"""Values of additive statistics over merged parts, and how often the row of a group comes out."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from workbench.engine.physical.accumulators import Final
+from workbench.engine.physical.aggregate_plan import GroupedPlan
+from workbench.engine.storage.comparable import comparable
+from workbench.engine.storage.grouping import Positions
+from workbench.network.nodes import SetOperator
+from workbench.streams.arrow_types import to_arrow
+
+
+def value(final: Final, parts: pa.RecordBatch) -> pa.Array:
+    """The statistic of each group."""
+    values = narrowed(parts.column(final.part), to_arrow(final.type))
+    if final.count is not None:
+        counted = pc.greater(pc.fill_null(parts.column(final.count), 0), 0)
+        values = pc.if_else(counted, values, pa.scalar(None, values.type))
+    return pc.fill_null(values, 0) if final.zero else values
+
+
+def narrowed(values: pa.Array, type_: pa.DataType) -> pa.Array:
+    """Values in another type, NULL where they do not fit, as Spark's try_cast.
+
+    Only what parts need: of a decimal to fewer digits of the same scale, or, without a scale, to 64 bits.
+
+    Example:
+        >>> from decimal import Decimal
+        >>> narrowed(pa.array([Decimal(7), Decimal(2**63)], pa.decimal128(38, 0)), pa.int64()).to_pylist()
+        [7, None]
+    """
+    if values.type == type_:
+        return values
+    if pa.types.is_decimal(type_):
+        fits = pc.less(pc.abs(values), pa.scalar(Decimal(10) ** (type_.precision - type_.scale), values.type))
+        return pc.if_else(fits, values, pa.scalar(None, values.type)).cast(type_)
+    numbers = comparable(values)
+    exact = pc.equal(pa.array(numbers).cast(pa.decimal128(38, 0)), values)
+    return pa.array(numbers, type_, mask=~np.asarray(pc.fill_null(exact, False)))
+
+
+def copies(plan: GroupedPlan, parts: pa.RecordBatch) -> Positions:
+    """How often the row of each group comes out."""
+    if plan.copies is None:
+        return np.ones(parts.num_rows, dtype=np.int64)
+    first, *others = counts = [parts.column(name).fill_null(0).to_numpy(zero_copy_only=False) for name in plan.counts]
+    together, rest = sum(counts), sum(others)
+    least = np.minimum.reduce(counts)
+    match plan.copies:
+        case SetOperator.UNION:
+            return (together > 0).astype(np.int64)
+        case SetOperator.INTERSECT:
+            return (least > 0).astype(np.int64)
+        case SetOperator.INTERSECT_ALL:
+            return np.asarray(least)
+        case SetOperator.EXCEPT:
+            return ((first > 0) & (rest == 0)).astype(np.int64)
+        case SetOperator.EXCEPT_ALL:
+            return np.maximum(first - rest, 0)
+        case SetOperator.UNION_ALL:
+            raise ValueError("UNION ALL has no state for groups")

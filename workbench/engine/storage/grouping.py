@@ -1,0 +1,61 @@
+"""Rows with equal values group by group: exact for every type, NULL being a value as in GROUP BY."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+Positions = npt.NDArray[np.int64]
+"""Rows by their position in a batch."""
+
+
+def group_rows(columns: Sequence[pa.Array], rows: int) -> tuple[Positions, Positions]:
+    """Rows group by group.
+
+    Args:
+        columns: those that are equal within a group, NULL being a value; without any, all rows are one group.
+        rows: how many there are.
+
+    Returns:
+        The rows in the order of their groups, and where in this order each group begins.
+
+    Example:
+        >>> order, starts = group_rows([pa.array(["b", None, "b", None])], 4)
+        >>> order.tolist(), starts.tolist()
+        ([0, 2, 1, 3], [0, 2])
+    """
+    at = np.arange(rows)
+    if not rows or not columns:
+        return at, np.zeros(min(rows, 1), dtype=np.int64)
+    names = [str(position) for position in range(len(columns))]
+    table = pa.table([*map(_normalized, columns), pa.array(at)], names=[*names, "row"])
+    lists = table.group_by(names, use_threads=False).aggregate([("row", "list")])["row_list"].combine_chunks()
+    return lists.flatten().to_numpy(), np.asarray(lists.offsets)[:-1].astype(np.int64)
+
+
+def _normalized(column: pa.Array) -> pa.Array:
+    """A column in which values that are equal have the same bits: Arrow groups DOUBLE by its bits."""
+    if not pa.types.is_floating(column.type):
+        return column
+    numbers = column.fill_null(0.0).to_numpy(zero_copy_only=False) + 0.0
+    return pa.array(np.where(np.isnan(numbers), np.nan, numbers), column.type, mask=np.asarray(column.is_null()))
+
+
+def not_distinct(left: pa.Array, right: pa.Array) -> npt.NDArray[np.bool_]:
+    """Which values are equal as groups are: NULL equals NULL, NaN equals NaN, and 0.0 equals -0.0.
+
+    Example:
+        >>> not_distinct(pa.array([1.0, None, float("nan")]), pa.array([1.0, 2.0, float("nan")])).tolist()
+        [True, False, True]
+    """
+    right = right if right.type == left.type else right.cast(left.type)
+    equal = pc.fill_null(pc.equal(left, right), False)
+    if left.null_count or right.null_count:
+        equal = pc.or_(equal, pc.and_(left.is_null(), right.is_null()))
+    if pa.types.is_floating(left.type):
+        equal = pc.or_(equal, pc.fill_null(pc.and_(pc.is_nan(left), pc.is_nan(right)), False))
+    return np.asarray(equal.to_numpy(zero_copy_only=False), dtype=bool)

@@ -1,0 +1,142 @@
+"""Sums, minima and maxima of the rows of groups, exact for every type, for many readers of the rows at once.
+
+A *cell* is a group as one reader sees it: the rows of the group that the reader reads. Rows stand group by group, so a
+cell is a range of rows and a column of the mask ``read``, which says for each row who reads it. NULL is left out, as in
+SQL; a cell without another value is NULL.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from workbench.engine.storage.grouping import Positions
+from workbench.engine.storage.lineage import Mask
+
+_LIMB = 32
+"""Bits of a limb: a sum of 2^31 limbs fits 64 bits."""
+_LOW = np.int64((1 << _LIMB) - 1)
+_LARGEST_DECIMAL = 10**38 - 1
+
+Numbers = npt.NDArray[Any]
+
+
+class Combine(StrEnum):
+    """How two values of a part become one; the names are those of SQL."""
+
+    SUM = "sum"
+    MIN = "min"
+    MAX = "max"
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Groups of rows, and their readers.
+
+    Attributes:
+        starts: where each group begins; no group is empty.
+        read: shape (readers, rows): which reader reads which row.
+    """
+
+    starts: Positions
+    read: Mask
+
+    @staticmethod
+    def of_one_reader(starts: Positions, rows: int) -> Cells:
+        """Groups whose rows are all read by one reader."""
+        return Cells(starts, np.ones((1, rows), dtype=bool))
+
+    @property
+    def every(self) -> Mask:
+        """Shape (readers, groups): all cells."""
+        return np.ones((len(self.read), len(self.starts)), dtype=bool)
+
+    def present(self) -> Mask:
+        """Shape (readers, groups): the cells that have rows."""
+        return np.asarray(np.logical_or.reduceat(self.read, self.starts, axis=1))
+
+    def reduce(self, values: pa.Array, combine: Combine, wanted: Mask) -> pa.Array:
+        """The reduced value of each wanted cell, reader by reader.
+
+        Args:
+            values: one for each row.
+            combine: how they are reduced.
+            wanted: shape (readers, groups).
+        """
+        own = self if not values.null_count else Cells(self.starts, self.read & np.asarray(values.is_valid()))
+        missing = ~own.present()[wanted] if values.null_count else None
+        if combine is not Combine.SUM:
+            return own._extreme(values, combine, wanted, missing)
+        if pa.types.is_decimal(values.type):
+            return own._decimal_sum(values, wanted, missing)
+        numbers = values.fill_null(0).to_numpy(zero_copy_only=False)
+        return pa.array(own._sum(numbers)[wanted], values.type, mask=missing)
+
+    def _sum(self, numbers: Numbers) -> Numbers:
+        """Shape (readers, groups)."""
+        # A product with 0 is the fastest way to leave a number out; infinity and NaN do not become 0 by it.
+        chosen = self.read * numbers if numbers.dtype.kind == "i" else np.where(self.read, numbers, 0.0)
+        return np.asarray(np.add.reduceat(chosen, self.starts, axis=1))
+
+    def _extreme(self, values: pa.Array, combine: Combine, wanted: Mask, missing: Mask | None) -> pa.Array:
+        """By rank, which works for every type that SQL orders; NaN is the largest number."""
+        order = pc.sort_indices(values).to_numpy()
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = np.arange(len(order))
+        nobody = len(order) if combine is Combine.MIN else -1
+        reduce = np.minimum if combine is Combine.MIN else np.maximum
+        best = reduce.reduceat(np.where(self.read, rank, nobody), self.starts, axis=1)[wanted]
+        if missing is None:
+            return values.take(pa.array(order[best]))
+        return values.take(pa.array(order[np.where(missing, 0, best)], mask=missing))
+
+    def _decimal_sum(self, values: pa.Array, wanted: Mask, missing: Mask | None) -> pa.Array:
+        """Limb by limb. A sum of more than 38 digits is NULL, as in Spark."""
+        *sums, highest = (self._sum(limb)[wanted] for limb in _limbs(values))
+        limbs: list[npt.NDArray[np.uint64]] = []
+        carry: Any = np.int64(0)
+        for low in sums:
+            low = low + carry
+            limbs.append((low & _LOW).astype(np.uint64))
+            carry = low >> _LIMB
+        highest = highest + carry
+        while len(limbs) < 3:
+            limbs.append((highest & _LOW).astype(np.uint64))
+            highest = highest >> _LIMB
+        words = np.empty((len(highest), 2), dtype=np.uint64)
+        words[:, 0] = limbs[0] | limbs[1] << np.uint64(_LIMB)
+        words[:, 1] = limbs[2] | (highest & _LOW).astype(np.uint64) << np.uint64(_LIMB)
+        lost = _too_large(words, highest)
+        missing = lost if missing is None else missing | lost
+        buffers = [pa.array(~missing).buffers()[1] if missing.any() else None, pa.py_buffer(words)]
+        return pa.Array.from_buffers(pa.decimal128(38, values.type.scale), len(words), buffers).cast(values.type)
+
+
+def _limbs(values: pa.Array) -> list[npt.NDArray[np.int64]]:
+    """Unscaled decimals in limbs of 32 bits, the lowest first; the last one is signed. NULL is 0.
+
+    Two limbs where all values fit 64 bits, as amounts of money do.
+    """
+    filled = values.fill_null(0)
+    words = np.frombuffer(filled.buffers()[1], dtype=np.int64)
+    words = words[2 * filled.offset : 2 * (filled.offset + len(filled))].reshape(-1, 2)
+    low, high = words[:, 0], words[:, 1]
+    if (high == low >> 63).all():
+        return [low & _LOW, low >> _LIMB]
+    return [low & _LOW, (low >> _LIMB) & _LOW, high & _LOW, high >> _LIMB]
+
+
+def _too_large(words: npt.NDArray[np.uint64], highest: npt.NDArray[np.int64]) -> Mask:
+    """Which sums have more than 38 digits; ``highest`` is the signed rest above 96 bits."""
+    lost = (highest >= 1 << (_LIMB - 1)) | (highest < -(1 << (_LIMB - 1)))
+    # 10^38 is above 2^126: only numbers near that are compared digit by digit.
+    for at in np.flatnonzero(~lost & (np.abs(highest) >= 1 << (_LIMB - 3))):
+        number = int.from_bytes(words[at].tobytes(), "little", signed=True)
+        lost[at] = abs(number) > _LARGEST_DECIMAL
+    return lost
