@@ -24,6 +24,7 @@ from pyarrow import parquet
 
 from workbench.engine.spark.java import use_java
 from workbench.errors import WorkbenchError
+from workbench.experiments import runs
 from workbench.experiments.environment import Environment, last_words
 from workbench.experiments.measure import PeakMemory
 from workbench.experiments.peers.digests import Digest, digest
@@ -38,7 +39,7 @@ class Outcome:
 
     Attributes:
         begin_seconds: until the answers over the history were there, where that can be told.
-        batch_seconds: of every batch.
+        batch_seconds: of every batch that is measured.
         peak_gib: most memory of its processes, where it has some of its own.
         digests: of its answers at the end, by query.
     """
@@ -48,9 +49,10 @@ class Outcome:
     peak_gib: float | None
     digests: Mapping[str, Digest]
 
-    def seconds(self, warm_up: int) -> float:
-        """Median time of a batch after the first ones; of all where there are no more than those."""
-        return median(self.batch_seconds[warm_up:] or self.batch_seconds)
+    @property
+    def seconds(self) -> float:
+        """Median time of a batch."""
+        return median(self.batch_seconds)
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,9 @@ class Script:
             peak = self._run(environment, folder)
             took = json.loads((folder / "took.json").read_text())
             digests = _digests(work, folder)
-        return Outcome(took["begin_seconds"], tuple(took["batch_seconds"]), peak, digests)
+        seconds = took["batch_seconds"]
+        measured = seconds[runs.WARM_UP :] or seconds  # who has no batches tells one time
+        return Outcome(took["begin_seconds"], tuple(measured), peak, digests)
 
     def _run(self, environment: Environment, folder: Path) -> float:
         """Run the script to its end; gives the most memory it had, in GiB."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from statistics import median
 
 from workbench.engine.reports import BatchReport, operator_totals
@@ -46,69 +47,102 @@ def workload(history: int, batch: int, batches: int, folder: str = rows.FOLDER) 
     return Workload("day", "flights", flights, history, batch, queries.day(), "scheduled", tables)
 
 
+@dataclass
+class Day:
+    """What was measured.
+
+    Attributes:
+        registered: seconds of each registration, by query.
+        reports, jobs: of all batches, those of the warm-up too.
+        read: seconds to read each answer.
+        readers: the queries that a node serves, by the node.
+        duckdb: seconds of DuckDB for all queries, each time it ran them.
+        checked: how many answers were compared.
+    """
+
+    registered: dict[str, float] = field(default_factory=dict)
+    reports: list[BatchReport] = field(default_factory=list)
+    jobs: list[int] = field(default_factory=list)
+    read: list[float] = field(default_factory=list)
+    readers: dict[str, Collection[str]] = field(default_factory=dict)
+    duckdb: list[float] = field(default_factory=list)
+    checked: int = 0
+
+    @property
+    def seconds(self) -> list[float]:
+        """Of the measured batches."""
+        return [report.seconds for report in self.reports[runs.WARM_UP :]]
+
+
 def report(chosen: argparse.Namespace, progress: Progress = print) -> Report:
     """Run the experiment."""
     work = workload(chosen.history, chosen.batch, runs.WARM_UP + chosen.batches, chosen.folder)
-    registered: dict[str, float] = {}
-    jobs: list[int] = []
-    reports: list[BatchReport] = []
-    read: list[float] = []
+    day = _lived(work, runs.WARM_UP + chosen.batches, progress)
+    figures = {
+        "history": work.history,
+        "batch": work.batch,
+        "batch_seconds": timing_summary(day.seconds),
+        "jobs": day.jobs[runs.WARM_UP :],
+        "register_seconds": day.registered,
+        "read_seconds": timing_summary(day.read),
+        "duckdb_seconds": timing_summary(day.duckdb),
+        "checked": day.checked,
+    }
+    bars = {"workbench": {"batch": median(day.seconds)}, "DuckDB again": {"batch": median(day.duckdb)}}
+    chart = Chart(f"the day after {work.history:,} flights", "", "seconds", bars, log_y=False)
+    return Report("day", _text(work, day), figures, (chart,))
+
+
+def _lived(work: Workload, batches: int, progress: Progress) -> Day:
+    """Register the queries, let batches arrive, read the answers, and compare them with DuckDB's."""
+    day = Day()
     with runs.session_on(work) as session:
         for query in work.queries:
             started = time.perf_counter()
             session.register(query.sql, name=query.name, dialect=query.dialect)
-            registered[query.name] = time.perf_counter() - started
-        progress(f"{len(registered)} queries registered in {sum(registered.values()):.1f} s")
-        for _ in range(runs.WARM_UP + chosen.batches):
+            day.registered[query.name] = time.perf_counter() - started
+        progress(f"{len(work.queries)} queries registered in {sum(day.registered.values()):.1f} s")
+        for _ in range(batches):
             before = spark_jobs()
-            reports += session.run(1)
-            jobs.append(spark_jobs() - before)
-            progress(f"batch {reports[-1].batch}: {reports[-1].seconds:.2f} s, {jobs[-1]} jobs")
+            day.reports += session.run(1)
+            day.jobs.append(spark_jobs() - before)
+            progress(f"batch {day.reports[-1].batch}: {day.reports[-1].seconds:.2f} s, {day.jobs[-1]} jobs")
         for query in work.queries:
             started = time.perf_counter()
             session.query(query.name).result()
-            read.append(time.perf_counter() - started)
+            day.read.append(time.perf_counter() - started)
         digests = {query.name: runs.digest(session.query(query.name)) for query in work.queries}
-        readers = {node.id: node.queries for node in session.network.nodes}
+        day.readers.update({node.id: node.queries for node in session.network.nodes})
     progress("DuckDB runs the queries again")
     again = [reruns.in_duckdb(work, work.queries, work.table.num_rows) for _ in range(AGAIN)]
-    checked = check("the workbench", digests, again[0].digests)
-    measured = reports[runs.WARM_UP :]
-    seconds = [each.seconds for each in measured]
-    duckdb = median(sum(rerun.seconds.values()) for rerun in again)
-    most = max(registered, key=lambda name: registered[name])
-    lines = [
-        f"{len(work.queries)} queries over {work.history:,} flights, batches of {work.batch:,}; "
-        f"{checked} answers compared with DuckDB's",
-        f"registered in {sum(registered.values()):.1f} s, {registered[most]:.2f} s of it {most}; "
-        f"the first batch took {reports[0].seconds:.2f} s",
-        "",
-        table(
-            ["", "median", "least", "most"],
-            [
-                ["seconds a batch", median(seconds), min(seconds), max(seconds)],
-                ["DuckDB, all queries again", duckdb, *_ends([sum(each.seconds.values()) for each in again])],
-                ["jobs a batch", int(median(jobs[runs.WARM_UP :])), *_ends(jobs[runs.WARM_UP :])],
-                ["seconds of a registration", median(registered.values()), *_ends(list(registered.values()))],
-                ["seconds to read an answer", median(read), *_ends(read)],
-            ],
-        ),
-        "",
-        operators(measured, readers),
+    day.checked = check("the workbench", digests, again[0].digests)
+    day.duckdb += [sum(each.seconds.values()) for each in again]
+    return day
+
+
+def _text(work: Workload, day: Day) -> str:
+    """Tables of what was measured."""
+    jobs, registered = day.jobs[runs.WARM_UP :], list(day.registered.values())
+    slowest = max(day.registered, key=lambda name: day.registered[name])
+    rows: list[list[object]] = [
+        ["seconds a batch", median(day.seconds), min(day.seconds), max(day.seconds)],
+        ["DuckDB, all queries again", median(day.duckdb), min(day.duckdb), max(day.duckdb)],
+        ["jobs a batch", int(median(jobs)), min(jobs), max(jobs)],
+        ["seconds of a registration", median(registered), min(registered), max(registered)],
+        ["seconds to read an answer", median(day.read), min(day.read), max(day.read)],
     ]
-    figures = {
-        "history": work.history,
-        "batch": work.batch,
-        "batch_seconds": timing_summary(seconds),
-        "jobs": jobs[runs.WARM_UP :],
-        "register_seconds": registered,
-        "read_seconds": timing_summary(read),
-        "duckdb_seconds": duckdb,
-        "checked": checked,
-    }
-    bars = {"workbench": {"batch": median(seconds)}, "DuckDB again": {"batch": duckdb}}
-    chart = Chart(f"the day after {work.history:,} flights", "", "seconds", bars, log_y=False)
-    return Report("day", "\n".join(lines), figures, (chart,))
+    return "\n".join(
+        [
+            f"{len(work.queries)} queries over {work.history:,} flights, batches of {work.batch:,}; "
+            f"{day.checked} answers compared with DuckDB's",
+            f"registered in {sum(registered):.1f} s, {day.registered[slowest]:.2f} s of it {slowest}; "
+            f"the first batch took {day.reports[0].seconds:.2f} s",
+            "",
+            table(["", "median", "least", "most"], rows),
+            "",
+            operators(day.reports[runs.WARM_UP :], day.readers),
+        ]
+    )
 
 
 def operators(reports: Sequence[BatchReport], readers: Mapping[str, Collection[str]]) -> str:
@@ -128,7 +162,3 @@ def operators(reports: Sequence[BatchReport], readers: Mapping[str, Collection[s
         [f"{len(totals[SLOWEST:])} others", sum(each.seconds for each in totals[SLOWEST:]) / number, None, None]
     )
     return table(["operator of", "s a batch", "share", "rows in"], rows)
-
-
-def _ends(values: Sequence[float]) -> tuple[float, float]:
-    return min(values), max(values)

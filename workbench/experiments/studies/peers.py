@@ -29,8 +29,7 @@ def _workbench(work: Workload, installed: Path) -> Outcome:
     batches = (work.table.num_rows - work.history) // work.batch - runs.WARM_UP
     names = {query.name for query in work.queries}
     run = runs.run(work, [len(work.queries)], batches, checked=names, progress=runs.silent)
-    warm = (run.last.seconds,) * runs.WARM_UP  # those batches are not told; they do not count
-    return Outcome(run.last.register_seconds, warm + run.last.batch_seconds, run.peak_gib, run.digests)
+    return Outcome(run.last.register_seconds, run.last.batch_seconds, run.peak_gib, run.digests)
 
 
 def _duckdb(work: Workload, installed: Path) -> Outcome:
@@ -100,7 +99,7 @@ def report(chosen: argparse.Namespace, progress: Progress = print) -> Report:
                 left_out[peer.name] = f"{number} views: {problem}"
                 continue
             outcomes[peer.name][number] = outcome
-            progress(f"{peer.name}: {outcome.seconds(runs.WARM_UP):.3f} s a batch")
+            progress(f"{peer.name}: {outcome.seconds:.3f} s a batch")
     return Report(
         "peers", _text(chosen, peers, outcomes, left_out, checked), _figures(outcomes, left_out), _charts(outcomes)
     )
@@ -130,7 +129,7 @@ def _text(
     for peer in peers:
         own = outcomes[peer.name]
         last = own[max(own)] if own else None
-        seconds = [own[n].seconds(runs.WARM_UP) if n in own else None for n in numbers]
+        seconds = [own[n].seconds if n in own else None for n in numbers]
         rows.append([peer.name, peer.way, *seconds, last and last.begin_seconds, last and last.peak_gib])
     columns = ["seconds a batch", "", *(f"{n} views" for n in numbers), "s to begin", "peak GiB"]
     title = (
@@ -153,7 +152,7 @@ def _figures(outcomes: Mapping[str, Mapping[int, Outcome]], left_out: Mapping[st
 
 
 def _charts(outcomes: Mapping[str, Mapping[int, Outcome]]) -> list[Chart]:
-    series = {name: {n: each.seconds(runs.WARM_UP) for n, each in own.items()} for name, own in outcomes.items() if own}
+    series = {name: {n: each.seconds for n, each in own.items()} for name, own in outcomes.items() if own}
     return [Chart("views and a join", "views", "seconds a batch", series, log_x=True)] if series else []
 
 
