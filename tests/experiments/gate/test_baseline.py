@@ -65,3 +65,7 @@ def test_the_exit_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
     monkeypatch.setattr(command, "measure", wrong)
     assert command.main([]) == 1
     assert "1 answer differs" in capsys.readouterr().err
+
+
+def test_the_committed_baseline_has_a_dozen_ratios() -> None:
+    assert len(load()) >= 12
