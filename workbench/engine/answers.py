@@ -1,7 +1,8 @@
 """Answers of a query, read from its local tree's rows: no query has a store of its own (PSoup's results structure).
 
-A result is the rows with the query's bit, projected; its changes are those of the changelog, consolidated by batch. An
-answer is saved by Spark's workers, which write its rows; the driver puts them together, a few at a time.
+A result is the rows with the query's bit, projected; its changes are those of the changelog, consolidated by batch.
+Here they are plans of Spark for answers of any size; ``fetching`` reads small ones without it. An answer is saved by
+Spark's workers, which write its rows; the driver puts them together, a few at a time.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import pandas as pd
 import pyarrow as pa
 from pyarrow import csv, parquet
 from pyspark.sql import DataFrame, SparkSession
@@ -25,12 +25,11 @@ from workbench.engine.storage.changelog import ChangelogEntry
 from workbench.engine.storage.frames import run_writing, writing_plan
 from workbench.engine.storage.layout import BATCH, WEIGHT
 from workbench.engine.storage.lineage import WORD_BITS, has_bit, word_column
-from workbench.engine.storage.segments import read_share
+from workbench.engine.storage.segments import Run, read_share
+from workbench.engine.storage.sorted_index import Extent
 from workbench.engine.tree import Tree
-from workbench.errors import QueryError
 from workbench.files.mapped import temporary_folder
 from workbench.network.network import QueryPlan
-from workbench.sql.algebra.column_names import unique_names
 from workbench.sql.algebra.types import Kind
 from workbench.sql.render.spark_sql import to_spark
 
@@ -92,19 +91,44 @@ class Answers:
         summed = rows.groupBy(BATCH, *self._names).agg(F.sum(WEIGHT).alias(WEIGHT)).where(f"{WEIGHT} <> 0")
         return summed.select(BATCH, WEIGHT, *self._names)
 
+    @property
+    def bits(self) -> frozenset[int]:
+        """The bits that the query's rows have."""
+        return frozenset(self.tree.plan.bits[node] for node in self.plan.nodes)
+
+    @property
+    def where(self) -> Extent:
+        """Where the query's window is now; without columns where it has none."""
+        return extent(self.plan.window, self.clock.now) if self.plan.window else {}
+
+    @property
+    def extents(self) -> list[tuple[int, Extent]]:
+        """Where the query's window was at registration, and after each later batch."""
+        vectors = [(self.registered, self.clock.after_batch(self.registered))]
+        vectors += [(batch, vector) for batch, vector in self.clock.vectors if batch > self.registered]
+        return [(batch, extent(self.plan.window, vector)) for batch, vector in vectors]
+
+    @property
+    def logged(self) -> Run:
+        """The files with all changes that count for the query's node, and maybe others, if it has no window."""
+        if self.tree.plan.monotone:
+            return self.tree.relation.segments
+        entries = [entry for entry in _entries_of(self.tree, self.registered) if entry.delta.rows]
+        return tuple(segment for entry in entries for segment in entry.delta.segments)
+
     def _rows(self, names: Sequence[str]) -> DataFrame:
         """Some columns of the rows that are in the query's window, if it has one."""
-        relation, window = self.tree.relation, self.plan.window
-        return rows_within(relation, names, extent(window, self.clock.now)) if window else relation.frame(names)
+        relation, where = self.tree.relation, self.where
+        return rows_within(relation, names, where) if where else relation.frame(names)
 
     @property
     def _belongs(self) -> str:
         """SQL: the row has the bits of all nodes the query reads."""
-        return " AND ".join(has_bit(self.tree.plan.bits[node]) for node in self.plan.nodes)
+        return " AND ".join(map(has_bit, sorted(self.bits)))
 
     @property
     def _words(self) -> list[str]:
-        return [word_column(word) for word in sorted({self.tree.plan.bits[n] // WORD_BITS for n in self.plan.nodes})]
+        return [word_column(word) for word in sorted({bit // WORD_BITS for bit in self.bits})]
 
     @property
     def _needed(self) -> list[str]:
@@ -129,15 +153,9 @@ class Answers:
     def _log(self, since: int | None) -> DataFrame:
         """All changes after a batch that count for the query's node, and maybe others, in the tree's layout."""
         relation = self.tree.relation
-        if window := self.plan.window:
-            vectors = [(self.registered, self.clock.after_batch(self.registered))]
-            vectors += [(batch, vector) for batch, vector in self.clock.vectors if batch > self.registered]
-            extents = [(batch, extent(window, vector)) for batch, vector in vectors]
-            return changes_within(relation, self._needed, extents, since)
-        if self.tree.plan.monotone:
-            return relation.frame(self._needed)
-        entries = [entry for entry in _entries_of(self.tree, self.registered) if entry.delta.rows]
-        return relation.frame(self._needed, tuple(s for entry in entries for s in entry.delta.segments))
+        if self.plan.window:
+            return changes_within(relation, self._needed, self.extents, since)
+        return relation.frame(self._needed, self.logged)
 
 
 def _entries_of(tree: Tree, registered: int) -> tuple[ChangelogEntry, ...]:
@@ -147,32 +165,6 @@ def _entries_of(tree: Tree, registered: int) -> tuple[ChangelogEntry, ...]:
     """
     first = max(i for i, entry in enumerate(tree.log) if entry.whole and entry.batch <= registered)
     return (tree.log[first], *(entry for entry in tree.log[first + 1 :] if not entry.whole))
-
-
-def to_pandas(rows: DataFrame, plan: QueryPlan, first: tuple[str, ...] = ()) -> pd.DataFrame:
-    """Rows as pandas: ``first`` names the leading columns that are not the query's; one of hers of such a name gets a
-    number, as where a name is selected twice.
-
-    Decimals and dates stay exact (``Decimal``, ``datetime.date``); integers with NULLs are ``Int64``, not floats.
-
-    Raises:
-        QueryError: a date beyond year 9999, which SQL can compute and Python cannot hold.
-    """
-    table: pa.Table = rows.toArrow()
-    names = unique_names([*first, *(output.name for output in plan.outputs)])
-    try:
-        frame = table.rename_columns([f"_{i}" for i in range(len(names))]).to_pandas(integer_object_nulls=True)
-    except ValueError as problem:
-        raise QueryError(
-            f"the answer of {plan.name} cannot be shown: {problem}",
-            hint="a date is beyond year 9999; select it as text, CAST(... AS STRING)",
-        ) from problem
-    for i, output in enumerate(plan.outputs, start=len(first)):
-        column = f"_{i}"
-        if output.type.kind is Kind.INTEGER and frame[column].dtype == object:
-            frame[column] = frame[column].astype("Int64")
-    frame.columns = pd.Index(names)
-    return frame
 
 
 Writer = Callable[[str, pa.Schema], parquet.ParquetWriter | csv.CSVWriter]

@@ -69,12 +69,14 @@ class Hydration:
         """One tree, when those it reads are done: kept, extended by fused roots, or computed from its parents."""
         plan, old, bounds = self.plans[name], self.state.trees.get(name), self.bounds[name]
         if name in self._kept:
-            self.trees[name] = narrowed(self._kept[name], plan, self.batch)
+            kept = self._kept[name]
+            self.trees[name] = narrowed(kept, plan.over(kept.plan.stored), self.batch)
             return
         with translate_errors(f"initialize node {plan.roots[0]}"):
             complete = old is not None and old.has(b for b in bounds if b.bits <= set(old.plan.bits.values()))
-            if old is not None and complete and (added := old.extended_by(plan)) is not None:
-                tree = self._extended(plan, old, added)
+            beside = plan if old is None else plan.over(old.plan.stored)
+            if old is not None and complete and (added := old.extended_by(beside)) is not None:
+                tree = self._extended(beside, old, added)
             else:
                 tree = self._computed(plan, old)
         # What was computed from parents without their expired rows has only the rows within the bounds, too.

@@ -16,10 +16,10 @@ from workbench.catalog.codec import decode, encode
 from workbench.catalog.database import Database
 from workbench.engine.physical.plans import TreePlan
 from workbench.engine.state import EngineState, empty_stream, empty_tree
-from workbench.engine.storage.changelog import ChangelogEntry
+from workbench.engine.storage.changelog import Changelog, ChangelogEntry
 from workbench.engine.storage.relation import Delta, Relation
 from workbench.engine.storage.retention import RetentionBound
-from workbench.engine.storage.segments import Segment
+from workbench.engine.storage.segments import Run, Segment, open_segment
 from workbench.engine.tree import Tree
 from workbench.network.nodes import NodeId
 from workbench.network.projection import Columns
@@ -93,12 +93,13 @@ class Manifest:
             logs.setdefault(tree, []).append(ChangelogEntry(batch, delta, bool(whole)))
         trees = {}
         for name, plan in plans.items():
-            empty = empty_tree(spark, plan, state / name)
+            rows, log = runs.get((name, ROWS), {}), tuple(logs.get(name, ()))
+            empty = empty_tree(spark, _over_files(plan, rows, log), state / name)
             trees[name] = replace(
                 empty,
-                relation=_filled(empty.relation, runs.get((name, ROWS))),
+                relation=_filled(empty.relation, rows),
                 state=None if empty.state is None else _filled(empty.state, runs.get((name, STATE))),
-                log=tuple(logs.get(name, ())),
+                log=log,
                 bounds=retained.get(name),
             )
         return trees
@@ -114,9 +115,9 @@ class Manifest:
             for position, (name, columns) in enumerate(streams.items())
         }
 
-    def _runs(self) -> dict[tuple[str, str], dict[int, tuple[Segment, ...]]]:
+    def _runs(self) -> dict[tuple[str, str], dict[int, Run]]:
         """The segments of each run, by owner and part."""
-        runs: dict[tuple[str, str], dict[int, tuple[Segment, ...]]] = {}
+        runs: dict[tuple[str, str], dict[int, Run]] = {}
         for stored in self.segments():
             of_part = runs.setdefault((stored.owner, stored.part), {})
             of_part[stored.run] = (*of_part.get(stored.run, ()), stored.segment)
@@ -153,7 +154,20 @@ class Manifest:
         self._database.insert("segments", rows)
 
 
-def _filled(empty: Relation, runs: Mapping[int, tuple[Segment, ...]] | None) -> Relation:
+def _over_files(plan: TreePlan, rows: Mapping[int, Run], log: Changelog) -> TreePlan:
+    """A plan as it was for the rows that are stored: it computes no column that a file lacks which still grows.
+
+    Of the changelog these are the files from the last entry with all rows on; earlier ones are not merged any more.
+    """
+    if not plan.computed.keys() - plan.keys.keys():
+        return plan
+    whole = max((i for i, entry in enumerate(log) if entry.whole), default=0)
+    runs = [*rows.values(), *(entry.delta.segments for entry in log[whole:])]
+    columns = [set(open_segment(segment.path).schema.names) for run in runs for segment in run]
+    return plan.over(set(plan.stored).intersection(*columns))
+
+
+def _filled(empty: Relation, runs: Mapping[int, Run] | None) -> Relation:
     return replace(empty, runs=tuple((runs or {}).values()))
 
 

@@ -45,24 +45,29 @@ def changes_within(
         extents: where the window was after some batches, in order; the first is the one at registration.
         since: give the changes of later batches only.
     """
-    first = max((i for i, (batch, _) in enumerate(extents) if since is not None and batch <= since), default=None)
-    last_seen, later = (None, extents) if first is None else (extents[first], extents[first + 1 :])
     schema, required = _schemas(relation, names, extents[0][1])
 
     def read(segment: Segment) -> Rows:
         for rows in read_share([(segment.path, 0, segment.rows)], schema):
-            brought = rows.column(BATCH).to_numpy(zero_copy_only=False)
-            before = np.zeros(rows.num_rows, dtype=bool)
-            if last_seen is not None:
-                before = within(rows, last_seen[1]) & (brought <= last_seen[0])
-            for batch, where in later:
-                after = within(rows, where) & (brought <= batch)
-                for now, weight in ((after & ~before, 1), (before & ~after, -1)):
-                    if now.any():
-                        yield _as_change(rows.filter(pa.array(now)).select(required), batch, weight)
-                before = after
+            yield from (change.select(required) for change in crossing(rows, extents, since))
 
     return _frame(relation, required, read)
+
+
+def crossing(rows: pa.RecordBatch, extents: Sequence[tuple[int, Extent]], since: int | None) -> Rows:
+    """Those of some rows that a window lets in or out, batch by batch; arguments as those of ``changes_within``."""
+    first = max((i for i, (batch, _) in enumerate(extents) if since is not None and batch <= since), default=None)
+    last_seen, later = (None, extents) if first is None else (extents[first], extents[first + 1 :])
+    brought = rows.column(BATCH).to_numpy(zero_copy_only=False)
+    before = np.zeros(rows.num_rows, dtype=bool)
+    if last_seen is not None:
+        before = within(rows, last_seen[1]) & (brought <= last_seen[0])
+    for batch, where in later:
+        after = within(rows, where) & (brought <= batch)
+        for now, weight in ((after & ~before, 1), (before & ~after, -1)):
+            if now.any():
+                yield _as_change(rows.filter(pa.array(now)), batch, weight)
+        before = after
 
 
 def _as_change(rows: pa.RecordBatch, batch: int, weight: int) -> pa.RecordBatch:

@@ -13,7 +13,7 @@ import os
 import sys
 import types
 import typing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, wraps
 from numbers import Integral, Real
@@ -33,7 +33,7 @@ MOST_BYTES = 255
 
 _WORDS: Mapping[object, str] = {
     bool: "True or False", int: "a whole number", float: "a number", str: "text", Path: "a path",
-    Callable: "a function", Mapping: "a dictionary", tuple: "a tuple", type(None): "None",
+    Callable: "a function", Mapping: "a dictionary", tuple: "a tuple", Sequence: "a list", type(None): "None",
 }  # fmt: skip
 
 
@@ -184,7 +184,7 @@ def _is_instance(value: object, annotation: Any) -> bool:
         return isinstance(value, Mapping) and all(
             _is_instance(k, key) and _is_instance(v, item) for k, v in value.items()
         )
-    if kind is tuple:
+    if kind in (tuple, Sequence):
         return isinstance(value, tuple | list) and all(_is_instance(v, arguments[0]) for v in value)
     is_class = isinstance(kind, type) and not getattr(kind, "_is_protocol", False)
     return isinstance(value, kind) if is_class else True

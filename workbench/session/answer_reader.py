@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 
+import pandas as pd
 from pyspark.sql import SparkSession
 
 from workbench.catalog.catalog import Catalog
 from workbench.engine.answers import Answers
 from workbench.engine.event_time import EventTimeClock
+from workbench.engine.fetching import fetch_results, to_pandas
 from workbench.engine.physical.retention import query_bound
+from workbench.engine.spark.failures import translate_errors
 from workbench.errors import QueryError, SessionError
 from workbench.network.network import Network, QueryPlan
 from workbench.network.nodes import Window
@@ -71,6 +74,12 @@ class AnswerReader:
         if self._store.directory.closed:
             raise SessionError(CLOSED, hint="open it again and ask the query of that session")
 
+    def results(self, queries: Mapping[str, QueryRecord]) -> dict[str, pd.DataFrame]:
+        """The answers of some queries, all of one commit, each by what it is asked for; errors as in ``answers``."""
+        with self._all_answers([*queries.values()]) as answers, translate_errors("read the results"):
+            results = zip(queries, answers, fetch_results(answers), strict=True)
+            return {name: to_pandas(rows, answer.plan) for name, answer, rows in results}
+
     @contextmanager
     def answers(self, query: QueryRecord, at: object | None = None, after: int | None = None) -> Iterator[Answers]:
         """The answers of a query, within the context; the files they are read from stay meanwhile.
@@ -86,17 +95,22 @@ class AnswerReader:
             QueryError: the query does not run, or has no such instant.
             EngineError: Spark could not compute what is not kept.
         """
+        with self._all_answers([query], at, after) as (answers,):
+            yield answers
+
+    @contextmanager
+    def _all_answers(
+        self, queries: Sequence[QueryRecord], at: object | None = None, after: int | None = None
+    ) -> Iterator[list[Answers]]:
+        """The answers of some queries, all as of the same commit; see ``answers``."""
         with self._cache.active():
             self._failures.disable()
-            with (
-                self._store.using_spark(),
-                self._store.pinned() as state,
-                self._read(query, state, at, after) as answers,
-            ):
-                yield answers
+            with self._store.using_spark(), self._store.pinned() as state, ExitStack() as reading:
+                yield [reading.enter_context(self._read(query, state, at, after)) for query in queries]
             # Functions of SELECT are called as rows are read; one that raised has disabled the query.
             self._failures.disable()
-            _check_status(query, self._store.last.status(query))
+            for query in queries:
+                _check_status(query, self._store.last.status(query))
 
     @contextmanager
     def _read(self, query: QueryRecord, state: State, at: object | None, after: int | None) -> Iterator[Answers]:

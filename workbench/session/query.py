@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import pyarrow as pa
 
-from workbench.engine.answers import WRITERS, save_rows, to_pandas, whole_file
+from workbench.engine.answers import WRITERS, save_rows, whole_file
+from workbench.engine.fetching import fetch_changes, fetch_count, fetch_first, fetch_results, to_pandas
 from workbench.engine.spark.failures import translate_errors
 from workbench.errors import QueryError
 from workbench.errors.public_api import public_api
@@ -107,7 +108,7 @@ class Query:
             QueryError: the query was dropped or disabled, or has no such instant.
             EngineError: Spark could not read it.
         """
-        return self._fetched("result", lambda answers: answers.result(), at=at)
+        return self._fetched("result", lambda answers: fetch_results([answers])[0], at=at)
 
     def windows(self) -> pd.DataFrame:
         """The instants of a windowed query so far, and where its windows were: ``instant, stream, begin, end``.
@@ -129,7 +130,7 @@ class Query:
         """
         if min(limit, skip) < 0:
             raise QueryError(f"cannot show {min(limit, skip)} rows", hint="give a number of rows, 0 or more")
-        return self._fetched("first rows", lambda answers: answers.result().offset(skip).limit(limit))
+        return self._fetched("first rows", lambda answers: fetch_first(answers, skip, limit))
 
     def dataframe(self) -> DataFrame:
         """The answer over all data so far as a Spark DataFrame, which later batches do not change.
@@ -169,7 +170,7 @@ class Query:
     def count(self) -> int:
         """Number of rows of the answer, without fetching them."""
         with self.answers() as answers, translate_errors(f"count the rows of {self.name}"):
-            return answers.count()
+            return fetch_count(answers)
 
     def changes(self, since: int | None = None) -> pd.DataFrame:
         """The changes: columns ``batch`` and ``weight``, then the query's; they accumulate to ``result()``.
@@ -185,7 +186,9 @@ class Query:
             hint = 'register it with results="lazy" or "eager"'
             raise QueryError(f"{self.name} is computed when it is asked, and has no changes", hint=hint)
         after = self.registered if since is None else max(since, self.registered)
-        frame = self._fetched("changes", lambda answers: answers.changes(since), ("batch", "weight"), after=after)
+        frame = self._fetched(
+            "changes", lambda answers: fetch_changes(answers, since), ("batch", "weight"), after=after
+        )
         return frame.sort_values("batch", kind="stable", ignore_index=True)
 
     def explain(self) -> ExplanationView:
@@ -212,10 +215,10 @@ class Query:
     def _fetched(
         self,
         what: str,
-        rows: Callable[[Answers], DataFrame],
+        fetch: Callable[[Answers], pa.Table],
         first: tuple[str, ...] = (),
         at: object | None = None,
         after: int | None = None,
     ) -> pd.DataFrame:
         with self.answers(at, after) as answers, translate_errors(f"read the {what} of {self.name}"):
-            return to_pandas(rows(answers), answers.plan, first)
+            return to_pandas(fetch(answers), answers.plan, first)

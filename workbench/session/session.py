@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from datetime import timedelta
@@ -49,9 +49,6 @@ from workbench.streams.stream import Stream, replayed, static_table
 P = ParamSpec("P")
 R = TypeVar("R")
 S = TypeVar("S", bound="Session")
-
-LISTED = 10
-"""So many names are listed where a name is not known."""
 
 
 def one_at_a_time(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
@@ -389,12 +386,20 @@ class Session:
         Raises:
             QueryError: there is none; the hint has the nearest.
         """
-        queries = self._state.queries
-        for key, query in queries.items():
-            if key.lower() == name.lower():
-                return self._handle(query)
-        hint = nearest(name, queries) or f"queries: {', '.join([*queries][:LISTED]) or 'none yet'}"
-        raise QueryError(f"there is no query {name}", hint=hint)
+        return self._handle(self._state.query(name))
+
+    def results(self, names: Sequence[str]) -> dict[str, pd.DataFrame]:
+        """The answers of several queries, all after the same batch, and faster than one by one.
+
+        Raises:
+            QueryError: there is no query of a name, or one was disabled.
+            EngineError: Spark could not read them.
+
+        Example:
+            >>> session.results(["big", "fees"])["fees"]  # doctest: +SKIP
+        """
+        state = self._state
+        return self.parts.answers.results({name: state.query(name) for name in names})
 
     @one_at_a_time
     def preview(self, sql: str, name: str, dialect: str | None = None) -> tuple[NetworkView, ExplanationView]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from workbench.engine.reports import BatchReport
 from workbench.engine.state import EngineState
+from workbench.errors import QueryError, nearest
 from workbench.network.network import Network
 from workbench.optimizer.statistics import StreamStatistics
 from workbench.session.directory.stored_functions import StoredFunction
@@ -18,6 +19,9 @@ from workbench.streams.stream import Stream
 ACTIVE = "active"
 LAZY, EAGER, OFF = RESULTS = ("lazy", "eager", "off")
 """How the answer of a windowed query is kept (PSoup 5): without its window, as it is now, or not at all."""
+
+LISTED = 10
+"""So many names are listed where a name is not known."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,17 @@ class State:
     def batch(self) -> int:
         """Number of the last batch that was run; 0 before the first."""
         return self.reports[-1].batch if self.reports else 0
+
+    def query(self, name: str) -> QueryRecord:
+        """The query of that name, in whatever case.
+
+        Raises:
+            QueryError: there is none; the hint has the nearest.
+        """
+        if known := [name] if name in self.queries else self.same_names([name]):
+            return self.queries[known[0]]
+        hint = nearest(name, self.queries) or f"queries: {', '.join([*self.queries][:LISTED]) or 'none yet'}"
+        raise QueryError(f"there is no query {name}", hint=hint)
 
     def current(self, query: QueryRecord) -> QueryRecord | None:
         """The record of the same registration as it is now; ``None`` when it was dropped or replaced."""

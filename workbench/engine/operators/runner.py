@@ -117,8 +117,8 @@ class Runner:
 
 
 def _with_tested_expressions(rows: str, plan: TreePlan) -> str:
-    """SQL of a root's rows: the columns that are kept, computed keys, and the expressions that the filter tests."""
+    """SQL of a root's rows: columns that are kept or computed, and the expressions that the filter tests."""
     marks = [WEIGHT] if isinstance(plan, AggregatePlan) else [BATCH, WEIGHT]
-    computed = {name: over_rows(key) for name, key in plan.keys.items()} | dict(plan.filter.tests)
+    computed = {name: over_rows(value) for name, value in plan.computed.items()} | dict(plan.filter.tests)
     columns = [*marks, *(f"`{name}`" for name in plan.kept), *(f"{sql} AS {name}" for name, sql in computed.items())]
     return f"SELECT {', '.join(columns)} FROM ({rows})"

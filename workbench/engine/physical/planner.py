@@ -21,6 +21,7 @@ from workbench.engine.physical.analyses import (
 )
 from workbench.engine.physical.filter_plan import compile_filter
 from workbench.engine.physical.fusion import fused_operators, member, roll_ups_from_rows
+from workbench.engine.physical.join_keys import key_column
 from workbench.engine.physical.plans import AggregatePlan, JoinPlan, SourcePlan, TreePlan, UnionPlan, WindowPlan
 from workbench.engine.physical.semijoin import Semijoin, all_of, plan_lookups
 from workbench.engine.storage.layout import MEMBER
@@ -38,11 +39,18 @@ from workbench.network.nodes import (
     Window,
 )
 from workbench.network.projection import carried_columns, computed_columns
-from workbench.sql.algebra.expressions import Expression, text
+from workbench.sql.algebra.expressions import Call, Expression, calls, text, walk
 from workbench.sql.algebra.types import INTEGER, DataType
 from workbench.sql.predicates.cnf import conjunction
+from workbench.sql.render.spark_functions import SPARK_FUNCTIONS
 
 V = TypeVar("V")
+
+MOST_OUTPUTS = 16
+"""So many expressions of answers are computed as rows are written: each is computed for the rows of all fused roots."""
+
+MOST_PARTS = 30
+"""Only expressions of so many columns, constants and calls: larger ones would make every batch dearer."""
 
 
 def plan_trees(
@@ -165,7 +173,7 @@ class _PlanBuilder:
                     tuple(zip(map(member, roots), bits, strict=True)) for bits in bits_read
                 )
                 over = frozenset(r for r in roots if not self.semijoined.isdisjoint(self.network.nodes[r].parents))
-                return partial(AggregatePlan, grouped=grouped, over_semijoin=over)
+                return partial(AggregatePlan, grouped=grouped, over_semijoin=over, outputs=self._outputs(roots))
             case Selection():
                 raise ValueError(f"selection {node.id} has no operator of its own")
             case _:
@@ -193,6 +201,24 @@ class _PlanBuilder:
                 return plan_set_operation(node)
             case _:
                 return None
+
+    def _outputs(self, roots: Sequence[NodeId]) -> dict[str, Expression]:
+        """The expressions of answers that are computed once, as rows are written, by the name of their column.
+
+        A user function is called for the rows of its own query only, when they are read.
+        """
+        expressions = (
+            output.expression
+            for query in self.network.queries.values()
+            if query.read.root in roots
+            for output in query.outputs
+        )
+        computed = {
+            key_column(e): e
+            for e in expressions
+            if isinstance(e, Call) and calls(e) <= SPARK_FUNCTIONS.keys() and sum(1 for _ in walk(e)) <= MOST_PARTS
+        }
+        return dict(list(computed.items())[:MOST_OUTPUTS])
 
     def _lookup(self, root: NodeId) -> tuple[tuple[AccessPath, ...], Mapping[NodeId, frozenset[Semijoin]]]:
         """How the pairs of a join are looked up."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 from workbench.engine.physical.access_paths import AccessPath
 from workbench.engine.physical.aggregate_plan import GroupedPlan
@@ -70,8 +71,13 @@ class BasePlan:
 
     @property
     def stored(self) -> Columns:
-        """The columns of a stored row: values and keys."""
-        return {**self.kept, **{name: key.type for name, key in self.keys.items()}}
+        """The columns of a stored row: values, and what is computed of them."""
+        return {**self.kept, **{name: value.type for name, value in self.computed.items()}}
+
+    @property
+    def computed(self) -> Mapping[str, Expression]:
+        """The expressions that are stored with the rows, by the name of their column."""
+        return self.keys
 
     @property
     def roots(self) -> tuple[NodeId, ...]:
@@ -87,6 +93,10 @@ class BasePlan:
     def semijoined(self) -> Mapping[Bits, frozenset[Semijoin]]:
         """The sets of ``kept_for`` of whose rows only some are stored, and by which semijoins these are found."""
         return {}
+
+    def over(self, columns: Collection[str]) -> Self:
+        """The plan for rows that are stored with these columns already: it computes no column that they lack."""
+        return self
 
     def count_position(self, nodes: tuple[NodeId, ...]) -> int:
         """Where ``Delta.counts`` has the number of rows that belong to all of these nodes."""
@@ -104,7 +114,7 @@ class BasePlan:
         """Whether rows are computed like the other's, are stored for these sets of bits, and have all columns."""
         return (
             all(other.definitions.get(root, own) == own for root, own in self.definitions.items())
-            and set(other.stored) <= set(self.stored)
+            and {*other.kept, *other.keys} <= set(self.stored)
             and all(self._keeps(bits, other.semijoined.get(bits)) for bits in kept_for)
         )
 
@@ -150,10 +160,22 @@ class AggregatePlan(BasePlan):
         grouped: what is stored for a group, and how its row follows.
         over_semijoin: roots that read a node of which only some pairs are stored. Nobody reads statistics of theirs,
             which may be computed for fused operators and mean nothing here.
+        outputs: expressions of answers that are computed as rows are written, by the name of their column. They are
+            not asked for: where stored rows lack one, Spark computes it as an answer is read.
     """
 
     grouped: GroupedPlan
     over_semijoin: frozenset[NodeId]
+    outputs: Mapping[str, Expression]
+
+    @property
+    def computed(self) -> Mapping[str, Expression]:
+        """Keys, and outputs."""
+        return {**self.keys, **self.outputs}
+
+    def over(self, columns: Collection[str]) -> Self:
+        """The plan for rows that are stored with these columns already: it computes no column that they lack."""
+        return replace(self, outputs={name: value for name, value in self.outputs.items() if name in columns})
 
     def missing_roots(self, other: AggregatePlan) -> tuple[NodeId, ...]:
         """The roots to add to a tree that runs by this plan, where nothing else is missing of what the other asks for.

@@ -1,0 +1,218 @@
+"""Answers fetched into this process: read from the mapped segments where their rows are few, by Spark where not.
+
+An answer's rows are selected by their lineage and the query's window, equal ones are summed where rows are retracted,
+and each stands there as often as its weight says. That needs no Spark where all columns are stored; otherwise Spark
+evaluates the expressions over these rows. Both ways give the same rows with the same types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from workbench.engine.answers import Answers
+from workbench.engine.physical.accumulators import over_rows
+from workbench.engine.physical.join_keys import key_column
+from workbench.engine.read_window import crossing
+from workbench.engine.storage.layout import BATCH, WEIGHT, only
+from workbench.engine.storage.lineage import rows_with_bits, word_column
+from workbench.engine.storage.relation import Relation
+from workbench.engine.storage.segments import Run
+from workbench.engine.storage.selection import SCANNED, has_retractions, normal, repeated, rows_with_any, summed
+from workbench.engine.storage.sorted_index import within
+from workbench.errors import QueryError
+from workbench.network.network import QueryPlan
+from workbench.sql.algebra.column_names import unique_names
+from workbench.sql.algebra.expressions import Expression, calls, columns
+from workbench.sql.algebra.types import Kind
+from workbench.sql.render.spark_functions import SPARK_FUNCTIONS
+
+EVALUATED = 20_000
+"""At most so many values are evaluated over rows that were read here; of more, a job that reads them itself is faster."""
+
+PLACE = "_place"
+"""Column: which of the rows to be evaluated it is."""
+
+
+def fetch_results(answers: Sequence[Answers]) -> list[pa.Table]:
+    """The answers of some queries over all data so far; the rows of a tree are looked through once for all of them."""
+    of_tree: dict[int, list[int]] = {}
+    for place, answer in enumerate(answers):
+        if _is_read_here(answer):
+            of_tree.setdefault(id(answer.tree), []).append(place)
+    here: dict[int, pa.Table] = {}
+    for places in of_tree.values():
+        read = _results_of_tree([answers[place] for place in places])
+        here.update((place, table) for place, table in zip(places, read, strict=True) if table is not None)
+    return [here[i] if i in here else answer.result().toArrow() for i, answer in enumerate(answers)]
+
+
+def fetch_first(answer: Answers, skip: int, limit: int) -> pa.Table:
+    """At most ``limit`` rows of an answer after ``skip`` others, as they are found."""
+    (here,) = _results_of_tree([answer]) if _is_read_here(answer) else (None,)
+    if here is not None:
+        return here.slice(skip, limit)
+    return answer.result().offset(skip).limit(limit).toArrow()
+
+
+def fetch_count(answer: Answers) -> int:
+    """The number of rows of an answer; no expression is needed for it."""
+    relation, where = answer.tree.relation, answer.where
+    schema = only(relation.layout.arrow, [*where, WEIGHT])
+    rows = rows_with_any(relation.segments, schema, [answer.bits], most=SCANNED)
+    if rows is None:
+        return answer.count()
+    weights = rows.column(WEIGHT).to_numpy()
+    return int(weights[within(rows, where)].sum())
+
+
+def fetch_changes(answer: Answers, since: int | None) -> pa.Table:
+    """The changes of an answer, as ``Answers.changes``."""
+    rows = _changed_rows(answer, since) if _is_read_here(answer) else None
+    if rows is None:
+        return answer.changes(since).toArrow()
+    batch = pc.max_element_wise(rows.column(BATCH), pa.scalar(answer.registered, pa.int32()))
+    (batch, *values), weights = summed([batch, *_outputs(answer, rows)], rows.column(WEIGHT))
+    changes = _table([batch, weights, *values])
+    return changes if since is None else changes.filter(pc.greater(batch, since))
+
+
+def to_pandas(rows: pa.Table, plan: QueryPlan, first: tuple[str, ...] = ()) -> pd.DataFrame:
+    """Rows as pandas: ``first`` names the leading columns that are not the query's; one of hers of such a name gets a
+    number, as where a name is selected twice.
+
+    Decimals and dates stay exact (``Decimal``, ``datetime.date``); integers with NULLs are ``Int64``, not floats.
+
+    Raises:
+        QueryError: a date beyond year 9999, which SQL can compute and Python cannot hold.
+    """
+    names = unique_names([*first, *(output.name for output in plan.outputs)])
+    try:
+        frame = rows.rename_columns([f"_{i}" for i in range(len(names))]).to_pandas(integer_object_nulls=True)
+    except ValueError as problem:
+        raise QueryError(
+            f"the answer of {plan.name} cannot be shown: {problem}",
+            hint="a date is beyond year 9999; select it as text, CAST(... AS STRING)",
+        ) from problem
+    for i, output in enumerate(plan.outputs, start=len(first)):
+        column = f"_{i}"
+        if output.type.kind is Kind.INTEGER and frame[column].dtype == object:
+            frame[column] = frame[column].astype("Int64")
+    frame.columns = pd.Index(names)
+    return frame
+
+
+def _is_read_here(answer: Answers) -> bool:
+    """Whether no user function is called, which may see the rows of its own query only."""
+    return all(calls(output.expression) <= SPARK_FUNCTIONS.keys() for output in answer.plan.outputs)
+
+
+def _results_of_tree(answers: Sequence[Answers]) -> list[pa.Table | None]:
+    """The answers of some queries of one tree; ``None`` where one has too many rows to be read here."""
+    tree = answers[0].tree
+    lineage = [word_column(word) for word in range(tree.relation.layout.words)]
+    wanted = _Wanted.of(answers, [*lineage, WEIGHT])
+    rows = wanted.evaluated(wanted.rows_of(tree.relation.segments))
+    if rows is None:
+        # Together they may have too many rows, and each few.
+        half = len(answers) // 2
+        return [*_results_of_tree(answers[:half]), *_results_of_tree(answers[half:])] if half else [None]
+    if len(answers) > 1 and has_retractions(rows.column(WEIGHT)):
+        at = rows.schema.get_field_index(WEIGHT)
+        values, weights = summed([*rows.columns[:at], *rows.columns[at + 1 :]], rows.column(at))
+        rows = pa.RecordBatch.from_arrays([*values[:at], weights, *values[at:]], schema=rows.schema)
+    return [_result(answer, rows) for answer in answers]
+
+
+def _result(answer: Answers, rows: pa.RecordBatch) -> pa.Table:
+    """A query's answer out of rows of its tree."""
+    own = rows_with_bits(rows, answer.bits) & within(rows, answer.where)
+    rows = rows if own.all() else rows.take(pa.array(np.flatnonzero(own)))
+    values, weights = _outputs(answer, rows), rows.column(WEIGHT)
+    if has_retractions(weights):
+        values, weights = summed(values, weights)
+    elif not answer.tree.plan.monotone:
+        values = list(map(normal, values))
+    return _table(repeated(values, weights))
+
+
+def _changed_rows(answer: Answers, since: int | None) -> pa.RecordBatch | None:
+    """The rows that changed an answer after a batch; ``None`` where they cannot be read here."""
+    wanted = _Wanted.of([answer], [BATCH, WEIGHT])
+    if not answer.plan.window:
+        # What was there at registration counts as a change of that batch, whatever batch has brought it.
+        after = since if since is not None and since >= answer.registered else None
+        return wanted.evaluated(wanted.rows_of(answer.logged, after))
+    rows = wanted.rows_of(answer.tree.relation.segments)
+    if rows is None:
+        return None
+    changes = list(crossing(rows, answer.extents, since))
+    return wanted.evaluated(pa.concat_batches(changes) if changes else rows.slice(0, 0))
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What is read of a tree for some queries.
+
+    Attributes:
+        relation: the tree's rows.
+        bit_sets: the bits of the rows of each query.
+        columns: the stored columns.
+        computed: those of them that were computed as rows were written.
+        expressions: what is not stored, by the names of the columns to be.
+    """
+
+    relation: Relation
+    bit_sets: frozenset[frozenset[int]]
+    columns: tuple[str, ...]
+    computed: frozenset[str]
+    expressions: Mapping[str, Expression]
+
+    @staticmethod
+    def of(answers: Sequence[Answers], marks: Sequence[str]) -> _Wanted:
+        """What is read for queries of one tree, and columns that are no values."""
+        plan = answers[0].tree.plan
+        values = {key_column(o.expression): o.expression for answer in answers for o in answer.plan.outputs}
+        expressions = {name: value for name, value in values.items() if name not in plan.stored}
+        read = [column.name for value in expressions.values() for column in columns(value)]
+        stored = dict.fromkeys([*(values.keys() - expressions.keys()), *sorted(read)])
+        stored |= dict.fromkeys(name for answer in answers for name in answer.where)
+        bit_sets = frozenset(answer.bits for answer in answers)
+        computed = frozenset(plan.computed.keys() & stored.keys())
+        return _Wanted(answers[0].tree.relation, bit_sets, (*stored, *marks), computed, expressions)
+
+    def rows_of(self, segments: Run, after: int | None = None) -> pa.RecordBatch | None:
+        """The rows of the queries in some segments; see ``rows_with_any``."""
+        return rows_with_any(
+            segments, only(self.relation.layout.arrow, self.columns), self.bit_sets, self.computed, after
+        )
+
+    def evaluated(self, rows: pa.RecordBatch | None) -> pa.RecordBatch | None:
+        """Rows with the expressions, which Spark evaluates; ``None`` where they are too many."""
+        if rows is None or rows.num_rows * len(self.expressions) > EVALUATED:
+            return None
+        if not self.expressions:
+            return rows
+        spark, values = self.relation.spark, [name for name in self.columns if name in self.relation.layout.columns]
+        numbered = rows.select(values).append_column(PLACE, pa.array(np.arange(rows.num_rows)))
+        frame = spark.createDataFrame(pa.Table.from_batches([numbered]), self.relation.layout.ddl([*values, PLACE]))
+        evaluated = frame.selectExpr(PLACE, *(f"{over_rows(e)} AS `{name}`" for name, e in self.expressions.items()))
+        found = evaluated.toArrow().sort_by(PLACE)
+        for name in self.expressions:
+            rows = rows.append_column(name, found.column(name).combine_chunks())
+        return rows
+
+
+def _outputs(answer: Answers, rows: pa.RecordBatch) -> list[pa.Array]:
+    """The columns of an answer, out of those of its tree."""
+    return [rows.column(key_column(output.expression)) for output in answer.plan.outputs]
+
+
+def _table(columns: Sequence[pa.Array]) -> pa.Table:
+    # Positions, since an analyst's columns may have one name.
+    return pa.Table.from_arrays(list(columns), names=[f"_{i}" for i in range(len(columns))])
