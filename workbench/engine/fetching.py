@@ -33,7 +33,7 @@ from workbench.sql.algebra.types import Kind
 from workbench.sql.render.spark_functions import SPARK_FUNCTIONS
 
 EVALUATED = 20_000
-"""At most so many values are evaluated over rows that were read here; of more, a job that reads them itself is faster."""
+"""At most so many values are evaluated over rows that were read here; a job that reads more itself is faster."""
 
 PLACE = "_place"
 """Column: which of the rows to be evaluated it is."""
