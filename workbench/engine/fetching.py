@@ -108,8 +108,14 @@ def to_pandas(rows: pa.Table, plan: QueryPlan, first: tuple[str, ...] = ()) -> p
 
 
 def _is_read_here(answer: Answers) -> bool:
-    """Whether no user function is called, which may see the rows of its own query only."""
-    return all(calls(output.expression) <= SPARK_FUNCTIONS.keys() for output in answer.plan.outputs)
+    """Whether the columns of an answer may be computed here.
+
+    A user function may see the rows of its own query only. A constant -0.0 stays what it is where Spark groups.
+    """
+    expressions = [output.expression for output in answer.plan.outputs]
+    return all(
+        calls(e) <= SPARK_FUNCTIONS.keys() and (columns(e) or e.type.kind is not Kind.DOUBLE) for e in expressions
+    )
 
 
 def _results_of_tree(answers: Sequence[Answers]) -> list[pa.Table | None]:
