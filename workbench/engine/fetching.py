@@ -100,10 +100,9 @@ def to_pandas(rows: pa.Table, plan: QueryPlan, first: tuple[str, ...] = ()) -> p
             hint="a date is beyond year 9999; select it as text, CAST(... AS STRING)",
         ) from problem
     for i, output in enumerate(plan.outputs, start=len(first)):
-        column = f"_{i}"
-        if output.type.kind is Kind.INTEGER and frame[column].dtype == object:
-            frame[column] = frame[column].astype("Int64")
-    frame.columns = pd.Index(names)
+        if output.type.kind is Kind.INTEGER and rows.column(i).null_count:
+            frame[f"_{i}"] = frame[f"_{i}"].astype("Int64")
+    frame.columns = pd.Index(names, dtype=object)
     return frame
 
 
