@@ -16,6 +16,7 @@ from workbench import Session
 from workbench.engine.answers import Answers
 from workbench.engine.fetching import fetch_changes, fetch_count, fetch_first, fetch_results
 from workbench.engine.storage import selection
+from workbench.errors import UnexpectedError
 from workbench.session.query import Query
 
 ROW = {
@@ -166,6 +167,15 @@ def test_first_rows_go_on_where_others_ended(session) -> None:
         whole = fetch_results([answers])[0]
         pages = [fetch_first(answers, skip, 50) for skip in range(0, 200, 50)]
     assert bag(pa.concat_tables(pages)) == bag(whole)
+
+
+def test_the_first_rows_of_a_large_answer_need_no_spark(session, without_spark, monkeypatch) -> None:
+    monkeypatch.setattr(selection, "FOUND", 25)
+    monkeypatch.setattr(selection, "SCANNED", 100)
+    assert session.query("early_all").head(10, skip=15).id.tolist() == [*range(15, 25)]
+    monkeypatch.setattr(selection, "SCANNED", 0)
+    with pytest.raises(UnexpectedError, match="Spark reads an answer"):
+        session.query("early_all").head(10)
 
 
 def test_rows_that_count_twice_stand_there_twice() -> None:

@@ -54,7 +54,9 @@ def fetch_results(answers: Sequence[Answers]) -> list[pa.Table]:
 
 def fetch_first(answer: Answers, skip: int, limit: int) -> pa.Table:
     """At most ``limit`` rows of an answer after ``skip`` others, as they are found."""
-    (here,) = _results_of_tree([answer]) if _is_read_here(answer) else (None,)
+    # Where no row is taken back and none is outside a window, each row that is found is one of the answer.
+    enough = skip + limit if answer.tree.plan.monotone and not answer.where else None
+    (here,) = _results_of_tree([answer], enough) if _is_read_here(answer) else (None,)
     if here is not None:
         return here.slice(skip, limit)
     return answer.result().offset(skip).limit(limit).toArrow()
@@ -117,12 +119,12 @@ def _is_read_here(answer: Answers) -> bool:
     )
 
 
-def _results_of_tree(answers: Sequence[Answers]) -> list[pa.Table | None]:
-    """The answers of some queries of one tree; ``None`` where one has too many rows to be read here."""
+def _results_of_tree(answers: Sequence[Answers], first: int | None = None) -> list[pa.Table | None]:
+    """The answers of some queries of one tree, or the first rows; ``None`` where one has too many to be read here."""
     tree = answers[0].tree
     lineage = [word_column(word) for word in range(tree.relation.layout.words)]
     wanted = _Wanted.of(answers, [*lineage, WEIGHT])
-    rows = wanted.evaluated(wanted.rows_of(tree.relation.segments))
+    rows = wanted.evaluated(wanted.rows_of(tree.relation.segments, first=first))
     if rows is None:
         # Together they may have too many rows, and each few.
         half = len(answers) // 2
@@ -191,11 +193,10 @@ class _Wanted:
         computed = frozenset(plan.computed.keys() & stored.keys())
         return _Wanted(answers[0].tree.relation, bit_sets, (*stored, *marks), computed, expressions)
 
-    def rows_of(self, segments: Run, after: int | None = None) -> pa.RecordBatch | None:
+    def rows_of(self, segments: Run, after: int | None = None, first: int | None = None) -> pa.RecordBatch | None:
         """The rows of the queries in some segments; see ``rows_with_any``."""
-        return rows_with_any(
-            segments, only(self.relation.layout.arrow, self.columns), self.bit_sets, self.computed, after
-        )
+        schema = only(self.relation.layout.arrow, self.columns)
+        return rows_with_any(segments, schema, self.bit_sets, self.computed, after, first=first)
 
     def evaluated(self, rows: pa.RecordBatch | None) -> pa.RecordBatch | None:
         """Rows with the expressions, which Spark evaluates; ``None`` where they are too many."""

@@ -33,6 +33,7 @@ OF_A_SESSION: dict[str, Callable[[Session], object]] = {
     "save": lambda s: s.save("elsewhere"),
     "check": lambda s: s.check(),
     "query": lambda s: s.query("q"),
+    "results": lambda s: s.results(["q"]),
     "queries": lambda s: s.queries,
     "streams": lambda s: s.streams,
     "views": lambda s: s.views,

@@ -30,6 +30,7 @@ def rows_with_any(
     computed: Collection[str] = (),
     after: int | None = None,
     most: int | None = None,
+    first: int | None = None,
 ) -> pa.RecordBatch | None:
     """The rows that have all bits of one of some sets, as one batch; ``None`` where they cannot be read here.
 
@@ -43,19 +44,25 @@ def rows_with_any(
         computed: the columns that every file must have.
         after: only rows of later batches.
         most: how many are not too many; ``FOUND`` unless given.
+        first: so many rows are enough.
     """
-    if sum(segment.rows for segment in segments) > SCANNED:
+    if first is None and sum(segment.rows for segment in segments) > SCANNED:
         return None
     parts: list[pa.RecordBatch] = []
-    found = 0
+    scanned = found = 0
     for segment in segments:
+        if first is not None and found >= first:
+            break
+        scanned += segment.rows
+        if scanned > SCANNED:
+            return None
         rows = open_segment(segment.path)
         if not set(computed) <= set(rows.schema.names):
             return None
         chosen = _with_any(rows, bit_sets)
         if after is not None:
             chosen &= rows.column(BATCH).to_numpy() > after
-        at = np.flatnonzero(chosen)
+        at = np.flatnonzero(chosen) if first is None else np.flatnonzero(chosen)[: first - found]
         found += len(at)
         if found > (FOUND if most is None else most):
             return None
