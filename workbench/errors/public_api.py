@@ -186,7 +186,7 @@ def _is_instance(value: object, annotation: Any) -> bool:
         )
     if kind in (tuple, Sequence):
         return isinstance(value, tuple | list) and all(_is_instance(v, arguments[0]) for v in value)
-    is_class = isinstance(kind, type) and not getattr(kind, "_is_protocol", False)
+    is_class = isinstance(kind, type) and kind is not Any and not getattr(kind, "_is_protocol", False)
     return isinstance(value, kind) if is_class else True
 
 
