@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import median
 
+from workbench.engine.fetching import fetch_results
 from workbench.experiments.measure import PeakMemory
 from workbench.experiments.peers.digests import Digest, digest_of
 from workbench.experiments.sample_streams.zipcodes import zipdistance
@@ -133,6 +134,6 @@ def silent(line: str) -> None:
 
 
 def digest(query: Query) -> Digest:
-    """The digest of a query's answer, which Spark hands over as Arrow: pandas would change its types."""
+    """The digest of a query's answer, fetched as Arrow: pandas would change its types."""
     with query.answers() as answers:
-        return digest_of(answers.result().toArrow())
+        return digest_of(fetch_results([answers])[0])
