@@ -11,6 +11,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from workbench.engine.answers import Answers
+from workbench.engine.storage import selection
+from workbench.engine.storage.segments import open_segment
 from workbench.errors import SessionError, WorkbenchError
 from workbench.session.query import Query
 from workbench.session.session import Session
@@ -102,17 +104,28 @@ def test_what_is_plain_data_can_still_be_read(closed: Query) -> None:
     closed.session.close()  # type: ignore[attr-defined]
 
 
-def test_who_reads_while_it_is_closed_is_told_that(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("by_spark", [True, False])
+def test_who_reads_while_it_is_closed_is_told_that(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, by_spark: bool
+) -> None:
     session = Session(spark)
     session.add_stream("t", ROWS, history=10, batch=10)
     query = session.register(SQL, name="q")
     result = Answers.result
 
-    def closing(answers: Answers) -> object:
+    def closing(path: str) -> pa.RecordBatch:
+        session.close()
+        return open_segment(path)
+
+    def closing_before_a_job(answers: Answers) -> object:
         session.close()
         return result(answers)
 
-    monkeypatch.setattr(Answers, "result", closing)
+    if by_spark:
+        monkeypatch.setattr(selection, "SCANNED", -1)
+        monkeypatch.setattr(Answers, "result", closing_before_a_job)
+    else:
+        monkeypatch.setattr(selection, "open_segment", closing)
     with pytest.raises(WorkbenchError, match="the session is closed"):
         query.result()
 
