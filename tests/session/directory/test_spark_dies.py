@@ -64,7 +64,7 @@ begun(aside)
 session.run(2)
 first = kill()
 asked = {
-    "result": query.result, "run": lambda: session.run(1), "head": query.head, "count": query.count,
+    "result": session.query("f").result, "run": lambda: session.run(1), "head": query.head, "count": query.count,
     "changes": query.changes, "dataframe": query.dataframe, "save rows": lambda: query.save(path + ".csv"),
     "register": lambda: session.register("SELECT id FROM t"), "drop": lambda: session.drop("f"),
     "add_function": lambda: session.add_function("g", abs), "seek": lambda: session.seek(0),
