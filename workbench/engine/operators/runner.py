@@ -100,7 +100,7 @@ class Runner:
             schema: of these, in Spark's DDL.
             plan: the tree's plan.
         """
-        if plan.keys or plan.filter.tests:
+        if plan.computed or plan.filter.tests:
             view = self.bind(plan, "rows", map_rows(frame, step, schema))
             return self.spark_plan(f"SELECT * FROM {view}", plan)
         write = self._filter_and_write(plan)
