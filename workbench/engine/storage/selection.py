@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from workbench.engine.storage.grouping import normalized
 from workbench.engine.storage.layout import BATCH, WEIGHT, conform
 from workbench.engine.storage.lineage import WORD_BITS, Mask, mask, rows_with_bits, word_column
 from workbench.engine.storage.segments import Run, open_segment
@@ -103,21 +104,12 @@ def summed(keys: Sequence[pa.Array], weights: pa.Array) -> tuple[list[pa.Array],
         ([0.0, 1.0], [2, -1])
     """
     names = [str(i) for i in range(len(keys))]
-    rows = pa.Table.from_arrays([*map(normal, keys), weights], names=[*names, WEIGHT])
+    rows = pa.Table.from_arrays([*map(normalized, keys), weights], names=[*names, WEIGHT])
     # One thread: rows are few, and starting more takes longer than they do.
     sums = rows.group_by(names, use_threads=False).aggregate([(WEIGHT, "sum")])
     kept = sums.filter(pc.not_equal(sums.column(f"{WEIGHT}_sum"), 0))
     *values, weight = (column.combine_chunks() for column in kept.select([*names, f"{WEIGHT}_sum"]).columns)
     return values, weight
-
-
-def normal(values: pa.Array) -> pa.Array:
-    """Values as Spark's GROUP BY gives them: of DOUBLE one zero, 0.0, and one NaN."""
-    if not pa.types.is_floating(values.type):
-        return values
-    numbers = values.fill_null(0.0).to_numpy(zero_copy_only=False) + 0.0
-    numbers[np.isnan(numbers)] = np.nan
-    return pa.array(numbers, mask=np.asarray(values.is_null()))
 
 
 def repeated(columns: Sequence[pa.Array], weights: pa.Array) -> list[pa.Array]:
