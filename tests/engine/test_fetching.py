@@ -13,9 +13,9 @@ import pyarrow as pa
 import pytest
 
 from workbench import Session
+from workbench.engine import selection
 from workbench.engine.answers import Answers
 from workbench.engine.fetching import fetch_changes, fetch_count, fetch_first, fetch_results
-from workbench.engine.storage import selection
 from workbench.errors import UnexpectedError
 from workbench.session.query import Query
 

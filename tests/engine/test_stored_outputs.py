@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 from workbench import Session
+from workbench.engine import selection
 from workbench.engine.answers import Answers
 from workbench.engine.fetching import fetch_changes, fetch_results
-from workbench.engine.storage import selection
 
 MEAN = "SELECT g, AVG(n) AS mean FROM T GROUP BY g"
 NEXT = "SELECT g, SUM(n) + COUNT(n) AS next FROM T GROUP BY g"

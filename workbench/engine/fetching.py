@@ -19,12 +19,12 @@ from workbench.engine.answers import Answers
 from workbench.engine.physical.accumulators import over_rows
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.read_window import crossing
+from workbench.engine.selection import SCANNED, has_retractions, repeated, rows_with_any, summed
 from workbench.engine.storage.grouping import normalized
 from workbench.engine.storage.layout import BATCH, WEIGHT, only
 from workbench.engine.storage.lineage import rows_with_bits, word_column
 from workbench.engine.storage.relation import Relation
 from workbench.engine.storage.segments import Run
-from workbench.engine.storage.selection import SCANNED, has_retractions, repeated, rows_with_any, summed
 from workbench.engine.storage.sorted_index import within
 from workbench.errors import QueryError
 from workbench.network.network import QueryPlan

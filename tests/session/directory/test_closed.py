@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
+from workbench.engine import selection
 from workbench.engine.answers import Answers
-from workbench.engine.storage import selection
 from workbench.engine.storage.segments import open_segment
 from workbench.errors import SessionError, WorkbenchError
 from workbench.session.query import Query
