@@ -8,23 +8,26 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from concurrent.futures import Executor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 
 from workbench.engine.event_time import EventTimeClock
-from workbench.engine.operators.evaluate import evaluate
-from workbench.engine.operators.operator_input import OperatorInput
+from workbench.engine.operators.evaluate import prepare, run_prepared
+from workbench.engine.operators.operator_input import OperatorInput, Prepared
 from workbench.engine.operators.runner import Runner
-from workbench.engine.operators.source import source_delta
+from workbench.engine.operators.source import source_job
 from workbench.engine.physical.plans import SourcePlan, TreePlan
 from workbench.engine.reports import Counts, OperatorReport
-from workbench.engine.schedule import Meter, reachable, run_in_order
+from workbench.engine.schedule import Meter, depths, reachable
 from workbench.engine.spark.failures import translate_errors
 from workbench.engine.state import Deltas, EngineState
 from workbench.engine.storage.layout import BATCH, WEIGHT
-from workbench.engine.storage.relation import NO_CHANGE, Delta, Relation
+from workbench.engine.storage.relation import Delta, Relation
 from workbench.engine.storage.segments import write_segments
 from workbench.engine.tree import Tree
 from workbench.sql.windows.stream_time import ROW
@@ -67,36 +70,64 @@ class IncrementalStep:
     def evaluate_all(self, threads: Executor, meter: Meter) -> tuple[dict[str, Deltas], list[OperatorReport]]:
         """The change of every tree, and the reports of the operators that had work.
 
+        The operators of one depth are run by one job of Spark: a job costs more than the few rows of an operator.
+
         Args:
-            threads: evaluate several operators at a time.
+            threads: prepare several operators at a time.
             meter: counts the operators that are done.
         """
         trees = self.state.trees
         deltas: dict[str, Deltas] = {}
-
-        def timed(name: str) -> float:
-            begun = time.perf_counter()
-            with translate_errors(f"evaluate node {trees[name].plan.roots[0]} in batch {self.batch}"):
-                deltas[name] = self.delta(trees[name], deltas)
-            meter.count(name)
-            return time.perf_counter() - begun
-
+        seconds: dict[str, float] = {}
         parents = {name: [read for read, _ in tree.plan.inputs] for name, tree in trees.items()}
         plans = (tree.plan for tree in trees.values())
         first = {plan.name for plan in plans if isinstance(plan, SourcePlan) and plan.stream in self.logged}
+
+        def prepared(name: str) -> Prepared:
+            begun = time.perf_counter()
+            with self._translated(name):
+                operator = self.prepare(trees[name], deltas)
+            seconds[name] = time.perf_counter() - begun
+            return operator
+
         with meter.counting(self.batch, reachable(parents, first)):
-            seconds = run_in_order(parents, timed, threads)
-        worked = [name for name in seconds if deltas[name][0].rows_in or deltas[name][1].rows]
+            for names in depths(parents):
+                operators = dict(zip(names, threads.map(prepared, names), strict=True))
+                deltas |= self._run(operators)
+                for name in names:
+                    seconds[name] += deltas[name][0].seconds
+                    meter.count(name)
+        worked = [name for name in trees if deltas[name][0].rows_in or deltas[name][1].rows]
         return deltas, [operator_report(trees[name].plan, deltas[name][0], seconds[name]) for name in worked]
 
+    def _run(self, operators: Mapping[str, Prepared]) -> dict[str, Deltas]:
+        """The changes of some trees by one job. Where it fails, each is run alone, to tell which one it is."""
+        try:
+            return run_prepared(self.runner, operators)
+        except (PySparkException, Py4JError):
+            deltas: dict[str, Deltas] = {}
+            for name, operator in operators.items():
+                with self._translated(name):
+                    deltas |= run_prepared(self.runner, {name: operator})
+            return deltas
+
+    def _translated(self, name: str) -> AbstractContextManager[None]:
+        root = self.state.trees[name].plan.roots[0]
+        return translate_errors(f"evaluate node {root} in batch {self.batch}")
+
     def delta(self, tree: Tree, deltas: Mapping[str, Deltas]) -> Deltas:
-        """The change of a tree; ``deltas`` has those of the trees it reads."""
+        """The change of a tree by a job of its own; ``deltas`` has those of the trees it reads."""
+        name = tree.plan.name
+        return run_prepared(self.runner, {name: self.prepare(tree, deltas)})[name]
+
+    def prepare(self, tree: Tree, deltas: Mapping[str, Deltas]) -> Prepared:
+        """The job of a tree; ``deltas`` has the changes of the trees it reads."""
         plan = tree.plan
         if isinstance(plan, SourcePlan):
             rows = self.logged.get(plan.stream)
             if rows is None:
-                return NO_CHANGE, NO_CHANGE
-            return source_delta(self.runner, plan, self.state.arrived[plan.stream], rows, self.batch), NO_CHANGE
+                return Prepared(None)
+            return Prepared(source_job(self.runner, plan, self.state.arrived[plan.stream], rows, self.batch))
         parents = tuple(
             self.state.trees[name].rows_of(nodes, self.runner.views, deltas[name][0]) for name, nodes in plan.inputs
         )
@@ -109,7 +140,7 @@ class IncrementalStep:
             relation=tree.relation,
             state=tree.state,
         )
-        return evaluate(self.runner, operator)
+        return prepare(self.runner, operator)
 
 
 def operator_report(plan: TreePlan, delta: Delta, seconds: float) -> OperatorReport:

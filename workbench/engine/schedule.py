@@ -52,6 +52,25 @@ def run_in_order(parents: Mapping[str, Sequence[str]], work: Callable[[str], T],
     return {name: done[name] for name in parents}
 
 
+def depths(parents: Mapping[str, Sequence[str]]) -> list[list[str]]:
+    """Names by depth: those without parents, those whose parents are among these, and so on.
+
+    Args:
+        parents: for every name those it needs, parents before children.
+
+    Example:
+        >>> depths({"a": [], "b": ["a"], "c": ["a"], "d": ["b", "c"], "e": []})
+        [['a', 'e'], ['b', 'c'], ['d']]
+    """
+    depth: dict[str, int] = {}
+    levels: list[list[str]] = []
+    for name, needed in parents.items():
+        depth[name] = max((depth[parent] + 1 for parent in needed), default=0)
+        levels.extend([] for _ in range(depth[name] + 1 - len(levels)))
+        levels[depth[name]].append(name)
+    return levels
+
+
 def reachable(parents: Mapping[str, Sequence[str]], first: Collection[str]) -> frozenset[str]:
     """The operators that rows may reach.
 

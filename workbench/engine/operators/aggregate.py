@@ -16,8 +16,8 @@ incrementally.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 
@@ -28,38 +28,38 @@ from workbench.engine.operators.aggregate_sql import (
     with_emitted_values,
 )
 from workbench.engine.operators.fragments import Fragments
-from workbench.engine.operators.operator_input import OperatorInput
+from workbench.engine.operators.operator_input import OperatorInput, Prepared
 from workbench.engine.operators.runner import Runner
 from workbench.engine.operators.state_lookup import KeyedLookup
 from workbench.engine.operators.state_update import StateUpdate, StoredGroups
 from workbench.engine.physical.aggregate_plan import GroupedPlan
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.physical.plans import AggregatePlan
+from workbench.engine.spark.jobs import Job
 from workbench.engine.storage.frames import change_frame, run_writing, segments_frame, writing_plan
 from workbench.engine.storage.job_input import InputRows, JobInput
 from workbench.engine.storage.layout import GROUPING_SET, Layout
-from workbench.engine.storage.relation import NO_CHANGE, Delta, tasks_for
+from workbench.engine.storage.relation import Delta, tasks_for
 from workbench.engine.storage.scan import FusedScan, LineageScan, Scan
 from workbench.engine.storage.segments import Run
 
 
-def aggregate_delta(runner: Runner, operator: OperatorInput, plan: AggregatePlan) -> tuple[Delta, Delta]:
-    """The change of a grouped operator's rows, and of its state."""
+def aggregate_job(runner: Runner, operator: OperatorInput, plan: AggregatePlan) -> Prepared:
+    """The job of the change of a grouped operator's rows, and of its state."""
     hydrating = operator.relation is None
     # The only group of an aggregate without groups is there from the start, also over no rows.
     starting = hydrating and not plan.grouped.groups
     if not operator.changed_rows and not starting:
-        return NO_CHANGE, NO_CHANGE
+        return Prepared(None)
     # Values that are computed from rows are computed for each reader; all else reads a row once.
     rows = operator.changed_rows if plan.grouped.reads_rows else operator.stored_changes
     aggregate = _Aggregate(runner, operator, plan, tasks_for(rows, runner.spark))
     if not plan.grouped.reads_rows:
-        delta = runner.run(aggregate.updates_state())
-        return replace(delta, state_segments=()), Delta(delta.state_segments)
+        return Prepared(aggregate.updates_state())
     dirty = Delta(run_writing(aggregate.writes_state()))
     if not dirty.rows and not starting:
-        return NO_CHANGE, NO_CHANGE
-    return runner.run(aggregate.hydrates(dirty) if hydrating else aggregate.changes(dirty)), dirty
+        return Prepared(None)
+    return Prepared(aggregate.hydrates(dirty) if hydrating else aggregate.changes(dirty), dirty)
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,8 @@ class _Aggregate:
         rows = self.operator.emitted
         return self.grouped.inexact & set(rows.layout.columns) if rows is not None and rows.rows else frozenset()
 
-    def updates_state(self) -> DataFrame:
-        """The plan of one job: it writes the change of the state, too."""
+    def updates_state(self) -> Job:
+        """One job for all: it writes the change of the state, too."""
         operator, grouped, scans = self.operator, self.grouped, self._scans()
         hydrating = operator.relation is None
         read, looked_up = self._looked_up(len(scans))
@@ -91,11 +91,12 @@ class _Aggregate:
         job_input = self.runner.write_input(self.plan, operator.batch, inputs)
         update = StateUpdate(grouped, self.plan.produced, job_input, str(self.runner.folder(self.plan.name)), read)
 
-        def make() -> DataFrame:
-            return self.runner.step_plan(self._fragments(job_input, scans), update, update.ddl, self.plan)
+        def make() -> Job:
+            return self.runner.step_job(self._fragments(job_input, scans), update, update.ddl, self.plan)
 
-        # A plan that hydrates is run once.
-        return make() if hydrating else self._cached("update", (self.plan, scans, read), make)
+        # A plan that hydrates is run once, and one of several tasks has an exchange.
+        once = hydrating or self.tasks > 1
+        return make() if once else self.runner.cached(self.plan, "update", (self.plan, scans, read), make)
 
     def _looked_up(self, position: int) -> tuple[StoredGroups | None, tuple[Run, ...]]:
         """What is looked up for the dirty groups, and among which segments.
@@ -121,14 +122,15 @@ class _Aggregate:
         operator, scans = self.operator, self._scans()
         job_input = self.runner.write_input(self.plan, operator.batch, operator.segments)
 
-        def make() -> DataFrame:
+        def make() -> Job:
             groups = Fragments.of(self.grouped).frame(self._fragments(job_input, scans))
-            return writing_plan(groups, self.runner.folder(self.plan.name))
+            return Job(writing_plan(groups, self.runner.folder(self.plan.name)))
 
-        return self._cached("state change", (self.plan, scans), make)
+        job = make() if self.tasks > 1 else self.runner.cached(self.plan, "state change", (self.plan, scans), make)
+        return job.plan
 
-    def changes(self, dirty: Delta) -> DataFrame:
-        """The plan of the second step: the change of the rows of the dirty groups."""
+    def changes(self, dirty: Delta) -> Job:
+        """The job of the second step: the change of the rows of the dirty groups."""
         operator, grouped = self.operator, self.grouped
         looked_up: dict[str, tuple[Scan | FusedScan, Run]] = {**self._stored()}
         if grouped.reads_rows:
@@ -138,7 +140,7 @@ class _Aggregate:
         job_input.write(operator.batch, [InputRows(dirty.segments, run) for _, run in looked_up.values()])
         scans = {role: scan for role, (scan, _) in looked_up.items()}
 
-        def make() -> DataFrame:
+        def make() -> Job:
             spark = self.runner.spark
             views: dict[str, str] = {}
             for at, (role, scan) in enumerate(scans.items()):
@@ -149,12 +151,12 @@ class _Aggregate:
             parts = [self.runner.bind(self.plan, "dirty", changed), views["state"]]
             one_task = self.tasks == 1
             rows = grouped_change(grouped, self.plan.produced, parts, views["stored"], views.get("rows"), one_task)
-            return self.runner.spark_plan(rows, self.plan, self.tasks)
+            return self.runner.sql_job(rows, self.plan, self.tasks)
 
-        return self._cached("rows", (self.plan, scans), make)
+        return make() if self.tasks > 1 else self.runner.cached(self.plan, "rows", (self.plan, scans), make)
 
-    def hydrates(self, dirty: Delta) -> DataFrame:
-        """The plan of the second step when the tree is hydrated: all groups are dirty, and none was there before."""
+    def hydrates(self, dirty: Delta) -> Job:
+        """The job of the second step when the tree is hydrated: all groups are dirty, and none was there before."""
         operator, grouped = self.operator, self.grouped
         layout = Layout(grouped.state_columns)
         groups = segments_frame(self.runner.spark, dirty.segments, layout, layout.arrow.names, self.tasks)
@@ -169,7 +171,7 @@ class _Aggregate:
             assert operator.emitted is not None
             emitted_view = self.runner.bind(self.plan, "emitted", operator.emitted.dataframe)
             rows = with_emitted_values(rows, emitted_view, grouped, self.plan.produced, self.emitted)
-        return self.runner.spark_plan(rows, self.plan, self.tasks)
+        return self.runner.sql_job(rows, self.plan, self.tasks)
 
     def _fragments(self, job_input: JobInput, scans: list[LineageScan]) -> DataFrame:
         """The fragments of the change, those of a group in one task."""
@@ -181,10 +183,6 @@ class _Aggregate:
             return found.coalesce(1)
         # Spark has combined the rows of each task by now: few fragments are sent.
         return found.repartition(self.tasks, GROUPING_SET, *(f"`{name}`" for name in self.grouped.groups))
-
-    def _cached(self, role: str, depends_on: object, make: Callable[[], DataFrame]) -> DataFrame:
-        """The plan, kept where it has one task: with more it has an exchange."""
-        return make() if self.tasks > 1 else self.runner.cached(self.plan, role, depends_on, make)
 
     def _stored(self) -> Mapping[str, tuple[Scan, Run]]:
         """What is read of the state and of the operator's rows for the dirty groups, and among which segments."""

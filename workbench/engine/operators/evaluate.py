@@ -1,4 +1,4 @@
-"""Which operator evaluates which kind of node.
+"""Which operator evaluates which kind of node, and how the operators of one depth are evaluated together.
 
 Every operator takes the changes of its parents (Z-sets) to the change of its tree. Rows before the batch are looked up
 by key or by time wherever there is one. Hydration is the same step with all rows of the parents as the change.
@@ -6,30 +6,44 @@ by key or by time wherever there is one. Hydration is the same step with all row
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import assert_never
 
-from workbench.engine.operators.aggregate import aggregate_delta
-from workbench.engine.operators.join import join_delta
-from workbench.engine.operators.operator_input import OperatorInput
+from workbench.engine.operators.aggregate import aggregate_job
+from workbench.engine.operators.join import join_job
+from workbench.engine.operators.operator_input import OperatorInput, Prepared
 from workbench.engine.operators.runner import Runner
-from workbench.engine.operators.union_all import union_delta
-from workbench.engine.operators.window import window_delta
+from workbench.engine.operators.union_all import union_job
+from workbench.engine.operators.window import window_job
 from workbench.engine.physical.plans import AggregatePlan, JoinPlan, SourcePlan, UnionPlan, WindowPlan
 from workbench.engine.storage.relation import NO_CHANGE, Delta
 
 
 def evaluate(runner: Runner, operator: OperatorInput) -> tuple[Delta, Delta]:
-    """The change of a tree's rows, and of its root's state."""
+    """The change of a tree's rows, and of its root's state, by a job of its own."""
+    name = operator.plan.name
+    return run_prepared(runner, {name: prepare(runner, operator)})[name]
+
+
+def prepare(runner: Runner, operator: OperatorInput) -> Prepared:
+    """The job of an operator; its input is written."""
     match operator.plan:
         case JoinPlan() as plan:
-            return join_delta(runner, operator, plan), NO_CHANGE
+            return Prepared(join_job(runner, operator, plan))
         case WindowPlan() as plan:
-            return window_delta(runner, operator, plan), NO_CHANGE
+            return Prepared(window_job(runner, operator, plan))
         case UnionPlan() as plan:
-            return union_delta(runner, operator, plan), NO_CHANGE
+            return Prepared(union_job(runner, operator, plan))
         case AggregatePlan() as plan:
-            return aggregate_delta(runner, operator, plan)
+            return aggregate_job(runner, operator, plan)
         case SourcePlan():
             raise ValueError("a source has no parents: its rows arrive (operators.source)")
         case _:
             assert_never(operator.plan)
+
+
+def run_prepared(runner: Runner, prepared: Mapping[str, Prepared]) -> dict[str, tuple[Delta, Delta]]:
+    """The changes of some trees, and of their states, by one job of Spark."""
+    jobs = [each.job for each in prepared.values() if each.job is not None]
+    deltas = runner.run(jobs) if jobs else {}
+    return {name: each.deltas(deltas.get(name, NO_CHANGE)) for name, each in prepared.items()}

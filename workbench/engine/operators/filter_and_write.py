@@ -11,8 +11,10 @@ In: change (a Z-set) of the root. Out: change of the tree, each row with its lin
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -20,19 +22,38 @@ from pyspark.sql import DataFrame
 
 from workbench.engine.physical.grouped_filter import GroupedFilter
 from workbench.engine.spark.arrow_tasks import Batches, map_rows
-from workbench.engine.storage.grouping import Positions
+from workbench.engine.spark.jobs import Job, run_jobs
 from workbench.engine.storage.job_input import JobInput
 from workbench.engine.storage.layout import BATCH, WEIGHT
 from workbench.engine.storage.lineage import WORD_BITS, count_bits, patterns, word_arrays, word_column
 from workbench.engine.storage.relation import Delta
 from workbench.engine.storage.segments import Segment, SegmentWriter, segments_marked
 
-_ANSWER = "path string, rows bigint, checksum bigint, rows_in bigint, counts binary, of_state boolean"
+
+@dataclass(frozen=True)
+class Answer:
+    """What a task of a tree's job did; as JSON it is the only row that the task gives.
+
+    Attributes:
+        tree: the name of the tree.
+        segments: those it wrote: paths, rows, checksums.
+        state_segments: those of the operator's state, written by an earlier step of the task.
+        rows_in: how many rows came.
+        counts: as of ``Delta``.
+        seconds: how long the task took, from when it asked for the first row.
+    """
+
+    tree: str
+    segments: list[tuple[str, int, int | None]]
+    state_segments: list[tuple[str, int, int | None]]
+    rows_in: int
+    counts: list[int]
+    seconds: float
 
 
-def filter_and_write_plan(rows: DataFrame, step: Callable[[Batches], Batches]) -> DataFrame:
-    """The plan that passes rows through a step that ends with ``filter_and_write``; it is run as one job."""
-    return map_rows(rows, step, _ANSWER)
+def filter_and_write_job(rows: DataFrame, step: Callable[[Batches], Batches]) -> Job:
+    """The job that passes rows through a step that ends with ``FilterAndWrite``."""
+    return Job(map_rows(rows, step, "answer string"))
 
 
 @dataclass(frozen=True)
@@ -42,19 +63,22 @@ class FilterAndWrite:
     In: the kept columns, ``_weight``, ``_batch`` unless ``job_input`` has it, and the filter's tested expressions.
 
     Attributes:
+        tree: the name of the tree.
         grouped: the tree's selections.
         kept: names of the columns to write besides ``_batch`` and ``_weight``.
         folder: of the segments; every worker must reach it.
         job_input: has the batch of all rows, instead of their own ``_batch``.
     """
 
+    tree: str
     grouped: GroupedFilter
     kept: tuple[str, ...]
     folder: str
     job_input: JobInput | None
 
     def __call__(self, batches: Batches) -> Batches:
-        """Write the rows; the answers that ``run_filter_and_write`` reads."""
+        """Write the rows; gives the task's answer."""
+        begun = time.perf_counter()
         grouped, columns, words = self.grouped, (*self.kept, BATCH, WEIGHT), len(self.grouped.always)
         number = None if self.job_input is None else self.job_input.read().batch
         counts = np.zeros(WORD_BITS * words + len(grouped.combinations), dtype=np.int64)
@@ -78,28 +102,34 @@ class FilterAndWrite:
             writer.add(pa.RecordBatch.from_arrays([*values.columns, *word_arrays(bits[keep])], names=names))
             occurrences = np.where(good, occurrences, 0)
             counts += np.concatenate([count_bits(lineages, occurrences), occurrences @ combined])
-        segments = writer.close()
-        yield _answer(Segment("", 0), rows_in, counts)
-        for segment in segments:
-            yield _answer(segment, 0, counts * 0)
-        if self.job_input is not None:
-            for segment in segments_marked(self.job_input.task_mark(), self.folder):
-                yield _answer(segment, 0, counts * 0, of_state=True)
+        segments, mark = writer.close(), self.job_input
+        of_state = [] if mark is None else segments_marked(mark.task_mark(), self.folder)
+        answer = Answer(
+            self.tree,
+            [(s.path, s.rows, s.checksum) for s in segments],
+            [(s.path, s.rows, s.checksum) for s in of_state],
+            rows_in,
+            counts.tolist(),
+            time.perf_counter() - begun,
+        )
+        yield pa.RecordBatch.from_pydict({"answer": [json.dumps(asdict(answer))]})
 
 
-def run_filter_and_write(plan: DataFrame) -> Delta:
-    """Run a plan of ``filter_and_write_plan``."""
-    answers = plan.collect()
-    counts = sum((np.frombuffer(a.counts, dtype=np.int64) for a in answers), start=np.zeros(1, dtype=np.int64))
+def run_filter_and_write(jobs: Sequence[Job]) -> dict[str, Delta]:
+    """Run the jobs of some trees as one: the changes of those trees, by name."""
+    answers: dict[str, list[Answer]] = {}
+    for row in run_jobs(jobs):
+        answer = Answer(**json.loads(row.answer))
+        answers.setdefault(answer.tree, []).append(answer)
+    return {tree: _delta(own) for tree, own in answers.items()}
+
+
+def _delta(answers: Sequence[Answer]) -> Delta:
+    counts = np.sum([answer.counts for answer in answers], axis=0)
     return Delta(
-        tuple(Segment(a.path, a.rows, a.checksum) for a in answers if a.rows and not a.of_state),
-        sum(a.rows_in for a in answers),
-        tuple(int(c) for c in np.atleast_1d(counts)),
-        tuple(Segment(a.path, a.rows, a.checksum) for a in answers if a.of_state),
+        tuple(Segment(*segment) for answer in answers for segment in answer.segments),
+        sum(answer.rows_in for answer in answers),
+        tuple(counts.tolist()),
+        tuple(Segment(*segment) for answer in answers for segment in answer.state_segments),
+        max(answer.seconds for answer in answers),
     )
-
-
-def _answer(segment: Segment, rows_in: int, counts: Positions, of_state: bool = False) -> pa.RecordBatch:
-    columns = {"path": [segment.path], "rows": [segment.rows], "checksum": pa.array([segment.checksum], pa.int64())}
-    numbers = {"rows_in": [rows_in], "counts": [counts.tobytes()], "of_state": [of_state]}
-    return pa.RecordBatch.from_pydict(columns | numbers)

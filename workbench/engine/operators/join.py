@@ -12,15 +12,14 @@ Source: thesis T4.1; Budiu et al., DBSP: Automatic incremental view maintenance,
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
-
 from workbench.engine.operators.index_join import IndexJoin
 from workbench.engine.operators.operator_input import OperatorInput, ParentRows
 from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.plans import JoinPlan
 from workbench.engine.physical.semijoin import all_of
+from workbench.engine.spark.jobs import Job
 from workbench.engine.storage.layout import BATCH, WEIGHT
-from workbench.engine.storage.relation import NO_CHANGE, ROWS_A_TASK, Delta, tasks_for
+from workbench.engine.storage.relation import ROWS_A_TASK, tasks_for
 from workbench.engine.storage.scan import Scan
 from workbench.network.nodes import SIDES, Join
 from workbench.network.projection import Columns
@@ -33,22 +32,22 @@ PAIRS_A_ROW = 30
 """Where many rows find more pairs each, Spark's own join is faster: it makes pairs some ten times as fast."""
 
 
-def join_delta(runner: Runner, operator: OperatorInput, plan: JoinPlan) -> Delta:
-    """The change of a join's rows."""
+def join_job(runner: Runner, operator: OperatorInput, plan: JoinPlan) -> Job | None:
+    """The job of the change of a join's rows; ``None`` where nothing changes."""
     if not operator.changed_rows:
-        return NO_CHANGE
-    if (delta := _by_index(runner, operator, plan)) is not None:
-        return delta
+        return None
+    if (job := _by_index(runner, operator, plan)) is not None:
+        return job
     left, right = operator.parents
     rows = join_change(plan.join, left, right, plan.produced)
     if rows is None:
-        return NO_CHANGE
+        return None
     read = sum(side.relation.rows + side.changed_rows for side in operator.parents)
-    return runner.run(runner.spark_plan(rows, plan, tasks_for(read, runner.spark)))
+    return runner.sql_job(rows, plan, tasks_for(read, runner.spark))
 
 
-def _by_index(runner: Runner, operator: OperatorInput, plan: JoinPlan) -> Delta | None:
-    """The change of a join whose pairs are found by key; ``None`` where Spark finds them better."""
+def _by_index(runner: Runner, operator: OperatorInput, plan: JoinPlan) -> Job | None:
+    """The job of a join whose pairs are found by key; ``None`` where Spark finds them better."""
     spark = runner.spark
     if not plan.access_paths and not plan.semijoins:
         return None
@@ -58,11 +57,11 @@ def _by_index(runner: Runner, operator: OperatorInput, plan: JoinPlan) -> Delta 
     if many and pairs.count(spark, job_input, tasks) > PAIRS_A_ROW * operator.changed_rows:
         return None
 
-    def make() -> DataFrame:
+    def make() -> Job:
         view = runner.bind(plan, "pairs", pairs.frame(spark, job_input, tasks))
-        return runner.spark_plan(tested_pairs(plan.join, view, plan.produced), plan)
+        return runner.sql_job(tested_pairs(plan.join, view, plan.produced), plan)
 
-    return runner.run(runner.cached(plan, "rows", (plan, pairs, tasks), make))
+    return runner.cached(plan, "rows", (plan, pairs, tasks), make)
 
 
 def index_join_of(plan: JoinPlan, left: ParentRows, right: ParentRows) -> IndexJoin:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from workbench.engine.physical.plans import TreePlan
+from workbench.engine.spark.jobs import Job
 from workbench.engine.spark.plan_cache import Views
 from workbench.engine.storage.job_input import InputRows
 from workbench.engine.storage.lineage import has_bit
-from workbench.engine.storage.relation import SMALL_ROWS, Delta, Relation
+from workbench.engine.storage.relation import NO_CHANGE, SMALL_ROWS, Delta, Relation
 from workbench.sql.windows.stream_time import EventTimeVector
 
 
@@ -128,3 +129,21 @@ class OperatorInput:
     def segments(self) -> tuple[InputRows, ...]:
         """The parents' rows as segments, for a job's input."""
         return tuple(rows.segments for rows in self.parents)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """An operator that is ready to be run.
+
+    Attributes:
+        job: ``None`` where nothing can change.
+        state: the change of the operator's state, where another job has written it already.
+    """
+
+    job: Job | None
+    state: Delta = NO_CHANGE
+
+    def deltas(self, delta: Delta) -> tuple[Delta, Delta]:
+        """The change of the tree's rows, and of its state, from what the job gave."""
+        state = self.state if not delta.state_segments else Delta(delta.state_segments)
+        return replace(delta, state_segments=()), state

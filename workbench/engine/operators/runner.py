@@ -8,10 +8,11 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
-from workbench.engine.operators.filter_and_write import FilterAndWrite, filter_and_write_plan, run_filter_and_write
+from workbench.engine.operators.filter_and_write import FilterAndWrite, filter_and_write_job, run_filter_and_write
 from workbench.engine.physical.accumulators import over_rows
 from workbench.engine.physical.plans import AggregatePlan, TreePlan
 from workbench.engine.spark.arrow_tasks import Batches, map_rows
+from workbench.engine.spark.jobs import Job
 from workbench.engine.spark.plan_cache import PlanCache, Views
 from workbench.engine.storage.job_input import SUFFIX, InputRows, JobInput
 from workbench.engine.storage.layout import BATCH, WEIGHT
@@ -66,19 +67,12 @@ class Runner:
         """A view for the SQL of a tree's next plan."""
         return self.views.bind(f"{plan.name}_{role}", rows)
 
-    def cached(self, plan: TreePlan, role: str, depends_on: object, make: Callable[[], DataFrame]) -> DataFrame:
-        """A Spark plan of a tree, kept while what it depends on is equal; made every time where it has an exchange."""
-        kept = self.cached_without_exchange(plan, role, depends_on, make)
-        return make() if kept is None else kept
-
-    def cached_without_exchange(
-        self, plan: TreePlan, role: str, depends_on: object, make: Callable[[], DataFrame]
-    ) -> DataFrame | None:
-        """A Spark plan of a tree, kept while what it depends on is equal; ``None`` where it has an exchange."""
+    def cached(self, plan: TreePlan, role: str, depends_on: object, make: Callable[[], Job]) -> Job:
+        """A job of a tree, kept while what it depends on is equal; made every time where it has an exchange."""
         return self._plans.get(f"{plan.name}_{role}", depends_on, make)
 
-    def spark_plan(self, rows: str, plan: TreePlan, tasks: int | None = None) -> DataFrame:
-        """The Spark plan that takes a root's rows through the tree's filter and writes them; ``run`` runs it.
+    def sql_job(self, rows: str, plan: TreePlan, tasks: int | None = None) -> Job:
+        """The job that takes a root's rows through the tree's filter and writes them.
 
         Args:
             rows: SQL of the rows.
@@ -87,10 +81,10 @@ class Runner:
         """
         frame = self.spark.sql(_with_tested_expressions(rows, plan))
         frame = frame if tasks is None else frame.coalesce(tasks)
-        return filter_and_write_plan(frame, self._filter_and_write(plan))
+        return filter_and_write_job(frame, self._filter_and_write(plan))
 
-    def step_plan(self, frame: DataFrame, step: Callable[[Batches], Batches], schema: str, plan: TreePlan) -> DataFrame:
-        """The Spark plan that passes rows through a step, and what comes out through the tree's filter.
+    def step_job(self, frame: DataFrame, step: Callable[[Batches], Batches], schema: str, plan: TreePlan) -> Job:
+        """The job that passes rows through a step, and what comes out through the tree's filter.
 
         Where Spark has nothing to evaluate in between, both are one step: rows do not go to the JVM and back.
 
@@ -102,18 +96,19 @@ class Runner:
         """
         if plan.computed or plan.filter.tests:
             view = self.bind(plan, "rows", map_rows(frame, step, schema))
-            return self.spark_plan(f"SELECT * FROM {view}", plan)
+            return self.sql_job(f"SELECT * FROM {view}", plan)
         write = self._filter_and_write(plan)
-        return filter_and_write_plan(frame, lambda batches: write(step(batches)))
+        return filter_and_write_job(frame, lambda batches: write(step(batches)))
 
     def _filter_and_write(self, plan: TreePlan) -> FilterAndWrite:
         # Rows of a grouped root all belong to the batch that runs; others bring their own.
         job_input = self.job_input(plan) if isinstance(plan, AggregatePlan) else None
-        return FilterAndWrite(plan.filter.filter, tuple(plan.stored), str(self.folder(plan.name)), job_input)
+        folder = str(self.folder(plan.name))
+        return FilterAndWrite(plan.name, plan.filter.filter, tuple(plan.stored), folder, job_input)
 
-    def run(self, plan: DataFrame) -> Delta:
-        """Run a plan of ``spark_plan``, as one job; the change of the tree."""
-        return run_filter_and_write(plan)
+    def run(self, jobs: Sequence[Job]) -> dict[str, Delta]:
+        """Run jobs of some trees as one; the changes of the trees, by name."""
+        return run_filter_and_write(jobs)
 
 
 def _with_tested_expressions(rows: str, plan: TreePlan) -> str:

@@ -6,11 +6,10 @@ tree. Rows are only added here, so the change of a batch is the batch, through f
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
-
 from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.plans import SourcePlan
 from workbench.engine.spark.arrow_tasks import task_numbers
+from workbench.engine.spark.jobs import Job
 from workbench.engine.storage.frames import change_step
 from workbench.engine.storage.job_input import InputRows
 from workbench.engine.storage.relation import Delta, Relation, tasks_for
@@ -20,11 +19,12 @@ from workbench.engine.storage.scan import Scan
 def hydrate_source(runner: Runner, plan: SourcePlan, arrived: Relation) -> Delta:
     """The rows of a source's tree, from all rows that its stream has brought."""
     view = runner.bind(plan, "arrived", arrived.dataframe)
-    return runner.run(runner.spark_plan(f"SELECT * FROM {view}", plan, tasks_for(arrived.rows, runner.spark)))
+    job = runner.sql_job(f"SELECT * FROM {view}", plan, tasks_for(arrived.rows, runner.spark))
+    return runner.run([job])[plan.name]
 
 
-def source_delta(runner: Runner, plan: SourcePlan, arrived: Relation, delta: Delta, batch: int) -> Delta:
-    """The change of a source's tree when rows arrive.
+def source_job(runner: Runner, plan: SourcePlan, arrived: Relation, delta: Delta, batch: int) -> Job:
+    """The job of the change of a source's tree when rows arrive.
 
     Args:
         runner: runs plans.
@@ -36,9 +36,9 @@ def source_delta(runner: Runner, plan: SourcePlan, arrived: Relation, delta: Del
     job_input = runner.write_input(plan, batch, [InputRows(delta.segments)])
     tasks = tasks_for(delta.rows, runner.spark)
 
-    def make() -> DataFrame:
+    def make() -> Job:
         scan = Scan.of(arrived.layout, tuple(arrived.layout.columns), (), None)
         arriving = change_step(job_input, 0, scan, tasks)
-        return runner.step_plan(task_numbers(runner.spark, tasks), arriving, scan.ddl, plan)
+        return runner.step_job(task_numbers(runner.spark, tasks), arriving, scan.ddl, plan)
 
-    return runner.run(runner.cached(plan, "rows", (plan, tasks), make))
+    return runner.cached(plan, "rows", (plan, tasks), make)

@@ -10,24 +10,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pyspark.sql import DataFrame
-
 from workbench.engine.operators.operator_input import OperatorInput
 from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.accumulators import over_rows
 from workbench.engine.physical.plans import UnionPlan
+from workbench.engine.spark.jobs import Job
 from workbench.engine.storage.frames import change_frame
 from workbench.engine.storage.layout import BATCH, WEIGHT
-from workbench.engine.storage.relation import NO_CHANGE, Delta, tasks_for
+from workbench.engine.storage.relation import tasks_for
 from workbench.engine.storage.scan import Scan
 from workbench.network.nodes import SetOperation
 from workbench.network.projection import Columns, read_by_branch
 
 
-def union_delta(runner: Runner, operator: OperatorInput, plan: UnionPlan) -> Delta:
-    """The change of a UNION ALL's rows."""
+def union_job(runner: Runner, operator: OperatorInput, plan: UnionPlan) -> Job | None:
+    """The job of the change of a UNION ALL's rows; ``None`` where nothing changes."""
     if not operator.changed_rows:
-        return NO_CHANGE
+        return None
     union, tasks = plan.union, tasks_for(operator.changed_rows, runner.spark)
     job_input = runner.write_input(plan, operator.batch, operator.segments)
     scans = [
@@ -37,12 +36,12 @@ def union_delta(runner: Runner, operator: OperatorInput, plan: UnionPlan) -> Del
         for (_, values), rows in zip(union.direct, operator.parents, strict=True)
     ]
 
-    def make() -> DataFrame:
+    def make() -> Job:
         frames = [change_frame(runner.spark, job_input, at, scan, tasks) for at, scan in enumerate(scans)]
         changes = [runner.bind(plan, f"change{at}", frame) for at, frame in enumerate(frames)]
-        return runner.spark_plan(union_change(union, changes, plan.produced), plan, tasks)
+        return runner.sql_job(union_change(union, changes, plan.produced), plan, tasks)
 
-    return runner.run(runner.cached(plan, "rows", (plan, scans, tasks), make))
+    return runner.cached(plan, "rows", (plan, scans, tasks), make)
 
 
 def union_change(union: SetOperation, changes: Sequence[str], produced: Columns) -> str:

@@ -17,17 +17,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from pyspark.sql import DataFrame
 
 from workbench.engine.operators.operator_input import OperatorInput
 from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.physical.plans import WindowPlan
 from workbench.engine.spark.arrow_tasks import Batches
+from workbench.engine.spark.jobs import Job
 from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.job_input import TaskInput
 from workbench.engine.storage.layout import WEIGHT, conform
-from workbench.engine.storage.relation import NO_CHANGE, Delta
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import HANDED_ON, Segment, open_segment, read_share
 from workbench.engine.storage.sorted_index import Extent, rows_within, within
@@ -36,22 +35,25 @@ from workbench.sql.windows.bounds import NEVER, intervals, times
 from workbench.sql.windows.stream_time import EventTimeVector
 
 
-def window_delta(runner: Runner, operator: OperatorInput, plan: WindowPlan) -> Delta:
-    """The change of a window's rows: those that arrive in it, and those that time lets in or out."""
+def window_job(runner: Runner, operator: OperatorInput, plan: WindowPlan) -> Job | None:
+    """The job of the change of a window's rows: those that arrive in it, and those that time lets in or out.
+
+    ``None`` where nothing changes.
+    """
     (rows,), window = operator.parents, plan.window
     before, after = extent(window.within, operator.time_before), extent(window.within, operator.time)
     if not rows.changed_rows and before == after:
-        return NO_CHANGE
+        return None
     job_input = runner.job_input(plan)
     job_input.write(operator.batch, operator.segments, [before, after])
     columns = [key_column(time) for time in times(window.within)]
     crossing = Crossing(Scan.of(rows.relation.layout, sorted(plan.produced), columns, rows.bit))
 
-    def make() -> DataFrame:
+    def make() -> Job:
         view = runner.bind(plan, "crossing", job_input.run(runner.spark, 1, crossing.change, crossing.scan.ddl))
-        return runner.spark_plan(f"SELECT * FROM {view}", plan)
+        return runner.sql_job(f"SELECT * FROM {view}", plan)
 
-    return runner.run(runner.cached(plan, "rows", (plan, crossing), make))
+    return runner.cached(plan, "rows", (plan, crossing), make)
 
 
 def extent(window: PredSet, moment: EventTimeVector | None) -> Extent:

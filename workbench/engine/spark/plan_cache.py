@@ -16,25 +16,28 @@ from contextlib import suppress
 from py4j.protocol import Py4JError
 from pyspark.sql import DataFrame, SparkSession
 
+from workbench.engine.spark.jobs import Job
+
 
 class PlanCache:
-    """Plans by name. A plan with an exchange is never kept, since Spark keeps the rows that it has exchanged."""
+    """Jobs by name. A plan with an exchange is never kept, since Spark keeps the rows that it has exchanged."""
 
     def __init__(self) -> None:
-        self._plans: dict[str, tuple[object, DataFrame | None]] = {}
-        """Each plan with what it depends on; ``None`` in place of one with an exchange."""
+        self._jobs: dict[str, tuple[object, Job | None]] = {}
+        """Each job with what it depends on; ``None`` in place of one with an exchange."""
 
-    def get(self, name: str, depends_on: object, make: Callable[[], DataFrame]) -> DataFrame | None:
-        """The plan of a name, made anew when what it depends on differs; ``None`` where it has an exchange."""
-        known = self._plans.get(name)
-        if known is None or known[0] != depends_on:
-            plan = make()
-            known = self._plans[name] = (depends_on, None if has_exchange(plan) else plan)
-        return known[1]
+    def get(self, name: str, depends_on: object, make: Callable[[], Job]) -> Job:
+        """The job of a name, made anew when what it depends on differs, and every time where it has an exchange."""
+        known = self._jobs.get(name)
+        if known is not None and known[0] == depends_on:
+            return known[1] or make()
+        job = make()
+        self._jobs[name] = (depends_on, None if has_exchange(job.plan) else job)
+        return job
 
     def forget(self, keep: Callable[[str], bool]) -> None:
-        """Forget the plans whose name is not to be kept."""
-        self._plans = {name: known for name, known in self._plans.items() if keep(name)}
+        """Forget the jobs whose name is not to be kept."""
+        self._jobs = {name: known for name, known in self._jobs.items() if keep(name)}
 
 
 def has_exchange(plan: DataFrame) -> bool:

@@ -49,12 +49,14 @@ class Delta:
         rows_in: how many rows the root produced before the filter.
         counts: the number of rows with each bit; after all words of bits, those with each of the filter's combinations.
         state_segments: rows of the operator's state, written by the same job.
+        seconds: how long the longest task took that computed it.
     """
 
     segments: Run = ()
     rows_in: int = 0
     counts: tuple[int, ...] = ()
     state_segments: Run = ()
+    seconds: float = 0.0
 
     @property
     def rows(self) -> int:
