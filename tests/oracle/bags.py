@@ -23,7 +23,15 @@ def plain(value: object) -> object:
         return None
     if isinstance(value, float) and math.isnan(value):
         return None
-    return value.to_pydatetime() if isinstance(value, pd.Timestamp) else value
+    return _python_time(value) if isinstance(value, pd.Timestamp) else value
+
+
+def _python_time(value: pd.Timestamp) -> object:
+    """A time as Python's, or beyond the year 9999, which Python does not have, as DuckDB gives it: a text."""
+    try:
+        return value.to_pydatetime()
+    except ValueError:
+        return str(value)
 
 
 def rows(values: Iterable[Iterable[object]]) -> list[Row]:
