@@ -1,19 +1,51 @@
-"""The command that runs an experiment from a notebook."""
+"""The command that runs an experiment from a notebook.
+
+Experiments are an extra of the package, and notebooks do without: what is installed is found by its entry point.
+"""
 
 from __future__ import annotations
 
 import argparse
 import io
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import entry_points
+from typing import Any, Protocol, cast
 
 from workbench.errors import EnvironmentProblem
 from workbench.notebook.command_line import Parser, argument, command
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import ProgressLine, Shown, plain, show, table, together
 
-if TYPE_CHECKING:
-    from workbench.experiments.registry import Experiment
+_GROUP = "argus_workbench.experiments"
+
+
+class Report(Protocol):
+    """What an experiment found."""
+
+    text: str
+    charts: Sequence[object]
+
+    def figure(self) -> Any:
+        """All charts as a figure of matplotlib."""
+
+
+class Experiment(Protocol):
+    """What can be run; see ``workbench.experiments.registry``."""
+
+    name: str
+    summary: str
+    add_arguments: Callable[[argparse.ArgumentParser], None]
+    report: Callable[[argparse.Namespace, Callable[[str], None]], Report]
+
+
+class Registry(Protocol):
+    """The experiments that are installed."""
+
+    EXPERIMENTS: Mapping[str, Experiment]
+
+    def find(self, name: str) -> Experiment:
+        """The experiment of this name."""
 
 
 @command(
@@ -33,16 +65,12 @@ def experiment(context: NotebookContext, arguments: argparse.Namespace) -> None:
 
     Experiments make sessions of their own, in the same Spark; the notebook's session is left alone.
     """
-    try:
-        from workbench.experiments.registry import EXPERIMENTS, find  # DuckDB and the rest load only when asked for
-    except ModuleNotFoundError as missing:
-        raise EnvironmentProblem(
-            f"experiments need {missing.name}", hint="pip install 'argus-workbench[experiments]'"
-        ) from missing
+    registry = _installed()
     if arguments.name is None:
-        show(table(["experiment", "what it measures"], [[each.name, each.summary] for each in EXPERIMENTS.values()]))
+        listed = [[each.name, each.summary] for each in registry.EXPERIMENTS.values()]
+        show(table(["experiment", "what it measures"], listed))
         return
-    chosen = find(arguments.name)
+    chosen = registry.find(arguments.name)
     parser = _parser(chosen)
     if arguments.options:
         show(parser.format_help())
@@ -60,6 +88,22 @@ def experiment(context: NotebookContext, arguments: argparse.Namespace) -> None:
     if report.charts:
         report.figure().savefig(drawing, format="svg")
     show(together(plain(report.text), Shown("", _inline(drawing.getvalue()))) if report.charts else report.text)
+
+
+def _installed() -> Registry:
+    """The experiments, with DuckDB and whatever else they need.
+
+    Raises:
+        EnvironmentProblem: something of that is not installed.
+    """
+    try:
+        (point,) = entry_points(group=_GROUP)
+        return cast(Registry, point.load())
+    except (ValueError, ModuleNotFoundError) as missing:
+        needed = getattr(missing, "name", None) or "to be installed"
+        raise EnvironmentProblem(
+            f"experiments need {needed}", hint="pip install 'argus-workbench[experiments]'"
+        ) from missing
 
 
 def _parser(experiment: Experiment) -> Parser:
