@@ -1,7 +1,8 @@
 """In which order operators work, several at a time, and how far they are.
 
-An operator works after those it reads. Spark plans a small job on one core for about as long as it runs it, so
-operators that do not read each other overlap: one is planned while another runs.
+An operator works after those it reads. In a batch the operators of one depth run as one job. While operators are
+hydrated, each has a job of its own, which Spark plans on one core for about as long as it runs it: so one is planned
+while another runs.
 """
 
 from __future__ import annotations
