@@ -82,7 +82,7 @@ class OperatorReport:
         nodes: all of its nodes, roots before their selections.
         rows_in: rows its roots produced.
         rows_out: rows that at least one of its nodes kept.
-        seconds: wall time.
+        seconds: of preparing its job and of its longest task.
         node_rows: rows of each node.
         alone: where the batch was profiled, seconds of each node that is read, as if nobody read the others.
         together: where the batch was profiled, seconds of all of them, measured in the same way.
