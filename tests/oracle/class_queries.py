@@ -179,6 +179,13 @@ AGGREGATES = {
         "SELECT flag, quantile_cont(amount::DOUBLE, 0.9), quantile_cont(x, 0.25) FROM t GROUP BY flag",
     ),
     "mode": Case("SELECT g, MODE(s) AS m FROM t GROUP BY g", _MODE),
+    "distinct_values": Case(
+        "SELECT g, COUNT(DISTINCT k) AS a, SUM(DISTINCT k) AS s, COUNT(*) AS n, MAX(y) AS m FROM t GROUP BY g"
+    ),
+    "distinct_of_groups": Case(
+        "SELECT n % 3 AS r, COUNT(DISTINCT g) AS a, SUM(DISTINCT n) AS s, COUNT(*) AS c"
+        " FROM (SELECT g, flag, COUNT(*) AS n FROM t GROUP BY g, flag) v GROUP BY n % 3"
+    ),
     "distinct_counts": Case(
         "SELECT g, COUNT(DISTINCT k) AS a, COUNT(DISTINCT y) AS b, SUM(DISTINCT x) AS c FROM t GROUP BY g"
     ),
