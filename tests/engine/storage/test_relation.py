@@ -60,7 +60,7 @@ def test_rows_are_the_same_wherever_they_are_kept(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, segments: int, small: int
 ) -> None:
     monkeypatch.setattr(relation_module, "RUNS", segments)
-    monkeypatch.setattr(relation_module, "SMALL_ROWS", small)
+    monkeypatch.setattr(relation_module, "MERGED_HERE", small)
     relation = Relation(spark, LAYOUT, tmp_path)
     before: list[tuple[Relation, list[Row]]] = []
     expected: list[Row] = []

@@ -31,10 +31,10 @@ APART = 4
 """Relations have so many different numbers of runs: with the same, all would merge in the same batches."""
 
 SMALL_ROWS = 20_000
-"""At most so many rows are merged by the driver, and sent to every task of a join."""
+"""At most so many rows are sent to every task of a join."""
 
-MERGED_HERE = 500_000
-"""At most so many rows are merged by the driver where that makes them fewer; a job costs more than it saves on few."""
+MERGED_HERE = 1_000_000
+"""At most so many rows are merged by the driver, in about half a second; a job would take longer to be planned."""
 
 ROWS_A_TASK = 100_000
 """A job that reads at most so many rows runs as one task: a second one costs more than it saves."""
@@ -163,7 +163,7 @@ class Relation:
         check_segments(merging)
         if self.merge is not None:
             return replace(self, runs=(*older, self.merge.write(self, merging, not older)))
-        if _rows(merging) <= SMALL_ROWS:
+        if _rows(merging) <= MERGED_HERE:
             together = pa.Table.from_batches([conform(open_segment(s.path), self.layout.arrow) for s in merging])
             return replace(self, runs=(*older, write_segments(together, self.folder)))
         frame = self.frame(self.layout.arrow.names, merging)
