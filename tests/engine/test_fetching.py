@@ -11,6 +11,7 @@ from decimal import Decimal
 import pandas as pd
 import pyarrow as pa
 import pytest
+from long import some
 
 from workbench import Session
 from workbench.engine import selection
@@ -109,7 +110,7 @@ def without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
 NAMES = [f"{when}_{name}" for when in ("early", "late") for name in QUERIES] + ["early_eager", "off"]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", some(NAMES, len(QUERIES)))
 def test_spark_reads_the_same(session, by_spark: Callable[[], None], name: str) -> None:
     query: Query = session.query(name)
     ways: list[list[tuple[list[pa.DataType], Counter[str]]]] = []

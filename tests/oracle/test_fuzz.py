@@ -10,6 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from long import LONG
 from oracle.fuzz.__main__ import report
 from oracle.fuzz.columns import InputColumn
 from oracle.fuzz.comparing import Wrong
@@ -21,7 +22,7 @@ from oracle.fuzz.shrinking import shrink
 from oracle.fuzz.steps import AddFunction, AddInput, Register, Run, Sequence_
 from pyspark.sql import SparkSession
 
-SEQUENCES = int(os.environ.get("ARGUS_FUZZ", "8"))
+SEQUENCES = int(os.environ.get("ARGUS_FUZZ", "8" if LONG else "4"))
 
 
 @pytest.mark.parametrize("seed", range(SEQUENCES))

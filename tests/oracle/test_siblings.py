@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from long import some
 from oracle.harness import Case, Feed, Oracle
 from oracle.random_streams import stream
 from pyspark.sql import SparkSession
@@ -51,7 +52,7 @@ def test_a_family_that_grows_shrinks_splits_and_is_opened_again(spark: SparkSess
         oracle.check_changes(since=True)
 
 
-@pytest.mark.parametrize("one_by_one", [False, True])
+@pytest.mark.parametrize("one_by_one", some([False, True]))
 def test_siblings_of_every_kind(spark: SparkSession, one_by_one: bool) -> None:
     """Without groups, over no rows, holistic, distinct, with computed groups, over siblings, and set operators."""
     cases = {}

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from long import some
 from oracle.harness import Case, Feed, Oracle
 from oracle.random_streams import stream
 from pyspark.sql import SparkSession
@@ -32,7 +33,7 @@ def joins(oracle: Oracle) -> int:
     return sum(isinstance(node, Join) for node in oracle.session.network.network.nodes.values())
 
 
-@pytest.mark.parametrize("seed", [3, 4])
+@pytest.mark.parametrize("seed", some([3, 4]))
 def test_a_join_over_groups_comes_to_serve_more(spark: SparkSession, tmp_path: Path, seed: int) -> None:
     feeds = {"t": Feed(stream(300, seed=seed), history=80, batch=20)}
     with Oracle(spark, feeds, path=tmp_path / "session") as oracle:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
+from long import some
 from oracle.class_queries import ALL
 from oracle.harness import Feed, Oracle
 from oracle.random_streams import names, stream
@@ -34,20 +35,22 @@ CASES = list(ALL) if os.environ.get("ARGUS_SHORTCUTS") == "all" else SOME
 
 @pytest.mark.parametrize(
     "limits",
-    [
-        {"SMALL_ROWS": 0, "MERGED_HERE": 0, "ROWS_A_TASK": 0, "PAIRS_A_ROW": 0, "RUNS": 2},
-        {
-            "SMALL_ROWS": 12,
-            "MERGED_HERE": 30,
-            "ROWS_A_TASK": 20,
-            "PAIRS_A_ROW": 1_000_000,
-            "PAIRS": 5,
-            "ROWS": 4,
-            "HANDED_ON": 7,
-            "SEGMENT_ROWS": 9,
-        },
-    ],
-    ids=["every change is large", "some are"],
+    some(
+        [
+            {"SMALL_ROWS": 0, "MERGED_HERE": 0, "ROWS_A_TASK": 0, "PAIRS_A_ROW": 0, "RUNS": 2},
+            {
+                "SMALL_ROWS": 12,
+                "MERGED_HERE": 30,
+                "ROWS_A_TASK": 20,
+                "PAIRS_A_ROW": 1_000_000,
+                "PAIRS": 5,
+                "ROWS": 4,
+                "HANDED_ON": 7,
+                "SEGMENT_ROWS": 9,
+            },
+        ]
+    ),
+    ids=some(["every change is large", "some are"]),
 )
 def test_the_large_way(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, limits: dict[str, int]) -> None:
     for module in (relation, node_rows, join, lookup, probe, segments):
