@@ -104,7 +104,7 @@ class IncrementalStep:
         """The changes of some trees by one job. Where it fails, each is run alone, to tell which one it is."""
         try:
             return run_prepared(self.runner, operators)
-        except (PySparkException, Py4JError):
+        except (PySparkException, Py4JError, OSError, pa.ArrowException):
             deltas: dict[str, Deltas] = {}
             for name, operator in operators.items():
                 with self._translated(name):

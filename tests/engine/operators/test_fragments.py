@@ -48,11 +48,10 @@ def wanted(values: list[Any], combine: Combine, kind: str) -> Any:
     return (min if combine is Combine.MIN else max)(known, key=order)
 
 
-@pytest.mark.parametrize("combine", Combine)
-@pytest.mark.parametrize("kind", VALUES)
+@pytest.mark.parametrize(
+    ("kind", "combine"), [(k, c) for k in VALUES for c in Combine if (k, c) != ("text", Combine.SUM)]
+)
 def test_cells_are_reduced_as_sql_does(kind: str, combine: Combine) -> None:
-    if kind == "text" and combine is Combine.SUM:
-        pytest.skip("no sum of texts")
     type_, value = VALUES[kind]
     for seed in range(40):
         random = Random(seed)

@@ -8,7 +8,7 @@ statistics. Fused operators are evaluated together; ``MEMBER`` says whose a row 
 
 The change is grouped and written as a change of the state. Then what is stored for its groups is looked up by key and
 merged with it. That is one job, by a plan that is kept where few rows change. It is two jobs where values are computed
-from all rows of the dirty groups (``reads_rows``), and where values that were emitted before are to stay.
+from all rows of the dirty groups (``reads_rows``).
 
 Source: thesis T4.2, Algorithm 4.1, made exact under retractions; Gupta, Mumick, Subrahmanian, Maintaining views
 incrementally.
@@ -133,9 +133,8 @@ class _Aggregate:
         """The job of the second step: the change of the rows of the dirty groups."""
         operator, grouped = self.operator, self.grouped
         looked_up: dict[str, tuple[Scan | FusedScan, Run]] = {**self._stored()}
-        if grouped.reads_rows:
-            (rows,) = operator.segments
-            looked_up["rows"] = (self._scan_rows(), (*rows.before, *rows.change))
+        (rows,) = operator.segments
+        looked_up["rows"] = (self._scan_rows(), (*rows.before, *rows.change))
         job_input = self.runner.job_input(self.plan, "dirty")
         job_input.write(operator.batch, [InputRows(dirty.segments, run) for _, run in looked_up.values()])
         scans = {role: scan for role, (scan, _) in looked_up.items()}
@@ -150,8 +149,8 @@ class _Aggregate:
             changed = change_frame(spark, job_input, 0, scans["state"], self.tasks)
             parts = [self.runner.bind(self.plan, "dirty", changed), views["state"]]
             one_task = self.tasks == 1
-            rows = grouped_change(grouped, self.plan.produced, parts, views["stored"], views.get("rows"), one_task)
-            return self.runner.sql_job(rows, self.plan, self.tasks)
+            change = grouped_change(grouped, self.plan.produced, parts, views["stored"], views["rows"], one_task)
+            return self.runner.sql_job(change, self.plan, self.tasks)
 
         return make() if self.tasks > 1 else self.runner.cached(self.plan, "rows", (self.plan, scans), make)
 
@@ -161,11 +160,9 @@ class _Aggregate:
         layout = Layout(grouped.state_columns)
         groups = segments_frame(self.runner.spark, dirty.segments, layout, layout.arrow.names, self.tasks)
         parts = [self.runner.bind(self.plan, "dirty", groups), *([] if grouped.groups else [empty_groups(grouped)])]
-        view = None
-        if grouped.reads_rows:
-            job_input = self.runner.job_input(self.plan)
-            frame = change_frame(self.runner.spark, job_input, 0, self._scan_rows(), self.tasks)
-            view = self.runner.bind(self.plan, "rows", frame)
+        job_input = self.runner.job_input(self.plan)
+        frame = change_frame(self.runner.spark, job_input, 0, self._scan_rows(), self.tasks)
+        view = self.runner.bind(self.plan, "rows", frame)
         rows = grouped_change(grouped, self.plan.produced, parts, None, view, one_task=self.tasks == 1)
         if self.emitted:
             assert operator.emitted is not None

@@ -34,16 +34,16 @@ def fragments(plan: GroupedPlan, changes: Sequence[str], one_task: bool) -> str:
 
 
 def grouped_change(
-    plan: GroupedPlan, produced: Columns, parts: Sequence[str], stored: str | None, rows: str | None, one_task: bool
+    plan: GroupedPlan, produced: Columns, parts: Sequence[str], stored: str | None, rows: str, one_task: bool
 ) -> str:
-    """SQL of the change of the operator's rows.
+    """SQL of the change of the operator's rows, where values are computed from all rows of the dirty groups.
 
     Args:
         plan: how the operator runs.
         produced: the columns of the result, besides ``_weight``.
         parts: SQL of the dirty groups' parts: their change, and their state before the batch where there was one.
         stored: view of the operator's rows of these groups before the batch; ``None`` when there were none.
-        rows: view of the parent's rows of these groups, where something is computed from them.
+        rows: view of the parent's rows of these groups.
         one_task: whether all of it is for one task, which saves every shuffle.
     """
     entering = f"SELECT {_list(produced, [WEIGHT])} FROM ({_entering(plan, produced, parts, rows, one_task)})"
@@ -70,24 +70,20 @@ def with_emitted_values(rows: str, emitted: str, plan: GroupedPlan, produced: Co
     return f"SELECT {chosen} FROM ({rows}) n LEFT JOIN ({stood} HAVING {WEIGHT} > 0) o ON {_same_key('n', 'o', plan)}"
 
 
-def _entering(plan: GroupedPlan, produced: Columns, parts: Sequence[str], rows: str | None, one_task: bool) -> str:
+def _entering(plan: GroupedPlan, produced: Columns, parts: Sequence[str], rows: str, one_task: bool) -> str:
     """SQL of the rows of the dirty groups after the batch: keys, values, and the number of copies as ``_weight``.
 
     Values computed from rows and values merged from parts meet in one grouping, which saves a join.
     """
     if plan.sessions is not None:
-        assert rows is not None
         return _of_sessions(plan, plan.sessions, rows)
     names = [part.name for part in plan.parts]
     values = [f"`{name}`" for name in plan.holistic]
     missing = [f"cast(NULL AS {produced[name].spark}) AS `{name}`" for name in plan.holistic]
     merged = [f"SELECT {_list([*plan.keys, *names], missing)} FROM ({part})" for part in parts]
-    if rows is not None:
-        own = [f"{sql} AS `{name}`" for name, sql in plan.holistic.items()]
-        nothing = [f"cast(NULL AS {part.type.spark}) AS `{part.name}`" for part in plan.parts]
-        merged.append(
-            f"SELECT {_list(plan.keys, [*nothing, *own])} FROM ({_repeated(rows, plan)}) {_group_by(plan.keys)}"
-        )
+    own = [f"{sql} AS `{name}`" for name, sql in plan.holistic.items()]
+    nothing = [f"cast(NULL AS {part.type.spark}) AS `{part.name}`" for part in plan.parts]
+    merged.append(f"SELECT {_list(plan.keys, [*nothing, *own])} FROM ({_repeated(rows, plan)}) {_group_by(plan.keys)}")
     known = {f"`{name}`": nothing for name, nothing in plan.over_nothing.items()}
     merges = [*_merges(plan), *(f"coalesce(first({v}, true), {known.get(v, 'NULL')}) AS {v}" for v in values)]
     totals = f"SELECT {_list(plan.keys, merges)} FROM ({_together(merged, one_task)}) {_group_by(plan.keys)}"
