@@ -92,7 +92,7 @@ def to_pandas(rows: pa.Table, plan: QueryPlan, first: tuple[str, ...] = ()) -> p
     Decimals and dates stay exact (``Decimal``, ``datetime.date``); integers with NULLs are ``Int64``, not floats.
 
     Raises:
-        QueryError: a date beyond year 9999, which SQL can compute and Python cannot hold.
+        QueryError: a date beyond the years 1 to 9999, which SQL can compute and Python cannot hold.
     """
     names = unique_names([*first, *(output.name for output in plan.outputs)])
     try:
@@ -100,7 +100,7 @@ def to_pandas(rows: pa.Table, plan: QueryPlan, first: tuple[str, ...] = ()) -> p
     except ValueError as problem:
         raise QueryError(
             f"the answer of {plan.name} cannot be shown: {problem}",
-            hint="a date is beyond year 9999; select it as text, CAST(... AS STRING)",
+            hint="a date is beyond the years 1 to 9999; select it as text, CAST(... AS STRING)",
         ) from problem
     for i, output in enumerate(plan.outputs, start=len(first)):
         if output.type.kind is Kind.INTEGER and rows.column(i).null_count:

@@ -86,6 +86,10 @@ class WorkbenchError(Exception):
         return [f"  {part}", "  " + " " * (column - first) + "^" * marks]
 
 
+class SqlWarning(UserWarning):
+    """A query is accepted, and holds something that is hardly meant; the text shows the place and what to try."""
+
+
 class InputError(WorkbenchError):
     """A function of the workbench was given what it cannot take."""
 

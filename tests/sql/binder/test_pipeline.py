@@ -165,3 +165,37 @@ def test_whole_numbers_are_integers_as_far_as_these_reach(number: str, type_: st
     """As in Spark, where the minus sign belongs to the number (``typeof(-9223372036854775808)`` is BIGINT)."""
     (output,) = block(f"SELECT {number} AS n FROM t").outputs
     assert str(output.expression.type) == type_
+
+
+@pytest.mark.parametrize(
+    ("from_", "names"),
+    [
+        ("T t join U u using (a)", "a b c m w x s d ts p k d_2 s_2"),
+        ("T t join U u using (d, a)", "d a b c m w x s ts p k s_2"),
+        (
+            "(select a, b from T) t join (select a, c from T) u using (a) join (select c, 1 as e from T) v using (c)",
+            "c a b e",
+        ),
+        (
+            "(select a, b from T) t join ((select a, c from T) u join (select c, 1 as e from T) v using (c)) using (a)",
+            "a b c e",
+        ),
+        (
+            "(select a, b from T) t cross join ((select b, c from T) u join (select b, 1 as e from T) v using (b))",
+            "a b b_2 c e",
+        ),
+    ],
+)
+def test_the_columns_of_using_stand_once_and_first(from_: str, names: str) -> None:
+    query = block(f"select * from {from_}")
+    assert [output.name for output in query.outputs] == names.split()
+
+
+def test_on_inside_brackets_sees_what_is_inside() -> None:
+    with pytest.raises(SqlError, match="t is not in FROM"):
+        block("select 1 from T t join (U u join U v on u.a = t.a) on t.a = u.a")
+
+
+def test_text_as_boolean_by_the_words_of_the_dialect() -> None:
+    (output,) = block("select s::bool from T", "postgres").outputs
+    assert "'tr'" in text(output.expression) and "'on'" in text(output.expression)

@@ -6,7 +6,7 @@ import pytest
 from sql.bind_schema import SCHEMA
 from sql.fixtures import pairs
 
-from workbench.errors import SqlError
+from workbench.errors import SqlError, SqlWarning
 from workbench.sql.binder.pipeline import bind
 
 
@@ -26,6 +26,16 @@ def test_refused_with_message_and_caret(dialect: str, sql: str, expected: str) -
         ("select a from T, U", "write T.a or U.a"),
         ("select zipdistanse(s, s) from T", "did you mean zipdistance?"),
         ("select a from T where a = '1'", "write the number without quotes"),
+        ("select a from T where s = AA", "if it is a text, write 'AA'"),
+        ("select a from T where s in ('b', AA)", "if it is a text, write 'AA'"),
+        (
+            "select a from T where ts > '2013-13-01'",
+            "timestamps are written as 2002-11-20 10:00:00; TO_TIMESTAMP reads other formats",
+        ),
+        (
+            "select abs(a) filter (where a > 1) from T",
+            "FILTER stands behind an aggregate, as in COUNT(*) FILTER (WHERE …)",
+        ),
         ("select 1 from T where s = 5", "write '5' in quotes"),
         ("select a from T where d > 20021120", "write DATE '2002-11-20'"),
         ("select a from T where d > a", "no integer converts to a date; compare columns of one type"),
@@ -39,7 +49,7 @@ def test_refused_with_message_and_caret(dialect: str, sql: str, expected: str) -
             "select a from T fetch first 3 rows only",
             "%%argus NAME --limit N, or result().head(n), shows so many rows",
         ),
-        ("select a from T left join U using (a)", "rows that match nothing are not kept; use [INNER] JOIN ... ON"),
+        ("select a from T left join U using (a)", "an [INNER] JOIN keeps the rows that match, and no others"),
         ("select a from T natural join U", "name the columns: JOIN ... USING (a, b)"),
         ("select sum(a) over () from T", "group in a subquery and join it"),
         (
@@ -82,3 +92,31 @@ def test_the_place_in_a_text_of_several_lines_and_statements() -> None:
 def test_two_queries_in_one_text() -> None:
     with pytest.raises(SqlError, match="two queries"):
         bind("select a from T; select b from T", "spark", SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql", "message", "marked"),
+    [
+        ("postgres", "select s ? 'x' from T", "the operator ? is not supported", "s ? 'x'"),
+        ("bigquery", 'select b"abc" from T', "a constant of bytes is not supported", 'b"abc"'),
+        ("spark", "create temporary view v as select a from T", "TEMPORARY of a view is not supported", "temporary"),
+        (
+            "spark",
+            "create view v (k comment 'x') as select a from T",
+            "COMMENT of a view's column is not supported",
+            "'x'",
+        ),
+    ],
+)
+def test_messages_speak_the_words_of_the_text(dialect: str, sql: str, message: str, marked: str) -> None:
+    with pytest.raises(SqlError) as caught:
+        bind(sql, dialect, SCHEMA)
+    assert caught.value.message == message
+    assert caught.value.position is not None
+    assert marked.startswith(sql[caught.value.position :][: caught.value.length])
+
+
+@pytest.mark.parametrize("test", ["a = null", "(null) <> a", "a < NULL"])
+def test_a_comparison_with_null_is_warned_of(test: str) -> None:
+    with pytest.warns(SqlWarning, match="is true for no row"):
+        bind(f"select a from T where {test}", "spark", SCHEMA)

@@ -126,7 +126,7 @@ select a from T where d > 5
                       ^^^^^;
 
 select a from T where d > '2002-13-01';
-type clash: date cannot be compared with string
+'2002-13-01' is not a date
 select a from T where d > '2002-13-01'
                       ^^^^^^^^^^^^^^^^;
 

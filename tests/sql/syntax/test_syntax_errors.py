@@ -15,7 +15,14 @@ from workbench.sql.syntax.source_text import SourceText
     ("sql", "message", "marked", "hint"),
     [
         ("select a\nform T\nwhere a > 1", "unexpected T", "T", "did you mean FROM?"),
-        ("selec a from T", "unexpected from", "from", "did you mean SELECT?"),
+        ("selec a from T", "unexpected selec", "selec", "did you mean SELECT?"),
+        ("select a b c from T", "unexpected c", "c", "is a comma missing before c?"),
+        (
+            "select map('a', a, 'b') from T",
+            "this MAP(…) cannot be read",
+            "map('a', a, 'b')",
+            "something may be missing in the parentheses, or be one too many",
+        ),
         ("select a from T x were a > 1", "unexpected were", "were", "did you mean WHERE?"),
         ("select a from T group a", "unexpected a", "a", "did you mean GROUP BY?"),
         ("select a from T where", "the text ends after where", "where", None),

@@ -106,14 +106,20 @@ def _comparison_type(kinds: set[Kind]) -> DataType | None:
 
 
 def _clash(left: Expression, right: Expression) -> TypeClash:
+    if left.type.temporal and isinstance(right, Constant) and isinstance(right.value, str):
+        return TypeClash(f"'{right.value}' is not a {left.type}", right, hint=_hint(right, left.type))
     message = f"type clash: {left.type} cannot be compared with {right.type}"
     return TypeClash(message, right, hint=_hint(right, left.type))
+
+
+_TIMES = "timestamps are written as 2002-11-20 10:00:00"
 
 
 def _hint(expression: Expression, type_: DataType) -> str:
     if isinstance(expression, Constant) and isinstance(expression.value, str):
         if type_.temporal:
-            return "write a date as DATE '2002-11-20', or use TO_DATE with a format"
+            form = "dates are year-month-day, as in 2002-11-20" if type_.kind is Kind.DATE else _TIMES
+            return f"{form}; TO_{type_.kind.upper()} reads other formats"
         if type_.numeric:
             return "write the number without quotes"
     if isinstance(expression, Constant) and isinstance(expression.value, int) and type_.temporal:

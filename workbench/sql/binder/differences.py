@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from workbench.sql.algebra.expressions import Call, Constant, Expression, walk
-from workbench.sql.algebra.types import DOUBLE, INTEGER, STRING, Kind
+from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, STRING, Kind
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 from workbench.sql.syntax.source_text import SourceText
 
@@ -51,7 +51,7 @@ def _is_plain_cast(bound: Expression) -> bool:
     if not isinstance(bound, Call):
         return True
     if bound.function != "cast":
-        return False
+        return bound.type == BOOLEAN  # of a text, by the dialect's own words
     have, target = bound.arguments[0].type, bound.type
     if target == STRING:
         return have.kind in (Kind.INTEGER, Kind.DATE)

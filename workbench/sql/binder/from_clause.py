@@ -63,16 +63,19 @@ class FromClause:
 
     def add(self, node: exp.Expr) -> None:
         """Add an item, and the joins that stand in its parentheses."""
+        first, shown = len(self.scope.items), len(self.scope.shown)
         match node:
             case exp.Table():
                 self.source.refuse_others(node, {"this", "alias", "db", "catalog", "joins"}, "FROM")
                 relation, named = self._relation(node)
                 self._add_item(node, node.alias or node.name, relation, named)
-            case exp.Subquery(this=exp.Table()):
-                self.source.refuse_others(node, {"this", "alias"}, "FROM")
+            case exp.Subquery(this=exp.Table() | exp.Subquery() as inner) if _stands_for_itself(inner):
+                self.source.refuse_others(node, {"this", "alias", "joins"}, "FROM")
+                if node.alias and (inner.alias or inner.args.get("joins")):
+                    self.source.refuse("an alias of a join in parentheses", node, "give the tables in it aliases")
                 if node.alias:
-                    node.this.set("alias", node.args["alias"])
-                self.add(node.this)
+                    inner.set("alias", node.args["alias"])
+                self.add(inner)
             case exp.Subquery():
                 self.source.refuse_others(node, {"this", "alias", "with_", "joins"}, "FROM")
                 query = self.context.query(exp.Subquery(this=node.this, with_=node.args.get("with_")))
@@ -82,7 +85,7 @@ class FromClause:
                 hint = "FROM takes streams, tables, views, queries and subqueries; add_table adds rows of your own"
                 self.source.refuse(words.get(type(node).__name__, node.key.upper()), node, hint)
         for join in node.args.get("joins") or ():
-            self.join(join)
+            self.join(join, first, shown)
 
     def _relation(self, table: exp.Table) -> tuple[LogicalQuery | StreamInput, Named]:
         """The query or stream that a name in FROM means, and its columns.
@@ -130,31 +133,40 @@ class FromClause:
         item.inputs, item.named = range(offset, len(self.inputs)), isinstance(node, exp.Table)
         self.scope.add(item, node)
 
-    def join(self, join: exp.Join) -> None:
-        """Add the item of a join and its condition."""
+    def join(self, join: exp.Join, first: int = 0, shown: int = 0) -> None:
+        """Add the item of a join and its condition.
+
+        Args:
+            join: with what is joined, and how.
+            first: the first item inside the same parentheses, on the left side of the join.
+            shown: the first of its columns in ``*``.
+        """
         side, kind, method = (str(join.args.get(k) or "") for k in ("side", "kind", "method"))
         if side or kind not in ("", "INNER", "CROSS") or method:
             outer = side and kind in ("", "OUTER")
             name = "an outer join" if outer else f"{' '.join(w for w in (method, side, kind) if w)} JOIN"
-            hint = "rows that match nothing are not kept; use [INNER] JOIN ... ON"
+            hint = "an [INNER] JOIN keeps the rows that match, and no others"
             if method == "NATURAL":
                 hint = "name the columns: JOIN ... USING (a, b)"
             elif kind == "SEMI":
                 hint = "join with a subquery in FROM that selects DISTINCT"
             raise UnsupportedError(f"{name} is not supported", **self.source.keyword(side or method or kind), hint=hint)
         self.source.refuse_others(join, {"this", "on", "using", "kind"}, "JOIN")
-        before = len(self.scope.items)
+        before, right = len(self.scope.items), len(self.scope.shown)
         self.add(join.this)
         if join.args.get("on") is not None:
-            scalar = ScalarBinder(self.scope, self.context.schema, now_at=self.context.now_at)
+            scope = Scope(self.source, self.scope.items[first:])
+            scalar = ScalarBinder(scope, self.context.schema, now_at=self.context.now_at)
             self.conditions.append(normal_form(scalar.condition(join.args["on"])))
-        for name in join.args.get("using") or ():
-            self._using(name, before)
+        using = join.args.get("using") or ()
+        for name in using:
+            self._using(name, first, before)
+        self.scope.merge(list(dict.fromkeys(name.name.lower() for name in using)), shown, right)
 
-    def _using(self, node: exp.Expr, before: int) -> None:
+    def _using(self, node: exp.Expr, first: int, before: int) -> None:
         name = node.name.lower()
         sides: list[Expression] = []
-        for items in (self.scope.items[:before], self.scope.items[before:]):
+        for items in (self.scope.items[first:before], self.scope.items[before:]):
             candidates = [item for item in items if name in item.columns and name not in item.merged]
             if len(candidates) != 1:
                 problem = "ambiguous" if candidates else "unknown"
@@ -165,8 +177,11 @@ class FromClause:
         except TypeClash as clash:
             raise self.source.error(clash.message, node, clash.hint) from None
         candidates[0].merged.add(name)
-        if name not in self.scope.using:
-            self.scope.using.append(name)
+
+
+def _stands_for_itself(node: exp.Expr) -> bool:
+    """Whether what stands in parentheses is a table, or an item or join of its own name, and no query."""
+    return isinstance(node, exp.Table) or bool(node.alias or node.args.get("joins"))
 
 
 def shift(expression: Expression, offset: int) -> Expression:

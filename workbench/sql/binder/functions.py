@@ -8,7 +8,7 @@ from workbench.errors import SqlError
 from workbench.sql.algebra.coercion import is_null
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.functions import call, cast
-from workbench.sql.algebra.types import INTEGER, STRING, DataType, Kind, parse_type
+from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING, DataType, Kind, parse_type
 from workbench.sql.binder.operators import as_text
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.temporal import cast_to_time
@@ -16,6 +16,13 @@ from workbench.sql.syntax.dialects import SPARK_FAMILY
 
 _SYNONYMS = {"timestamptz": "timestamp", "timestampltz": "timestamp", "timestampntz": "timestamp",
              "nvarchar": "varchar"}  # fmt: skip
+_TRUTH = {
+    "postgres": (" \t\n\r\f\v", "t tr tru true y ye yes on 1", "f fa fal fals false n no of off 0"),
+    "duckdb": ("", "t true y yes 1", "f false n no 0"),
+    **dict.fromkeys(("presto", "trino"), ("", "t true 1", "f false 0")),
+    "bigquery": ("", "true", "false"),
+}
+"""Dialect -> the blanks that may stand around a text that is cast to BOOLEAN, and the words that are true and false."""
 _NULL, _ONE = Constant(None, STRING), Constant(1, INTEGER)
 
 
@@ -74,10 +81,19 @@ def cast_(b: ExpressionBinder, node: exp.Cast | exp.TryCast) -> Expression:
         return cast_to_time(b, value, type_, node)
     if type_ == INTEGER and b.dialect == "oracle" and value.type.kind in (Kind.DECIMAL, Kind.DOUBLE):
         value = call("round", value)  # Oracle's INTEGER is a NUMBER, to which it rounds
+    if type_ == BOOLEAN and value.type == STRING and b.dialect in _TRUTH:
+        return _truth(value, *_TRUTH[b.dialect])
     result = as_text(b, value, node) if type_ == STRING else cast(value, type_)
     if type_ == STRING and length:
         return call("substr", result, _ONE, Constant(int(length[0].name), INTEGER))
     return result
+
+
+def _truth(value: Expression, blanks: str, true: str, false: str) -> Expression:
+    """A text as BOOLEAN, by the words that a dialect knows, without blanks around them."""
+    word = call("lower", call("trim", value, Constant(blanks, STRING)) if blanks else value)
+    tests = [call("in", word, *(Constant(known, STRING) for known in words.split())) for words in (true, false)]
+    return call("case", tests[0], Constant(True, BOOLEAN), tests[1], Constant(False, BOOLEAN), Constant(None, BOOLEAN))
 
 
 def _type(b: ExpressionBinder, node: exp.DataType) -> DataType:

@@ -50,10 +50,11 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.Null: _handler("", lambda b, n: Constant(None, STRING)),
     exp.Boolean: _handler("this", lambda b, n: Constant(bool(n.this), BOOLEAN)),
     # Operators.
+    **{node: _handler("this expression", operators.comparison(symbol)) for node, symbol in {
+        exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}.items()},
     **{node: _call(symbol, "this", "expression") for node, symbol in {
-        exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">=", exp.NullSafeEQ: "<=>",
-        exp.Mul: "*", exp.IntDiv: "div", exp.SafeAdd: "+", exp.SafeSubtract: "-", exp.SafeMultiply: "*",
-        exp.SafeDivide: "/", exp.Pow: "power", exp.Nullif: "nullif"}.items()},
+        exp.NullSafeEQ: "<=>", exp.Mul: "*", exp.IntDiv: "div", exp.SafeAdd: "+", exp.SafeSubtract: "-",
+        exp.SafeMultiply: "*", exp.SafeDivide: "/", exp.Pow: "power", exp.Nullif: "nullif"}.items()},
     exp.NullSafeNEQ: _handler(
         "this expression", lambda b, n: call("not", call("<=>", *b.parts(n, "this", "expression")))),
     exp.Add: _handler("this expression", operators.plus_minus),

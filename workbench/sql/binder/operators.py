@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from decimal import Decimal
 from functools import reduce
 
@@ -61,6 +62,18 @@ def add_interval(b: ExpressionBinder, time: Expression, interval: exp.Interval, 
     return call("add_seconds", coercion.coerce(time, TIMESTAMP), Constant(seconds, INTEGER))
 
 
+def comparison(symbol: str) -> Callable[[ExpressionBinder, exp.Binary], Expression]:
+    """``=``, ``<>``, ``<`` and their like; with the word NULL they hold for no row, which is hardly meant."""
+
+    def bind(b: ExpressionBinder, node: exp.Binary) -> Expression:
+        if isinstance(node.this.unnest(), exp.Null) or isinstance(node.expression.unnest(), exp.Null):
+            hint = "write IS NULL or IS NOT NULL"
+            b.source.warn(f"a comparison with NULL by {symbol} is true for no row", node, hint)
+        return call(symbol, *b.parts(node, "this", "expression"))
+
+    return bind
+
+
 def divide(b: ExpressionBinder, node: exp.Div) -> Expression:
     """Division, which is of integers a DOUBLE except in dialects where it is an integer (not Oracle, not Spark)."""
     left, right = b.bind(node.this), b.bind(node.expression)
@@ -91,13 +104,13 @@ def connective(b: ExpressionBinder, node: exp.And | exp.Or) -> Expression:
 
 def is_test(b: ExpressionBinder, node: exp.Is) -> Expression:
     """IS [NOT] NULL, IS TRUE, IS FALSE; in other tests, and in other dialects, NOT is a node around this one."""
-    value = b.bind(node.this)
     if isinstance(node.expression, exp.Null):
-        missing = call("is_null", value)
-        return call("not", missing) if node.args.get("negate") else missing
-    if isinstance(node.expression, exp.Boolean):
-        return call("<=>", b.condition(node.this), Constant(bool(node.expression.this), BOOLEAN))
-    b.source.refuse("this IS test", node)
+        test = call("is_null", b.bind(node.this))
+    elif isinstance(node.expression, exp.Boolean):
+        test = call("<=>", b.condition(node.this), Constant(bool(node.expression.this), BOOLEAN))
+    else:
+        b.source.refuse("this IS test", node)
+    return call("not", test) if node.args.get("negate") else test
 
 
 def in_list(b: ExpressionBinder, node: exp.In) -> Expression:

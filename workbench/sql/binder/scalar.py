@@ -37,7 +37,12 @@ _LABELS = {
     exp.BitwiseAnd: "&", exp.BitwiseOr: "|", exp.BitwiseXor: "^", exp.BitwiseNot: "~", exp.BitwiseLeftShift: "<<",
     exp.BitwiseRightShift: ">>", exp.Bracket: "a part of an array, [...]", exp.Dot: "a part of a value, by a dot",
     exp.Tuple: "a list in parentheses", exp.Star: "* there", exp.Distinct: "DISTINCT there",
-    exp.Aliases: "a list of aliases", exp.Interval: "an interval there",
+    exp.Aliases: "a list of aliases", exp.Interval: "an interval there", exp.Parameter: "a parameter",
+    exp.Placeholder: "a parameter", exp.SessionParameter: "a parameter", exp.ByteString: "a constant of bytes",
+    exp.HexString: "a constant of bytes", exp.BitString: "a constant of bits", exp.Lambda: "a lambda, x -> …,",
+    exp.Slice: "a part of an array, [...]", exp.Collate: "COLLATE", exp.PropertyEQ: "a named argument",
+    exp.Kwarg: "a named argument", exp.AtTimeZone: "AT TIME ZONE", exp.Overlaps: "OVERLAPS", exp.Glob: "GLOB",
+    exp.JSON: "JSON", exp.SimilarTo: "SIMILAR TO", exp.UnicodeString: "a text with Unicode escapes",
 }  # fmt: skip
 _HINTS: dict[type[exp.Expr], str] = {
     exp.Tuple: "write the values one by one; comparisons of them with AND",
@@ -139,7 +144,7 @@ class ScalarBinder:
         refuse_nesting(source)
         try:
             node = sqlglot.parse_one(sql, dialect="spark")
-        except sqlglot.ParseError:
+        except Exception:  # the parser stumbles over some texts instead of saying what is wrong with them
             raise SqlError(f"cannot read {sql}") from None
         refuse_height(node, source)
         aggregation = self.aggregation if aggregates else None
@@ -160,6 +165,9 @@ class ScalarBinder:
         if is_aggregate(node, self.schema):
             raise self.source.error(f"{self._called(node)} is an aggregate, which cannot stand here", node,
                                     "a condition on an aggregate goes into HAVING")  # fmt: skip
+        if isinstance(node, exp.Filter):
+            filtered = "FILTER stands behind an aggregate, as in COUNT(*) FILTER (WHERE …)"
+            raise self.source.error("FILTER behind what is no aggregate", node, filtered)
         hint = _HINTS.get(type(node))
         if hint is None and isinstance(node, exp.AggFunc):
             hint = "add_aggregate adds an aggregate made of COUNT, SUM, MIN and MAX"
@@ -171,6 +179,8 @@ class ScalarBinder:
         """What to call a syntax node in a message: as the text does, where it is a function."""
         if node.args.get("sysdate"):
             return "SYSDATE"
+        if issubclass(type(node), exp.Binary) and type(node) not in _LABELS and (sign := self.source.operator(node)):
+            return f"the operator {sign.upper()}"
         if isinstance(node, exp.Func) and not isinstance(node, exp.Connector):
             return (self.source.called(node) or node.sql_name()).upper()
         return _LABELS.get(type(node)) or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(node).__name__).upper()

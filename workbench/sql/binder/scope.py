@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sqlglot import exp
 
 from workbench.errors import nearest
 from workbench.sql.algebra.expressions import Expression
+from workbench.sql.algebra.types import STRING
 from workbench.sql.syntax.source_text import SourceText
 
 
@@ -33,13 +34,32 @@ class Scope:
     source: SourceText
     items: list[Item] = field(default_factory=list)
     aliases: Mapping[str, Expression] = field(default_factory=dict)
-    using: list[str] = field(default_factory=list)
+    shown: list[tuple[str, Expression]] = field(default_factory=list)
+    """The columns of ``*``, in order."""
 
     def add(self, item: Item, node: exp.Expr) -> None:
         """Raises SqlError when the alias is taken."""
         if any(other.alias.lower() == item.alias.lower() for other in self.items if item.alias):
             raise self.source.error(f"{item.alias} stands twice in FROM", node, "give one of them an alias")
         self.items.append(item)
+        self.shown += item.columns.items()
+
+    def merge(self, names: Sequence[str], left: int, right: int) -> None:
+        """Show columns joined by USING once and first: those at ``left`` and later, of which the joined item's begin at
+        ``right``.
+
+        Example:
+            >>> from workbench.sql.algebra.expressions import Column
+            >>> from workbench.sql.algebra.types import INTEGER
+            >>> scope = Scope(SourceText(""))
+            >>> scope.shown = [(name, Column(name, INTEGER)) for name in ("b", "a", "c", "a")]
+            >>> scope.merge(["a"], 0, 3)
+            >>> [name for name, _ in scope.shown]
+            ['a', 'b', 'c']
+        """
+        kept = self.shown[left:right]
+        joined = [next(column for column in kept if column[0] == name) for name in names]
+        self.shown[left:] = joined + [column for column in (*kept, *self.shown[right:]) if column[0] not in names]
 
     def resolve(self, column: exp.Column) -> Expression:
         """The expression a column name means.
@@ -64,8 +84,23 @@ class Scope:
         if name in self.aliases:
             return self.aliases[name]
         known = [c for item in self.items for c in item.columns] + list(self.aliases)
+        if self._compared_with_text(column):
+            raise self.source.error(f"unknown column {column.name}", column, f"if it is a text, write '{column.name}'")
         hint = nearest(name, known) or f"there are {_listed(known)}"
         raise self.source.error(f"unknown column {column.name}", column, hint)
+
+    def _compared_with_text(self, column: exp.Column) -> bool:
+        """Whether a name stands where a text would be compared with a column of texts."""
+        test = column.parent
+        if not isinstance(test, (exp.EQ, exp.NEQ, exp.In, exp.Like, exp.NullSafeEQ)) or column is test.this:
+            return False
+        other = test.this
+        types = {
+            item.columns[other.name.lower()].type
+            for item in self.items
+            if isinstance(other, exp.Column) and other.name.lower() in item.columns
+        }
+        return types == {STRING}
 
     def item(self, alias: str, node: exp.Expr) -> Item:
         """The FROM item called ``alias``."""
@@ -75,13 +110,6 @@ class Scope:
         names = [item.alias for item in self.items]
         part = node.args.get("table") or node
         raise self.source.error(f"{alias} is not in FROM", part, nearest(alias, names) or f"FROM has {_listed(names)}")
-
-    def star(self) -> list[tuple[str, Expression]]:
-        """The columns of ``*``: those joined by USING once and first, then the others in order."""
-        joined = [(name, next(i for i in self.items if name in i.columns)) for name in self.using]
-        first = [(name, item.columns[name]) for name, item in joined]
-        rest = [(n, e) for i in self.items for n, e in i.columns.items() if n not in i.merged and n not in self.using]
-        return first + rest
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -100,7 +100,7 @@ class SelectBinder:
         self._source.refuse_others(group, {"expressions"}, "GROUP BY")
         aliases = {n.alias.lower(): n.this for n in self._select.expressions if isinstance(n, exp.Alias)}
         plain = ScalarBinder(self._scope, self._context.schema)
-        scope = Scope(self._source, self._scope.items, _Aliases(plain, aliases), self._scope.using)
+        scope = Scope(self._source, self._scope.items, _Aliases(plain, aliases))
         scalar = ScalarBinder(scope, self._context.schema, grouped=True)
         bound: set[Expression] = set()
         for node in group.expressions:
@@ -121,7 +121,7 @@ class SelectBinder:
                 self._items.append(_SelectItem(self._name(node), scalar.bind(_unaliased(node)), scalar))
                 continue
             self._source.refuse_others(star, set(), "*")
-            named = self._scope.star() if star is node else self._scope.item(node.table, node).columns.items()
+            named = self._scope.shown if star is node else self._scope.item(node.table, node).columns.items()
             self._items += [_SelectItem(name, expression, scalar) for name, expression in named]
 
     def plain_block(self) -> Block:
@@ -164,7 +164,7 @@ class SelectBinder:
         if having is None:
             return None
         aliased = {item.name.lower(): item.expression for item in self._items}
-        scope = Scope(self._source, self._scope.items, aliased, self._scope.using)
+        scope = Scope(self._source, self._scope.items, aliased)
         scalar = ScalarBinder(scope, self._context.schema, self._aggregation, self._context.now_at)
         return scalar.condition(having.this), scalar
 

@@ -15,7 +15,7 @@ from sqlglot.tokenizer_core import Token
 from workbench.errors import SqlError, UnsupportedError
 from workbench.sql.syntax.limits import refuse_height, refuse_nesting
 from workbench.sql.syntax.source_text import SourceText
-from workbench.sql.syntax.syntax_errors import refuse_extra_arguments, refuse_gaps, syntax_error
+from workbench.sql.syntax.syntax_errors import refuse_extra_arguments, refuse_gaps, stumbled, syntax_error
 from workbench.sql.syntax.window_clause import Clause, split_statements
 
 _QUERIES = (exp.Select, exp.SetOperation, exp.Subquery)
@@ -72,6 +72,8 @@ def _parse_statement(source: SourceText, tokens: Sequence[Token]) -> exp.Expr:
         (tree,) = parser.parse(list(tokens), source.sql)
     except sqlglot.ParseError as error:
         raise syntax_error(source, tokens, error) from None
+    except Exception:  # the parser stumbles over some calls that lack an argument
+        raise stumbled(source, tokens, lambda part: parser.parse(list(part), source.sql)) from None
     assert tree is not None
     return tree
 
@@ -89,6 +91,10 @@ def _statement(tree: exp.Expr, clause: Clause | None, source: SourceText) -> Sta
         raise SqlError("CREATE VIEW needs AS and a SELECT", **source.keyword("VIEW"))
     named, columns = tree.this, ()
     if isinstance(named, exp.Schema):
+        for part in named.expressions:
+            for comment in part.find_all(exp.CommentColumnConstraint):
+                source.refuse("COMMENT of a view's column", comment, "leave it out")
+            source.refuse_others(part, {"this", "quoted", "constraints"}, "a view's column")
         columns = tuple(part.name for part in named.expressions)
         named = named.this
     source.refuse_others(named, {"this"}, "a view name")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from bisect import bisect_left
 from collections.abc import Collection
 from functools import cached_property
@@ -10,7 +11,7 @@ from typing import NoReturn, TypedDict
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
-from workbench.errors import SqlError, UnsupportedError
+from workbench.errors import SqlError, SqlWarning, UnsupportedError
 from workbench.sql.syntax.dialects import tokenize
 
 _LABELS = {
@@ -52,7 +53,9 @@ _HINTS = {
     "match": "join the stream with itself, once for each event of the pattern",
 }
 _KEY_WORDS = {"hint": ("/*+",), "join_mark": ("(+)",), "limit": ("LIMIT", "FETCH", "TOP"),
-              "sample": ("TABLESAMPLE", "SAMPLE")}  # fmt: skip
+              "sample": ("TABLESAMPLE", "SAMPLE"),
+              "properties": ("TEMPORARY", "TEMP", "COMMENT", "TBLPROPERTIES", "MATERIALIZED", "OPTIONS", "SECURE",
+                             "RECURSIVE", "SCHEMA", "DEFINER", "SQL SECURITY", "WITH")}  # fmt: skip
 """Parts of a syntax node that stand in the text under other words than their label."""
 _ENDS_ITEM = (TokenType.COMMA, TokenType.FROM, TokenType.R_PAREN, TokenType.SEMICOLON)
 
@@ -174,12 +177,24 @@ class SourceText:
         word = self.tokens[at].text if 0 <= at < len(self.tokens) else ""
         return word if word.replace("_", "a").isalnum() else None
 
+    def operator(self, node: exp.Expr) -> str | None:
+        """The sign or words between the sides of an operator; ``None`` when they have no places."""
+        left, right = self.of(node.this), self.of(node.expression)
+        if left["position"] is None or right["position"] is None:
+            return None
+        between = self.sql[left["position"] + left["length"] : right["position"]].strip(" \n\t('\"")
+        return between if between and not set(between) & set(",()") else None
+
     # ---- errors ------------------------------------------------------------------------------------------------------
 
     def error(self, message: str, node: exp.Expr | None, hint: str | None = None) -> SqlError:
         """An error that points at a node."""
         place = self.of(node) if node is not None else self.span(None)
         return SqlError(message, **place, hint=hint)
+
+    def warn(self, message: str, node: exp.Expr, hint: str) -> None:
+        """Warn of what is valid, and hardly meant."""
+        warnings.warn(str(self.error(message, node, hint)), SqlWarning, stacklevel=2)
 
     def refuse(self, what: str, node: exp.Expr, hint: str | None = None) -> NoReturn:
         """Raise that the construct ``what`` is not supported."""
@@ -202,5 +217,8 @@ class SourceText:
             if place["position"] is None:
                 parts = value if isinstance(value, list) else [value]
                 place = self.of(next((part for part in parts if isinstance(part, exp.Expr)), node))
+            if key == "properties" and place["position"] is not None:
+                label = f"{self.sql[place['position'] :][: place['length']].upper()} of a view"
+                raise UnsupportedError(f"{label} is not supported", **place, hint=_HINTS[key])
             label = _LABELS.get(key, f"{name.replace('_', ' ').upper()} in {where}")
             raise UnsupportedError(f"{label} is not supported", **place, hint=_HINTS.get(key))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from sqlglot.errors import ParseError
 from sqlglot.tokenizer_core import Token, TokenType
@@ -67,11 +67,37 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
     elif description.startswith("Required") and at + 1 == len(statement):
         message = f"the text ends after {token.text}"
     elif description.startswith("Required") and token.token_type is TokenType.R_PAREN:
-        hint = "TRUNC takes a date and a unit, as in TRUNC(d, 'MM'); of numbers there are FLOOR and CEIL"
-        return _error_at(token, "something is missing before )", source, hint if "DateTrunc" in description else None)
+        trunc = "TRUNC takes a date and a unit, as in TRUNC(d, 'MM'); of numbers there are FLOOR and CEIL"
+        return _error_at(token, "something is missing before )", source, trunc if "DateTrunc" in description else None)
     else:
         message = f"unexpected {source.sql[token.start : token.end + 1]}"
-    return _error_at(token, message, source, _misspelled([*statement[max(0, at - 1) : at + 1], statement[0]]))
+        if at and _misspelled(statement[:1]) and not any(t.token_type is TokenType.SELECT for t in statement[:at]):
+            # The parser takes the misspelled word for a name, and stumbles over a later one.
+            token, message = statement[0], f"unexpected {statement[0].text}"
+    hint = _misspelled([*statement[max(0, at - 1) : at + 1], statement[0]])
+    if hint is None and message.startswith("unexpected") and _lacks_comma(statement, at):
+        hint = f"is a comma missing before {token.text}?"
+    return _error_at(token, message, source, hint)
+
+
+def stumbled(source: SourceText, statement: Sequence[Token], parse: Callable[[Sequence[Token]], object]) -> SqlError:
+    """The error for a statement over which the parser stumbles: at the innermost call over which it does."""
+    opened: list[int] = []
+    for at, token in enumerate(statement):
+        if token.token_type is TokenType.L_PAREN:
+            opened.append(at)
+        elif token.token_type is TokenType.R_PAREN and opened:
+            start = opened.pop() - 1
+            try:
+                parse(statement[max(0, start) : at + 1])
+            except ParseError:
+                continue
+            except Exception:
+                hint = "something may be missing in the parentheses, or be one too many"
+                return SqlError(f"syntax error: this {statement[start].text.upper()}(…) cannot be read",
+                                **source.span(statement[start].start, token.end + 1), hint=hint)  # fmt: skip
+    place = source.span(statement[0].start, statement[-1].end + 1)
+    return SqlError("syntax error: this statement cannot be read", **place, hint="try it part by part")
 
 
 def refuse_gaps(source: SourceText, statement: Sequence[Token]) -> None:
@@ -126,6 +152,14 @@ def _unclosed_parenthesis(tokens: Sequence[Token]) -> Token | None:
         elif token.token_type is TokenType.R_PAREN and opened:
             opened.pop()
     return opened[-1] if opened else None
+
+
+def _lacks_comma(statement: Sequence[Token], at: int) -> bool:
+    """Whether a third word follows two in a select list: an expression and its alias, or one and the next."""
+    words = (TokenType.VAR, TokenType.IDENTIFIER)
+    clauses = [t.token_type for t in statement[:at] if t.token_type in (TokenType.SELECT, TokenType.FROM)]
+    in_list = bool(clauses) and clauses[-1] is TokenType.SELECT
+    return in_list and statement[at].token_type in words and statement[at - 1].token_type in words
 
 
 def _misspelled(tokens: Sequence[Token]) -> str | None:
