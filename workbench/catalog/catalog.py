@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any
 
 from workbench.catalog import columns
-from workbench.catalog.codec import expression_json, expression_of
+from workbench.catalog.codec import expression_json, expression_of, sort_keys_json, sort_keys_of
 from workbench.catalog.database import CatalogError, Database
 from workbench.catalog.node_rows import NodeRows
 from workbench.catalog.predicate_index import Predicates
@@ -187,7 +187,7 @@ class Catalog(Search):
             before = self._take_out_query(name)
             (position,) = place or self.database.rows("SELECT coalesce(max(position), 0) + 1 FROM queries")[0]
             required, window = map(self._predicates.put, (plan.read.required, plan.window))
-            text_columns = (query_text.sql, query_text.dialect, query_text.logical)
+            text_columns = (sort_keys_json(plan.order), query_text.sql, query_text.dialect, query_text.logical)
             self.database.insert("queries", [(name, position, plan.read.root, required, window, *text_columns)])
             self.database.insert(
                 "query_outputs",
@@ -226,7 +226,7 @@ class Catalog(Search):
     def plan(self, name: str) -> QueryPlan | None:
         """The plan of a query, if there is one."""
         if name not in self._plans_read:
-            found = self.database.first("SELECT root, predicates, window FROM queries WHERE name = ?", name)
+            found = self.database.first("SELECT root, predicates, window, ordering FROM queries WHERE name = ?", name)
             if found is None:
                 return None
             outputs = self.database.rows("SELECT name, json FROM query_outputs WHERE query = ? ORDER BY position", name)
@@ -237,6 +237,7 @@ class Catalog(Search):
                 tuple(Output(title, expression_of(stored)) for title, stored in outputs),
                 tuple(nodes),
                 self._predicates.predicate_set(found[2]),
+                sort_keys_of(found[3]),
             )
         return self._plans_read[name]
 

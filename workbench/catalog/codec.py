@@ -25,6 +25,7 @@ from cattrs import Converter
 
 from workbench.sql.algebra.aggregates import STATISTICS
 from workbench.sql.algebra.expressions import AggregateCall, Expression, Value
+from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import DataType, Kind, parse_type
 
@@ -80,6 +81,18 @@ def expressions_of(stored: str) -> tuple[Expression, ...]:
     """The inverse of ``expressions_json``."""
     expressions: tuple[Expression, ...] = decode(stored, tuple[Expression, ...])
     return expressions
+
+
+def sort_keys_json(keys: tuple[SortKey, ...]) -> str:
+    """Keys of an order as one JSON array."""
+    return encode(keys, tuple[SortKey, ...])
+
+
+@cached(_MANY)
+def sort_keys_of(stored: str) -> tuple[SortKey, ...]:
+    """The inverse of ``sort_keys_json``."""
+    keys: tuple[SortKey, ...] = decode(stored, tuple[SortKey, ...])
+    return keys
 
 
 def statistic_json(statistic: AggregateCall) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-VERSION = 6
+VERSION = 7
 """Goes up when a table changes, or the canonical form that ids come from. From 2 on a catalog has all of a session."""
 
 _PREDICATES = """
@@ -91,10 +91,12 @@ CREATE INDEX set_operation_branches_predicates ON set_operation_branches (predic
 """
 
 _QUERIES = """
--- window: imposed on the rows when the answer is read, as in the WindowsTable of PSoup 3.2.
+-- window: imposed on the rows when the answer is read, as in the WindowsTable of PSoup 3.2; ordering: the keys of
+-- ORDER BY over the root's columns.
 CREATE TABLE queries (
     name TEXT PRIMARY KEY, position INTEGER NOT NULL UNIQUE, root TEXT NOT NULL, predicates TEXT NOT NULL,
-    window TEXT NOT NULL, sql TEXT NOT NULL, dialect TEXT NOT NULL, logical TEXT NOT NULL) WITHOUT ROWID;
+    window TEXT NOT NULL, ordering TEXT NOT NULL, sql TEXT NOT NULL, dialect TEXT NOT NULL, logical TEXT NOT NULL)
+    WITHOUT ROWID;
 CREATE INDEX queries_predicates ON queries (predicates);
 CREATE INDEX queries_window ON queries (window);
 CREATE TABLE query_outputs (
@@ -228,6 +230,8 @@ MIGRATIONS = {
     " UPDATE registrations SET id = lower(hex(randomblob(16))),"
     " logical = present_json(logical), windows = present_json(windows);"
     " UPDATE views SET logical = present_json(logical);",
+    # Queries got an order.
+    6: _planned_anew(),
 }
 """What makes a catalog of an older version one of the next; one of any other version is refused.
 

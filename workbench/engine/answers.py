@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pyarrow as pa
 from pyarrow import csv, parquet
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from workbench.engine.event_time import EventTimeClock
@@ -30,6 +30,7 @@ from workbench.engine.storage.sorted_index import Extent
 from workbench.engine.tree import Tree
 from workbench.files.mapped import temporary_folder
 from workbench.network.network import QueryPlan
+from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import Kind
 from workbench.sql.render.spark_sql import to_spark
 
@@ -52,13 +53,20 @@ class Answers:
     spark: SparkSession
 
     def result(self) -> DataFrame:
-        """The answer over all data so far: the query's columns, each row as often as SQL says."""
+        """The answer over all data so far: the query's columns, each row as often as SQL says, in the query's order.
+
+        Rows that are equal in what they are ordered by are ordered by the columns shown.
+        """
         rows = self._projected(self._rows(self._needed))
         if not self.tree.plan.monotone:
             rows = self._summed(rows)
             rows = rows.where(f"{WEIGHT} > 0")
         copies = F.explode(F.expr(f"sequence(1L, {WEIGHT})")).alias("_copy")
-        return rows.select(*self._names, copies).drop("_copy")
+        rows = rows.select(*self._names, *self._order_names, copies)
+        if self.plan.order:
+            keys = zip(self._order_names, self.plan.order, strict=True)
+            rows = rows.orderBy(*(_in_direction(name, key) for name, key in keys), *self._names)
+        return rows.select(*self._names)
 
     def taken(self) -> DataFrame:
         """The answer over all data so far in the analyst's Spark session, kept by Spark's executors as it is now.
@@ -140,15 +148,19 @@ class Answers:
         # Positions, since an analyst's column may be called like one of ours.
         return [f"_{i}" for i in range(len(self.plan.outputs))]
 
+    @property
+    def _order_names(self) -> list[str]:
+        return [f"_order_{i}" for i in range(len(self.plan.order))]
+
     def _projected(self, rows: DataFrame) -> DataFrame:
         values = [
-            f"{to_spark(output.expression, lambda c: f'`{c.name}`')} AS {name}"
-            for name, output in zip(self._names, self.plan.outputs, strict=True)
+            f"{to_spark(expression, lambda c: f'`{c.name}`')} AS {name}"
+            for name, expression in zip([*self._names, *self._order_names], self.plan.expressions, strict=True)
         ]
         return rows.where(self._belongs).selectExpr(*values, BATCH, WEIGHT)
 
     def _summed(self, rows: DataFrame) -> DataFrame:
-        return rows.groupBy(*self._names).agg(F.sum(WEIGHT).alias(WEIGHT))
+        return rows.groupBy(*self._names, *self._order_names).agg(F.sum(WEIGHT).alias(WEIGHT))
 
     def _log(self, since: int | None) -> DataFrame:
         """All changes after a batch that count for the query's node, and maybe others, in the tree's layout."""
@@ -156,6 +168,14 @@ class Answers:
         if self.plan.window:
             return changes_within(relation, self._needed, self.extents, since)
         return relation.frame(self._needed, self.logged)
+
+
+def _in_direction(name: str, key: SortKey) -> Column:
+    """A column as Spark orders by it."""
+    column = F.col(name)
+    if key.descending:
+        return column.desc_nulls_first() if key.nulls_first else column.desc_nulls_last()
+    return column.asc_nulls_first() if key.nulls_first else column.asc_nulls_last()
 
 
 def _entries_of(tree: Tree, registered: int) -> tuple[ChangelogEntry, ...]:

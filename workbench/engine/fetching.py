@@ -1,13 +1,13 @@
 """Answers fetched into this process: read from the mapped segments where their rows are few, by Spark where not.
 
 An answer's rows are selected by their lineage and the query's window, equal ones are summed where rows are retracted,
-and each stands there as often as its weight says. That needs no Spark where all columns are stored; otherwise Spark
-evaluates the expressions over these rows. Both ways give the same rows with the same types.
+and each stands there as often as its weight says, in the query's order. That needs no Spark where all columns are
+stored; otherwise Spark evaluates the expressions over these rows. Both ways give the same rows with the same types.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,7 @@ from workbench.engine.physical.accumulators import over_rows
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.read_window import crossing
 from workbench.engine.selection import SCANNED, has_retractions, repeated, rows_with_any, summed
+from workbench.engine.storage.comparable import ASCENDING, in_order
 from workbench.engine.storage.grouping import normalized
 from workbench.engine.storage.layout import BATCH, WEIGHT, only
 from workbench.engine.storage.lineage import rows_with_bits, word_column
@@ -30,6 +31,7 @@ from workbench.errors import QueryError
 from workbench.network.network import QueryPlan
 from workbench.sql.algebra.column_names import unique_names
 from workbench.sql.algebra.expressions import Expression, calls, columns
+from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import Kind
 from workbench.sql.render.spark_functions import SPARK_FUNCTIONS
 
@@ -54,9 +56,10 @@ def fetch_results(answers: Sequence[Answers]) -> list[pa.Table]:
 
 
 def fetch_first(answer: Answers, skip: int, limit: int) -> pa.Table:
-    """At most ``limit`` rows of an answer after ``skip`` others, as they are found."""
+    """At most ``limit`` rows of an answer after ``skip`` others, in its order, or as they are found."""
     # Where no row is taken back and none is outside a window, each row that is found is one of the answer.
-    enough = skip + limit if answer.tree.plan.monotone and not answer.where else None
+    found_first = answer.tree.plan.monotone and not answer.where and not answer.plan.order
+    enough = skip + limit if found_first else None
     (here,) = _results_of_tree([answer], enough) if _is_read_here(answer) else (None,)
     if here is not None:
         return here.slice(skip, limit)
@@ -80,7 +83,8 @@ def fetch_changes(answer: Answers, since: int | None) -> pa.Table:
     if rows is None:
         return answer.changes(since).toArrow()
     batch = pc.max_element_wise(rows.column(BATCH), pa.scalar(answer.registered, pa.int32()))
-    (batch, *values), weights = summed([batch, *_outputs(answer, rows)], rows.column(WEIGHT))
+    shown = [output.expression for output in answer.plan.outputs]
+    (batch, *values), weights = summed([batch, *_values(shown, rows)], rows.column(WEIGHT))
     changes = _table([batch, weights, *values])
     return changes if since is None else changes.filter(pc.greater(batch, since))
 
@@ -114,9 +118,9 @@ def _is_read_here(answer: Answers) -> bool:
 
     A user function may see the rows of its own query only. A constant -0.0 stays what it is where Spark groups.
     """
-    expressions = [output.expression for output in answer.plan.outputs]
     return all(
-        calls(e) <= SPARK_FUNCTIONS.keys() and (columns(e) or e.type.kind is not Kind.DOUBLE) for e in expressions
+        calls(e) <= SPARK_FUNCTIONS.keys() and (columns(e) or e.type.kind is not Kind.DOUBLE)
+        for e in answer.plan.expressions
     )
 
 
@@ -141,12 +145,21 @@ def _result(answer: Answers, rows: pa.RecordBatch) -> pa.Table:
     """A query's answer out of rows of its tree."""
     own = rows_with_bits(rows, answer.bits) & within(rows, answer.where)
     rows = rows if own.all() else rows.take(pa.array(np.flatnonzero(own)))
-    values, weights = _outputs(answer, rows), rows.column(WEIGHT)
+    values, weights = _values(answer.plan.expressions, rows), rows.column(WEIGHT)
     if has_retractions(weights):
         values, weights = summed(values, weights)
     elif not answer.tree.plan.monotone:
         values = list(map(normalized, values))
-    return _table(repeated(values, weights))
+    values = repeated(values, weights)
+    shown = len(answer.plan.outputs)
+    return _table(_sorted(values, shown, answer.plan.order) if answer.plan.order else values)
+
+
+def _sorted(values: Sequence[pa.Array], shown: int, order: Sequence[SortKey]) -> list[pa.Array]:
+    """The first ``shown`` columns in the order of the others, and rows that are equal there by the shown columns."""
+    directions = [(key.descending, key.nulls_first) for key in order]
+    at = pa.array(in_order([*values[shown:], *values[:shown]], [*directions, *[ASCENDING] * shown]))
+    return [column.take(at) for column in values[:shown]]
 
 
 def _changed_rows(answer: Answers, since: int | None) -> pa.RecordBatch | None:
@@ -185,7 +198,7 @@ class _Wanted:
     def of(answers: Sequence[Answers], marks: Sequence[str]) -> _Wanted:
         """What is read for queries of one tree, and columns that are no values."""
         plan = answers[0].tree.plan
-        values = {key_column(o.expression): o.expression for answer in answers for o in answer.plan.outputs}
+        values = {key_column(e): e for answer in answers for e in answer.plan.expressions}
         expressions = {name: value for name, value in values.items() if name not in plan.stored}
         read = [column.name for value in expressions.values() for column in columns(value)]
         stored = dict.fromkeys([*(values.keys() - expressions.keys()), *sorted(read)])
@@ -215,9 +228,9 @@ class _Wanted:
         return rows
 
 
-def _outputs(answer: Answers, rows: pa.RecordBatch) -> list[pa.Array]:
-    """The columns of an answer, out of those of its tree."""
-    return [rows.column(key_column(output.expression)) for output in answer.plan.outputs]
+def _values(expressions: Iterable[Expression], rows: pa.RecordBatch) -> list[pa.Array]:
+    """The values of expressions, which are columns of the rows of their tree by now."""
+    return [rows.column(key_column(expression)) for expression in expressions]
 
 
 def _table(columns: Sequence[pa.Array]) -> pa.Table:

@@ -27,7 +27,8 @@ from workbench.network.nodes import (
     Window,
 )
 from workbench.network.reads import reads
-from workbench.sql.algebra.expressions import Column, columns
+from workbench.sql.algebra.expressions import Column, Expression, columns
+from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.logical import Output
 from workbench.sql.predicates.cnf import TRUE, PredSet, predicate_columns
 
@@ -105,7 +106,8 @@ class QueryPlan:
 
     ``nodes``: the rows that belong to all of these nodes, of one local tree, are those that are read. One node mostly;
     several where many queries combine a few conditions, and each condition is a node of its own (CACQ 3.2.6).
-    ``window`` is applied to them when the answer is read (PSoup 3.3).
+    ``window`` is applied to them when the answer is read (PSoup 3.3), and they come in the ``order`` of these keys over
+    the root's columns.
     """
 
     name: str
@@ -113,11 +115,17 @@ class QueryPlan:
     outputs: tuple[Output, ...]
     nodes: tuple[NodeId, ...]
     window: PredSet = TRUE
+    order: tuple[SortKey, ...] = ()
+
+    @cached_property
+    def expressions(self) -> tuple[Expression, ...]:
+        """What is computed of the rows: the outputs, and what they are ordered by."""
+        return (*(output.expression for output in self.outputs), *(key.expression for key in self.order))
 
     @cached_property
     def columns(self) -> frozenset[Column]:
-        """The columns of the root that the outputs and the window read."""
-        shown = frozenset(c for output in self.outputs for c in columns(output.expression))
+        """The columns of the root that the outputs, the order and the window read."""
+        shown = frozenset(c for expression in self.expressions for c in columns(expression))
         return shown | predicate_columns(self.window)
 
 

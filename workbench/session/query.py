@@ -99,7 +99,7 @@ class Query:
         return output_columns(self.logical)
 
     def result(self, at: object | None = None) -> pd.DataFrame:
-        """The answer over all data so far, in no particular order.
+        """The answer over all data so far, in the order of its ORDER BY if it has one.
 
         Args:
             at: the set of one instant of a windowed query, instead of the latest; ``windows()`` lists the instants.
@@ -122,7 +122,7 @@ class Query:
             return instants_and_windows(self.windows_on, answers.clock, self.registered)
 
     def head(self, limit: int = 10, skip: int = 0) -> pd.DataFrame:
-        """At most ``limit`` rows of the answer after ``skip`` others, as they are found; the rest is not fetched.
+        """At most ``limit`` rows of the answer after ``skip`` others, in its order, or as they are found.
 
         Raises:
             QueryError: the query was dropped or disabled, or a number is negative.

@@ -178,7 +178,7 @@ def _planned(planner: Planner, network: Network, name: str, logical: LogicalQuer
 def _called(network: Network, plan: QueryPlan) -> frozenset[str]:
     """The functions that are called for a query."""
     in_nodes = (functions_called(network.nodes[node]) for node in network.ancestors(plan.nodes))
-    return frozenset().union(*in_nodes, *(calls(output.expression) for output in plan.outputs))
+    return frozenset().union(*in_nodes, *map(calls, plan.expressions))
 
 
 def _adopt(runtime: Runtime, state: State, network: Network) -> State:

@@ -23,7 +23,8 @@ from workbench.sharing.windows import windowed, windows_around_joins
 from workbench.sql import logical
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Expression, map_columns
-from workbench.sql.logical import Block, LogicalQuery, Output, StreamInput
+from workbench.sql.algebra.ordering import SortKey, without_repetition
+from workbench.sql.logical import Block, LogicalQuery, Ordered, Output, StreamInput
 from workbench.sql.predicates.canonical import why_not_canonical
 from workbench.sql.predicates.cnf import TRUE, PredSet, map_predicates, predicate_sources
 from workbench.sql.predicates.implication import difference
@@ -42,6 +43,7 @@ class Translation:
     read: Read
     outputs: tuple[Output, ...]
     window: PredSet = TRUE
+    order: tuple[SortKey, ...] = ()
 
 
 def translate_query(draft: Draft, name: str, query: LogicalQuery, eager: bool) -> QueryPlan:
@@ -58,7 +60,7 @@ def translate_query(draft: Draft, name: str, query: LogicalQuery, eager: bool) -
     read, window = translation.read, translation.window
     if eager or not draft.monotone(read.root):
         read, window = windowed(draft, read, window), TRUE
-    return QueryPlan(name, read, translation.outputs, (), window)
+    return QueryPlan(name, read, translation.outputs, (), window, translation.order)
 
 
 @dataclass
@@ -77,9 +79,26 @@ class _Translator:
     def query(self, query: LogicalQuery) -> Translation:
         """Translate a query, or one inside another."""
         if id(query) not in self.translated:
-            translation = self._block(query) if isinstance(query, Block) else self._set_operation(query)
-            self.translated[id(query)] = translation
+            self.translated[id(query)] = self._translated(query)
         return self.translated[id(query)]
+
+    def _translated(self, query: LogicalQuery) -> Translation:
+        match query:
+            case Block():
+                return self._block(query)
+            case logical.SetOperation():
+                return self._set_operation(query)
+            case Ordered():
+                return self._ordered(query)
+
+    def _ordered(self, query: Ordered) -> Translation:
+        """ORDER BY is part of how an answer is read, and no node computes it."""
+        inner = self.query(query.query)
+        values = {stored_name(output.name): output.expression for output in inner.outputs}
+        keys = without_repetition(
+            key.map(lambda e: self._over_root(e, lambda column: values[column.name])) for key in query.keys
+        )
+        return replace(inner, outputs=inner.outputs[: query.columns], order=keys)
 
     def _block(self, block: Block) -> Translation:
         """SELECT … FROM … WHERE … GROUP BY … HAVING, in the order in which SQL evaluates them."""

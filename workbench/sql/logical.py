@@ -2,14 +2,15 @@
 
 ``bind`` makes it from SQL text; ``sharing`` folds it into the network. Plain subqueries, views and CTEs (selection,
 join, projection) are merged into the block that uses them. An input that is a query has grouping, DISTINCT or a set
-operator.
+operator. The order of a query inside another has no meaning, so only the outermost query is ``Ordered``.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from workbench.sql.algebra.expressions import AggregateCall, Call, Expression, calls
+from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import DataType
 from workbench.sql.predicates.cnf import TRUE, PredSet, predicate_expressions
 
@@ -85,6 +86,18 @@ class SetOperation:
     types: tuple[DataType, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Ordered:
+    """A query whose rows have an order: its first ``columns`` outputs are the answer, and others may be ordered by.
+
+    ``keys`` name outputs of the query by their stored names.
+    """
+
+    query: Block | SetOperation
+    columns: int
+    keys: tuple[SortKey, ...]
+
+
 @dataclass(frozen=True)
 class StreamWindow:
     """The window of one stream: what it is called, its ends, and the loop it moves by, if any.
@@ -98,8 +111,8 @@ class StreamWindow:
     loop: Call | None = None
 
 
-LogicalQuery = Block | SetOperation
-Input = StreamInput | Block | SetOperation
+LogicalQuery = Block | SetOperation | Ordered
+Input = StreamInput | Block | SetOperation | Ordered
 
 
 def streams_of(query: LogicalQuery | Input) -> frozenset[str]:
@@ -119,6 +132,8 @@ def streams_of(query: LogicalQuery | Input) -> frozenset[str]:
                 waiting += item.inputs
             case SetOperation():
                 waiting += item.branches
+            case Ordered():
+                waiting.append(item.query)
     return frozenset(streams)
 
 
@@ -129,12 +144,23 @@ def calls_of(query: LogicalQuery | Input) -> frozenset[str]:
             return frozenset()
         case SetOperation():
             return frozenset().union(*map(calls_of, query.branches))
+        case Ordered():
+            return calls_of(query.query)
     conditions = (query.where, query.having, query.window, query.having_window)
     expressions = [output.expression for output in query.outputs]
     expressions += [expression for predicates in conditions for expression in predicate_expressions(predicates)]
     if query.grouping is not None:
         expressions += [*query.grouping.groups, *(a for s in query.grouping.statistics for a in s.arguments)]
     return frozenset().union(*map(calls, expressions), *map(calls_of, query.inputs))
+
+
+def unordered(query: LogicalQuery) -> Block | SetOperation:
+    """A query inside another: without its order, which has no meaning there, and what was only ordered by."""
+    if not isinstance(query, Ordered):
+        return query
+    if isinstance(query.query, SetOperation) or len(query.query.outputs) == query.columns:
+        return query.query
+    return replace(query.query, outputs=query.query.outputs[: query.columns])
 
 
 def output_columns(query: LogicalQuery) -> tuple[tuple[str, DataType], ...]:
@@ -144,3 +170,5 @@ def output_columns(query: LogicalQuery) -> tuple[tuple[str, DataType], ...]:
             return tuple((o.name, o.type) for o in query.outputs)
         case SetOperation():
             return tuple(zip(query.names, query.types, strict=True))
+        case Ordered():
+            return output_columns(query.query)[: query.columns]

@@ -40,10 +40,9 @@ def test_refused_with_message_and_caret(dialect: str, sql: str, expected: str) -
         ("select a from T where d > 20021120", "write DATE '2002-11-20'"),
         ("select a from T where d > a", "no integer converts to a date; compare columns of one type"),
         ("select date '2002-13-01' from T", "dates are year-month-day, as in 2002-11-20"),
-        (
-            "select a from T order by a",
-            "results have no order: %%argus NAME -o rows, then rows.sort_values(…)",
-        ),
+        ("select a from T sort by a", "write ORDER BY"),
+        ("select distinct a from T order by b", "select it as well"),
+        ("select a, b a from T order by a", "give one of them another name"),
         ("select a from T limit 3", "%%argus NAME --limit N, or result().head(n), shows so many rows"),
         (
             "select a from T fetch first 3 rows only",

@@ -5,10 +5,20 @@ an outer join is not supported
 select a from T left join U on T.a = U.a
                 ^^^^;
 
-select a from T order by a;
-ORDER BY is not supported
-select a from T order by a
-                ^^^^^^^^;
+select a from T sort by a;
+SORT BY is not supported
+select a from T sort by a
+                ^^^^^^^;
+
+select a from T order by 2;
+ORDER BY 2 is not a position in the select list
+select a from T order by 2
+                         ^;
+
+select distinct a from T order by b;
+SELECT DISTINCT is ordered by b, which it does not select
+select distinct a from T order by b
+                                  ^;
 
 select a from T limit 3;
 LIMIT is not supported

@@ -208,10 +208,10 @@ class _PlanBuilder:
         A user function is called for the rows of its own query only, when they are read.
         """
         expressions = (
-            output.expression
+            expression
             for query in self.network.queries.values()
             if query.read.root in roots
-            for output in query.outputs
+            for expression in query.expressions
         )
         computed = {
             key_column(e): e

@@ -1,13 +1,23 @@
-"""Values of any type as 64-bit numbers that order as the values do: for binary search, hashing, and comparing days."""
+"""Values of any type as 64-bit numbers that order as the values do: for binary search, hashing, and comparing days; and
+rows in order, as Spark orders them."""
 
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 from decimal import Decimal
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
+
+from workbench.engine.storage.grouping import Positions, normalized, not_distinct
+
+Direction = tuple[bool, bool]
+"""Whether the order descends, and whether NULL comes first."""
+
+ASCENDING: Direction = (False, True)
 
 
 def comparable(values: pa.Array) -> npt.NDArray[np.generic]:
@@ -50,3 +60,49 @@ def comparable_constant(value: object, scale: int) -> int | float | str:
         case int() | float() | str():
             return value
     raise TypeError(f"no order for {value!r}")
+
+
+def dense_ranks(values: pa.Array, direction: Direction = ASCENDING) -> Positions:
+    """For each value how many different values come before it.
+
+    NaN is the largest number, and -0.0 is 0.0.
+
+    Example:
+        >>> dense_ranks(pa.array([2.0, None, -0.0, 0.0, float("nan")])).tolist()
+        [2, 0, 1, 1, 3]
+        >>> dense_ranks(pa.array(["b", None, "a"]), (True, False)).tolist()
+        [0, 2, 1]
+    """
+    descending, nulls_first = direction
+    values = normalized(values)
+    if pa.types.is_boolean(values.type):
+        values = values.cast(pa.int8())
+    # Arrow puts NaN behind all numbers, and NULL behind NaN.
+    order = pc.sort_indices(values).to_numpy()
+    ordered = values.take(pa.array(order))
+    known = len(order) - values.null_count
+    ranks = np.zeros(len(order), dtype=np.int64)
+    if known > 1:
+        ranks[order[1:known]] = np.cumsum(~not_distinct(ordered[1:known], ordered[: known - 1]))
+    different = int(ranks.max()) + 1 if known else 0
+    if descending:
+        ranks = different - 1 - ranks
+    if values.null_count:
+        ranks += nulls_first
+        ranks[order[known:]] = 0 if nulls_first else different
+    return ranks
+
+
+def in_order(columns: Sequence[pa.Array], directions: Sequence[Direction]) -> Positions:
+    """The rows in order, by their positions.
+
+    Args:
+        columns: what they are ordered by, the first one first; at least one.
+        directions: of each column.
+
+    Example:
+        >>> in_order([pa.array([1, 1, 0]), pa.array(["b", "a", "c"])], [(True, False), ASCENDING]).tolist()
+        [1, 0, 2]
+    """
+    ranks = [dense_ranks(column, way) for column, way in zip(columns, directions, strict=True)]
+    return np.lexsort(ranks[::-1])

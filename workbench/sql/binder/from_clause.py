@@ -16,7 +16,7 @@ from workbench.sql.algebra.types import DataType
 from workbench.sql.binder.protocols import QueryContext
 from workbench.sql.binder.scalar import ScalarBinder
 from workbench.sql.binder.scope import Item, Scope
-from workbench.sql.logical import Block, Input, LogicalQuery, StreamInput, output_columns
+from workbench.sql.logical import Block, Input, LogicalQuery, StreamInput, output_columns, unordered
 from workbench.sql.predicates.cnf import PredSet, map_predicates
 from workbench.sql.predicates.normal_form import normal_form
 from workbench.sql.syntax.limits import MAX_JOINED
@@ -111,6 +111,7 @@ class FromClause:
 
     def _add_item(self, node: exp.Expr, alias: str, relation: LogicalQuery | StreamInput, named: Named) -> None:
         """Add a FROM item; a plain block dissolves into this one."""
+        relation = relation if isinstance(relation, StreamInput) else unordered(relation)
         offset = len(self.inputs)
         if isinstance(relation, Block) and relation.grouping is None and not relation.distinct:
             self.inputs += relation.inputs

@@ -16,9 +16,9 @@ from sqlglot import exp
 from workbench.errors import SqlError, UnsupportedError
 from workbench.sql.algebra.expressions import Call
 from workbench.sql.binder.select import SelectBinder
-from workbench.sql.binder.set_operations import bind_set_operation, with_column_names
+from workbench.sql.binder.set_operations import bind_set_operation, with_column_names, with_order_of_outputs
 from workbench.sql.binder.stream_windows import StreamWindows
-from workbench.sql.logical import Block, LogicalQuery, StreamWindow, streams_of
+from workbench.sql.logical import Block, LogicalQuery, Ordered, StreamWindow, streams_of
 from workbench.sql.render.spark_sql import to_spark
 from workbench.sql.schema import Schema
 from workbench.sql.syntax.dialects import known_dialect
@@ -97,7 +97,8 @@ def bind(sql: str, dialect: str, schema: Schema) -> Bound:
 
 def _refuse_long(query: LogicalQuery) -> None:
     """Refuse at registration what Spark could not evaluate when the answer is read."""
-    for output in query.outputs if isinstance(query, Block) else ():
+    block = query.query if isinstance(query, Ordered) else query
+    for output in block.outputs if isinstance(block, Block) else ():
         try:
             to_spark(output.expression, lambda column: column.name)
         except UnsupportedError as error:
@@ -162,10 +163,11 @@ class QueryBinder:
             case exp.Select():
                 query: LogicalQuery = binder.select(node)
             case exp.SetOperation():
-                query = bind_set_operation(node, binder)
+                # ORDER BY after the operation, since it names the columns of its result.
+                query = with_order_of_outputs(bind_set_operation(node, binder), node.args.get("order"), binder)
             case exp.Subquery():
-                self.source.refuse_others(node, {"this", "with_"}, "parentheses")
-                return binder.query(node.this)
+                self.source.refuse_others(node, {"this", "with_", "order"}, "parentheses")
+                return with_order_of_outputs(binder.query(node.this), node.args.get("order"), binder)
             case exp.Table() | exp.Values():
                 self.source.refuse("a table in place of a SELECT", node, "write SELECT * FROM it")
             case _:
@@ -174,7 +176,7 @@ class QueryBinder:
         refuse_shape(query, self.source, node)
         return query
 
-    def select(self, node: exp.Select) -> Block:
+    def select(self, node: exp.Select) -> LogicalQuery:
         """One SELECT."""
         clauses = SelectBinder(node, self)
         # FROM first: names in all other clauses mean columns of its items. Subqueries are bound here, and plain ones
@@ -185,15 +187,16 @@ class QueryBinder:
         clauses.bind_where(self.windows)
         if not clauses.is_grouped:
             clauses.bind_select_list()
-            return clauses.plain_block()
+            return clauses.in_order(clauses.plain_block())
         # GROUP BY before the select list: a window that is a group gives ``window.start`` there its meaning.
         clauses.bind_groups()
         # The select list before HAVING, which may use its aliases. Both collect the statistics of the groups.
         clauses.bind_select_list()
         # HAVING, then both are rewritten over groups: only now is every statistic known.
         block = clauses.grouped_block()
-        # Overlapping windows last, since the whole block is rewritten into slices of time and their union.
-        return without_overlap(block)
+        # Overlapping windows after all clauses, since the whole block is rewritten into slices of time and their union.
+        # The order of rows last: it is that of the block's outputs, however these are computed.
+        return clauses.in_order(without_overlap(block))
 
     def now_at(self, node: exp.Expr) -> Call:
         """What now means where ``node`` asks for it.

@@ -9,24 +9,24 @@ from functools import cached_property
 from sqlglot import exp
 
 from workbench.errors import SqlError
-from workbench.sql.algebra.column_names import unique_names
 from workbench.sql.algebra.expressions import Call, Column, Expression, columns, reading_order
 from workbench.sql.algebra.functions import call
+from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.binder.aggregation import Aggregation, is_aggregate, over_groups
 from workbench.sql.binder.from_clause import bind_from
+from workbench.sql.binder.order.keys import Named, hidden_outputs, over_outputs, sort_keys
 from workbench.sql.binder.protocols import QueryContext
 from workbench.sql.binder.scalar import ScalarBinder, is_now
 from workbench.sql.binder.scope import Item, Scope
 from workbench.sql.binder.stream_windows import StreamWindows
 from workbench.sql.binder.window_functions import SESSION_WINDOW, TIME_WINDOW, part_of_window
-from workbench.sql.logical import Block, Grouping, Output, StreamInput
+from workbench.sql.logical import Block, Grouping, LogicalQuery, Ordered, Output, StreamInput
 from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction
 from workbench.sql.predicates.normal_form import normal_form
 from workbench.sql.windows.bounds import NoWindow, split, without_trivial_bounds
 from workbench.sql.windows.stream_time import ROW, SESSION, SLIDING, TUMBLING, rows_of
 
-_HANDLED = {"expressions", "from_", "joins", "where", "group", "having", "distinct", "with_"}
-Named = tuple[str, Expression]
+_HANDLED = {"expressions", "from_", "joins", "where", "group", "having", "distinct", "with_", "order"}
 
 
 @dataclass
@@ -56,15 +56,16 @@ class SelectBinder:
             raise self._source.error("nothing is selected", select, "name columns after SELECT, or write *")
         self._where = self._window = TRUE
         self._groups: tuple[Expression, ...] = ()
+        self._keys: tuple[SortKey, ...] = ()
         self._aggregation = Aggregation()
         self._items: list[_SelectItem] = []
 
     @cached_property
     def is_grouped(self) -> bool:
-        """Whether rows are grouped: by GROUP BY, or into one group by an aggregate in the select list or HAVING."""
+        """Whether rows are grouped: by GROUP BY, or into one group by an aggregate in SELECT, HAVING or ORDER BY."""
         # Aggregates of subqueries in these clauses are found too; such subqueries are refused later.
-        having = self._select.args.get("having")
-        roots = [*self._select.expressions, *([having] if having is not None else [])]
+        clauses = (self._select.args.get(clause) for clause in ("having", "order"))
+        roots = [*self._select.expressions, *(clause for clause in clauses if clause is not None)]
         return self._select.args.get("group") is not None or any(
             is_aggregate(node, self._context.schema) for root in roots for node in root.walk()
         )
@@ -129,18 +130,23 @@ class SelectBinder:
         having = self._select.args.get("having")
         if having is not None:
             raise self._source.error("HAVING without GROUP BY or an aggregate", having.this, "use WHERE")
-        return self._block([(item.name, item.expression) for item in self._items], None, TRUE)
+        return self._block([(item.name, item.expression) for item in self._items], None, TRUE, self._sorted()[0])
 
     def grouped_block(self) -> Block:
         """The block of a grouped SELECT: HAVING is bound, and the select list and HAVING are rewritten over groups."""
-        condition = self._having()
+        condition, (keys, of_keys) = self._having(), self._sorted()
+        order = [k.map(lambda e: over_groups(e, self._groups, self._not_grouped(of_keys))) for k in keys]
         outputs = [(i.name, over_groups(i.expression, self._groups, self._not_grouped(i.scalar))) for i in self._items]
         having = TRUE
         if condition is not None:
             expression, scalar = condition
             having = normal_form(over_groups(expression, self._groups, self._not_grouped(scalar)))
         statistics = tuple(sorted(self._aggregation.statistics, key=reading_order))
-        return self._block(outputs, Grouping(self._groups, statistics), having)
+        return self._block(outputs, Grouping(self._groups, statistics), having, order)
+
+    def in_order(self, block: Block) -> LogicalQuery:
+        """The block in the order of ORDER BY, if there is one."""
+        return Ordered(block, len(self._items), self._keys) if self._select.args.get("order") is not None else block
 
     # ---- parts of the steps ------------------------------------------------------------------------------------------
 
@@ -168,11 +174,24 @@ class SelectBinder:
         scalar = ScalarBinder(scope, self._context.schema, self._aggregation, self._context.now_at)
         return scalar.condition(having.this), scalar
 
-    def _block(self, outputs: list[Named], grouping: Grouping | None, condition: PredSet) -> Block:
-        names = unique_names([name for name, _ in outputs])
-        named = tuple(Output(name, e) for name, (_, e) in zip(names, outputs, strict=True))
-        having, having_window = self._split(condition)
+    def _sorted(self) -> tuple[list[SortKey], ScalarBinder]:
+        """What ORDER BY orders by, with the binder that bound it."""
+        items = [(item.name, item.expression) for item in self._items]
+        scope = Scope(self._source, self._scope.items, {n.lower(): e for n, e in items}, self._scope.using)
+        scalar = ScalarBinder(scope, self._context.schema, self._aggregation if self.is_grouped else None)
+        return sort_keys(self._select.args.get("order"), items, scalar.bind, self._source), scalar
+
+    def _block(
+        self, outputs: list[Named], grouping: Grouping | None, condition: PredSet, order: list[SortKey]
+    ) -> Block:
         distinct = self._select.args.get("distinct") is not None
+        named = tuple(Output(*item) for item in hidden_outputs(outputs, () if distinct else order))
+        try:
+            self._keys = over_outputs(order, named)
+        except KeyError as missing:
+            message = f"SELECT DISTINCT is ordered by {missing.args[0]}, which it does not select"
+            raise self._source.error(message, self._select.args["order"], "select it as well") from None
+        having, having_window = self._split(condition)
         inputs = tuple(self._from.inputs)
         return Block(inputs, self._where, named, grouping, having, distinct, self._window, having_window)
 

@@ -1,4 +1,4 @@
-"""UNION, INTERSECT and EXCEPT: branches flattened, column types made common; and renaming of a query's columns."""
+"""UNION, INTERSECT and EXCEPT: branches flattened, column types made common; order and names of a query's columns."""
 
 from __future__ import annotations
 
@@ -8,10 +8,15 @@ from dataclasses import replace
 from sqlglot import exp
 
 from workbench.sql.algebra.coercion import TypeClash, is_null, unify
+from workbench.sql.algebra.column_names import stored_name, unique_names
 from workbench.sql.algebra.expressions import Column, Constant
+from workbench.sql.algebra.ordering import without_repetition
 from workbench.sql.algebra.types import DataType
+from workbench.sql.binder.order.keys import Named, sort_keys
 from workbench.sql.binder.protocols import QueryContext
-from workbench.sql.logical import Block, LogicalQuery, Output, SetOperation, output_columns
+from workbench.sql.binder.scalar import ScalarBinder
+from workbench.sql.binder.scope import Item, Scope
+from workbench.sql.logical import Block, LogicalQuery, Ordered, Output, SetOperation, output_columns, unordered
 from workbench.sql.syntax.source_text import SourceText
 
 
@@ -22,11 +27,11 @@ def bind_set_operation(node: exp.SetOperation, context: QueryContext) -> SetOper
         SqlError: the queries have different numbers of columns, or types that do not go together.
     """
     operator, source = type(node).__name__.lower(), context.source
-    source.refuse_others(node, {"this", "expression", "distinct", "with_"}, operator.upper())
+    source.refuse_others(node, {"this", "expression", "distinct", "with_", "order"}, operator.upper())
     all_ = not node.args.get("distinct")
     branches: list[LogicalQuery] = []
     for side in (node.this, node.expression):
-        branch = context.query(side)
+        branch = unordered(context.query(side))
         same = isinstance(branch, SetOperation) and (operator, all_) == (branch.operator, branch.all)
         if isinstance(branch, SetOperation) and operator == "union" and same:
             branches += branch.branches
@@ -68,6 +73,18 @@ def _with_typed_nulls(query: LogicalQuery, types: tuple[DataType, ...]) -> Logic
     return replace(query, outputs=outputs)
 
 
+def with_order_of_outputs(query: LogicalQuery, order: exp.Expr | None, context: QueryContext) -> LogicalQuery:
+    """A UNION or a query in parentheses in the order of columns that it shows, or of expressions of these."""
+    if order is None:
+        return query
+    query = unordered(query)
+    shown = output_columns(query)
+    items: list[Named] = [(name, Column(stored_name(name), type_)) for name, type_ in shown]
+    scope = Scope(context.source, [Item("", {name.lower(): value for name, value in items})])
+    keys = sort_keys(order, items, ScalarBinder(scope, context.schema).bind, context.source)
+    return Ordered(query, len(shown), without_repetition(keys))
+
+
 def with_column_names(query: LogicalQuery, names: Sequence[str], source: SourceText, node: exp.Expr) -> LogicalQuery:
     """The query with other column names; with no names it keeps its own.
 
@@ -79,6 +96,19 @@ def with_column_names(query: LogicalQuery, names: Sequence[str], source: SourceT
     count = len(output_columns(query))
     if len(names) != count or len({n.lower() for n in names}) != len(names):
         raise source.error(f"{len(names)} different column names are needed for {count} columns", node)
+    if isinstance(query, Ordered):
+        return _with_ordered_names(query, names, source, node)
     if isinstance(query, SetOperation):
         return replace(query, names=tuple(names))
     return replace(query, outputs=tuple(Output(n, o.expression) for n, o in zip(names, query.outputs, strict=True)))
+
+
+def _with_ordered_names(query: Ordered, names: Sequence[str], source: SourceText, node: exp.Expr) -> Ordered:
+    """A query with an order, whose keys call the columns by their new names."""
+    old = [name for name, _ in output_columns(query.query)]
+    new = unique_names([*names, *old[query.columns :]])
+    renamed = {stored_name(a): stored_name(b) for a, b in zip(old, new, strict=True)}
+    keys = tuple(key.map_columns(lambda column: replace(column, name=renamed[column.name])) for key in query.keys)
+    inner = with_column_names(query.query, new, source, node)
+    assert not isinstance(inner, Ordered)
+    return Ordered(inner, query.columns, keys)

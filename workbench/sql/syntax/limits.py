@@ -13,7 +13,7 @@ from sqlglot.tokenizer_core import TokenType
 
 from workbench.errors import UnsupportedError
 from workbench.sql.algebra.expressions import Call, Expression
-from workbench.sql.logical import Block, Input, LogicalQuery, SetOperation, output_columns
+from workbench.sql.logical import Block, Input, LogicalQuery, Ordered, SetOperation, output_columns
 from workbench.sql.syntax.source_text import SourceText
 
 MAX_CHARACTERS = 500_000
@@ -122,6 +122,8 @@ def _read(query: Input) -> int:
             return sum(map(_read, query.inputs))
         case SetOperation():
             return sum(map(_read, query.branches))
+        case Ordered():
+            return _read(query.query)
         case _:
             return 1
 

@@ -28,7 +28,7 @@ _LABELS = {
     "format": "a format here", "flag": "a flag of a regular expression",
 }  # fmt: skip
 _HINTS = {
-    **dict.fromkeys(("order", "sort"), "results have no order: %%argus NAME -o rows, then rows.sort_values(…)"),
+    "sort": "write ORDER BY",
     "limit": "%%argus NAME --limit N, or result().head(n), shows so many rows",
     "offset": "use result() and take the rows you want",
     **dict.fromkeys(("qualify", "windows"), "group in a subquery and join it"),

@@ -1,0 +1,97 @@
+"""ORDER BY: what rows are ordered by, and the columns that an answer is ordered by beside those that it shows.
+
+A bare name means a column of the select list before one of FROM, and a number a position in the list. NULL stands
+where the dialect puts it unless NULLS FIRST or LAST says otherwise; sqlglot notes that on every key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from workbench.sql.algebra.column_names import stored_name, unique_names
+from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
+from workbench.sql.algebra.ordering import SortKey, without_repetition
+from workbench.sql.logical import Output
+from workbench.sql.syntax.source_text import SourceText
+
+Named = tuple[str, Expression]
+
+HIDDEN = "order"
+"""What an output that an answer is ordered by and does not show is called."""
+
+
+def sort_keys(
+    order: exp.Expr | None, items: Sequence[Named], bind: Callable[[exp.Expr], Expression], source: SourceText
+) -> list[SortKey]:
+    """The keys of an ORDER BY, which may refer to a select list.
+
+    Args:
+        order: the clause, if there is one.
+        items: the select list.
+        bind: of expressions that are neither a name nor a position in it.
+        source: the text, for errors.
+
+    Raises:
+        SqlError: a position that the select list does not have, or a name that is unknown or means two columns of it.
+    """
+    if order is None:
+        return []
+    source.refuse_others(order, {"expressions"}, "ORDER BY")
+    keys: list[SortKey] = []
+    for node in order.expressions:
+        source.refuse_others(node, {"this", "desc", "nulls_first"}, "ORDER BY")
+        direction = bool(node.args.get("desc")), bool(node.args.get("nulls_first"))
+        if isinstance(node.this, exp.Var) and node.this.name.upper() == "ALL":
+            keys += [SortKey(expression, *direction) for _, expression in items]
+            continue
+        selected = _selected(node.this, items, source)
+        keys.append(SortKey(bind(node.this) if selected is None else selected, *direction))
+    return keys
+
+
+def hidden_outputs(items: Sequence[Named], keys: Sequence[SortKey]) -> list[Named]:
+    """A select list with what it is ordered by and does not show, after what it shows; names are unique."""
+    shown = {expression for _, expression in items}
+    hidden = dict.fromkeys(k.expression for k in keys if k.expression not in shown)
+    names = unique_names([*(name for name, _ in items), *(HIDDEN for _ in hidden)])
+    return list(zip(names, [*(expression for _, expression in items), *hidden], strict=True))
+
+
+def over_outputs(keys: Sequence[SortKey], outputs: Sequence[Output]) -> tuple[SortKey, ...]:
+    """Keys over the columns of a query whose outputs they are made of.
+
+    Raises:
+        KeyError: one reads a column that is no output.
+    """
+    columns = {o.expression: Column(stored_name(o.name), o.type) for o in reversed(outputs)}
+
+    def over(expression: Expression) -> Expression:
+        match expression:
+            case _ if expression in columns:
+                return columns[expression]
+            case Column():
+                raise KeyError(expression.name)
+            case Constant():
+                return expression
+            case Call():
+                return replace(expression, arguments=tuple(map(over, expression.arguments)))
+
+    return without_repetition(key.map(over) for key in keys)
+
+
+def _selected(node: exp.Expr, items: Sequence[Named], source: SourceText) -> Expression | None:
+    """The column of the select list that a name or a position means, if it means one."""
+    if isinstance(node, exp.Literal) and not node.is_string:
+        position = int(node.name) if node.name.isdigit() and len(node.name) < 10 else 0
+        if not 1 <= position <= len(items):
+            raise source.error(f"ORDER BY {node.name} is not a position in the select list", node)
+        return items[position - 1][1]
+    if not isinstance(node, exp.Column) or node.table:
+        return None
+    meant = {expression for name, expression in items if name.lower() == node.name.lower()}
+    if len(meant) > 1:
+        raise source.error(f"{node.name} stands twice in the select list", node, "give one of them another name")
+    return meant.pop() if meant else None
