@@ -177,7 +177,7 @@ class SelectBinder:
     def _sorted(self) -> tuple[list[SortKey], ScalarBinder]:
         """What ORDER BY orders by, with the binder that bound it."""
         items = [(item.name, item.expression) for item in self._items]
-        scope = Scope(self._source, self._scope.items, {n.lower(): e for n, e in items}, self._scope.using)
+        scope = Scope(self._source, self._scope.items, {n.lower(): e for n, e in items})
         scalar = ScalarBinder(scope, self._context.schema, self._aggregation if self.is_grouped else None)
         return sort_keys(self._select.args.get("order"), items, scalar.bind, self._source), scalar
 
