@@ -221,6 +221,23 @@ AGGREGATES = {
         "SELECT MEDIAN(s) AS m FROM (SELECT k, SUM(amount) AS s FROM t GROUP BY k)",
         "SELECT quantile_cont(s::DOUBLE, 0.5) FROM (SELECT k, SUM(amount) AS s FROM t GROUP BY k)",
     ),
+    "values_of_groups": Case(
+        "SELECT n % 2 AS r, MEDIAN(s) AS m, MIN(lo) AS lo, MAX(hi) AS hi, SUM(x) AS x, STDDEV(x) AS dev,"
+        " VAR_POP(x) AS var, COUNT(DISTINCT lo) AS a, SUM(DISTINCT n) AS b, COUNT(DISTINCT hi) AS c,"
+        " PERCENTILE(x, 0.75) AS p, AVG(n) AS v"
+        " FROM (SELECT g, k, COUNT(*) AS n, SUM(amount) AS s, MIN(s) AS lo, MAX(ts) AS hi, MAX(y) AS x FROM t"
+        " GROUP BY g, k) GROUP BY n % 2",
+        "SELECT n % 2, quantile_cont(s::DOUBLE, 0.5), MIN(lo), MAX(hi), SUM(x), STDDEV(x), VAR_POP(x),"
+        " COUNT(DISTINCT lo), SUM(DISTINCT n), COUNT(DISTINCT hi), quantile_cont(x, 0.75), AVG(n)"
+        " FROM (SELECT g, k, COUNT(*) AS n, SUM(amount) AS s, MIN(s) AS lo, MAX(ts) AS hi, MAX(y) AS x FROM t"
+        " GROUP BY g, k) GROUP BY n % 2",
+    ),
+    "values_of_all": Case(
+        "SELECT COUNT(DISTINCT k) AS a, MEDIAN(n) AS m, MIN(k) AS lo, MAX(n) AS hi, COUNT(DISTINCT n) AS b"
+        " FROM (SELECT k, COUNT(*) AS n FROM t WHERE flag GROUP BY k HAVING COUNT(*) BETWEEN 2 AND 6)",
+        "SELECT COUNT(DISTINCT k), quantile_cont(n::DOUBLE, 0.5), MIN(k), MAX(n), COUNT(DISTINCT n)"
+        " FROM (SELECT k, COUNT(*) AS n FROM t WHERE flag GROUP BY k HAVING COUNT(*) BETWEEN 2 AND 6)",
+    ),
     "sum_of_averages": Case(
         "SELECT SUM(a) AS s FROM (SELECT k, AVG(x) AS a FROM t GROUP BY k HAVING COUNT(*) < 30)",
     ),

@@ -11,14 +11,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from workbench.network.nodes import Aggregate, NodeId, Read
-from workbench.network.projection import columns_of
 from workbench.network.roll_up import are_derivable, column_of, over_groups
 from workbench.sharing.decisions import Rule
 from workbench.sharing.draft import Draft
 from workbench.sharing.windows import of_slices, slices_of, windowed
 from workbench.sql.algebra.aggregates import follows_from_parts, of_parts
 from workbench.sql.algebra.expressions import AggregateCall, Column, Expression, text
-from workbench.sql.algebra.types import Kind
 from workbench.sql.predicates.cnf import PredSet
 from workbench.sql.windows.stream_time import is_session
 
@@ -50,42 +48,9 @@ def group_rows(
         window = of_slices(window, slices, by)
         groups = {name: over_groups(group, slices.groups) for name, group in groups.items()}
         statistics = {name: of_parts(s, column_of(s)) for name, s in statistics.items()}
-    read = windowed(draft, read, window)
-    counted = _counted_once(groups.values(), statistics.values()) if draft.options.vertical_expansion else None
-    if counted is not None:
-        # A value that counts once for each group is a group of its own among finer ones, so a batch touches the values
-        # that it has, and not all rows of their groups.
-        others = [s for s in statistics.values() if not s.distinct]
-        finer = find_aggregate(draft, read, {*groups.values(), counted}, others)
-        read = Read(finer.id)
-        groups = {name: over_groups(group, finer.groups) for name, group in groups.items()}
-        statistics = {name: _of_values(s, counted) for name, s in statistics.items()}
-    aggregate = find_aggregate(draft, read, groups.values(), statistics.values())
+    aggregate = find_aggregate(draft, windowed(draft, read, window), groups.values(), statistics.values())
     named = {column_of(name): column_of(value) for name, value in (*groups.items(), *statistics.items())}
     return Read(aggregate.id), named
-
-
-def _counted_once(groups: Iterable[Expression], statistics: Iterable[AggregateCall]) -> Expression | None:
-    """The values of which statistics take each once, where finer groups by these values serve all statistics.
-
-    These are counts and sums of DISTINCT values of one expression, beside statistics that follow from those of finer
-    groups. Sums of DOUBLE depend on the order of values.
-    """
-    by, distinct = set(groups), [s for s in statistics if s.distinct]
-    expressions = {s.arguments for s in distinct}
-    if len(expressions) != 1 or any(map(is_session, by)):
-        return None
-    ((value,),) = expressions
-    if not any(columns_of([value])) or value in by or any(s.type.kind is Kind.DOUBLE for s in distinct):
-        return None
-    return value if all(s.distinct or follows_from_parts(s) for s in statistics) else None
-
-
-def _of_values(statistic: AggregateCall, value: Expression) -> AggregateCall:
-    """A statistic from groups that are finer by a value, each of which is there once."""
-    if statistic.distinct:
-        return replace(statistic, arguments=(column_of(value),), distinct=False)
-    return of_parts(statistic, column_of(statistic))
 
 
 def find_aggregate(

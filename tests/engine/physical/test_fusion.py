@@ -17,9 +17,18 @@ def test_groups_of_one_form_run_as_one_and_others_do_not() -> None:
     planning.register("other group", total(9, group="h"))
     planning.register("other statistic", total(10, "MAX(a)"))
     assert planning.sizes() == [1, 6]
-    planning.register("holistic", total(11, "MEDIAN(a)"))
-    planning.register("holistic, other group", total(12, "MEDIAN(a)", group="h"))
-    assert planning.sizes() == [1, 1, 1, 6]
+    planning.register("counts of values", total(11, "MEDIAN(a)"))
+    planning.register("counts of values, other group", total(12, "MEDIAN(a)", group="h"))
+    assert planning.sizes() == [1, 2, 6]
+
+
+def test_what_is_computed_from_rows_runs_with_the_same_groups_only() -> None:
+    planning = Planning()
+    exact = "SUM(CAST(a AS DECIMAL(38, 10)))"
+    planning.register("from rows", total(1, exact))
+    planning.register("from rows, too", total(2, exact))
+    planning.register("from rows, other group", total(3, exact, group="h"))
+    assert planning.sizes() == [1, 2]
 
 
 def test_set_operators_over_siblings_are_siblings() -> None:

@@ -185,8 +185,9 @@ class _Aggregate:
         """What is read of the state and of the operator's rows for the dirty groups, and among which segments."""
         relation, state, keys = self.operator.relation, self.operator.state, tuple(self.grouped.keys)
         assert relation is not None and state is not None
+        columns, state_keys = tuple(self.grouped.state_columns), tuple(self.grouped.state_keys)
         return {
-            "state": (Scan.of(state.layout, tuple(self.grouped.state_columns), keys, None), state.segments),
+            "state": (Scan.of(state.layout, columns, state_keys, None), state.segments),
             "stored": (Scan.of(relation.layout, tuple(self.plan.produced), keys, None), relation.segments),
         }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence, Set
 
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan, Sessions
+from workbench.engine.physical.value_statistics import VALUES
 from workbench.engine.storage.layout import BRANCH, GROUPING_SET, MEMBER, WEIGHT
 from workbench.engine.storage.lineage import word_column
 from workbench.network.projection import Columns
@@ -26,11 +27,30 @@ def fragments(plan: GroupedPlan, changes: Sequence[str], one_task: bool) -> str:
         # column may be called like one of these and be NULL for some members.
         others = ["*"] if len(changes) == 1 else [WEIGHT, *marks]
         groups = [f"{sql} AS `{_group(name)}`" for name, sql in branch.groups.items()]
-        branches.append(f"SELECT {_list({}, [*others, *groups])}, {position} AS {BRANCH} FROM {view}")
-    keys = [*marks, BRANCH, *(f"`{_group(name)}` AS `{name}`" for name in plan.groups)]
-    parts = [f"{part.change} AS `{part.name}`" for part in plan.parts]
-    grouped = _group_by([*marks, BRANCH, *map(_group, plan.groups)])
-    return f"SELECT {_list({}, [*keys, *parts])} FROM ({_together(branches, one_task)}) {grouped}"
+        values = [f"{of.sql} AS `{_group(of.column)}`" for of in plan.counted]
+        branches.append(f"SELECT {_list({}, [*others, *groups, *values])}, {position} AS {BRANCH} FROM {view}")
+    rows = _together(branches, one_task)
+    of_groups = ""
+    if plan.counted:
+        rows, of_groups = _with_values(plan, rows), f" FILTER (WHERE {VALUES} = 0)"
+    keys = [
+        *marks,
+        BRANCH,
+        *(f"`{_group(name)}` AS `{name}`" for name in plan.groups),
+        *(f"`{name}`" for name in plan.value_keys),
+    ]
+    parts = [f"{part.change}{'' if part.name == LIVE else of_groups} AS `{part.name}`" for part in plan.parts]
+    grouped = _group_by([*marks, BRANCH, *map(_group, plan.groups), *plan.value_keys])
+    return f"SELECT {_list({}, [*keys, *parts])} FROM ({rows}) {grouped}"
+
+
+def _with_values(plan: GroupedPlan, rows: str) -> str:
+    """SQL of the rows, each once for its group, and once for each value of it that is counted and not NULL."""
+    numbers = ", ".join(f"{number}L" for number in (0, *(of.number for of in plan.counted)))
+    values = [f"CASE {VALUES} WHEN {of.number}L THEN `{_group(of.column)}` END AS `{of.column}`" for of in plan.counted]
+    there = " OR ".join(f"({VALUES} = {of.number}L AND `{_group(of.column)}` IS NOT NULL)" for of in plan.counted)
+    repeated = f"SELECT * FROM ({rows}) LATERAL VIEW explode(array({numbers})) AS {VALUES}"
+    return f"SELECT {_list({}, ['*', *values])} FROM ({repeated}) WHERE {VALUES} = 0 OR {there}"
 
 
 def grouped_change(

@@ -24,6 +24,7 @@ from pyspark.sql import DataFrame
 
 from workbench.engine.physical.accumulators import Part
 from workbench.engine.physical.aggregate_plan import GroupedPlan
+from workbench.engine.physical.value_statistics import OncePart
 from workbench.engine.spark.arrow_tasks import map_rows
 from workbench.engine.storage.grouping import Positions, group_rows
 from workbench.engine.storage.layout import BATCH, BRANCH, GROUPING_SET, MEMBER, WEIGHT, Layout, conform
@@ -40,7 +41,7 @@ class Fragments:
     """How fragments are read.
 
     Attributes:
-        groups: names of the group columns.
+        groups: names of the columns of a group, or of a value in it.
         parts: columns of the statistics' parts.
         readers: for each grouping and each branch the members that group so, and the bits of the nodes they read.
         words: the words of lineage that fragments have.
@@ -58,7 +59,8 @@ class Fragments:
         """The fragments of a grouped operator."""
         by_branch = [plan.readers(branch) for branch in range(len(plan.branches))]
         readers = tuple(zip(*by_branch, strict=True))
-        return Fragments(tuple(plan.groups), plan.parts, readers, plan.words, Layout(plan.state_columns))
+        groups = tuple(name for name in plan.state_keys if name != MEMBER)
+        return Fragments(groups, plan.parts, readers, plan.words, Layout(plan.state_columns))
 
     def frame(self, fragments: DataFrame) -> DataFrame:
         """The dirty groups, with the columns of ``layout``; every task must have all fragments of its groups."""
@@ -84,7 +86,7 @@ class Fragments:
 
     @property
     def key_columns(self) -> tuple[str, ...]:
-        """What identifies a group: its member and its values."""
+        """What identifies a row of the state."""
         return (MEMBER, *self.groups)
 
     def _of_grouping(self, number: int, batches: Sequence[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -124,7 +126,7 @@ class Fragments:
         return read
 
 
-def merge_groups(rows: pa.RecordBatch, keys: Sequence[str], parts: Sequence[Part]) -> pa.RecordBatch:
+def merge_groups(rows: pa.RecordBatch, keys: Sequence[str], parts: Sequence[Part | OncePart]) -> pa.RecordBatch:
     """Parts of groups with one row for each group; the other columns must be those of ``Fragments.layout``."""
     if not rows.num_rows:
         return rows
@@ -145,7 +147,7 @@ def merged_state(plan: GroupedPlan, rows: pa.RecordBatch, whole: bool) -> pa.Rec
         whole: whether these are all rows of the state. If so, groups without rows go too; in a part of the state the
             changes of a group may cancel in the number of rows and not in a sum.
     """
-    merged = merge_groups(of_members(plan, rows), tuple(plan.keys), plan.parts)
+    merged = merge_groups(of_members(plan, rows), tuple(plan.state_keys), plan.state_parts)
     if not whole or not merged.num_rows:
         return merged
     live = [pc.not_equal(pc.fill_null(merged.column(name), 0), 0) for name in plan.counts]

@@ -7,6 +7,7 @@ leaves with weight -1, its new row enters with weight 1, and where both are equa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,9 +15,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.engine.operators.fragments import Fragments
+from workbench.engine.operators.group_values import GroupValues
 from workbench.engine.operators.state_lookup import ROWS, KeyedLookup
 from workbench.engine.operators.statistics import copies, value
-from workbench.engine.physical.aggregate_plan import GroupedPlan
+from workbench.engine.operators.value_counts import ChangedValues
+from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
+from workbench.engine.physical.value_statistics import VALUES
 from workbench.engine.spark.arrow_tasks import Batches
 from workbench.engine.storage.grouping import Positions, not_distinct
 from workbench.engine.storage.job_input import JobInput
@@ -71,16 +75,23 @@ class StateUpdate:
 
     def __call__(self, batches: Batches) -> Batches:
         """The change of the operator's rows; every task must have all fragments of its groups."""
-        dirty = Fragments.of(self.plan).dirty_groups(list(batches))
+        dirty, values = ChangedValues.split(self.plan, Fragments.of(self.plan).dirty_groups(list(batches)))
+        dirty = self._with_once(dirty, values)
         writer = SegmentWriter(self.folder, self.job_input.task_mark())
-        writer.add(dirty)
+        for rows in (dirty, *([] if values is None else [values.rows])):
+            writer.add(rows)
         writer.close()
-        if self.stored is None or self.stored.state is None:
+        if self._state is None:
             groups = self._with_empty_groups(dirty)
         else:
-            groups = self._merged(dirty, self.stored.state, self._looked_up(0))
-        rows = self._change(groups)
+            groups = self._merged(dirty, self._state, self._looked_up(0))
+        rows = self._change(groups, values)
         yield from (rows.slice(first, ROWS) for first in range(0, rows.num_rows, ROWS))
+
+    @property
+    def _state(self) -> Scan | None:
+        """What is read of the state; ``None`` while the operator is hydrated."""
+        return None if self.stored is None else self.stored.state
 
     @property
     def _values(self) -> list[str]:
@@ -96,8 +107,23 @@ class StateUpdate:
         if self.plan.groups:
             return dirty
         missing = sorted({*self.plan.members}.difference(dirty.column(MEMBER).to_pylist()))
-        empty = pa.RecordBatch.from_pydict({MEMBER: pa.array(missing, pa.int64())})
+        marks = {name: pa.array([0] * len(missing), pa.int64()) for name in (VALUES,) if self.plan.counted}
+        empty = pa.RecordBatch.from_pydict({MEMBER: pa.array(missing, pa.int64()), **marks})
         return pa.concat_batches([dirty, conform(empty, dirty.schema)])
+
+    def _with_once(self, dirty: pa.RecordBatch, values: ChangedValues | None) -> pa.RecordBatch:
+        """The dirty groups with the change of the parts that take each value once."""
+        if values is None or not self.plan.once:
+            return dirty
+        before = np.zeros(values.rows.num_rows, dtype=np.int64)
+        if self._state is not None:
+            after = self._merged(values.rows, self._state, self._looked_up(0))
+            before = after.column(LIVE).to_numpy() - values.counts
+        for part in self.plan.once:
+            own = np.flatnonzero(values.rows.column(VALUES).to_numpy() == part.of.number)
+            change = values.of(part.of).once(part, before[own], dirty.num_rows)
+            dirty = dirty.set_column(dirty.schema.get_field_index(part.name), dirty.schema.field(part.name), change)
+        return dirty
 
     def _merged(self, dirty: pa.RecordBatch, scan: Scan, state: Run) -> pa.RecordBatch:
         """The dirty groups with their parts after the batch: those before it and their change."""
@@ -109,18 +135,35 @@ class StateUpdate:
         order = np.argsort(group, kind="stable")
         together = pa.concat_batches(found).take(pa.array(order))
         cells = Cells.of_one_reader(np.searchsorted(group[order], positions[0]), len(group))
-        columns = {name: dirty.column(name) for name in self.plan.keys}
-        for part in self.plan.parts:
+        columns = {name: dirty.column(name) for name in self.plan.state_keys}
+        for part in self.plan.state_parts:
             columns[part.name] = cells.reduce(together.column(part.name), part.combine, cells.every)
         return pa.RecordBatch.from_pydict(columns)
 
-    def _change(self, groups: pa.RecordBatch) -> pa.RecordBatch:
+    def _after(
+        self, groups: pa.RecordBatch, changed: ChangedValues | None, types: Sequence[pa.DataType]
+    ) -> pa.RecordBatch:
+        """The statistics of groups whose parts are merged."""
+        values: dict[str, GroupValues] = {}
+        if changed is not None:
+            stored = () if self._state is None else self._looked_up(0)
+            values = {
+                of.column: GroupValues(self.plan, of, groups, changed.of(of), self._state, stored)
+                for of in self.plan.counted
+            }
+        columns = []
+        for name, type_ in zip(self._values, types, strict=True):
+            if name in self.plan.from_values:
+                statistic = self.plan.from_values[name]
+                columns.append(values[statistic.of.column].statistic(statistic).cast(type_))
+            else:
+                columns.append(value(self.plan.finals[name], groups).cast(type_))
+        return pa.RecordBatch.from_arrays(columns, names=self._values)
+
+    def _change(self, groups: pa.RecordBatch, changed: ChangedValues | None) -> pa.RecordBatch:
         """The change of the rows of groups whose parts are merged."""
         schema = pa.schema([Layout(self.produced).arrow.field(name) for name in (*self.produced, WEIGHT)])
-        after = pa.RecordBatch.from_arrays(
-            [value(self.plan.finals[name], groups).cast(schema.field(name).type) for name in self._values],
-            schema=pa.schema([schema.field(name) for name in self._values]),
-        )
+        after = self._after(groups, changed, [schema.field(name).type for name in self._values])
         there, present = copies(self.plan, groups), np.zeros(groups.num_rows, dtype=np.int64)
         if self.stored is not None:
             before, present = self._before(groups, self.stored.rows, self._looked_up(1))

@@ -85,7 +85,7 @@ def additive(name: str, statistic: AggregateCall, monotone: bool) -> Additive | 
             return Additive((_count(name, _present(argument)),), Final(name, INTEGER, zero=True))
         case "total", (argument,):
             return Additive((_sum(name, argument),), Final(name, INTEGER, zero=True))
-        case "sum", (argument,) if _adds_up(argument.type, monotone):
+        case "sum", (argument,) if adds_up(argument.type, monotone):
             count = _count(f"{name}_n", _present(argument))
             return Additive((_sum(name, argument), count), Final(name, statistic.type, count.name))
         case ("min" | "max") as function, (argument,) if monotone:
@@ -95,7 +95,7 @@ def additive(name: str, statistic: AggregateCall, monotone: bool) -> Additive | 
             return None
 
 
-def _adds_up(type_: DataType, monotone: bool) -> bool:
+def adds_up(type_: DataType, monotone: bool) -> bool:
     """Whether a sum of values times their weights is exact.
 
     Floats do not cancel exactly. Of a product of many digits Spark cuts those after the sixth behind the point.

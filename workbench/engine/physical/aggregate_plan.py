@@ -10,12 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from workbench.engine.physical.accumulators import OVER_NOTHING, Additive, Final, Part, additive, holistic, over_rows
+from workbench.engine.physical.value_statistics import VALUES, CountedValues, OfValues, Once, OncePart, by_values
 from workbench.engine.storage.layout import BRANCH, GROUPING_SET, MEMBER, WEIGHT
 from workbench.engine.storage.lineage import WORD_BITS
 from workbench.engine.storage.scan import Readers
 from workbench.network.nodes import Aggregate, SetOperation, SetOperator
 from workbench.network.projection import Columns, columns_of, read_by_aggregate
-from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, column_name
+from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Expression, column_name
 from workbench.sql.algebra.types import INTEGER, DataType, Kind
 from workbench.sql.windows.stream_time import is_session
 
@@ -54,7 +55,7 @@ class GroupedPlan:
     Attributes:
         groups: group columns and their types.
         branches: the inputs.
-        parts: the columns that the state has beside the keys.
+        parts: the columns that the state has beside the keys, as far as they are computed from the changed rows.
         finals: output columns that are computed from merged parts.
         copies: how often a group's row comes out by the rows of each branch, as of a set operator; the row of an
             aggregate's group comes out once where there are any, as of UNION. ``None``: it is always there, once.
@@ -64,6 +65,9 @@ class GroupedPlan:
         inexact: output columns of type DOUBLE: their value depends on the order in which rows are added up.
         sessions: by what the rows of a group are divided once more.
         sets: the members that group alike, for each grouping; empty where all do.
+        counted: the expressions whose values are counted in each group.
+        once: columns of the state that follow from the values that come into a group or leave it.
+        from_values: output columns that are computed from all values of a group.
     """
 
     groups: Mapping[str, DataType]
@@ -77,6 +81,9 @@ class GroupedPlan:
     inexact: frozenset[str] = frozenset()
     sessions: Sessions | None = None
     sets: tuple[frozenset[int], ...] = ()
+    counted: tuple[CountedValues, ...] = ()
+    once: tuple[OncePart, ...] = ()
+    from_values: Mapping[str, OfValues] = field(default_factory=dict)
 
     def readers(self, branch: int) -> tuple[Readers, ...]:
         """For each grouping its members, and the bits of the nodes that they read of a branch."""
@@ -105,8 +112,18 @@ class GroupedPlan:
 
     @property
     def keys(self) -> Columns:
-        """The columns that identify a row of the state: member and group."""
+        """The columns that identify a group: member, and the groups of the query."""
         return {MEMBER: INTEGER, **self.groups}
+
+    @property
+    def value_keys(self) -> Columns:
+        """The columns that identify a value in a group: which expression it is of, and what it is."""
+        return {VALUES: INTEGER, **{of.column: of.type for of in self.counted}} if self.counted else {}
+
+    @property
+    def state_keys(self) -> Columns:
+        """The columns that identify a row of the state."""
+        return {**self.keys, **self.value_keys}
 
     @property
     def members(self) -> tuple[int, ...]:
@@ -125,7 +142,12 @@ class GroupedPlan:
     @property
     def state_columns(self) -> Columns:
         """Columns of the state: keys and parts."""
-        return {**self.keys, **{part.name: part.type for part in self.parts}}
+        return {**self.state_keys, **{part.name: part.type for part in self.state_parts}}
+
+    @property
+    def state_parts(self) -> tuple[Part | OncePart, ...]:
+        """All columns of the state beside its keys."""
+        return (*self.parts, *self.once)
 
 
 def plan_aggregate(node: Aggregate, produced: Columns, monotone: bool, incremental: bool = True) -> GroupedPlan:
@@ -144,7 +166,10 @@ def plan_aggregate(node: Aggregate, produced: Columns, monotone: bool, increment
     sql = {column_name(group): over_rows(node.direct_group(group)) for group in plain}
     parts = {LIVE: Part(LIVE, INTEGER, f"sum({WEIGHT})")}
     finals: dict[str, Final] = {}
+    once: dict[str, OncePart] = {}
+    from_values: dict[str, OfValues] = {}
     from_rows: dict[str, str] = {}
+    with_rows = sessions is not None or not incremental or not _needs_no_rows(node, monotone)
     over_nothing: dict[str, str] = {}
     inexact: set[str] = set()
     for statistic in sorted(node.statistics, key=column_name):
@@ -154,10 +179,15 @@ def plan_aggregate(node: Aggregate, produced: Columns, monotone: bool, increment
         if statistic.type.kind is Kind.DOUBLE:
             inexact.add(name)
         direct = node.direct_statistic(statistic)
-        match additive(name, direct, monotone) if incremental and sessions is None else None:
+        match _maintained(name, direct, monotone, with_rows) if incremental and sessions is None else None:
             case Additive(own, final):
                 parts.update((part.name, part) for part in own)
                 finals[name] = final
+            case Once(own_once, final):
+                once.update((part.name, part) for part in own_once)
+                finals[name] = final
+            case OfValues() as statistic_of_values:
+                from_values[name] = statistic_of_values
             case None:
                 from_rows[name] = holistic(direct)
                 if direct.function in OVER_NOTHING:
@@ -176,21 +206,43 @@ def plan_aggregate(node: Aggregate, produced: Columns, monotone: bool, increment
         over_nothing=over_nothing,
         inexact=frozenset(inexact),
         sessions=sessions,
+        counted=_counted([*(part.of for part in once.values()), *(s.of for s in from_values.values())]),
+        once=tuple(once.values()),
+        from_values=from_values,
     )
 
 
+def _maintained(
+    name: str, statistic: AggregateCall, monotone: bool, with_rows: bool
+) -> Additive | Once | OfValues | None:
+    """How a statistic is kept in the state; ``None`` where it is computed from rows.
+
+    Args:
+        name: of the statistic.
+        statistic: over the parent's columns.
+        monotone: whether the parent retracts nothing.
+        with_rows: whether the rows of the dirty groups are read anyway: then counting values saves nothing.
+    """
+    return additive(name, statistic, monotone) or (None if with_rows else by_values(statistic))
+
+
+def _needs_no_rows(node: Aggregate, monotone: bool) -> bool:
+    """Whether every statistic of an aggregate is additive, or follows from counts of values."""
+    return all(_maintained("", node.direct_statistic(s), monotone, with_rows=False) for s in node.statistics)
+
+
+def _counted(values: Iterable[CountedValues]) -> tuple[CountedValues, ...]:
+    return tuple({of.column: of for of in sorted(values, key=lambda of: of.column)}.values())
+
+
 def has_mergeable_state(node: Aggregate, monotone: bool) -> bool:
-    """Whether an aggregate has groups, and only statistics that are merged from stored parts.
+    """Whether an aggregate has groups, and only statistics that are kept in its state.
 
     Args:
         node: the aggregate.
         monotone: whether the parent retracts nothing.
     """
-    return (
-        bool(node.groups)
-        and not any(is_session(group) for group in node.groups)
-        and all(additive("", node.direct_statistic(statistic), monotone) for statistic in node.statistics)
-    )
+    return bool(node.groups) and not any(is_session(group) for group in node.groups) and _needs_no_rows(node, monotone)
 
 
 def fused_groupings(plans: Sequence[tuple[GroupedPlan, Set[int]]]) -> GroupedPlan:

@@ -140,7 +140,12 @@ def one_match(
 
 def count_candidates(segment: str, key: Key, ranges: KeyRanges) -> int:
     """How many pairs ``candidates`` would find."""
-    return int(_matches(segment, key, ranges)[1].sum())
+    return int(candidates_of_each(segment, key, ranges).sum())
+
+
+def candidates_of_each(segment: str, key: Key, ranges: KeyRanges) -> Positions:
+    """How many of these pairs there are for each position in ``ranges``."""
+    return _matches(segment, key, ranges)[1]
 
 
 def value_hashes(column: pa.Array) -> Hashes:

@@ -9,7 +9,7 @@ number of all rows.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -41,13 +41,31 @@ def sorted_index(segment: str, key: str, make: Callable[[], Entries]) -> Entries
         key: names the index among the segment's indexes.
         make: gives its entries, in any order, when the index is not there yet.
     """
+
+    def ordered() -> Entries:
+        keys, rows = make()
+        order = np.argsort(keys, kind="stable")
+        return keys[order], rows[order]
+
+    keys, rows = index_columns(segment, key, ordered)
+    return keys, rows
+
+
+def index_columns(segment: str, key: str, make: Callable[[], Sequence[npt.NDArray[Any]]]) -> list[npt.NDArray[Any]]:
+    """The columns of a segment's index: arrays of one length, as they were made.
+
+    Args:
+        segment: its path.
+        key: names the index among the segment's indexes.
+        make: gives the columns when the index is not there yet.
+    """
     file = f"{os.path.splitext(segment)[0]}.{_name(key)}.index"
     try:
-        entries = MAPPED.batch(file)
+        index = MAPPED.batch(file)
     except FileNotFoundError:
-        _write(Path(file), *make())
-        entries = MAPPED.batch(file)
-    return entries.column(0).to_numpy(), entries.column(1).to_numpy()
+        _write(Path(file), make())
+        index = MAPPED.batch(file)
+    return [column.to_numpy() for column in index.columns]
 
 
 def rows_within(segment: str, column: str, intervals: Iterable[Interval]) -> Positions:
@@ -97,9 +115,8 @@ def _name(key: str) -> str:
     return sha256(key.encode()).hexdigest()[:16]
 
 
-def _write(file: Path, keys: npt.NDArray[Any], rows: Positions) -> None:
-    order = np.argsort(keys, kind="stable")
-    entries = pa.RecordBatch.from_arrays([pa.array(keys[order]), pa.array(rows[order])], names=["key", "row"])
+def _write(file: Path, columns: Sequence[npt.NDArray[Any]]) -> None:
+    index = pa.RecordBatch.from_arrays(list(map(pa.array, columns)), names=[str(at) for at in range(len(columns))])
     # Two tasks may write the same index at a time; both write the same bytes, and the last one stays.
-    with replacing(file) as out, pa.ipc.new_file(out, entries.schema) as writer:
-        writer.write_batch(entries)
+    with replacing(file) as out, pa.ipc.new_file(out, index.schema) as writer:
+        writer.write_batch(index)

@@ -1,0 +1,131 @@
+"""Values at a place, looked up in runs, against all values sorted; whatever was added and taken back."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from workbench.engine.operators import group_values
+from workbench.engine.operators.group_values import GroupValues
+from workbench.engine.operators.value_counts import ChangedValues
+from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan, plan_aggregate
+from workbench.engine.physical.value_statistics import VALUES, OfValues
+from workbench.engine.storage.layout import MEMBER, Layout, conform
+from workbench.engine.storage.rank_index import RankKey, SortedRun, is_ranked
+from workbench.engine.storage.scan import Scan
+from workbench.engine.storage.segments import write_segments
+from workbench.network.nodes import Aggregate, Read
+from workbench.sql.algebra.expressions import AggregateCall, Column, column_name
+from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, STRING, DataType, decimal
+
+GROUPS = ["a", None, "c", "never"]
+FUNCTIONS = ("min", "max", "mode", "median")
+
+
+def plan_of(type_: DataType) -> GroupedPlan:
+    statistics = [AggregateCall(function, (Column("v", type_),), type_) for function in FUNCTIONS]
+    node = Aggregate(Read("F1"), (Column("g", STRING),), frozenset(statistics), "F1")
+    return plan_aggregate(node, {"g": STRING, **{column_name(s): s.type for s in statistics}}, monotone=False)
+
+
+class Stored:
+    """A state that grows by runs, and the values that it stands for."""
+
+    def __init__(self, plan: GroupedPlan, folder: Path) -> None:
+        self.plan, self.folder, self.layout = plan, folder, Layout(plan.state_columns)
+        (self.of,) = plan.counted
+        self.left: list[Counter[Any]] = [Counter() for _ in GROUPS]
+        self.segments: tuple[Any, ...] = ()
+
+    def change(self, pick: Any, chosen: random.Random, times: int) -> pa.RecordBatch:
+        """Some changes of counts, as rows of the state."""
+        changes: Counter[tuple[int, Any]] = Counter()
+        for _ in range(times):
+            group, value = chosen.randrange(len(GROUPS) - 1), pick(chosen)
+            if chosen.random() < 0.4 and self.left[group]:
+                value = chosen.choice(sorted(self.left[group]))
+                change = -chosen.randrange(1, self.left[group][value] + 1)
+            else:
+                change = chosen.randrange(1, 3)
+            self.left[group] = +(self.left[group] + Counter({value: change})) if change > 0 else self.left[group]
+            if change < 0:
+                self.left[group][value] += change
+                self.left[group] = +self.left[group]
+            changes[group, value] += change
+        moved = [(group, value, n) for (group, value), n in changes.items() if n]
+        columns = {
+            MEMBER: [1] * len(moved),
+            "g": [GROUPS[group] for group, _, _ in moved],
+            VALUES: [self.of.number] * len(moved),
+            self.of.column: [value for _, value, _ in moved],
+            LIVE: [n for _, _, n in moved],
+        }
+        arrays = [pa.array(values, self.layout.arrow.field(name).type) for name, values in columns.items()]
+        return conform(pa.RecordBatch.from_arrays(arrays, names=list(columns)), self.layout.arrow)
+
+    def keep(self, rows: pa.RecordBatch) -> None:
+        self.segments += write_segments(pa.Table.from_batches([rows]), self.folder)
+
+    def values(self, last: pa.RecordBatch) -> GroupValues:
+        """The dirty groups are all of them; the last change is not stored yet."""
+        keys = {MEMBER: [1] * len(GROUPS), "g": GROUPS, VALUES: [0] * len(GROUPS)}
+        arrays = [pa.array(values, self.layout.arrow.field(name).type) for name, values in keys.items()]
+        dirty = conform(pa.RecordBatch.from_arrays(arrays, names=list(keys)), self.layout.arrow)
+        group = np.array([GROUPS.index(name) for name in last.column("g").to_pylist()], dtype=np.int64)
+        scan = Scan.of(self.layout, tuple(self.plan.state_columns), tuple(self.plan.state_keys), None)
+        return GroupValues(self.plan, self.of, dirty, ChangedValues(last, group), scan, self.segments)
+
+
+PICKS = [
+    (INTEGER, lambda r: r.randrange(-40, 40)),
+    (DOUBLE, lambda r: r.choice([0.0, 1.5, -2.25, 1e150, 1e-300]) * r.choice([1, 3])),
+    (DATE, lambda r: date(1500 + r.randrange(900), 1, 1 + r.randrange(9))),
+    (decimal(18, 2), lambda r: Decimal(r.randrange(-999, 999)).scaleb(-2)),
+]
+
+
+@pytest.mark.parametrize(("type_", "pick"), PICKS)
+@pytest.mark.parametrize("large", [0, 30, 10**9])
+def test_what_is_looked_up_is_what_stands_there_in_order(
+    type_: DataType, pick: Any, large: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(group_values, "LARGE", large)
+    plan = plan_of(type_)
+    stored, chosen = Stored(plan, tmp_path), random.Random(large)
+    for _ in range(5):
+        stored.keep(stored.change(pick, chosen, 120))
+    values = stored.values(stored.change(pick, chosen, 40))
+    assert bool(values._ranked) == (large < 10**9)
+    for function, expected in (("min", min), ("max", max)):
+        found = values.statistic(OfValues(function, stored.of, type_)).to_pylist()
+        assert found == [expected(counter, default=None) for counter in stored.left]
+    if type_ == DOUBLE:
+        for fraction in (0.0, 0.33, 0.5, 1.0):
+            found = values.statistic(OfValues("percentile", stored.of, DOUBLE, fraction)).to_pylist()
+            for value, counter in zip(found, stored.left, strict=True):
+                bag = np.array(sorted(counter.elements()))
+                with np.errstate(invalid="ignore"):
+                    expected_value = np.percentile(bag, fraction * 100) if len(bag) else None
+                assert value == pytest.approx(expected_value, nan_ok=True)
+
+
+def test_what_64_bits_cannot_order_is_not_looked_up_by_rank() -> None:
+    assert not is_ranked(STRING) and not is_ranked(decimal(38, 2))
+    assert is_ranked(INTEGER) and is_ranked(DOUBLE) and is_ranked(DATE)
+
+
+def test_groups_of_one_hash_are_not_ranked(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = pa.RecordBatch.from_pydict({"g": ["x", "y"], "v": [1, 2], "n": [1, 1]})
+    key = RankKey(("g",), "v", "n")
+    assert SortedRun.of_rows(rows, key) is not None
+    zeros = (np.zeros(2, dtype=np.uint64), np.ones(2, dtype=bool))
+    monkeypatch.setattr("workbench.engine.storage.rank_index.key_hashes", lambda columns, nulls: zeros)
+    assert SortedRun.of_rows(rows, key) is None

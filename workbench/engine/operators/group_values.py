@@ -1,0 +1,145 @@
+"""The values of dirty groups after a batch: those that are stored, and the change.
+
+The values of a small group are read, sorted and counted through, for all small groups together. A value at a place in
+the order of a large group is found by ranks, which takes the logarithm of its size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from workbench.engine.operators.state_lookup import KeyedLookup
+from workbench.engine.operators.value_counts import ChangedValues, Counts, SortedValues, percentile
+from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
+from workbench.engine.physical.value_statistics import VALUES, CountedValues, OfValues
+from workbench.engine.storage.grouping import Positions
+from workbench.engine.storage.key_index import Hashes, Key, KeyRanges, candidates_of_each, key_hashes
+from workbench.engine.storage.rank_index import RankedGroup, RankKey, SortedRun, is_ranked
+from workbench.engine.storage.scan import Scan
+from workbench.engine.storage.segments import Run
+
+LARGE = 4_096
+"""Stored changes of counts from which on a group is large: reading so many takes as long as some look-ups by rank."""
+
+_RANKS: Mapping[str, Callable[[int], int]] = {"min": lambda total: 0, "max": lambda total: total - 1}
+"""Statistics that are the value at one place in the order of the values, by their number."""
+_PERCENTILES = ("median", "percentile")
+
+
+@dataclass(frozen=True)
+class GroupValues:
+    """The values of one expression in the dirty groups.
+
+    Attributes:
+        plan: how the operator groups.
+        of: the expression.
+        dirty: the dirty groups.
+        changed: the values of theirs whose counts change.
+        state: what is read of the state; ``None`` while the operator is hydrated.
+        stored: the segments of the state.
+    """
+
+    plan: GroupedPlan
+    of: CountedValues
+    dirty: pa.RecordBatch
+    changed: ChangedValues
+    state: Scan | None
+    stored: Run
+
+    def statistic(self, statistic: OfValues) -> pa.Array:
+        """A statistic of each dirty group."""
+        if statistic.function not in (*_RANKS, *_PERCENTILES) or not self._ranked:
+            return self._sorted.statistic(statistic)
+        at = np.array(sorted(self._ranked), dtype=np.int64)
+        mask = np.zeros(self.dirty.num_rows, dtype=bool)
+        mask[at] = True
+        small = self._sorted_small.statistic(statistic)
+        return pc.replace_with_mask(small, pa.array(mask), self._by_rank(statistic, at).cast(small.type))
+
+    def _by_rank(self, statistic: OfValues, at: Positions) -> pa.Array:
+        """A statistic of some large groups."""
+        groups = [self._ranked[int(group)] for group in at]
+        totals = np.array([group.total for group in groups], dtype=np.int64)
+        there = totals > 0
+        filled = [group for group in groups if group.total]
+
+        def value_at(ranks: Counts) -> npt.NDArray[np.float64]:
+            values = (group.value_at(int(rank)).as_py() for group, rank in zip(filled, ranks, strict=True))
+            return np.array(list(values), dtype=np.float64)
+
+        if statistic.function in _PERCENTILES:
+            numbers = np.zeros(len(at))
+            numbers[there] = percentile(totals[there], statistic.fraction, value_at)
+            return pa.array(numbers, mask=~there)
+        rank = _RANKS[statistic.function]
+        values = [group.value_at(rank(group.total)).as_py() if group.total else None for group in groups]
+        return pa.array(values, self.dirty.schema.field(self.of.column).type)
+
+    @cached_property
+    def _sorted(self) -> SortedValues:
+        return self._read(np.arange(self.dirty.num_rows))
+
+    @cached_property
+    def _sorted_small(self) -> SortedValues:
+        small = np.ones(self.dirty.num_rows, dtype=bool)
+        small[list(self._ranked)] = False
+        return self._read(np.flatnonzero(small))
+
+    def _read(self, chosen: Positions) -> SortedValues:
+        """The values of some groups in order."""
+        own = np.isin(self.changed.group, chosen)
+        rows = self.changed.rows.filter(pa.array(own))
+        pieces = [(rows.column(self.of.column), self.changed.group[own], self.changed.counts[own])]
+        if self.state is not None:
+            scan = replace(self.state, keys=self.state.keys[: len(self._key.columns)])
+            some = self._asked.take(pa.array(chosen))
+            for group, found, at in KeyedLookup(scan.key_columns, scan).pairs(some, self.stored):
+                taken = scan.take(found, at)
+                pieces.append((taken.column(self.of.column), chosen[group], taken.column(LIVE).to_numpy()))
+        return SortedValues.of(pieces, self.dirty.num_rows)
+
+    @property
+    def _key(self) -> RankKey:
+        return RankKey((*self.plan.keys, VALUES), self.of.column, LIVE)
+
+    @cached_property
+    def _asked(self) -> pa.RecordBatch:
+        """The dirty groups as their values are found: with the number of the expression."""
+        number = pa.array(np.full(self.dirty.num_rows, self.of.number))
+        return self.dirty.set_column(self.dirty.schema.get_field_index(VALUES), VALUES, number)
+
+    @cached_property
+    def _hashes(self) -> Hashes:
+        return key_hashes([self._asked.column(name) for name in self._key.columns], nulls=True)[0]
+
+    @cached_property
+    def _ranked(self) -> Mapping[int, RankedGroup]:
+        """The large groups, by position."""
+        if self.state is None or not is_ranked(self.of.type):
+            return {}
+        key, ranges = Key(self._key.columns, nulls=True), KeyRanges.equal(self._hashes)
+        sizes = sum(
+            (candidates_of_each(segment.path, key, ranges) for segment in self.stored),
+            start=np.zeros(self.dirty.num_rows, dtype=np.int64),
+        )
+        large = np.flatnonzero(sizes > LARGE)
+        if not len(large):
+            return {}
+        stored = [SortedRun.of_segment(segment.path, self._key) for segment in self.stored]
+        runs = [run for run in (*stored, SortedRun.of_rows(self.changed.rows, self._key)) if run is not None]
+        if len(runs) <= len(stored):  # two groups of one hash somewhere
+            return {}
+        slices = [run.slices(self._hashes[large]) for run in runs]
+        return {
+            int(group): RankedGroup(
+                tuple((run, int(low[at]), int(high[at])) for run, (low, high) in zip(runs, slices, strict=True))
+            )
+            for at, group in enumerate(large)
+        }

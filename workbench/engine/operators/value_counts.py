@@ -1,0 +1,218 @@
+"""Counts of the values of groups: which values come into a group or leave it, and statistics over all of them.
+
+The state of a group has a row for each value of an expression that is counted there (``physical.value_statistics``).
+The change of these rows comes with the fragments of the group, in the same task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from workbench.engine.operators.statistics import narrowed
+from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
+from workbench.engine.physical.value_statistics import VALUES, CountedValues, OfValues, OncePart
+from workbench.engine.storage.grouping import Positions, group_rows, normalized, not_distinct
+from workbench.engine.storage.reduction import Cells, Combine
+from workbench.streams.arrow_types import to_arrow
+
+Counts = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class ChangedValues:
+    """The values of dirty groups whose count changes.
+
+    Attributes:
+        rows: of the state, one for each value.
+        group: the position of each value's group among the dirty groups.
+    """
+
+    rows: pa.RecordBatch
+    group: Positions
+
+    @staticmethod
+    def split(plan: GroupedPlan, dirty: pa.RecordBatch) -> tuple[pa.RecordBatch, ChangedValues | None]:
+        """The rows of groups, and those of the values in them; ``None`` where no values are counted."""
+        if not plan.counted:
+            return dirty, None
+        of_group = dirty.column(VALUES).to_numpy() == 0
+        at, values = np.flatnonzero(of_group), np.flatnonzero(~of_group)
+        order, starts = group_rows([dirty.column(name) for name in plan.keys], dirty.num_rows)
+        number = np.empty(dirty.num_rows, dtype=np.int64)
+        number[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
+        position = np.empty(len(starts), dtype=np.int64)
+        position[number[at]] = np.arange(len(at))
+        return dirty.take(pa.array(at)), ChangedValues(dirty.take(pa.array(values)), position[number[values]])
+
+    @property
+    def counts(self) -> Counts:
+        """By how much each count changes."""
+        return _counts(self.rows)
+
+    def of(self, values: CountedValues) -> ChangedValues:
+        """Those of one expression."""
+        own = np.flatnonzero(self.rows.column(VALUES).to_numpy() == values.number)
+        return ChangedValues(self.rows.take(pa.array(own)), self.group[own])
+
+    def once(self, part: OncePart, before: Counts, groups: int) -> pa.Array:
+        """The change of a part that takes each value once.
+
+        Args:
+            part: which one; these are the values that it is of.
+            before: how often each value was in its group.
+            groups: how many dirty groups there are.
+        """
+        change = (before + self.counts > 0).astype(np.int64) - (before > 0)
+        if not part.summed:
+            return pa.array(np.bincount(self.group, change, groups).astype(np.int64))
+        wide = self.rows.column(part.of.column).cast(to_arrow(part.type))
+        signed = pc.if_else(pa.array(change < 0), pc.negate(wide), wide)
+        moving = np.flatnonzero(change)
+        moving = moving[np.argsort(self.group[moving], kind="stable")]
+        owner = self.group[moving]
+        starts = np.flatnonzero(np.diff(owner, prepend=-1))
+        cells = Cells.of_one_reader(starts, len(moving))
+        place = np.full(groups, -1, dtype=np.int64)
+        place[owner[starts]] = np.arange(len(starts))
+        sums = cells.reduce(signed.take(pa.array(moving)), Combine.SUM, cells.every) if len(moving) else signed[:0]
+        return sums.take(pa.array(place, mask=place < 0))
+
+
+@dataclass(frozen=True)
+class SortedValues:
+    """The values of groups in order, group by group, and how often each is there; no count is 0.
+
+    Attributes:
+        values: NaN is the largest number.
+        group: the position of each value's group.
+        counts: how often the group has the value.
+        groups: how many groups there are.
+    """
+
+    values: pa.Array
+    group: Positions
+    counts: Counts
+    groups: int
+
+    @staticmethod
+    def of(pieces: Sequence[tuple[pa.Array, Positions, Counts]], groups: int) -> SortedValues:
+        """Values from several changes of counts: values, groups and counts of each."""
+        values = normalized(pa.concat_arrays([piece[0] for piece in pieces]))
+        group = np.concatenate([piece[1] for piece in pieces])
+        counts = np.concatenate([piece[2] for piece in pieces])
+        table = pa.table({"group": pa.array(group), "value": values})
+        order = pc.sort_indices(table, [("group", "ascending"), ("value", "ascending")])
+        values, at = values.take(order), order.to_numpy()
+        group, counts = group[at], counts[at]
+        if len(at):
+            new = np.ones(len(at), dtype=bool)
+            new[1:] = (group[1:] != group[:-1]) | ~not_distinct(values[1:], values[:-1])
+            starts = np.flatnonzero(new)
+            counts = np.add.reduceat(counts, starts)
+            left = starts[counts > 0]
+            values, group, counts = values.take(pa.array(left)), group[left], counts[counts > 0]
+        return SortedValues(values, group, counts, groups)
+
+    def statistic(self, statistic: OfValues) -> pa.Array:
+        """A statistic of each group; NULL of a group without values."""
+        each = SortedValues(self.values, self.group, np.ones_like(self.counts), self.groups)
+        own = each if statistic.distinct else self
+        match statistic.function:
+            case "min":
+                result = own._taken(own._first)
+            case "max":
+                result = own._taken(np.append(own._first[1:], len(own.group)) - 1)
+            case "mode":
+                result = own._taken(own._most_frequent())
+            case "median" | "percentile":
+                result = own._percentile(statistic.fraction)
+            case "sum":
+                result = own._numbers(own._sums(own._floats))
+            case _:
+                result = own._variance(statistic.function)
+        return narrowed(result, to_arrow(statistic.type))
+
+    @property
+    def _first(self) -> Positions:
+        """Where the values of each group that has some begin."""
+        return np.flatnonzero(np.diff(self.group, prepend=-1))
+
+    @property
+    def _totals(self) -> Counts:
+        """How many values each group has, equal ones counted."""
+        totals = np.zeros(self.groups, dtype=np.int64)
+        np.add.at(totals, self.group, self.counts)
+        return totals
+
+    @property
+    def _floats(self) -> npt.NDArray[np.float64]:
+        return np.asarray(self.values.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+    def _sums(self, numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """The sum of each group, a number for each value being taken as often as the value is there."""
+        return np.bincount(self.group, numbers * self.counts, self.groups).astype(np.float64)
+
+    def _taken(self, at: Positions) -> pa.Array:
+        """For each group the value at a position; there is one for each group that has values."""
+        place = np.full(self.groups, -1, dtype=np.int64)
+        place[self.group[self._first]] = at
+        return self.values.take(pa.array(place, mask=place < 0))
+
+    def _numbers(self, numbers: npt.NDArray[np.float64]) -> pa.Array:
+        return pa.array(numbers, mask=self._totals == 0)
+
+    def _most_frequent(self) -> Positions:
+        """Of equally frequent values the smallest, so that the answer does not depend on the order of rows."""
+        order = np.lexsort((np.arange(len(self.group)), -self.counts, self.group))
+        return order[self._first]
+
+    def _percentile(self, fraction: float) -> pa.Array:
+        """The percentile of each group."""
+        totals, through = self._totals, np.cumsum(self.counts)
+        before = np.cumsum(totals) - totals
+        if not len(self.group):
+            return pa.nulls(self.groups, pa.float64())
+        last = len(self.group) - 1
+
+        def value_at(rank: Counts) -> npt.NDArray[np.float64]:
+            return self._floats[np.minimum(np.searchsorted(through, before + rank, side="right"), last)]
+
+        return self._numbers(percentile(np.maximum(totals, 1), fraction, value_at))
+
+    def _variance(self, function: str) -> pa.Array:
+        """Of two passes over the values, since a difference of sums of squares loses its digits."""
+        totals = self._totals.astype(np.float64)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mean = self._sums(self._floats) / totals
+            divisor = totals - 1 if function.endswith("samp") else totals
+            variance = self._sums((self._floats - mean[self.group]) ** 2) / divisor
+            result = np.sqrt(variance) if function.startswith("stddev") else variance
+        return pa.array(result, mask=divisor <= 0)
+
+
+def percentile(
+    totals: Counts, fraction: float, value_at: Callable[[Counts], npt.NDArray[np.float64]]
+) -> npt.NDArray[np.float64]:
+    """Percentiles as Spark computes them: linear between the two nearest values.
+
+    Args:
+        totals: how many values each group has, at least one.
+        fraction: from 0 to 1.
+        value_at: the value of each group that has a rank there, from 0.
+    """
+    position = (totals - 1) * fraction
+    low, high = np.floor(position), np.ceil(position)
+    at_low, at_high = value_at(low.astype(np.int64)), value_at(high.astype(np.int64))
+    with np.errstate(invalid="ignore"):
+        between = (high - position) * at_low + (position - low) * at_high
+    return np.where((low == high) | (at_low == at_high), at_low, between)
+
+
+def _counts(rows: pa.RecordBatch) -> Counts:
+    return np.asarray(rows.column(LIVE).fill_null(0).to_numpy(zero_copy_only=False))

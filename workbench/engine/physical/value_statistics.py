@@ -1,0 +1,123 @@
+"""Statistics that follow from the values of a group and how often each is there, without its rows.
+
+How often a value is in a group is a sum, so it is additive also where rows are retracted, and one count of each value
+serves all statistics of an expression: MEDIAN, PERCENTILE, MODE, those of DISTINCT values, MIN and MAX of retractable
+rows, and sums and variances of DOUBLE, which must not be added up and taken back. The state of a group has a row of
+its own for each value (``VALUES`` says of which expression it is), so a batch changes the values that it has.
+
+Source: counts of values are the auxiliary views that make such statistics self-maintainable (Palpanas, Sidle, Cochrane,
+Pirahesh, Incremental maintenance for non-distributive aggregate functions, VLDB 2002).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from workbench.engine.physical.accumulators import Final, adds_up, over_rows
+from workbench.engine.storage.reduction import Combine
+from workbench.sql.algebra.expressions import AggregateCall, Constant, Expression, digest, identity
+from workbench.sql.algebra.types import INTEGER, DataType, Kind, decimal
+
+VALUES = "_values"
+"""Column of a state: 0 in the row of a group; in the row of a value the number of the expression that it is of."""
+
+_DIGITS = 12
+"""Hexadecimal digits that tell expressions apart, as in the ids of nodes."""
+
+
+@dataclass(frozen=True)
+class CountedValues:
+    """An expression whose values are counted in every group; NULL is not counted.
+
+    Attributes:
+        number: what ``VALUES`` is in the rows of its values.
+        column: of the state, with the values.
+        type: of the values.
+        sql: the expression over the parent's rows.
+    """
+
+    number: int
+    column: str
+    type: DataType
+    sql: str
+
+    @staticmethod
+    def of(expression: Expression) -> CountedValues:
+        """The values of an expression over the parent's rows."""
+        key = digest(identity(expression), _DIGITS)
+        return CountedValues(int(key, 16), f"_value {key}", expression.type, over_rows(expression))
+
+
+@dataclass(frozen=True)
+class OncePart:
+    """A stored column of a group: the number or the sum of its values, each taken once.
+
+    It changes when a value comes into the group or leaves it.
+    """
+
+    name: str
+    type: DataType
+    of: CountedValues
+    summed: bool
+    combine: Combine = Combine.SUM
+
+
+@dataclass(frozen=True)
+class OfValues:
+    """A statistic that is computed from all values of a group, in their order.
+
+    Attributes:
+        function: ``median, percentile, mode, min, max, sum`` or a variance.
+        of: the values.
+        type: of the statistic.
+        fraction: of a percentile.
+        distinct: whether each value counts once.
+    """
+
+    function: str
+    of: CountedValues
+    type: DataType
+    fraction: float = 0.5
+    distinct: bool = False
+
+
+@dataclass(frozen=True)
+class Once:
+    """A statistic of DISTINCT values that is kept in parts of the group."""
+
+    parts: tuple[OncePart, ...]
+    final: Final
+
+
+def by_values(statistic: AggregateCall) -> OfValues | Once | None:
+    """The statistic from counts of values; ``None`` when these do not give it.
+
+    Example:
+        >>> from workbench.sql.algebra.expressions import Column
+        >>> by_values(AggregateCall("mode", (Column("bank", INTEGER),), INTEGER)).of.sql
+        '`bank`'
+    """
+    match statistic.function, statistic.arguments:
+        case "count", (argument,) if statistic.distinct:
+            count = _count_of(CountedValues.of(argument))
+            return Once((count,), Final(count.name, INTEGER, zero=True))
+        case "sum", (argument,) if statistic.distinct and adds_up(argument.type, monotone=False):
+            of = CountedValues.of(argument)
+            total = OncePart(f"{of.column} sum", decimal(38, argument.type.scale), of, summed=True)
+            return Once((total, _count_of(of)), Final(total.name, statistic.type, _count_of(of).name))
+        case (("sum" | "var_samp" | "var_pop" | "stddev_samp" | "stddev_pop"), (argument,)):
+            if argument.type.kind is not Kind.DOUBLE:
+                return None
+            of = CountedValues.of(argument)
+            return OfValues(statistic.function, of, statistic.type, distinct=statistic.distinct)
+        case (("median" | "mode" | "min" | "max"), (argument,)) if not statistic.distinct:
+            return OfValues(statistic.function, CountedValues.of(argument), statistic.type)
+        case "percentile", (argument, Constant(Decimal() as fraction)) if not statistic.distinct:
+            return OfValues("percentile", CountedValues.of(argument), statistic.type, float(fraction))
+        case _:
+            return None
+
+
+def _count_of(values: CountedValues) -> OncePart:
+    return OncePart(f"{values.column} count", INTEGER, values, summed=False)

@@ -1,0 +1,159 @@
+"""Ranks: the value at a place in the order of a group's values, found without reading the group.
+
+The counts of a group's values are spread over the runs of a relation, each of which has changes of some of them. An
+index of a segment has its rows by group and, within a group, by value, with the sum of the counts so far. So how many
+of the group's values are at most *v* is a binary search in each run, and the value at a place is found by searching for
+it among the values of all runs: the logarithm of the group's size in steps, whatever was added or taken back.
+
+Source: order statistics of dynamic data by counts over sorted runs, as in a Fenwick tree laid over an LSM tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from workbench.engine.storage.comparable import comparable
+from workbench.engine.storage.grouping import Positions, normalized, not_distinct
+from workbench.engine.storage.key_index import Hashes, key_hashes
+from workbench.engine.storage.segments import open_segment
+from workbench.engine.storage.sorted_index import index_columns
+from workbench.sql.algebra.types import DataType, Kind
+
+_DIGITS = 18
+"""Decimals of so many digits are told apart by 64-bit numbers."""
+
+Orders = npt.NDArray[np.generic]
+"""Values as 64-bit numbers that order as they do."""
+
+
+@dataclass(frozen=True)
+class RankKey:
+    """What is ranked within what.
+
+    Attributes:
+        columns: of a group.
+        value: the column whose values are in order; rows where it is NULL are not ranked.
+        count: the column with the change of how often a value is there.
+    """
+
+    columns: tuple[str, ...]
+    value: str
+    count: str
+
+
+def is_ranked(type_: DataType) -> bool:
+    """Whether values of a type are told apart and ordered by 64-bit numbers."""
+    return type_.kind is not Kind.STRING and (type_.kind is not Kind.DECIMAL or type_.precision <= _DIGITS)
+
+
+@dataclass(frozen=True)
+class SortedRun:
+    """Rows by group, and by value within a group.
+
+    Attributes:
+        hashes: of the groups; two groups of one hash cannot be told apart (``None`` is given instead of such a run).
+        orders: of the values.
+        through: the sum of the counts up to and with each row.
+        rows: where each row stands.
+        values: of the rows where they stand.
+    """
+
+    hashes: Hashes
+    orders: Orders
+    through: Positions
+    rows: Positions
+    values: pa.Array
+
+    @staticmethod
+    def of_segment(segment: str, key: RankKey) -> SortedRun | None:
+        """The rows of a segment; ``None`` where two of its groups have one hash."""
+        rows = open_segment(segment)
+        name = "\x00".join(("ranks", *key.columns, key.value, key.count))
+        hashes, orders, through, at = index_columns(segment, name, lambda: _sorted(rows, key))
+        collided = len(hashes) == 0 and pc.count(rows.column(key.value)).as_py() > 0
+        return None if collided else SortedRun(hashes, orders, through, at, rows.column(key.value))
+
+    @staticmethod
+    def of_rows(rows: pa.RecordBatch, key: RankKey) -> SortedRun | None:
+        """Rows that are in memory."""
+        hashes, orders, through, at = _sorted(rows, key)
+        return SortedRun(hashes, orders, through, at, rows.column(key.value)) if len(at) or not rows.num_rows else None
+
+    def slices(self, hashes: Hashes) -> tuple[Positions, Positions]:
+        """Where the rows of each group begin and end."""
+        return np.searchsorted(self.hashes, hashes, side="left"), np.searchsorted(self.hashes, hashes, side="right")
+
+
+@dataclass(frozen=True)
+class RankedGroup:
+    """One group: its part of each run."""
+
+    parts: tuple[tuple[SortedRun, int, int], ...]
+
+    @property
+    def total(self) -> int:
+        """How many values the group has, equal ones counted."""
+        return sum(self._count(run, first, after) for run, first, after in self.parts)
+
+    def value_at(self, rank: int) -> pa.Scalar:
+        """The value before which, in order, ``rank`` values stand.
+
+        Args:
+            rank: at least 0 and less than ``total``.
+        """
+        ranges = [(first, after) for _, first, after in self.parts]
+        found: pa.Scalar | None = None
+        while True:
+            widest = max(range(len(ranges)), key=lambda at: ranges[at][1] - ranges[at][0])
+            low, high = ranges[widest]
+            if low >= high:
+                break
+            run, middle = self.parts[widest][0], (low + high) // 2
+            pivot = run.orders[middle]
+            up_to = self._ends(ranges, pivot, "right")
+            if sum(self._count(r, first, end) for (r, first, _), end in zip(self.parts, up_to, strict=True)) > rank:
+                found = run.values[int(run.rows[middle])]
+                below = self._ends(ranges, pivot, "left")
+                ranges = [(first, end) for (first, _), end in zip(ranges, below, strict=True)]
+            else:
+                ranges = [(end, last) for (_, last), end in zip(ranges, up_to, strict=True)]
+        assert found is not None, f"no value has the rank {rank}"
+        return found
+
+    def _ends(self, ranges: Sequence[tuple[int, int]], pivot: np.generic, side: str) -> list[int]:
+        """In each run, where the values up to a pivot end, or those below it."""
+        return [
+            low + int(np.searchsorted(run.orders[low:high], pivot, side=side))  # type: ignore[call-overload]
+            for (run, _, _), (low, high) in zip(self.parts, ranges, strict=True)
+        ]
+
+    @staticmethod
+    def _count(run: SortedRun, first: int, end: int) -> int:
+        if end <= first:
+            return 0
+        return int(run.through[end - 1]) - (int(run.through[first - 1]) if first else 0)
+
+
+def _sorted(rows: pa.RecordBatch, key: RankKey) -> tuple[Hashes, Orders, Positions, Positions]:
+    """Hashes, orders, sums and positions of the rows with a value; none where two groups have one hash."""
+    at = np.flatnonzero(np.asarray(rows.column(key.value).is_valid()))
+    rows = rows.take(pa.array(at))
+    hashes, _ = key_hashes([rows.column(name) for name in key.columns], nulls=True)
+    orders = comparable(normalized(rows.column(key.value)))
+    order = np.lexsort((orders, hashes))
+    hashes, orders, through = hashes[order], orders[order], rows.column(key.count).to_numpy()[order]
+    if _collide(rows.take(pa.array(order)), hashes, key):
+        return hashes[:0], orders[:0], through[:0], at[:0]
+    return hashes, orders, np.cumsum(through), at[order]
+
+
+def _collide(rows: pa.RecordBatch, hashes: Hashes, key: RankKey) -> bool:
+    """Whether two neighbours of one hash are of different groups."""
+    same = hashes[1:] == hashes[:-1]
+    return any(not not_distinct(c[1:], c[:-1])[same].all() for c in (rows.column(name) for name in key.columns))
