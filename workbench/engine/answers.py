@@ -23,10 +23,10 @@ from workbench.engine.operators.window import extent
 from workbench.engine.read_window import changes_within, rows_within
 from workbench.engine.storage.changelog import ChangelogEntry
 from workbench.engine.storage.frames import run_writing, writing_plan
+from workbench.engine.storage.indexes.sorted_index import Extent
 from workbench.engine.storage.layout import BATCH, WEIGHT
 from workbench.engine.storage.lineage import WORD_BITS, has_bit, word_column
 from workbench.engine.storage.segments import Run, read_share
-from workbench.engine.storage.sorted_index import Extent
 from workbench.engine.tree import Tree
 from workbench.files.mapped import temporary_folder
 from workbench.network.network import QueryPlan

@@ -22,11 +22,11 @@ from workbench.engine.read_window import crossing
 from workbench.engine.selection import SCANNED, has_retractions, repeated, rows_with_any, summed
 from workbench.engine.storage.comparable import ASCENDING, in_order
 from workbench.engine.storage.grouping import normalized
+from workbench.engine.storage.indexes.sorted_index import within
 from workbench.engine.storage.layout import BATCH, WEIGHT, only
 from workbench.engine.storage.lineage import rows_with_bits, word_column
 from workbench.engine.storage.relation import Relation
 from workbench.engine.storage.segments import Run
-from workbench.engine.storage.sorted_index import within
 from workbench.errors import QueryError
 from workbench.network.network import QueryPlan
 from workbench.sql.algebra.column_names import unique_names

@@ -15,10 +15,10 @@ from pyspark.sql import DataFrame
 
 from workbench.engine.operators.window import rows_in
 from workbench.engine.spark.arrow_tasks import run_tasks
+from workbench.engine.storage.indexes.sorted_index import Extent, within
 from workbench.engine.storage.layout import BATCH, WEIGHT, only
 from workbench.engine.storage.relation import ROWS_A_TASK, Relation
 from workbench.engine.storage.segments import Segment, read_share
-from workbench.engine.storage.sorted_index import Extent, within
 
 Rows = Iterator[pa.RecordBatch]
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from workbench.engine.event_time import EventTimeClock
-from workbench.engine.operators.fragments import merged_state, of_members
+from workbench.engine.operators.grouped.fragments import merged_state, of_members
 from workbench.engine.physical.plans import AggregatePlan, TreePlan
 from workbench.engine.storage.layout import Layout
 from workbench.engine.storage.relation import Delta, Merge, Relation, consolidate

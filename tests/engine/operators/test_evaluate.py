@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from workbench.engine.operators import index_join as probe
 from workbench.engine.operators import join
 from workbench.engine.operators import operator_input as node_rows
-from workbench.engine.operators import state_lookup as lookup
+from workbench.engine.operators.grouped import state_lookup as lookup
 from workbench.engine.storage import relation, segments
 
 SOME = [

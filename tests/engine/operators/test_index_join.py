@@ -16,7 +16,8 @@ from workbench.engine.operators import index_join as probe
 from workbench.engine.operators.index_join import IndexJoin
 from workbench.engine.physical.access_paths import AccessPath
 from workbench.engine.physical.join_keys import Ends
-from workbench.engine.storage import key_index, segments
+from workbench.engine.storage import segments
+from workbench.engine.storage.indexes import key_index
 from workbench.engine.storage.job_input import InputRows, TaskInput
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import Segment, write_segments

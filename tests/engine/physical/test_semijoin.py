@@ -18,7 +18,7 @@ from workbench.engine.physical.band import Band
 from workbench.engine.physical.planner import plan_trees
 from workbench.engine.physical.plans import JoinPlan
 from workbench.engine.physical.semijoin import Semijoin
-from workbench.engine.storage import key_index
+from workbench.engine.storage.indexes import key_index
 from workbench.engine.storage.job_input import InputRows, TaskInput
 from workbench.engine.storage.scan import Scan
 from workbench.network.network import Network

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from workbench.engine.operators.fragments import merged_state
+from workbench.engine.operators.grouped.fragments import merged_state
 from workbench.engine.physical.aggregate_plan import plan_aggregate
 from workbench.engine.storage import relation as relation_module
 from workbench.engine.storage import segments as segments_module

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import assert_never
 
-from workbench.engine.operators.aggregate import aggregate_job
+from workbench.engine.operators.grouped.aggregate import aggregate_job
 from workbench.engine.operators.join import join_job
 from workbench.engine.operators.operator_input import OperatorInput, Prepared
 from workbench.engine.operators.runner import Runner

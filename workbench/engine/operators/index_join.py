@@ -24,8 +24,15 @@ from workbench.engine.physical.semijoin import Semijoin
 from workbench.engine.spark.arrow_tasks import Batches
 from workbench.engine.storage.comparable import comparable
 from workbench.engine.storage.grouping import Positions
+from workbench.engine.storage.indexes.key_index import (
+    Key,
+    KeyRanges,
+    candidates,
+    count_candidates,
+    one_match,
+    row_hashes,
+)
 from workbench.engine.storage.job_input import JobInput, TaskInput
-from workbench.engine.storage.key_index import Key, KeyRanges, candidates, count_candidates, one_match, row_hashes
 from workbench.engine.storage.layout import BATCH, WEIGHT
 from workbench.engine.storage.lineage import Mask
 from workbench.engine.storage.scan import Scan

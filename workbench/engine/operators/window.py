@@ -25,11 +25,11 @@ from workbench.engine.physical.plans import WindowPlan
 from workbench.engine.spark.arrow_tasks import Batches
 from workbench.engine.spark.jobs import Job
 from workbench.engine.storage.grouping import Positions
+from workbench.engine.storage.indexes.sorted_index import Extent, rows_within, within
 from workbench.engine.storage.job_input import TaskInput
 from workbench.engine.storage.layout import WEIGHT, conform
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import HANDED_ON, Segment, open_segment, read_share
-from workbench.engine.storage.sorted_index import Extent, rows_within, within
 from workbench.sql.predicates.cnf import PredSet
 from workbench.sql.windows.bounds import NEVER, intervals, times
 from workbench.sql.windows.stream_time import EventTimeVector

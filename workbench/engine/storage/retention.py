@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
+from workbench.engine.storage.indexes.sorted_index import count_within, earliest_time, within
 from workbench.engine.storage.layout import conform
 from workbench.engine.storage.lineage import Mask, rows_with_bits
 from workbench.engine.storage.relation import Relation
 from workbench.engine.storage.segments import Run, Segment, check_segments, open_segment, write_segments
-from workbench.engine.storage.sorted_index import count_within, earliest_time, within
 from workbench.sql.windows.bounds import Interval
 
 EXPIRED_SHARE = 0.5

@@ -15,13 +15,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.engine.operators.state_lookup import KeyedLookup
-from workbench.engine.operators.value_counts import ChangedValues, Counts, SortedValues, percentile
+from workbench.engine.operators.grouped.state_lookup import KeyedLookup
+from workbench.engine.operators.grouped.value_counts import ChangedValues, Counts, SortedValues, percentile
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
 from workbench.engine.physical.value_statistics import VALUES, CountedValues, OfValues
 from workbench.engine.storage.grouping import Positions
-from workbench.engine.storage.key_index import Hashes, Key, KeyRanges, candidates_of_each, key_hashes
-from workbench.engine.storage.rank_index import RankedGroup, RankKey, SortedRun, is_ranked
+from workbench.engine.storage.indexes.key_index import Hashes, Key, KeyRanges, candidates_of_each, key_hashes
+from workbench.engine.storage.indexes.rank_index import RankedGroup, RankKey, SortedRun, is_ranked
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import Run
 
@@ -55,9 +55,9 @@ class GroupValues:
 
     def statistic(self, statistic: OfValues) -> pa.Array:
         """A statistic of each dirty group."""
-        if statistic.function not in (*_RANKS, *_PERCENTILES) or not self._ranked:
+        if statistic.function not in (*_RANKS, *_PERCENTILES) or not self.ranked:
             return self._sorted.statistic(statistic)
-        at = np.array(sorted(self._ranked), dtype=np.int64)
+        at = np.array(sorted(self.ranked), dtype=np.int64)
         mask = np.zeros(self.dirty.num_rows, dtype=bool)
         mask[at] = True
         small = self._sorted_small.statistic(statistic)
@@ -65,7 +65,7 @@ class GroupValues:
 
     def _by_rank(self, statistic: OfValues, at: Positions) -> pa.Array:
         """A statistic of some large groups."""
-        groups = [self._ranked[int(group)] for group in at]
+        groups = [self.ranked[int(group)] for group in at]
         totals = np.array([group.total for group in groups], dtype=np.int64)
         there = totals > 0
         filled = [group for group in groups if group.total]
@@ -89,7 +89,7 @@ class GroupValues:
     @cached_property
     def _sorted_small(self) -> SortedValues:
         small = np.ones(self.dirty.num_rows, dtype=bool)
-        small[list(self._ranked)] = False
+        small[list(self.ranked)] = False
         return self._read(np.flatnonzero(small))
 
     def _read(self, chosen: Positions) -> SortedValues:
@@ -120,8 +120,8 @@ class GroupValues:
         return key_hashes([self._asked.column(name) for name in self._key.columns], nulls=True)[0]
 
     @cached_property
-    def _ranked(self) -> Mapping[int, RankedGroup]:
-        """The large groups, by position."""
+    def ranked(self) -> Mapping[int, RankedGroup]:
+        """The large groups, by position: those in which values are found by rank."""
         if self.state is None or not is_ranked(self.of.type):
             return {}
         key, ranges = Key(self._key.columns, nulls=True), KeyRanges.equal(self._hashes)

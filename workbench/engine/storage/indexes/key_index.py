@@ -17,9 +17,9 @@ import pyarrow as pa
 
 from workbench.engine.storage.comparable import comparable
 from workbench.engine.storage.grouping import Positions
+from workbench.engine.storage.indexes.sorted_index import sorted_index
 from workbench.engine.storage.lineage import Mask
 from workbench.engine.storage.segments import open_segment
-from workbench.engine.storage.sorted_index import sorted_index
 
 Hashes = npt.NDArray[np.uint64]
 

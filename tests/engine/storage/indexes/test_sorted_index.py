@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from workbench.engine.storage.indexes.sorted_index import rows_within
 from workbench.engine.storage.segments import write_segments
-from workbench.engine.storage.sorted_index import rows_within
 from workbench.sql.windows.bounds import Interval
 
 

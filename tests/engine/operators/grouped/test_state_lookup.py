@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from workbench.engine.operators import state_lookup as lookup
-from workbench.engine.operators.state_lookup import KeyedLookup
-from workbench.engine.storage import key_index
+from workbench.engine.operators.grouped import state_lookup as lookup
+from workbench.engine.operators.grouped.state_lookup import KeyedLookup
+from workbench.engine.storage.indexes import key_index
 from workbench.engine.storage.job_input import InputRows
 from workbench.engine.storage.layout import MEMBER, Layout
 from workbench.engine.storage.scan import FusedScan, Scan

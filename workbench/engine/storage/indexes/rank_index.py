@@ -20,9 +20,9 @@ import pyarrow.compute as pc
 
 from workbench.engine.storage.comparable import comparable
 from workbench.engine.storage.grouping import Positions, normalized, not_distinct
-from workbench.engine.storage.key_index import Hashes, key_hashes
+from workbench.engine.storage.indexes.key_index import Hashes, key_hashes
+from workbench.engine.storage.indexes.sorted_index import index_columns
 from workbench.engine.storage.segments import open_segment
-from workbench.engine.storage.sorted_index import index_columns
 from workbench.sql.algebra.types import DataType, Kind
 
 _DIGITS = 18

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from workbench.engine.operators.value_counts import ChangedValues, SortedValues
+from workbench.engine.operators.grouped.value_counts import ChangedValues, SortedValues
 from workbench.engine.physical.accumulators import Final
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan, plan_aggregate
 from workbench.engine.physical.value_statistics import VALUES, CountedValues, OfValues, Once, by_values

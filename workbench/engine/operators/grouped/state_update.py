@@ -14,11 +14,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.engine.operators.fragments import Fragments
-from workbench.engine.operators.group_values import GroupValues
-from workbench.engine.operators.state_lookup import ROWS, KeyedLookup
-from workbench.engine.operators.statistics import copies, value
-from workbench.engine.operators.value_counts import ChangedValues
+from workbench.engine.operators.grouped.fragments import Fragments
+from workbench.engine.operators.grouped.group_values import GroupValues
+from workbench.engine.operators.grouped.state_lookup import ROWS, KeyedLookup
+from workbench.engine.operators.grouped.statistics import copies, value
+from workbench.engine.operators.grouped.value_counts import ChangedValues
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
 from workbench.engine.physical.value_statistics import VALUES
 from workbench.engine.spark.arrow_tasks import Batches

@@ -21,17 +21,17 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 
-from workbench.engine.operators.aggregate_sql import (
+from workbench.engine.operators.grouped.aggregate_sql import (
     empty_groups,
     fragments,
     grouped_change,
     with_emitted_values,
 )
-from workbench.engine.operators.fragments import Fragments
+from workbench.engine.operators.grouped.fragments import Fragments
+from workbench.engine.operators.grouped.state_lookup import KeyedLookup
+from workbench.engine.operators.grouped.state_update import StateUpdate, StoredGroups
 from workbench.engine.operators.operator_input import OperatorInput, Prepared
 from workbench.engine.operators.runner import Runner
-from workbench.engine.operators.state_lookup import KeyedLookup
-from workbench.engine.operators.state_update import StateUpdate, StoredGroups
 from workbench.engine.physical.aggregate_plan import GroupedPlan
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.physical.plans import AggregatePlan

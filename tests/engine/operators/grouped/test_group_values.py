@@ -13,13 +13,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from workbench.engine.operators import group_values
-from workbench.engine.operators.group_values import GroupValues
-from workbench.engine.operators.value_counts import ChangedValues
+from workbench.engine.operators.grouped import group_values
+from workbench.engine.operators.grouped.group_values import GroupValues
+from workbench.engine.operators.grouped.value_counts import ChangedValues
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan, plan_aggregate
 from workbench.engine.physical.value_statistics import VALUES, OfValues
+from workbench.engine.storage.indexes.rank_index import RankKey, SortedRun, is_ranked
 from workbench.engine.storage.layout import MEMBER, Layout, conform
-from workbench.engine.storage.rank_index import RankKey, SortedRun, is_ranked
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import write_segments
 from workbench.network.nodes import Aggregate, Read
@@ -103,7 +103,7 @@ def test_what_is_looked_up_is_what_stands_there_in_order(
     for _ in range(5):
         stored.keep(stored.change(pick, chosen, 120))
     values = stored.values(stored.change(pick, chosen, 40))
-    assert bool(values._ranked) == (large < 10**9)
+    assert bool(values.ranked) == (large < 10**9)
     for function, expected in (("min", min), ("max", max)):
         found = values.statistic(OfValues(function, stored.of, type_)).to_pylist()
         assert found == [expected(counter, default=None) for counter in stored.left]
@@ -127,5 +127,5 @@ def test_groups_of_one_hash_are_not_ranked(monkeypatch: pytest.MonkeyPatch) -> N
     key = RankKey(("g",), "v", "n")
     assert SortedRun.of_rows(rows, key) is not None
     zeros = (np.zeros(2, dtype=np.uint64), np.ones(2, dtype=bool))
-    monkeypatch.setattr("workbench.engine.storage.rank_index.key_hashes", lambda columns, nulls: zeros)
+    monkeypatch.setattr("workbench.engine.storage.indexes.rank_index.key_hashes", lambda columns, nulls: zeros)
     assert SortedRun.of_rows(rows, key) is None

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from workbench.engine.storage import key_index
-from workbench.engine.storage.key_index import Key, KeyRanges, candidates, count_candidates, key_hashes
+from workbench.engine.storage.indexes import key_index
+from workbench.engine.storage.indexes.key_index import Key, KeyRanges, candidates, count_candidates, key_hashes
 from workbench.engine.storage.segments import open_segment, remove_segment, write_segments
 
 DAYS = [None, -719162, -1, 0, 1, 5, 6, 7, 45, 46, 2932896]

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.engine.operators.statistics import narrowed
+from workbench.engine.operators.grouped.statistics import narrowed
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
 from workbench.engine.physical.value_statistics import VALUES, CountedValues, OfValues, OncePart
 from workbench.engine.storage.grouping import Positions, group_rows, normalized, not_distinct

@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from workbench.engine.operators import fragments as fragments_module
-from workbench.engine.operators.fragments import Fragments
-from workbench.engine.operators.statistics import narrowed
+from workbench.engine.operators.grouped import fragments as fragments_module
+from workbench.engine.operators.grouped.fragments import Fragments
+from workbench.engine.operators.grouped.statistics import narrowed
 from workbench.engine.physical.accumulators import Part
 from workbench.engine.storage.grouping import group_rows, not_distinct
 from workbench.engine.storage.layout import BRANCH, GROUPING_SET, MEMBER, Layout

@@ -1,0 +1,1 @@
+"""Operators that keep a state for each group: aggregates, DISTINCT and set operators."""

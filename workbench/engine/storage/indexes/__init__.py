@@ -1,0 +1,1 @@
+"""Indexes of segments: rows by key, by time, and by rank within a group."""
