@@ -313,5 +313,49 @@ VIEWS = {
     ),
 }
 
-CLASSES = {"selection": SELECTIONS, "join": JOINS, "aggregate": AGGREGATES, "set": SETS, "view": VIEWS}
+_KEPT = "(SELECT k, g, flag, amount FROM t EXCEPT ALL SELECT k, g, flag, amount FROM u)"
+
+GROUPINGS = {
+    "rollup": Case("SELECT g, flag, COUNT(*) AS n, SUM(amount) AS total, GROUPING(g, flag) AS b FROM t"
+        " GROUP BY ROLLUP(g, flag)"),
+    "with_cube": Case(
+        "SELECT k % 3 AS r, flag, MAX(amount) AS m, GROUPING_ID() AS b FROM t GROUP BY r, flag WITH CUBE",
+        "SELECT k % 3, flag, MAX(amount), GROUPING(k % 3, flag) FROM t GROUP BY CUBE(k % 3, flag)",
+    ),
+    "sets": Case(
+        "SELECT k, g, COUNT(x) AS n, GROUPING(k) AS a FROM u GROUP BY GROUPING SETS ((k, g), (g), (g), ())"
+        " HAVING GROUPING(k) = 0 OR COUNT(*) > 3"
+    ),
+    "side_by_side": Case("SELECT flag, g, k, COUNT(*) AS n FROM t GROUP BY flag, ROLLUP(g), GROUPING SETS ((k), ())"),
+    "retracted": Case(f"SELECT g, flag, COUNT(DISTINCT k) AS n, MIN(amount) AS m FROM {_KEPT} GROUP BY CUBE(g, flag)"),
+    "expression": Case(
+        "SELECT COALESCE(g, '?') AS g, COUNT(k) + 1 AS n FROM t WHERE flag"
+        " GROUP BY ROLLUP(COALESCE(g, '?')) HAVING COUNT(k) > 5"
+    ),
+    "joined": Case(
+        "SELECT r.g, n.name, r.total FROM (SELECT g, k, SUM(amount) AS total FROM t GROUP BY CUBE(g, k)) r"
+        " JOIN names n ON r.k = n.k"
+    ),
+    "distinct": Case("SELECT DISTINCT GROUPING(g) AS a, flag FROM t GROUP BY CUBE(g, flag)"),
+    "group_by_all": Case("SELECT g, k % 2 AS r, COUNT(*) AS n, 'x' AS c FROM t GROUP BY ALL"),
+    "count_distinct_pairs": Case(
+        "SELECT flag, COUNT(DISTINCT k, g) AS n, COUNT(k, g) AS m, SUM(amount) AS a FROM t GROUP BY flag",
+        "SELECT flag, COUNT(DISTINCT CASE WHEN k IS NOT NULL AND g IS NOT NULL THEN (k, g) END),"
+        " COUNT(CASE WHEN k IS NOT NULL AND g IS NOT NULL THEN 1 END), SUM(amount) FROM t GROUP BY flag",
+    ),
+    "count_distinct_pairs_retracted": Case(
+        f"SELECT COUNT(DISTINCT k, g) AS n, MEDIAN(amount) AS m FROM {_KEPT}",
+        f"SELECT COUNT(DISTINCT CASE WHEN k IS NOT NULL AND g IS NOT NULL THEN (k, g) END),"
+        f" MEDIAN(amount::DOUBLE) FROM {_KEPT}",
+    ),
+}  # fmt: skip
+
+CLASSES = {
+    "selection": SELECTIONS,
+    "join": JOINS,
+    "aggregate": AGGREGATES,
+    "set": SETS,
+    "view": VIEWS,
+    "grouping": GROUPINGS,
+}
 ALL = {f"{kind}_{name}": case for kind, cases in CLASSES.items() for name, case in cases.items()}

@@ -40,11 +40,6 @@ a subquery in an expression is not supported
 select a from T where exists (select k from U)
                                      ^^^^^^^^;
 
-select a from T group by rollup(a);
-ROLLUP is not supported
-select a from T group by rollup(a)
-                                ^;
-
 select a from T natural join U;
 NATURAL JOIN is not supported
 select a from T natural join U

@@ -124,6 +124,8 @@ def _basic(name: str, arguments: tuple[Expression, ...], distinct: bool) -> Aggr
         case "count":
             if arguments and isinstance(arguments[0], Constant) and not is_null(arguments[0]) and not distinct:
                 arguments = ()
+            if len(arguments) > 1 and not distinct:
+                return counted_where_none_is_null(arguments)
             return AggregateCall("count", arguments, INTEGER, distinct)
         case "median":
             return AggregateCall("median", (coerce(arguments[0], DOUBLE),), DOUBLE)
@@ -132,6 +134,19 @@ def _basic(name: str, arguments: tuple[Expression, ...], distinct: bool) -> Aggr
         case _:
             # A smallest value is the same with and without duplicates.
             return AggregateCall(name, arguments, arguments[0].type)
+
+
+def counted_where_none_is_null(arguments: tuple[Expression, ...]) -> AggregateCall:
+    """COUNT(a, b): the rows in which none of the arguments is NULL.
+
+    Example:
+        >>> from workbench.sql.algebra.expressions import text
+        >>> text(counted_where_none_is_null((Column("a", DOUBLE), Column("b", DOUBLE))))
+        'count(case(and(not(is_null(a)), not(is_null(b))), 1, null::integer))'
+    """
+    tests = (functions.call("not", functions.call("is_null", argument)) for argument in arguments)
+    one, nothing = Constant(1, INTEGER), Constant(None, INTEGER)
+    return AggregateCall("count", (functions.call("case", functions.call("and", *tests), one, nothing),), INTEGER)
 
 
 def _sum(argument: Expression, distinct: bool) -> AggregateCall:

@@ -12,12 +12,14 @@ from workbench.errors import SqlError
 from workbench.sql.algebra import aggregates
 from workbench.sql.algebra.aggregates import GROUPED
 from workbench.sql.algebra.coercion import TypeClash
-from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Expression, column_name
+from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Expression, column_name, columns
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import DOUBLE, INTEGER, STRING, decimal
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.schema import Schema, UserAggregate
 from workbench.sql.syntax.source_text import SourceText
+
+Groups = tuple[Expression, ...]
 
 _BY_NODE: dict[type[exp.Expr], str] = {
     exp.Count: "count", exp.Sum: "sum", exp.Min: "min", exp.Max: "max", exp.Avg: "avg", exp.Median: "median",
@@ -57,6 +59,10 @@ class Aggregation:
             name, user = _BY_NAME.get(node.name.lower()), b.schema.aggregate(node.name)
         if isinstance(node, exp.WithinGroup) and isinstance(node.this, exp.PercentileCont):
             name = "percentile_cont"
+        if isinstance(node, (exp.Grouping, exp.GroupingId)):
+            if self.inside:
+                raise b.source.error("GROUPING cannot stand inside an aggregate", node)
+            return Call("grouping", tuple(b.bind(part) for part in node.expressions), INTEGER)
         if name is None and user is None:
             return None
         if self.inside:
@@ -161,22 +167,21 @@ def _percentile(
 
 def _check(name: str, count: int, distinct: bool, node: exp.Expr, source: SourceText) -> None:
     needed = 2 if name == "percentile" else 1
-    if name == "count" and count > 1:
-        source.refuse("COUNT of several expressions", node, "count the rows of a subquery with DISTINCT or IS NOT NULL")
-    if count != needed and not (name == "count" and count == 0):
+    if count != needed and name != "count":
         raise source.error(f"{name.upper()} takes {needed} argument{'s' * (needed > 1)}, not {count}", node)
     if distinct and name in aggregates.HOLISTIC:
         source.refuse(f"{name.upper()} of DISTINCT values", node, "take DISTINCT in a subquery")
 
 
 def over_groups(
-    expression: Expression, groups: tuple[Expression, ...], missing: Callable[[Column], SqlError]
+    expression: Expression, groups: Groups, listed: Groups, missing: Callable[[Column], SqlError]
 ) -> Expression:
     """An expression of the select list over the columns of the grouped relation.
 
     Args:
         expression: bound with an ``Aggregation``: statistics have source ``GROUPED``, inputs theirs.
-        groups: the GROUP BY expressions.
+        groups: the expressions of the grouping.
+        listed: those of all groupings of the GROUP BY, in order; one that this grouping lacks is NULL.
         missing: makes the error for a column that is neither grouped nor aggregated.
 
     Raises:
@@ -186,11 +191,23 @@ def over_groups(
         return expression
     if expression in groups:
         return Column(column_name(expression), expression.type)
+    if expression in listed:
+        return Constant(None, expression.type)
     match expression:
         case Column(source=source):
             if source == GROUPED:
                 return replace(expression, source=0)
             raise missing(expression)
+        case Call(function="grouping", arguments=arguments):
+            for argument in arguments:
+                if argument not in listed:
+                    raise missing(next(iter(columns(argument)), Column("GROUPING", INTEGER)))
+            return _grouping_bits(arguments or listed, groups)
         case Call(arguments=arguments):
-            return replace(expression, arguments=tuple(over_groups(a, groups, missing) for a in arguments))
+            return replace(expression, arguments=tuple(over_groups(a, groups, listed, missing) for a in arguments))
     raise AssertionError(expression)
+
+
+def _grouping_bits(arguments: Groups, groups: Groups) -> Constant:
+    """A bit for each argument, the last one the lowest: 1 where the grouping lacks it."""
+    return Constant(int("".join("01"[a not in groups] for a in arguments) or "0", 2), INTEGER)

@@ -16,7 +16,7 @@ from sqlglot import exp
 from workbench.errors import SqlError, UnsupportedError
 from workbench.sql.algebra.expressions import Call
 from workbench.sql.binder.select import SelectBinder
-from workbench.sql.binder.set_operations import bind_set_operation, with_column_names, with_order_of_outputs
+from workbench.sql.binder.set_operations import bind_set_operation, union_of, with_column_names, with_order_of_outputs
 from workbench.sql.binder.stream_windows import StreamWindows
 from workbench.sql.logical import Block, LogicalQuery, Ordered, StreamWindow, streams_of
 from workbench.sql.render.spark_sql import to_spark
@@ -187,16 +187,19 @@ class QueryBinder:
         clauses.bind_where(self.windows)
         if not clauses.is_grouped:
             clauses.bind_select_list()
+            clauses.bind_order()
             return clauses.in_order(clauses.plain_block())
         # GROUP BY before the select list: a window that is a group gives ``window.start`` there its meaning.
         clauses.bind_groups()
         # The select list before HAVING, which may use its aliases. Both collect the statistics of the groups.
         clauses.bind_select_list()
+        # ORDER BY after the select list, whose items it may name; it collects statistics too.
+        clauses.bind_order()
         # HAVING, then both are rewritten over groups: only now is every statistic known.
-        block = clauses.grouped_block()
         # Overlapping windows after all clauses, since the whole block is rewritten into slices of time and their union.
-        # The order of rows last: it is that of the block's outputs, however these are computed.
-        return clauses.in_order(without_overlap(block))
+        blocks = [without_overlap(block) for block in clauses.grouped_blocks()]
+        # The order of rows last: it is that of the outputs, however these are computed.
+        return clauses.in_order(blocks[0] if len(blocks) == 1 else union_of(blocks))
 
     def now_at(self, node: exp.Expr) -> Call:
         """What now means where ``node`` asks for it.

@@ -9,10 +9,19 @@ from functools import cached_property
 from sqlglot import exp
 
 from workbench.errors import SqlError
-from workbench.sql.algebra.expressions import Call, Column, Expression, columns, reading_order
+from workbench.sql.algebra.expressions import (
+    AggregateCall,
+    Call,
+    Column,
+    Constant,
+    Expression,
+    columns,
+    reading_order,
+)
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.ordering import SortKey
-from workbench.sql.binder.aggregation import Aggregation, is_aggregate, over_groups
+from workbench.sql.algebra.types import INTEGER
+from workbench.sql.binder.aggregation import Aggregation, Groups, is_aggregate, over_groups
 from workbench.sql.binder.from_clause import bind_from
 from workbench.sql.binder.order.keys import Named, hidden_outputs, over_outputs, sort_keys
 from workbench.sql.binder.protocols import QueryContext
@@ -20,9 +29,10 @@ from workbench.sql.binder.scalar import ScalarBinder, is_now
 from workbench.sql.binder.scope import Item, Scope
 from workbench.sql.binder.stream_windows import StreamWindows
 from workbench.sql.binder.window_functions import SESSION_WINDOW, TIME_WINDOW, part_of_window
-from workbench.sql.logical import Block, Grouping, LogicalQuery, Ordered, Output, StreamInput
+from workbench.sql.logical import Block, Grouping, LogicalQuery, Ordered, Output, SetOperation, StreamInput
 from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction
 from workbench.sql.predicates.normal_form import normal_form
+from workbench.sql.syntax.grouping_sets import grouping_sets
 from workbench.sql.windows.bounds import NoWindow, split, without_trivial_bounds
 from workbench.sql.windows.stream_time import ROW, SESSION, SLIDING, TUMBLING, rows_of
 
@@ -55,8 +65,9 @@ class SelectBinder:
         if not select.expressions:
             raise self._source.error("nothing is selected", select, "name columns after SELECT, or write *")
         self._where = self._window = TRUE
-        self._groups: tuple[Expression, ...] = ()
         self._keys: tuple[SortKey, ...] = ()
+        self._listed: Groups = ()
+        self._sets: list[Groups] = [()]
         self._aggregation = Aggregation()
         self._items: list[_SelectItem] = []
 
@@ -98,19 +109,19 @@ class SelectBinder:
         group = self._select.args.get("group")
         if group is None:
             return
-        self._source.refuse_others(group, {"expressions"}, "GROUP BY")
         aliases = {n.alias.lower(): n.this for n in self._select.expressions if isinstance(n, exp.Alias)}
         plain = ScalarBinder(self._scope, self._context.schema)
         scope = Scope(self._source, self._scope.items, _Aliases(plain, aliases))
         scalar = ScalarBinder(scope, self._context.schema, grouped=True)
-        bound: set[Expression] = set()
-        for node in group.expressions:
-            if isinstance(node, (exp.Rollup, exp.Cube, exp.GroupingSets)):
-                name = {"Rollup": "ROLLUP", "Cube": "CUBE"}.get(type(node).__name__, "GROUPING SETS")
-                self._source.refuse(name, node, "UNION ALL one GROUP BY for each grouping")
-            if not (isinstance(node, exp.Tuple) and not node.expressions):
-                bound.add(scalar.bind(self._by_position(node)))
-        self._groups = tuple(sorted(bound, key=reading_order))
+        if group.args.get("all") and not group.expressions:
+            self._source.refuse_others(group, {"all"}, "GROUP BY ALL")
+            self._listed = self._plain_items(scalar)
+            self._sets = [self._listed]
+        else:
+            nodes, sets = grouping_sets(group, self._source)
+            bound = {node: scalar.bind(self._by_position(node)) for node in nodes}
+            self._listed = tuple(dict.fromkeys(bound.values()))
+            self._sets = [tuple(dict.fromkeys(bound[node] for node in grouping)) for grouping in sets]
         self._name_window()
 
     def bind_select_list(self) -> None:
@@ -121,32 +132,52 @@ class SelectBinder:
             if not isinstance(star, exp.Star):
                 self._items.append(_SelectItem(self._name(node), scalar.bind(_unaliased(node)), scalar))
                 continue
-            self._source.refuse_others(star, set(), "*")
-            named = self._scope.shown if star is node else self._scope.item(node.table, node).columns.items()
-            self._items += [_SelectItem(name, expression, scalar) for name, expression in named]
+            self._items += [_SelectItem(name, expression, scalar) for name, expression in self._starred(star, node)]
+
+    def bind_order(self) -> None:
+        """ORDER BY, which may name items of the select list: what it orders by and does not show is selected, too."""
+        items = [(item.name, item.expression) for item in self._items]
+        scope = Scope(self._source, self._scope.items, {n.lower(): e for n, e in items})
+        scalar = ScalarBinder(scope, self._context.schema, self._aggregation if self.is_grouped else None)
+        keys = sort_keys(self._select.args.get("order"), items, scalar.bind, self._source)
+        distinct = self._select.args.get("distinct") is not None
+        named = hidden_outputs(items, () if distinct else keys)
+        binders = [item.scalar for item in self._items] + [scalar] * (len(named) - len(items))
+        self._outputs = [_SelectItem(*item, binder) for item, binder in zip(named, binders, strict=True)]
+        try:
+            self._keys = over_outputs(keys, [Output(*item) for item in named])
+        except KeyError as missing:
+            message = f"SELECT DISTINCT is ordered by {missing.args[0]}, which it does not select"
+            raise self._source.error(message, self._select.args["order"], "select it as well") from None
 
     def plain_block(self) -> Block:
         """The block of a SELECT that is not grouped."""
         having = self._select.args.get("having")
         if having is not None:
             raise self._source.error("HAVING without GROUP BY or an aggregate", having.this, "use WHERE")
-        return self._block([(item.name, item.expression) for item in self._items], None, TRUE, self._sorted()[0])
+        return self._block([(item.name, item.expression) for item in self._outputs], None, TRUE)
 
-    def grouped_block(self) -> Block:
-        """The block of a grouped SELECT: HAVING is bound, and the select list and HAVING are rewritten over groups."""
-        condition, (keys, of_keys) = self._having(), self._sorted()
-        order = [k.map(lambda e: over_groups(e, self._groups, self._not_grouped(of_keys))) for k in keys]
-        outputs = [(i.name, over_groups(i.expression, self._groups, self._not_grouped(i.scalar))) for i in self._items]
-        having = TRUE
-        if condition is not None:
-            expression, scalar = condition
-            having = normal_form(over_groups(expression, self._groups, self._not_grouped(scalar)))
-        statistics = tuple(sorted(self._aggregation.statistics, key=reading_order))
-        return self._block(outputs, Grouping(self._groups, statistics), having, order)
+    def grouped_blocks(self) -> list[Block]:
+        """The block of each grouping of a grouped SELECT: HAVING is bound, and it and the outputs are rewritten."""
+        condition = self._having()
+        return [self._grouped_block(groups, condition) for groups in self._sets]
 
-    def in_order(self, block: Block) -> LogicalQuery:
-        """The block in the order of ORDER BY, if there is one."""
-        return Ordered(block, len(self._items), self._keys) if self._select.args.get("order") is not None else block
+    def _grouped_block(self, groups: Groups, condition: tuple[Expression, ScalarBinder] | None) -> Block:
+        def over(expression: Expression, scalar: ScalarBinder) -> Expression:
+            return over_groups(expression, groups, self._listed, self._not_grouped(scalar))
+
+        outputs = [(item.name, over(item.expression, item.scalar)) for item in self._outputs]
+        having = TRUE if condition is None else normal_form(over(*condition))
+        statistics = self._aggregation.statistics
+        if not groups and not statistics:
+            statistics = {AggregateCall("count", (), INTEGER)}  # the total of no rows is a row
+        sorted_groups = tuple(sorted(groups, key=reading_order))
+        grouping = Grouping(sorted_groups, tuple(sorted(statistics, key=reading_order)))
+        return self._block(outputs, grouping, having)
+
+    def in_order(self, query: Block | SetOperation) -> LogicalQuery:
+        """The query in the order of ORDER BY, if there is one."""
+        return Ordered(query, len(self._items), self._keys) if self._select.args.get("order") is not None else query
 
     # ---- parts of the steps ------------------------------------------------------------------------------------------
 
@@ -174,30 +205,16 @@ class SelectBinder:
         scalar = ScalarBinder(scope, self._context.schema, self._aggregation, self._context.now_at)
         return scalar.condition(having.this), scalar
 
-    def _sorted(self) -> tuple[list[SortKey], ScalarBinder]:
-        """What ORDER BY orders by, with the binder that bound it."""
-        items = [(item.name, item.expression) for item in self._items]
-        scope = Scope(self._source, self._scope.items, {n.lower(): e for n, e in items})
-        scalar = ScalarBinder(scope, self._context.schema, self._aggregation if self.is_grouped else None)
-        return sort_keys(self._select.args.get("order"), items, scalar.bind, self._source), scalar
-
-    def _block(
-        self, outputs: list[Named], grouping: Grouping | None, condition: PredSet, order: list[SortKey]
-    ) -> Block:
-        distinct = self._select.args.get("distinct") is not None
-        named = tuple(Output(*item) for item in hidden_outputs(outputs, () if distinct else order))
-        try:
-            self._keys = over_outputs(order, named)
-        except KeyError as missing:
-            message = f"SELECT DISTINCT is ordered by {missing.args[0]}, which it does not select"
-            raise self._source.error(message, self._select.args["order"], "select it as well") from None
+    def _block(self, outputs: list[Named], grouping: Grouping | None, condition: PredSet) -> Block:
+        named = tuple(Output(*item) for item in outputs)
         having, having_window = self._split(condition)
+        distinct = self._select.args.get("distinct") is not None
         inputs = tuple(self._from.inputs)
         return Block(inputs, self._where, named, grouping, having, distinct, self._window, having_window)
 
     def _name_window(self) -> None:
         """Name the parts of a window that is a group, and leave out rows without a time, which are in no window."""
-        starts = [g for g in self._groups if isinstance(g, Call) and g.function in (TUMBLING, SLIDING, SESSION)]
+        starts = [g for g in self._listed if isinstance(g, Call) and g.function in (TUMBLING, SLIDING, SESSION)]
         if len(starts) > 1:
             self._source.refuse("GROUP BY two windows", self._select.args["group"], "write a query for each of them")
         for start in starts:
@@ -209,6 +226,24 @@ class SelectBinder:
                 self._scope.items.append(Item(called, parts, set(parts)))
             timed = normal_form(call("not", call("is_null", start.arguments[0])))
             self._where = conjunction(self._where, timed)
+
+    def _plain_items(self, scalar: ScalarBinder) -> Groups:
+        """GROUP BY ALL: the items of the select list that have no aggregate and are no constants."""
+        found: dict[Expression, None] = {}
+        for node in self._select.expressions:
+            star = node.this if isinstance(node, exp.Column) and isinstance(node.this, exp.Star) else node
+            if isinstance(star, exp.Star):
+                found.update(dict.fromkeys(expression for _, expression in self._starred(star, node)))
+            elif not any(is_aggregate(part, self._context.schema) for part in node.walk()):
+                found[scalar.bind(_unaliased(node))] = None
+        return tuple(expression for expression in found if not isinstance(expression, Constant))
+
+    def _starred(self, star: exp.Star, node: exp.Expr) -> list[Named]:
+        """The columns of ``*`` or ``t.*``."""
+        self._source.refuse_others(star, set(), "*")
+        return (
+            self._scope.shown if star is node else list(self._scope.item(node.args["table"].name, node).columns.items())
+        )
 
     def _by_position(self, node: exp.Expr) -> exp.Expr:
         """GROUP BY 1 means the first select item (in Oracle it would be a constant, which is never meant)."""

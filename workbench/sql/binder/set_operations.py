@@ -47,6 +47,13 @@ def bind_set_operation(node: exp.SetOperation, context: QueryContext) -> SetOper
     return SetOperation(operator, all_, tuple(_with_typed_nulls(b, types) for b in branches), names, types)
 
 
+def union_of(blocks: Sequence[Block]) -> SetOperation:
+    """The rows of all groupings of one SELECT; the blocks have the same columns."""
+    columns = output_columns(blocks[0])
+    names, types = tuple(name for name, _ in columns), tuple(type_ for _, type_ in columns)
+    return SetOperation("union", not blocks[0].distinct, tuple(blocks), names, types)
+
+
 def _common_type(
     operator: str, index: int, branches: Sequence[LogicalQuery], node: exp.Expr, source: SourceText
 ) -> DataType:
