@@ -37,7 +37,8 @@ class Feed:
     """Rows of a stream: the first ``history`` are there from the start, then ``batch`` with each batch.
 
     ``static``: a table, all of it there from the start. ``time``: the column with event times. ``lateness``: by how
-    much their rows may be late; rows that are later count as arrived and are in no answer.
+    much their rows may be late; rows that are later count as arrived and are in no answer. ``takes``: of a stream whose
+    rows have weights in the column ``w``, for each row that takes one back the place of that one, else -1.
     """
 
     table: pa.Table
@@ -46,6 +47,13 @@ class Feed:
     static: bool = False
     time: str | None = None
     lateness: dt.timedelta | int | None = None
+    takes: tuple[int, ...] = ()
+
+    def current(self, stop: int) -> pa.Table:
+        """What is left of the first rows of a stream with weights."""
+        gone = {taken for taken in self.takes[:stop] if taken >= 0}
+        left = [place for place, taken in enumerate(self.takes[:stop]) if taken < 0 and place not in gone]
+        return self.table.drop_columns(["w"]).take(pa.array(left, pa.int64()))
 
     def on_time(self, start: int, rows: int) -> pa.Table:
         """Some of the rows, without those that are too late."""
@@ -125,12 +133,15 @@ class Oracle:
 
     def _add(self, name: str, feed: Feed) -> None:
         first = feed.table if feed.static else feed.on_time(0, feed.history)
+        if feed.takes:
+            first = feed.current(feed.history)
         self.duck.register("arriving", first)
         self.duck.execute(f"CREATE TABLE {name} AS SELECT * FROM arriving")
         if feed.static:
             self.session.add_table(name, feed.table)
         else:
             about = {"history": feed.history, "batch": feed.batch, "time": feed.time, "lateness": feed.lateness}
+            about |= {"weight": "w"} if feed.takes else {}
             self.session.add_stream(name, feed.table, **about)  # type: ignore[arg-type]
 
     # -- steps ---------------------------------------------------------------------------------------------------
@@ -206,7 +217,10 @@ class Oracle:
     def _arrive(self, batch: int) -> None:
         self.known = batch
         for name, feed in self.feeds.items():
-            if not feed.static:
+            if feed.takes:
+                self.duck.register("arriving", feed.current(feed.history + batch * feed.batch))
+                self.duck.execute(f"CREATE OR REPLACE TABLE {name} AS SELECT * FROM arriving")
+            elif not feed.static:
                 self.duck.register("arriving", self._arriving(batch, feed))
                 self.duck.execute(f"INSERT INTO {name} SELECT * FROM arriving")
         for name in self.watched:

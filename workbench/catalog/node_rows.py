@@ -72,7 +72,7 @@ class NodeRows:
         put, add = self._predicates.put, self._database.insert
         match node:
             case Source():
-                add("sources", [(node.id, node.stream, node.owner)])
+                add("sources", [(node.id, node.stream, node.owner, node.append_only)])
             case Selection():
                 read, above = node.read, self._jvoa(node.read.root)
                 forms = (node.parent, put(node.predicates), read.root, put(read.required))
@@ -93,7 +93,8 @@ class NodeRows:
         """The node that the rows say."""
         match kind:
             case "source":
-                return Source(*self._row("SELECT stream, owner FROM sources WHERE node = ?", id_))
+                stream, owner, append_only = self._row("SELECT stream, owner, append_only FROM sources WHERE node = ?", id_)
+                return Source(stream, owner, bool(append_only))
             case "selection":
                 parent, tested, root, required = self._row(
                     "SELECT direct_parent, direct_predicates, svoa, svoa_predicates FROM selection_topology"

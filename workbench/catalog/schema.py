@@ -40,7 +40,8 @@ CREATE INDEX predicate_set_ranges_of ON predicate_set_ranges (predicate_set);
 
 _NODES = """
 CREATE TABLE nodes (id TEXT PRIMARY KEY, kind TEXT NOT NULL, position INTEGER NOT NULL UNIQUE) WITHOUT ROWID;
-CREATE TABLE sources (node TEXT PRIMARY KEY, stream TEXT NOT NULL, owner TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE sources (
+    node TEXT PRIMARY KEY, stream TEXT NOT NULL, owner TEXT NOT NULL, append_only INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE selection_topology (
     node TEXT PRIMARY KEY, direct_parent TEXT NOT NULL, direct_predicates TEXT NOT NULL,
     svoa TEXT NOT NULL, svoa_predicates TEXT NOT NULL, jvoa_left TEXT, jvoa_right TEXT) WITHOUT ROWID;
@@ -230,7 +231,7 @@ MIGRATIONS = {
     " UPDATE registrations SET id = lower(hex(randomblob(16))),"
     " logical = present_json(logical), windows = present_json(windows);"
     " UPDATE views SET logical = present_json(logical);",
-    # Queries got an order.
+    # Queries got an order, and sources are append-only or not.
     6: _planned_anew(),
 }
 """What makes a catalog of an older version one of the next; one of any other version is refused.

@@ -38,15 +38,17 @@ def log_rows(stream: Relation, table: pa.Table, batch: int, rows_before: int) ->
 
     Args:
         stream: the rows of the stream before.
-        table: the rows that arrive.
+        table: the rows that arrive, with their weights where the stream takes rows back.
         batch: that brings them.
         rows_before: how many rows came before; these are numbered after those.
     """
     rows = table.num_rows
     table = table.append_column(ROW.name, pa.array(np.arange(rows_before + 1, rows_before + rows + 1)))
     table = table.append_column(BATCH, pa.array([batch] * rows, type=pa.int32()))
-    table = table.append_column(WEIGHT, pa.array([1] * rows, type=pa.int64()))
-    return Delta(write_segments(table.cast(stream.layout.arrow), stream.folder))
+    if WEIGHT not in table.column_names:
+        table = table.append_column(WEIGHT, pa.array([1] * rows, type=pa.int64()))
+    schema = stream.layout.arrow
+    return Delta(write_segments(table.select(schema.names).cast(schema), stream.folder))
 
 
 @dataclass(frozen=True)

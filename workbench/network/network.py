@@ -78,8 +78,8 @@ def depths(nodes: Nodes, roots: Iterable[NodeId]) -> Mapping[NodeId, int]:
 
 
 def monotone_roots(nodes: Nodes, roots: Iterable[NodeId]) -> Mapping[NodeId, bool]:
-    """For these roots and all they read whether their rows are never retracted: streams, and joins and UNION ALL of
-    such (monotone queries, CALM)."""
+    """For these roots and all they read whether their rows are never retracted: append-only streams, and joins and
+    UNION ALL of such (monotone queries, CALM)."""
     monotone: dict[NodeId, bool] = {}
     for root in roots_read(nodes, roots):
         node = nodes[root]
@@ -89,7 +89,9 @@ def monotone_roots(nodes: Nodes, roots: Iterable[NodeId]) -> Mapping[NodeId, boo
                 monotone[root] = False
             case SetOperation():
                 monotone[root] = node.operator is SetOperator.UNION_ALL and inputs
-            case Join() | Source() | Selection():
+            case Source():
+                monotone[root] = node.append_only
+            case Join() | Selection():
                 monotone[root] = inputs
     return monotone
 

@@ -93,10 +93,17 @@ class _Unary(_Identified):
 
 @dataclass(frozen=True)
 class Source(_Identified):
-    """A stream or table. ``owner`` is set when nothing may be shared with other queries (``Options.sharing``)."""
+    """A stream or table.
+
+    Attributes:
+        stream: its name.
+        owner: set when nothing may be shared with other queries (``Options.sharing``).
+        append_only: whether the stream takes no row back. A fact of the stream, so it is no part of the identity.
+    """
 
     stream: str
     owner: str = ""
+    append_only: bool = True
 
     _letter = "F"
 

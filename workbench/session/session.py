@@ -43,6 +43,7 @@ from workbench.sql.binder.pipeline import bind
 from workbench.sql.logical import LogicalQuery
 from workbench.sql.schema import UserAggregate
 from workbench.sql.syntax.dialects import known_dialect
+from workbench.streams.corrections import corrections_of
 from workbench.streams.ingest import ingest
 from workbench.streams.stream import Stream, replayed, static_table
 
@@ -230,6 +231,9 @@ class Session:
         time: str | None = None,
         columns: Mapping[str, str] | None = None,
         lateness: str | timedelta | int | None = None,
+        key: Sequence[str] | None = None,
+        changes: str | None = None,
+        weight: str | None = None,
     ) -> Stream:
         """Add a stream that is replayed in row order.
 
@@ -243,13 +247,21 @@ class Session:
             lateness: how far the event time of a row may be behind the latest before it: ``"2 days"``, a ``timedelta``,
                 or a number where event times are numbers. Later rows are quarantined and counted when they
                 arrive. ``None``: there is no limit.
+            key: the columns that say which row a change means; none: the whole row says it.
+            changes: how the source writes changes of earlier rows. ``"upsert"``: a row replaces the one of its key, and
+                takes it back where it has nothing but the key; ``"cdf"``: a change data feed with the column
+                ``_change_type``; ``"debezium"``: envelopes with ``op``, ``before`` and ``after``. ``None``: rows are
+                only added, and the stream is append-only.
+            weight: instead of these, the column that says how often a row comes, or goes where it is negative. An
+                update is two rows in the log, the old one with weight -1 and the new one, which arrive together.
 
         Raises:
             StreamError: the source cannot be read, a column's type is not supported, the lateness does not go with the
-                event times, or the name is taken.
+                event times, how rows change is not clear, or the name is taken.
         """
+        corrections = corrections_of(changes, key, weight)
         with self._adding_log(name) as (change, folder):
-            log = ingest(name, source, folder, columns=columns, time=time, lateness=lateness)
+            log = ingest(name, source, folder, columns=columns, time=time, lateness=lateness, corrections=corrections)
             stream = replayed(log, history, batch, time)
             change.state = transitions.add_stream(self.parts.runtime, change.state, stream)
         return change.state.streams[name]

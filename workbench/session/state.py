@@ -86,7 +86,9 @@ class State:
         times = {name: stream.time.lower() for name, stream in self.streams.items() if stream.time is not None}
         tables = frozenset(name for name, stream in self.streams.items() if stream.table)
         latest = {stored.function.name: stored.function for stored in self.functions.values()}
-        return Schema(columns, self.views, latest, self.aggregates, times, tables, self.engine.clock.now)
+        corrected = frozenset(name for name, stream in self.streams.items() if not stream.append_only)
+        now = self.engine.clock.now
+        return Schema(columns, self.views, latest, self.aggregates, times, tables, now, corrected)
 
     @property
     def batch(self) -> int:

@@ -146,7 +146,9 @@ class _Translator:
     def _input(self, item: logical.Input, position: int, below: PredSet) -> Input:
         """One input, with the part of a window that is applied below joins."""
         if isinstance(item, StreamInput):
-            source = self.draft.put(Source(item.stream, "" if self.draft.options.sharing else self.draft.owner))
+            source = self.draft.put(
+                Source(item.stream, "" if self.draft.options.sharing else self.draft.owner, item.append_only)
+            )
             if item.columns:
                 self.draft.stream_columns[source.id] = dict(item.columns)
             whole = Input(Read(source.id))

@@ -32,11 +32,13 @@ class Output:
 class StreamInput:
     """A stream or table by name; its columns are referred to by their stored names.
 
-    ``columns``: names and types of all of them; the name says which stream it is, so they do not count in comparisons.
+    ``columns``: names and types of all of them; ``append_only``: whether it takes no row back. The name says which
+    stream it is, so they do not count in comparisons.
     """
 
     stream: str
     columns: tuple[tuple[str, DataType], ...] = field(default=(), compare=False, repr=False)
+    append_only: bool = field(default=True, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,7 +78,8 @@ class Schema:
         functions: user-defined scalar functions by name, of each the latest version.
         aggregates: user-defined aggregates.
         times: for a stream that has event times the name of their column, in lower case.
-        tables: which of the streams are tables, which do not grow.
+        tables: which of the streams are tables, which have no windows.
+        corrected: which of the streams take rows back; the others are append-only.
         event_times: what time it is on each stream.
 
     Example:
@@ -93,6 +94,7 @@ class Schema:
     times: Mapping[str, str] = field(default_factory=dict)
     tables: frozenset[str] = frozenset()
     event_times: EventTimeVector = field(default_factory=dict)
+    corrected: frozenset[str] = frozenset()
 
     def stream(self, name: str) -> tuple[str, tuple[tuple[str, DataType], ...]] | None:
         """The stream's own spelling of its name, and its columns."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,8 @@ from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType, Kind, parse_type
 from workbench.streams.arrow_types import to_data_type
 from workbench.streams.convert import Mask, convert
+from workbench.streams.corrections import Corrections
+from workbench.streams.current_rows import CurrentRows
 from workbench.streams.lateness import Lateness, LateRows, lateness_of
 from workbench.streams.log import StreamLog, log_schema, open_log
 from workbench.streams.log_writer import LogWriter
@@ -37,6 +40,7 @@ def ingest(
     columns: Mapping[str, str] | None = None,
     time: str | None = None,
     lateness: object = None,
+    corrections: Corrections | None = None,
 ) -> StreamLog:
     """Copies a stream's or table's rows into ``folder`` as Parquet, in row order, with types queries can use.
 
@@ -56,6 +60,8 @@ def ingest(
         time: the column that holds event time; it must be a DATE, TIMESTAMP or INTEGER.
         lateness: how late rows may come (``workbench.streams.lateness``); a row that comes
             later is in the log, and is quarantined when it arrives. ``None``: there is no limit.
+        corrections: how the source says that rows are changed or taken back. A row that takes back what is not there,
+            or whose key is NULL, is quarantined.
 
     Raises:
         StreamError: the source cannot be read, a column cannot be used, or ``columns``, ``time`` or ``lateness`` do not
@@ -77,9 +83,16 @@ def ingest(
         with ExitStack() as stack:
             opened = open_source(source, partial / "spark", stack)
             types = column_types(opened, columns or {})
-            _check_time(time, types)
-            allowed = None if lateness is None else lateness_of(lateness, time, types.get(stored_name(time or "")))
-            _copy(name, opened, types, partial, allowed)
+            own = types if corrections is None else corrections.without_control(types)
+            _check_time(time, own)
+            allowed = None if lateness is None else lateness_of(lateness, time, own.get(stored_name(time or "")))
+            if corrections is None:
+                _copy(name, opened, types, partial, allowed)
+            elif allowed is None:
+                _copy_corrected(name, opened, types, partial, corrections)
+            else:
+                hint = "leave lateness out: a late change would have to be made, and its row left out"
+                raise StreamError("lateness does not go with corrections", hint=hint)
         shutil.rmtree(partial / "spark", ignore_errors=True)
         if folder.exists():
             folder.rmdir()
@@ -171,6 +184,37 @@ def _copy(
                 late += _quarantined_late(rows, lines, positions, log.rows, late_rows.reasons(rows, positions))
             log.append(rows, misfits, late)
         log.finish()
+
+
+def _copy_corrected(
+    name: str, source: OpenedSource, types: Mapping[str, DataType], folder: Path, corrections: Corrections
+) -> None:
+    """Copies changes: what they do to the current rows."""
+    from_source, columns = log_schema(types.items()), corrections.without_control(types).items()
+    # The current rows are needed while the changes are read, and not after that.
+    file = folder / "current.sqlite"
+    with closing(sqlite3.connect(file, isolation_level=None)) as database:
+        database.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN")
+        current = CurrentRows(database, log_schema(columns), corrections)
+        with LogWriter(name, folder, log_schema(columns, corrected=True), None, corrections) as log:
+            for chunk in source.chunks:
+                rows, lines, quarantined = fit(chunk, types, from_source)
+                applied = current.apply(rows, lines.tolist())
+                log.append(applied.rows, [*quarantined, *rejected_rows(rows, lines, applied.rejected)], ())
+            log.finish()
+    file.unlink()
+
+
+def rejected_rows(
+    rows: pa.Table, lines: NDArray[np.int64], rejected: Sequence[tuple[int, str]]
+) -> Iterator[QuarantinedRow]:
+    """The entries of rows, by place, that were rejected for a reason."""
+    if not rejected:
+        return
+    places = [place for place, _ in rejected]
+    texts = zip(*(_texts(column.combine_chunks()) for column in rows.take(pa.array(places)).columns), strict=True)
+    for (place, reason), text in zip(rejected, texts, strict=True):
+        yield QuarantinedRow(int(lines[place]), _as_line(text), reason)
 
 
 def fit(

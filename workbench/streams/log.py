@@ -1,6 +1,6 @@
 """One stream's rows on disk: Parquet files in arrival order, read back by row number.
 
-A log is written once and never changes. Its manifest is written last and the folder renamed into place after that, so
+The rows of a stream with corrections have their weights (``corrections``). A log is written once and never changes. Its manifest is written last and the folder renamed into place after that, so
 a folder with a manifest is complete. The manifest has the checksums of the other files, and the session's catalog has
 that of the manifest.
 """
@@ -26,6 +26,7 @@ from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType, Kind, parse_type
 from workbench.streams.arrow_types import to_arrow, to_data_type
 from workbench.streams.convert import beyond_years
+from workbench.streams.corrections import EVENT, MARKS, Changes, Corrections
 from workbench.streams.lateness import Lateness
 from workbench.streams.source import QuarantinedRow
 
@@ -56,6 +57,7 @@ class StreamLog:
     Attributes:
         quarantined: the first 1,000 quarantined rows; the file ``set_aside.jsonl`` in the folder has all of them.
         misfits: how many rows of the source do not fit the columns.
+        corrections: how rows are taken back; ``None``: the stream is append-only.
         late: positions of the rows that come later than ``lateness`` allows, ascending.
         checksum: of the manifest.
         checksums: of the other files, by their names; a log of an early version has none.
@@ -72,11 +74,23 @@ class StreamLog:
     late: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64), compare=False, repr=False)
     checksum: int | None = None
     checksums: Mapping[str, int] = field(default_factory=dict)
+    corrections: Corrections | None = None
 
     @property
     def columns(self) -> tuple[tuple[str, DataType], ...]:
-        """Stored names of the columns, and their types."""
-        return tuple((field.name, to_data_type(field.type)) for field in self.schema)
+        """Stored names of the stream's columns, and their types."""
+        return tuple((field.name, to_data_type(field.type)) for field in self.schema if field.name not in MARKS)
+
+    def end_of_event(self, stop: int) -> int:
+        """The first position from ``stop`` on that does not part the rows of one event: -old and +new."""
+        if self.corrections is None or not 0 < stop < self.rows:
+            return stop
+        while stop < self.rows:
+            before, after = self.read(stop - 1, stop + 1).column(EVENT).to_pylist()
+            if before != after:
+                break
+            stop += 1
+        return stop
 
     def read(self, start: int, stop: int) -> pa.Table:
         """The rows ``[start, stop)`` in arrival order; as with a Python slice, what lies beyond the end is not there.
@@ -185,7 +199,9 @@ def _log(folder: Path, manifest: Mapping[str, Any], checksum: int) -> StreamLog:
     return StreamLog(
         name=manifest["name"],
         folder=folder,
-        schema=log_schema((name, parse_type(type_)) for name, type_ in manifest["columns"]),
+        schema=log_schema(
+            ((name, parse_type(type_)) for name, type_ in manifest["columns"]), "corrections" in manifest
+        ),
         rows=sum(file.rows for file in files),
         files=files,
         quarantined=_first_quarantined(folder),
@@ -193,6 +209,7 @@ def _log(folder: Path, manifest: Mapping[str, Any], checksum: int) -> StreamLog:
         lateness=_lateness(*manifest["lateness"]) if late else None,
         checksum=checksum,
         checksums=manifest.get("checksums", {}),
+        corrections=_corrections(**manifest["corrections"]) if "corrections" in manifest else None,
         **late,
     )
 
@@ -201,9 +218,14 @@ def _lateness(time: str, kind: str, allowed: int) -> Lateness:
     return Lateness(time, Kind[kind], allowed)
 
 
-def log_schema(columns: Iterable[tuple[str, DataType]]) -> pa.Schema:
-    """The Arrow schema of a log with these columns."""
-    return pa.schema([pa.field(name, to_arrow(type_)) for name, type_ in columns])
+def _corrections(changes: str, key: Iterable[str], weight: str | None) -> Corrections:
+    return Corrections(Changes(changes), tuple(key), weight)
+
+
+def log_schema(columns: Iterable[tuple[str, DataType]], corrected: bool = False) -> pa.Schema:
+    """The Arrow schema of a log with these columns; one that is corrected has the marks of its rows, too."""
+    fields = [pa.field(name, to_arrow(type_)) for name, type_ in columns]
+    return pa.schema(fields + [pa.field(mark, pa.int64()) for mark in MARKS if corrected])
 
 
 def _files(folder: Path, entries: Iterable[tuple[str, int]]) -> Iterator[LogFile]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 
@@ -13,6 +14,7 @@ import pyarrow.parquet as pq
 
 from workbench.files.writing import NewFile, write_file
 from workbench.streams.arrow_types import to_data_type
+from workbench.streams.corrections import MARKS, Corrections
 from workbench.streams.lateness import Lateness
 from workbench.streams.log import LATE, MANIFEST, QUARANTINE, ROW_GROUP_ROWS, VERSION
 from workbench.streams.source import QuarantinedRow
@@ -30,14 +32,23 @@ class LogWriter:
         folder: of the log; it exists.
         schema: of the rows.
         lateness: how late rows may be, where the stream says so.
+        corrections: how rows are taken back, where they are.
     """
 
-    def __init__(self, name: str, folder: Path, schema: pa.Schema, lateness: Lateness | None) -> None:
+    def __init__(
+        self,
+        name: str,
+        folder: Path,
+        schema: pa.Schema,
+        lateness: Lateness | None,
+        corrections: Corrections | None = None,
+    ) -> None:
         self.rows = 0
         self._name = name
         self._folder = folder
         self._schema = schema
         self._lateness = lateness
+        self._corrections = corrections
         self._checksums: dict[str, int] = {}
         self._files: list[tuple[str, int]] = []
         self._waiting: list[pa.Table] = []
@@ -85,10 +96,12 @@ class LogWriter:
         manifest: dict[str, object] = {
             "version": VERSION,
             "name": self._name,
-            "columns": [[field.name, str(to_data_type(field.type))] for field in self._schema],
+            "columns": [[field.name, str(to_data_type(field.type))] for field in self._schema if field.name not in MARKS],
             "files": self._files,
             "set_aside_total": self._misfits,
         }
+        if self._corrections is not None:
+            manifest["corrections"] = asdict(self._corrections)
         if self._lateness is not None:
             manifest["lateness"] = [self._lateness.time, self._lateness.kind.name, self._lateness.allowed]
             with NewFile(self._folder / LATE) as file:

@@ -63,6 +63,11 @@ class Stream:
         return self.log.rows
 
     @property
+    def append_only(self) -> bool:
+        """Whether no row is ever taken back."""
+        return self.log.corrections is None
+
+    @property
     def finished(self) -> bool:
         """Whether every row has arrived."""
         return self.position >= self.log.rows
@@ -90,7 +95,8 @@ class Stream:
     def next(self, size: int | None = None) -> tuple[Stream, pa.Table]:
         """The stream after the next batch, and the batch: fewer rows at the end, none after it.
 
-        Late rows are not in the batch, though they count as rows taken.
+        Late rows are not in the batch, though they count as rows taken. What a line of the source changes is never
+        parted: a batch may have a few rows more than asked for.
 
         Args:
             size: rows to take, instead of the stream's own batch size; 0 takes none.
@@ -99,7 +105,7 @@ class Stream:
             StreamError: ``size`` is no whole number or negative, or the log cannot be read.
         """
         size = self.batch if size is None else _checked_count(self.log, "batch", size, least=0)
-        stop = min(self.log.rows, self.position + size)
+        stop = self.log.end_of_event(min(self.log.rows, self.position + size)) if size else self.position
         return replace(self, position=stop), self.log.on_time(self.position, stop)
 
     def rewound(self) -> Stream:
@@ -135,9 +141,13 @@ class Stream:
         """Statistics of the rows that have arrived, from a sample spread over them."""
         arrived, slices = self.position, max(1, SAMPLE_ROWS // SLICE_ROWS)
         if arrived <= SAMPLE_ROWS:
-            return collect(self.log.on_time(0, arrived), arrived)
+            return collect(self._values(0, arrived), arrived)
         starts = (arrived * i // slices for i in range(slices))
-        return collect(pa.concat_tables(self.log.on_time(s, s + SLICE_ROWS) for s in starts), arrived)
+        return collect(pa.concat_tables(self._values(s, s + SLICE_ROWS) for s in starts), arrived)
+
+    def _values(self, start: int, stop: int) -> pa.Table:
+        """Rows of the log without their marks."""
+        return self.log.on_time(start, stop).select([name for name, _ in self.stored_columns])
 
 
 def replayed(log: StreamLog, history: int | None = None, batch: int | None = None, time: str | None = None) -> Stream:
@@ -154,6 +164,7 @@ def replayed(log: StreamLog, history: int | None = None, batch: int | None = Non
         StreamError: a number is negative, no whole number, or ``batch`` is 0.
     """
     history = min(0 if history is None else _checked_count(log, "history", history, least=0), log.rows)
+    history = log.end_of_event(history)
     batch = DEFAULT_BATCH if batch is None else _checked_count(log, "batch", batch, least=1)
     return Stream(log, history, batch, history, time)
 

@@ -1,7 +1,7 @@
 """Source: the tree of a stream or table has the rows that arrived, filtered by the selections that stand on it.
 
-In: relation of all rows that arrived (hydration), or change: the rows of a batch, with weight 1. Out: change of the
-tree. Rows are only added here, so the change of a batch is the batch, through filter-and-write.
+In: relation of all rows that arrived (hydration), or change: the rows of a batch, with weight 1, or -1 where the stream
+takes a row back. Out: change of the tree. The change of a batch is the batch, through filter-and-write.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ class FromClause:
         stream = schema.stream(name)
         if stream is not None:
             stored = tuple((stored_name(column), type_) for column, type_ in stream[1])
-            return StreamInput(stream[0], stored), stream[1]
+            return StreamInput(stream[0], stored, stream[0] not in schema.corrected), stream[1]
         known = [*schema.streams, *schema.views, *self.context.local]
         hint = nearest(name, known) or (f"there are {', '.join(known[:8])}" if known else "add one with add_stream")
         raise self.source.error(f"unknown stream {name}", table, hint)

@@ -86,6 +86,11 @@ class StreamWindows:
     def _between(self, item: Item, stream: str, position: int, window: WindowIs | None) -> PredSet:
         """The comparisons of a stream's time with both ends of its window."""
         event_time = self.context.schema.time(stream)
+        if event_time is None and stream in self.context.schema.corrected:
+            # Where rows are taken back, "the last 100" would need those that had left the window already.
+            place = self.clause.begin.place if isinstance(self.clause, BeginEnd) else window.place if window else {}
+            message = f"{stream} takes rows back, so its rows cannot be counted by a window"
+            raise SqlError(message, **place, hint="give the stream event times (time=…), and write the window over them")
         time = event_time or ROW
         column = Column(time.name, time.type, position)
         loop = None

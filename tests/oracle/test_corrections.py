@@ -1,0 +1,55 @@
+"""Queries of every class over streams whose rows are inserted, updated and deleted at random, on every side of a join,
+and again in the same batch; DuckDB's answer over the rows that are left is the truth."""
+
+from __future__ import annotations
+
+import os
+import random
+
+import pyarrow as pa
+import pytest
+from oracle.class_queries import ALL
+from oracle.harness import Feed, Oracle
+from oracle.random_streams import names, stream
+from pyspark.sql import SparkSession
+
+
+def corrected(table: pa.Table, history: int, batch: int, seed: int, time: str | None = None) -> Feed:
+    """Rows that are inserted and, half as often, taken back: at once, later, or for another row in their place."""
+    chosen, waiting = random.Random(seed), list(range(table.num_rows))
+    places: list[int] = []
+    takes: list[int] = []
+    there: list[int] = []
+    while waiting:
+        if there and chosen.random() < 0.35:
+            # Often a young one, so that rows come and go within a batch.
+            at = chosen.randrange(len(there)) if chosen.random() < 0.5 else -1
+            places, takes = [*places, places[taken := there.pop(at)]], [*takes, taken]
+            if chosen.random() < 0.5:
+                continue
+        there.append(len(places))
+        places, takes = [*places, waiting.pop(0)], [*takes, -1]
+    weights = pa.array([1 if taken < 0 else -1 for taken in takes], pa.int64())
+    return Feed(table.take(pa.array(places)).append_column("w", weights), history, batch, time=time, takes=tuple(takes))
+
+
+def feeds(seed: int) -> dict[str, Feed]:
+    """Both streams are corrected, the one with a table's history and the other from nothing."""
+    return {
+        "t": corrected(stream(160, seed), 70, 35, seed),
+        "u": corrected(stream(90, seed + 1), 0, 45, seed + 1),
+        "names": Feed(names(seed), static=True),
+    }
+
+
+@pytest.mark.parametrize("seed", range(1, 1 + int(os.environ.get("ARGUS_SEEDS", "1"))))
+def test_every_class_under_corrections(spark: SparkSession, seed: int) -> None:
+    """Half of a mix of all classes from the start, the other half over rows that were corrected already."""
+    order = random.Random(seed).sample(sorted(ALL), int(os.environ.get("ARGUS_QUERIES", "30")))
+    early, late = order[::2], order[1::2]
+    with Oracle(spark, feeds(seed)) as oracle:
+        oracle.register({name: ALL[name] for name in early}, check=False)
+        oracle.run(2, check=False)
+        oracle.register({name: ALL[name] for name in late})
+        oracle.run(2)
+        oracle.check_changes()

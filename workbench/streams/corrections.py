@@ -1,0 +1,172 @@
+"""Corrections: how a source says that rows are changed or taken back, and what each of its rows then does.
+
+A stream without corrections is *append-only*. Every row of a stream with corrections has a weight in its log, as in a
+Z-set (Budiu et al., DBSP): 1 for a row that is there from now on, -1 for one that is not any more. An update is both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import pyarrow as pa
+
+from workbench.errors import StreamError, nearest
+from workbench.sql.algebra.column_names import display_name, stored_name
+from workbench.sql.algebra.types import DataType, Kind
+
+WEIGHT = "_weight"
+"""Column of a log: what the row counts in the Z-set."""
+EVENT = "_event"
+"""Column of a log: the source's line that made the row. Rows of one line stand side by side and arrive together."""
+MARKS = (WEIGHT, EVENT)
+"""What a log with corrections has besides the columns of its stream."""
+
+LARGEST_WEIGHT = 10**9
+"""A row counts at most so often: sums of weighted decimals then keep all of their digits."""
+
+
+class Changes(StrEnum):
+    """How a source writes its changes."""
+
+    WEIGHT = "weight"
+    """A column says how often the row comes (or goes, where it is negative)."""
+    UPSERT = "upsert"
+    """A row is put in the place of the one of its key; one that has nothing but a key takes that one back."""
+    CDF = "cdf"
+    """The column ``_change_type`` of a change data feed (Delta Lake)."""
+    DEBEZIUM = "debezium"
+    """Envelopes with ``op``, ``before`` and ``after`` (Debezium)."""
+
+
+CHANGE_TYPE = stored_name("_change_type")
+COMMIT_COLUMNS = tuple(map(stored_name, ("_commit_version", "_commit_timestamp")))
+"""They say when a change was made, and differ between a row and the change that takes it back."""
+OPERATION = stored_name("_debezium_change")
+"""Column that ``debezium`` gives to unfolded envelopes: 1 or -1."""
+
+_CDF = {"insert": 1, "update_postimage": 1, "delete": -1, "update_preimage": -1}
+
+
+@dataclass(frozen=True)
+class Corrections:
+    """How a stream's rows are corrected.
+
+    Attributes:
+        changes: how the source writes its changes.
+        key: stored names of the columns that say which row is meant; none: the whole row does.
+        weight: stored name of the column with weights, which is no column of the stream.
+    """
+
+    changes: Changes
+    key: tuple[str, ...] = ()
+    weight: str | None = None
+
+    @property
+    def control_columns(self) -> tuple[str, ...]:
+        """Stored names of what the source has for its changes, and the stream does not have."""
+        match self.changes:
+            case Changes.WEIGHT:
+                return (self.weight,) if self.weight is not None else ()
+            case Changes.CDF:
+                return (CHANGE_TYPE, *COMMIT_COLUMNS)
+            case Changes.DEBEZIUM:
+                return (OPERATION,)
+            case Changes.UPSERT:
+                return ()
+
+    def without_control(self, types: Mapping[str, DataType]) -> dict[str, DataType]:
+        """The columns of the stream among those of its source, checked.
+
+        Raises:
+            StreamError: a column of the key, or one that says what changes, is not there.
+        """
+        control = set(self.control_columns)
+        columns = {name: type_ for name, type_ in types.items() if name not in control}
+        for name in self.key:
+            if name not in columns:
+                raise StreamError(f"no column {display_name(name)} for the key", hint=_hint(name, columns))
+        if self.changes is Changes.WEIGHT and types.get(self.weight or "", DataType(Kind.STRING)).kind is not Kind.INTEGER:
+            whole = [name for name, type_ in types.items() if type_.kind is Kind.INTEGER]
+            message = f"no column {display_name(self.weight or '')} of whole numbers to take weights from"
+            raise StreamError(message, hint=_hint(self.weight or "", whole))
+        if self.changes is Changes.CDF and CHANGE_TYPE not in types:
+            hint = "read the feed with its own columns; add_stream(…, changes='upsert') needs none"
+            raise StreamError("no column _change_type, which a change data feed has", hint=hint)
+        if not columns:
+            raise StreamError("the source has no columns but those that say what changes")
+        return columns
+
+    def changes_of(self, rows: pa.Table) -> list[int | str]:
+        """What each row of the source does: above 0 it comes, below 0 it goes; a text says why it does neither."""
+        match self.changes:
+            case Changes.WEIGHT:
+                return [_checked_weight(weight) for weight in rows.column(self.weight).to_pylist()]
+            case Changes.UPSERT:
+                return list(_upserts(rows, self.key))
+            case Changes.DEBEZIUM:
+                return list(rows.column(OPERATION).to_pylist())
+            case Changes.CDF:
+                unknown = f"is none of {', '.join(_CDF)}"
+                changes = rows.column(CHANGE_TYPE).to_pylist()
+                return [_CDF.get(change or "", f"_change_type: {change!r} {unknown}") for change in changes]
+
+    def events_of(self, rows: pa.Table, lines: Sequence[int]) -> list[int]:
+        """The event of each row: its line. What an update replaces belongs to the line of the new row."""
+        if self.changes is not Changes.CDF:
+            return list(lines)
+        kinds = rows.column(CHANGE_TYPE).to_pylist()
+        return [line + (kind == "update_preimage") for line, kind in zip(lines, kinds, strict=True)]
+
+
+def corrections_of(
+    changes: str | None, key: Sequence[str] | str | None, weight: str | None, table: bool = False
+) -> Corrections | None:
+    """What an analyst declared; ``None`` for a stream that is append-only.
+
+    Raises:
+        StreamError: the arguments do not go together.
+
+    Example:
+        >>> corrections_of("upsert", ["id"], None).key
+        ('id',)
+    """
+    keys = tuple(stored_name(name) for name in ([key] if isinstance(key, str) else key or ()))
+    if weight is not None:
+        if changes is not None or keys:
+            raise StreamError("weight does not go with key or changes", hint="give one of them")
+        return Corrections(Changes.WEIGHT, weight=stored_name(weight))
+    if changes is None:
+        if not keys:
+            return None
+        if not table:
+            hint = "changes='upsert': a row replaces the one of its key; there are also 'debezium' and 'cdf'"
+            raise StreamError("a key, and nothing that says how rows change", hint=hint)
+        changes = Changes.UPSERT
+    known = [form for form in Changes if form is not Changes.WEIGHT]
+    if changes not in known:
+        raise StreamError(f"changes={changes!r}", hint=nearest(changes, known) or f"one of {', '.join(known)}")
+    if changes == Changes.UPSERT and not keys:
+        raise StreamError("an upsert needs a key", hint="key=['id'] names the columns that say which row is meant")
+    return Corrections(Changes(changes), keys)
+
+
+def _checked_weight(weight: int | None) -> int | str:
+    if weight is None:
+        return "its weight is NULL"
+    return weight if abs(weight) <= LARGEST_WEIGHT else f"its weight {weight} is beyond {LARGEST_WEIGHT:,}"
+
+
+def _upserts(rows: pa.Table, key: Sequence[str]) -> Iterable[int]:
+    """A row with nothing but its key is a tombstone."""
+    others = [name for name in rows.column_names if name not in key]
+    if not others:
+        return [1] * rows.num_rows
+    present = zip(*(rows.column(name).is_valid().to_pylist() for name in others), strict=True)
+    return [1 if any(values) else -1 for values in present]
+
+
+def _hint(name: str, columns: Iterable[str]) -> str:
+    known = [display_name(column) for column in columns]
+    return nearest(display_name(name), known) or f"one of {', '.join(known)}"
