@@ -93,7 +93,9 @@ class NodeRows:
         """The node that the rows say."""
         match kind:
             case "source":
-                stream, owner, append_only = self._row("SELECT stream, owner, append_only FROM sources WHERE node = ?", id_)
+                stream, owner, append_only = self._row(
+                    "SELECT stream, owner, append_only FROM sources WHERE node = ?", id_
+                )
                 return Source(stream, owner, bool(append_only))
             case "selection":
                 parent, tested, root, required = self._row(

@@ -91,7 +91,7 @@ def node_view(network: Network, node: Node) -> NodeView:
 def _label(node: Node) -> Iterable[str]:
     match node:
         case Source():
-            return [node.stream]
+            return [node.stream] if node.append_only else [node.stream, "takes rows back"]
         case Selection():
             return [or_pred_sql(p) for p in node.predicates]
         case Join():

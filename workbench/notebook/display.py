@@ -14,6 +14,7 @@ import pandas as pd
 from IPython.display import display
 
 from workbench.explain.text import counted, monospace
+from workbench.sql.algebra.column_names import display_name
 
 if TYPE_CHECKING:
     from IPython.core.display_functions import DisplayHandle
@@ -161,11 +162,19 @@ def counts(numbers: Mapping[str, int]) -> str:
 def streams_table(streams: Iterable[Stream]) -> Shown:
     """How far each stream has been read, and what of it was quarantined."""
     rows = [
-        [s.name, f"{s.position:,}", f"{s.rows:,}", f"{s.batch:,}", event_time(s), f"{s.quarantined_rows:,}"]
+        [s.name, f"{s.position:,}", f"{s.rows:,}", f"{s.batch:,}", event_time(s), kind(s), f"{s.quarantined_rows:,}"]
         for s in streams
     ]
-    columns = ["stream", "read", "of rows", "batch", "time", "quarantined"]
+    columns = ["stream", "read", "of rows", "batch", "time", "rows are", "quarantined"]
     return table(columns, rows) if rows else Shown("no streams yet")
+
+
+def kind(stream: Stream) -> str:
+    """Whether rows are only added to a stream, or else how it says that they change."""
+    if stream.log.corrections is None:
+        return "append-only"
+    by = ", ".join(map(display_name, stream.log.corrections.key))
+    return f"corrected ({stream.log.corrections.changes}{f' by {by}' if by else ''})"
 
 
 def event_time(stream: Stream) -> str:

@@ -149,6 +149,8 @@ class _Translator:
             source = self.draft.put(
                 Source(item.stream, "" if self.draft.options.sharing else self.draft.owner, item.append_only)
             )
+            if not item.append_only:
+                self.draft.record.note(f"{item.stream} takes rows back: plans for append-only streams do not serve it")
             if item.columns:
                 self.draft.stream_columns[source.id] = dict(item.columns)
             whole = Input(Read(source.id))

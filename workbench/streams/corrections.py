@@ -87,7 +87,10 @@ class Corrections:
         for name in self.key:
             if name not in columns:
                 raise StreamError(f"no column {display_name(name)} for the key", hint=_hint(name, columns))
-        if self.changes is Changes.WEIGHT and types.get(self.weight or "", DataType(Kind.STRING)).kind is not Kind.INTEGER:
+        if (
+            self.changes is Changes.WEIGHT
+            and types.get(self.weight or "", DataType(Kind.STRING)).kind is not Kind.INTEGER
+        ):
             whole = [name for name, type_ in types.items() if type_.kind is Kind.INTEGER]
             message = f"no column {display_name(self.weight or '')} of whole numbers to take weights from"
             raise StreamError(message, hint=_hint(self.weight or "", whole))

@@ -1,6 +1,8 @@
 """One stream's rows on disk: Parquet files in arrival order, read back by row number.
 
-The rows of a stream with corrections have their weights (``corrections``). A log is written once and never changes. Its manifest is written last and the folder renamed into place after that, so
+The rows of a stream with corrections have their weights (``corrections``).
+
+A log is written once and never changes. Its manifest is written last and the folder renamed into place after that, so
 a folder with a manifest is complete. The manifest has the checksums of the other files, and the session's catalog has
 that of the manifest.
 """

@@ -96,7 +96,7 @@ class LogWriter:
         manifest: dict[str, object] = {
             "version": VERSION,
             "name": self._name,
-            "columns": [[field.name, str(to_data_type(field.type))] for field in self._schema if field.name not in MARKS],
+            "columns": [[f.name, str(to_data_type(f.type))] for f in self._schema if f.name not in MARKS],
             "files": self._files,
             "set_aside_total": self._misfits,
         }

@@ -37,6 +37,7 @@ TYPE = argument(
     metavar="COLUMN=TYPE",
     help="the SQL type of a column of a CSV file, where the values should not decide; may be given for several",
 )
+KEY = argument("--key", action="append", metavar="COLUMN", help="says which row is changed; may be given for several")
 LIMIT = argument("--limit", type=int, default=10, metavar="N", help="rows to show (default: 10)")
 OUTPUT = argument("-o", "--output", metavar="VAR", help="variable that gets all rows")
 
@@ -138,7 +139,13 @@ def show_result(context: NotebookContext, query: Query, limit: int, output: str 
         metavar="LENGTH",
         help="how late rows may come, as '2 days'; later ones are quarantined (default: no limit)",
     ),
-    examples=("%argus stream FedWireTrans ../sample_data/fed.parquet --history 10000 --batch 1000 --time tran_date",),
+    KEY,
+    argument("--changes", metavar="FORM", help="how rows are corrected: upsert, cdf or debezium (default: not at all)"),
+    argument("--weight", metavar="COLUMN", help="instead: how often a row comes, or goes where it is negative"),
+    examples=(
+        "%argus stream FedWireTrans ../sample_data/fed.parquet --history 10000 --batch 1000 --time tran_date",
+        "%argus stream orders orders.parquet --key id --changes upsert",
+    ),
 )
 def add_stream(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Add a stream: a file or DataFrame that is replayed in batches, in the order of its rows."""
@@ -150,6 +157,9 @@ def add_stream(context: NotebookContext, arguments: argparse.Namespace) -> None:
         time=arguments.time,
         columns=column_types(arguments.type),
         lateness=arguments.lateness,
+        key=arguments.key,
+        changes=arguments.changes,
+        weight=arguments.weight,
     )
     in_batches = max(0, stream.rows - stream.history)
     history = min(stream.history, stream.rows)

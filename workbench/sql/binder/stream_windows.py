@@ -88,9 +88,11 @@ class StreamWindows:
         event_time = self.context.schema.time(stream)
         if event_time is None and stream in self.context.schema.corrected:
             # Where rows are taken back, "the last 100" would need those that had left the window already.
-            place = self.clause.begin.place if isinstance(self.clause, BeginEnd) else window.place if window else {}
             message = f"{stream} takes rows back, so its rows cannot be counted by a window"
-            raise SqlError(message, **place, hint="give the stream event times (time=…), and write the window over them")
+            hint = "give the stream event times (time=…), and write the window over them"
+            where = self.clause.begin if isinstance(self.clause, BeginEnd) else window
+            assert where is not None
+            raise SqlError(message, **where.place, hint=hint)
         time = event_time or ROW
         column = Column(time.name, time.type, position)
         loop = None
