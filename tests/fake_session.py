@@ -42,6 +42,7 @@ class FakeStream:
     table: bool = False
     late_rows: int = 0
     lateness: str | None = None
+    corrections: None = None
 
 
 @dataclass
@@ -107,7 +108,8 @@ class FakeSession(SessionViews):
 
     def add_stream(
         self, name: str, source: object, history: int | None, batch: int | None, time: str | None,
-        columns: dict[str, str] | None = None, lateness: str | None = None,
+        columns: dict[str, str] | None = None, lateness: str | None = None, key: list[str] | None = None,
+        changes: str | None = None, weight: str | None = None,
     ) -> FakeStream:  # fmt: skip
         self.added.append((name, source, columns) if columns else (name, source))
         self.streams[name] = FakeStream(name, history or 0, batch or 1000, time, lateness=lateness)

@@ -177,6 +177,12 @@ class Engine:
             arrived = empty.append(Delta(tuple(segment for delta in deltas for segment in delta.segments)))
         self._replace_durably(EngineState(before.trees, {**before.arrived, name: arrived}, clock))
 
+    def drop_stream(self, name: str) -> None:
+        """Forget a stream that no operator reads."""
+        before = self.state
+        arrived = {other: rows for other, rows in before.arrived.items() if other != name}
+        self._replace_durably(EngineState(before.trees, arrived, before.clock.without_stream(name)))
+
     def expire(self, network: Network, batch: int) -> None:
         """Free the rows that have expired, after a query that needed them was dropped."""
         trees = self._without_expired(network, self.state.trees, self.state.clock, batch)

@@ -71,6 +71,12 @@ class EventTimeClock:
         """The clock with another stream, of which nothing has arrived yet."""
         return replace(self, times={**self.times, name.lower(): stored_name(time)})
 
+    def without_stream(self, name: str) -> EventTimeClock:
+        """The clock without a stream."""
+        gone = {name.lower(), rows_of(name)}
+        vectors = tuple((b, {key: at for key, at in vector.items() if key not in gone}) for b, vector in self.vectors)
+        return EventTimeClock({key: time for key, time in self.times.items() if key not in gone}, vectors)
+
     def with_rows(self, batch: int, brought: Mapping[str, pa.Table]) -> EventTimeClock:
         """The clock with rows of an earlier batch."""
         later = ((b, self._later(vector, brought) if b >= batch else vector) for b, vector in self.vectors)

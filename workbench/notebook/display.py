@@ -171,10 +171,10 @@ def streams_table(streams: Iterable[Stream]) -> Shown:
 
 def kind(stream: Stream) -> str:
     """Whether rows are only added to a stream, or else how it says that they change."""
-    if stream.log.corrections is None:
+    if stream.corrections is None:
         return "append-only"
-    by = ", ".join(map(display_name, stream.log.corrections.key))
-    return f"corrected ({stream.log.corrections.changes}{f' by {by}' if by else ''})"
+    by = ", ".join(map(display_name, stream.corrections.key))
+    return f"corrected ({stream.corrections.changes}{f' by {by}' if by else ''})"
 
 
 def event_time(stream: Stream) -> str:

@@ -10,6 +10,7 @@ from dataclasses import asdict, replace
 from datetime import timedelta
 from functools import cached_property, wraps
 from pathlib import Path
+from shutil import rmtree
 from types import MappingProxyType, TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 from weakref import WeakValueDictionary
@@ -21,7 +22,7 @@ from workbench.catalog.catalog import Catalog
 from workbench.engine.reports import BatchReport
 from workbench.engine.schedule import Progress
 from workbench.engine.spark.user_functions.process import Limits
-from workbench.errors import QueryError, StreamError, nearest
+from workbench.errors import QueryError
 from workbench.errors.public_api import check_argument, public_api, translate_callback_errors
 from workbench.explain.describe import NetworkView
 from workbench.explain.explanation import ExplanationView
@@ -275,16 +276,25 @@ class Session:
         return change.state.streams[name]
 
     @one_at_a_time
+    def drop_stream(self, name: str) -> None:
+        """Forget a stream or table, and its rows. Queries and views that read it must be dropped first.
+
+        Raises:
+            StreamError: there is no such stream, or a query or view reads it.
+        """
+        folder = self._state.stream(name).log.folder
+        with self.parts.store.changing() as change:
+            change.state = transitions.drop_stream(self.parts.runtime, change.state, name)
+        rmtree(folder, ignore_errors=True)
+
+    @one_at_a_time
     def set_batch(self, stream: str, rows: int) -> Stream:
         """Let so many rows of a stream arrive with each batch from now on.
 
         Raises:
             StreamError: there is no such stream, or the number is not at least 1.
         """
-        streams = self._state.streams
-        known = {name.lower(): stream for name, stream in streams.items()}.get(stream.lower())
-        if known is None:
-            raise StreamError(f"there is no stream {stream}", hint=nearest(stream, streams))
+        known = self._state.stream(stream)
         with self.parts.store.changing() as change:
             changed = known.in_batches_of(rows)
             change.state = change.state.with_stream(changed)

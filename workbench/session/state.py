@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from workbench.engine.reports import BatchReport
 from workbench.engine.state import EngineState
-from workbench.errors import QueryError, nearest
+from workbench.errors import QueryError, StreamError, nearest
 from workbench.network.network import Network
 from workbench.optimizer.statistics import StreamStatistics
 from workbench.session.directory.stored_functions import StoredFunction
@@ -106,6 +106,17 @@ class State:
         hint = nearest(name, self.queries) or f"queries: {', '.join([*self.queries][:LISTED]) or 'none yet'}"
         raise QueryError(f"there is no query {name}", hint=hint)
 
+    def stream(self, name: str) -> Stream:
+        """The stream or table of that name, in whatever case.
+
+        Raises:
+            StreamError: there is none; the hint has the nearest.
+        """
+        known = {other.lower(): stream for other, stream in self.streams.items()}
+        if name.lower() in known:
+            return known[name.lower()]
+        raise StreamError(f"there is no stream {name}", hint=nearest(name, self.streams))
+
     def current(self, query: QueryRecord) -> QueryRecord | None:
         """The record of the same registration as it is now; ``None`` when it was dropped or replaced."""
         record = self.queries.get(query.name)
@@ -134,6 +145,19 @@ class State:
     def with_stream(self, stream: Stream) -> State:
         """The state with a stream that is new, or as far as it has now been read."""
         return replace(self, streams={**self.streams, stream.name: stream})
+
+    def without_stream(self, name: str) -> State:
+        """The state without a stream, also in the reports, so that another one may have its name."""
+        reports = tuple(
+            replace(
+                report,
+                arrived={stream: rows for stream, rows in report.arrived.items() if stream != name},
+                late_rows={stream: rows for stream, rows in report.late_rows.items() if stream != name},
+            )
+            for report in self.reports
+        )
+        streams = {other: stream for other, stream in self.streams.items() if other != name}
+        return replace(self, streams=streams, reports=reports)
 
     def disabled(self, reasons: Mapping[str, str]) -> State:
         """The state in which some queries no longer run, for these reasons."""

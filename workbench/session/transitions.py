@@ -20,12 +20,12 @@ from workbench.errors import QueryError, StreamError
 from workbench.network.network import Network, QueryPlan
 from workbench.network.reads import functions_called
 from workbench.session.query_windows import windows_of
-from workbench.session.state import ACTIVE, EAGER, OFF, RESULTS, QueryRecord, State
+from workbench.session.state import ACTIVE, EAGER, LISTED, OFF, RESULTS, QueryRecord, State
 from workbench.sharing.decisions import Explanation
 from workbench.sharing.planner import Planned, Planner
 from workbench.sql.algebra.expressions import calls
 from workbench.sql.binder.pipeline import Bound
-from workbench.sql.logical import LogicalQuery, calls_of
+from workbench.sql.logical import LogicalQuery, calls_of, streams_of
 from workbench.streams.stream import Stream
 
 
@@ -57,7 +57,10 @@ def new_log(state: State, streams: Path, name: str) -> Iterator[Path]:
     if name.lower() in {existing.lower() for existing in (*state.streams, *state.views)}:
         raise StreamError(f"there is already a stream, view or query called {name}", hint="choose another name")
     # A file system takes 255 bytes; the number alone tells folders apart.
-    folder = streams / f"{len(state.streams)}-{''.join(c if c.isalnum() else '_' for c in name)[:40]}"
+    numbers = [
+        int(number) for number in (there.name.partition("-")[0] for there in streams.glob("*")) if number.isdigit()
+    ]
+    folder = streams / f"{max(numbers, default=-1) + 1}-{''.join(c if c.isalnum() else '_' for c in name)[:40]}"
     try:
         yield folder
     except BaseException:
@@ -72,6 +75,24 @@ def add_stream(runtime: Runtime, state: State, stream: Stream) -> State:
     statistics = {**state.statistics, stream.name.lower(): stream.statistics()}
     runtime.planner.streams = statistics
     return replace(state.with_stream(stream), statistics=statistics)
+
+
+def drop_stream(runtime: Runtime, state: State, name: str) -> State:
+    """Forget a stream or table that no query and no view reads, and its rows.
+
+    Raises:
+        StreamError: there is none, or something reads it.
+    """
+    stream = state.stream(name)
+    texts = {**{name: query.logical for name, query in state.queries.items()}, **state.views}
+    readers = [reader for reader, logical in texts.items() if stream.name in streams_of(logical)]
+    if readers:
+        hint = "drop first " + ", ".join(readers[:LISTED]) + (", …" if len(readers) > LISTED else "")
+        raise StreamError(f"{stream.name} is read by {len(readers)} queries or views", hint=hint)
+    runtime.engine.drop_stream(stream.name)
+    statistics = {key: known for key, known in state.statistics.items() if key != stream.name.lower()}
+    runtime.planner.streams = statistics
+    return replace(state.without_stream(stream.name), statistics=statistics)
 
 
 def register(runtime: Runtime, state: State, texts: Mapping[str, BoundText]) -> State:

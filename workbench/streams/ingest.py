@@ -21,8 +21,9 @@ from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType, Kind, parse_type
 from workbench.streams.arrow_types import to_data_type
 from workbench.streams.convert import Mask, convert
-from workbench.streams.corrections import Corrections
+from workbench.streams.corrections import Changes, Corrections
 from workbench.streams.current_rows import CurrentRows
+from workbench.streams.debezium import unfold_envelopes
 from workbench.streams.lateness import Lateness, LateRows, lateness_of
 from workbench.streams.log import StreamLog, log_schema, open_log
 from workbench.streams.log_writer import LogWriter
@@ -53,8 +54,8 @@ def ingest(
     Args:
         name: the stream's name, used in messages and kept in the log.
         source: the path of a Parquet file, of a folder of Parquet files (read in name order) or of a CSV file
-            (``.csv``, ``.csv.gz``); a pandas or Spark DataFrame; an Arrow Table or RecordBatchReader, or whatever else
-            offers Arrow's C stream interface.
+            (``.csv``, ``.csv.gz``) or JSON lines (``.jsonl``, ``.ndjson``); a list of dicts; a pandas or Spark
+            DataFrame; an Arrow Table or RecordBatchReader, or whatever else offers Arrow's C stream interface.
         folder: where the log goes; must not exist, or be empty.
         columns: types of some columns, as SQL type names, instead of those the source has.
         time: the column that holds event time; it must be a DATE, TIMESTAMP or INTEGER.
@@ -82,6 +83,8 @@ def ingest(
     try:
         with ExitStack() as stack:
             opened = open_source(source, partial / "spark", stack)
+            if corrections is not None and corrections.changes is Changes.DEBEZIUM:
+                opened = unfold_envelopes(opened, corrections)
             types = column_types(opened, columns or {})
             own = types if corrections is None else corrections.without_control(types)
             _check_time(time, own)

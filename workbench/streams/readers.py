@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from workbench.errors import StreamError, nearest
 from workbench.streams.csv_source import open_csv
+from workbench.streams.json_lines import ENDINGS, Record, open_json_lines, schema_of
 from workbench.streams.log import ROW_GROUP_ROWS
 from workbench.streams.source import Chunk, OpenedSource
 
@@ -34,6 +35,8 @@ def open_source(source: object, scratch: Path, stack: ExitStack) -> OpenedSource
     """
     if isinstance(source, str | Path):
         return _open_path(Path(source), stack)
+    if isinstance(source, list) and all(isinstance(row, dict) for row in source):
+        return _open_records(source)
     if isinstance(source, pd.DataFrame):
         return _open_pandas(source)
     if hasattr(source, "sparkSession") and hasattr(source, "write"):
@@ -44,7 +47,7 @@ def open_source(source: object, scratch: Path, stack: ExitStack) -> OpenedSource
         return _open_reader(pa.RecordBatchReader.from_stream(source))
     raise StreamError(
         f"a stream cannot be read from a {type(source).__name__}",
-        hint="give the path of a Parquet or CSV file, or a pandas, Arrow or Spark DataFrame",
+        hint="give the path of a Parquet, CSV or JSON lines file, a list of dicts, a pandas, Arrow or Spark DataFrame",
     )
 
 
@@ -57,6 +60,8 @@ def _open_path(path: Path, stack: ExitStack) -> OpenedSource:
         return _open_parquet(_parquet_files(path))
     if path.name.lower().endswith(_CSV_ENDINGS):
         return open_csv(path, stack)
+    if path.name.lower().endswith(ENDINGS):
+        return open_json_lines(path, stack)
     return _open_parquet([path])
 
 
@@ -89,7 +94,8 @@ def _parquet_schema(path: Path) -> pa.Schema:
     with path.open("rb") as file:
         if file.read(len(_MAGIC)) != _MAGIC:
             raise StreamError(
-                f"{path} is not a Parquet file", hint=f"CSV files must end in {' or '.join(_CSV_ENDINGS)}"
+                f"{path} is not a Parquet file",
+                hint=f"CSV files must end in {' or '.join(_CSV_ENDINGS)}, JSON lines in {' or '.join(ENDINGS[:2])}",
             )
     try:
         with _parquet_file(path) as file:
@@ -154,6 +160,16 @@ def _open_spark(frame: Any, scratch: Path) -> OpenedSource:
             f"Spark could not write the DataFrame: {reason}", hint="check that df.write.parquet(...) works"
         ) from error
     return _open_parquet(_parquet_files(scratch))
+
+
+def _open_records(records: Sequence[Record]) -> OpenedSource:
+    if not records:
+        raise StreamError("a list without rows says nothing of its columns", hint="give an Arrow or pandas table")
+    try:
+        rows = pa.Table.from_pylist(list(records), schema=schema_of(records))
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        raise StreamError(f"a column of the list has values of no single type: {error}") from error
+    return _open_reader(rows.to_reader())
 
 
 def _open_reader(reader: pa.RecordBatchReader) -> OpenedSource:

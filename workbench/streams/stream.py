@@ -11,6 +11,7 @@ from workbench.errors import StreamError
 from workbench.optimizer.statistics import SAMPLE_ROWS, StreamStatistics, collect
 from workbench.sql.algebra.column_names import display_name
 from workbench.sql.algebra.types import DataType
+from workbench.streams.corrections import Corrections
 from workbench.streams.lateness import Lateness
 from workbench.streams.log import ROW_GROUP_ROWS, StreamLog
 from workbench.streams.source import QuarantinedRow
@@ -63,9 +64,14 @@ class Stream:
         return self.log.rows
 
     @property
+    def corrections(self) -> Corrections | None:
+        """How its rows are changed or taken back; ``None``: it is append-only."""
+        return self.log.corrections
+
+    @property
     def append_only(self) -> bool:
         """Whether no row is ever taken back."""
-        return self.log.corrections is None
+        return self.corrections is None
 
     @property
     def finished(self) -> bool:

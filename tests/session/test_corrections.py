@@ -1,0 +1,83 @@
+"""A stream with corrections in a session: answers, changes, going back, opening again, windows, and its end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from pyspark.sql import SparkSession
+
+from workbench import Session
+from workbench.errors import SqlError, StreamError
+
+ORDERS = pd.DataFrame(
+    {
+        "id": [1, 2, 1, 3, 2, 3, 4],
+        "day": pd.to_datetime(
+            ["2024-03-01", "2024-03-02", "2024-03-01", "2024-03-09", None, "2024-03-03", "2024-03-04"]
+        ),
+        "fee": [5.0, 7.0, 6.0, 1.0, None, 2.0, 4.0],
+    }
+)
+"""Order 1 gets another fee, order 2 is deleted, and order 3, at first the latest, is moved to an earlier day."""
+
+WEEK = "SELECT id FROM Orders WHERE day >= now() - INTERVAL 6 DAYS"
+
+
+def answer(session: Session, name: str) -> list[tuple[object, ...]]:
+    return sorted(session.query(name).result().itertuples(index=False, name=None))
+
+
+def test_a_stream_whose_rows_are_replaced(spark: SparkSession, tmp_path: Path) -> None:
+    with Session(spark, tmp_path / "s") as session:
+        stream = session.add_stream("Orders", ORDERS, 2, 2, time="day", key=["id"], changes="upsert")
+        assert not stream.append_only and stream.quarantined_rows == 0
+        with pytest.raises(StreamError, match="already"):
+            session.add_stream("orders", ORDERS)
+        session.add_stream("Plain", ORDERS[["id", "fee"]].assign(w=1), 2, 2, weight="w")
+        queries = {"all": "SELECT id, fee FROM Orders", "most": "SELECT MAX(fee) AS m, COUNT(*) AS n FROM Orders"}
+        session.register_many({**queries, "week": WEEK})
+        assert answer(session, "all") == [(1, 5.0), (2, 7.0)]
+        reports = session.run(1)
+        assert reports[0].arrived["Orders"] == 2  # an update is the row that goes and the row that comes
+        assert answer(session, "all") == [(1, 6.0), (2, 7.0)]
+        assert answer(session, "most") == [(7.0, 2)]
+        changes = session.query("all").changes(since=0)
+        assert sorted(changes.itertuples(index=False, name=None)) == [(1, -1, 1, 5.0), (1, 1, 1, 6.0)]
+        session.run(1)
+        assert answer(session, "all") == [(1, 6.0), (3, 1.0)]
+        assert answer(session, "week") == [(3,)]
+        session.run(5)
+        assert answer(session, "all") == [(1, 6.0), (3, 2.0), (4, 4.0)]
+        assert answer(session, "most") == [(6.0, 3)]
+        # Time has reached the ninth: it does not go back with the row that brought it.
+        assert answer(session, "week") == [(3,), (4,)]
+        last = session.batch
+        session.seek(1)
+        assert answer(session, "all") == [(1, 6.0), (2, 7.0)]
+        session.run(1)
+    with Session.open(tmp_path / "s", spark) as session:
+        assert not session.streams["Orders"].append_only
+        session.run(5)
+        assert session.batch == last
+        assert answer(session, "all") == [(1, 6.0), (3, 2.0), (4, 4.0)]
+        session.register("SELECT COUNT(*) AS n FROM Orders", name="late")
+        assert answer(session, "late") == [(3,)]
+        assert any("takes rows back" in line for line in str(session.query("late").explain()).splitlines())
+        with pytest.raises(SqlError, match="Plain takes rows back, so its rows cannot be counted by a window"):
+            session.register("SELECT id FROM Plain BEGIN NOW - 3 END NOW")
+        with pytest.raises(StreamError, match="Orders is read by 4 queries"):
+            session.drop_stream("orders")
+        for name in list(session.queries):
+            session.drop(name)
+        session.drop_stream("orders")
+        with pytest.raises(StreamError, match="there is no stream orders"):
+            session.drop_stream("orders")
+        assert list(session.streams) == ["Plain"]
+        session.add_stream("Orders", ORDERS, 2, 2)
+        session.register("SELECT COUNT(*) AS n FROM Orders", name="again")
+        assert answer(session, "again") == [(2,)]
+        session.seek(1)
+        session.run(1)
+        assert answer(session, "again") == [(4,)]

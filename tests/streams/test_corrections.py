@@ -1,0 +1,197 @@
+"""Corrections: what changes of a source become in the log, and which of them are quarantined."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import math
+import random
+from collections import Counter
+from decimal import Decimal
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from workbench.errors import StreamError
+from workbench.streams.corrections import EVENT, WEIGHT, Changes, corrections_of
+from workbench.streams.ingest import ingest
+from workbench.streams.log import StreamLog, open_log
+from workbench.streams.stream import replayed
+
+
+def logged(folder: Path, table: object, **how: object) -> StreamLog:
+    return ingest(
+        "s", table, folder / "s", corrections=corrections_of(**{"changes": None, "key": None, "weight": None} | how)
+    )
+
+
+def rows(log: StreamLog) -> list[tuple[object, ...]]:
+    """Weight, then the values."""
+    found = log.read(0, log.rows).drop_columns([EVENT]).to_pylist()
+    return [(row.pop(WEIGHT), *row.values()) for row in found]
+
+
+def reasons(log: StreamLog) -> list[tuple[int, str]]:
+    return [(entry.line, entry.reason) for entry in log.quarantined]
+
+
+def test_an_upsert_takes_back_the_row_of_its_key(tmp_path: Path) -> None:
+    table = pa.table({"id": [1, 2, 1, 1, 2], "v": ["a", "b", "c", "c", None]})
+    log = logged(tmp_path, table, changes="upsert", key=["id"])
+    expected = [(1, 1, "a"), (1, 2, "b"), (-1, 1, "a"), (1, 1, "c"), (-1, 2, "b")]
+    assert rows(log) == expected  # the row that came again changes nothing, and one without values is a tombstone
+    assert log.columns == open_log(log.folder).columns
+    assert open_log(log.folder).corrections == corrections_of("upsert", ["id"], None)
+    assert rows(open_log(log.folder)) == expected
+
+
+def test_what_cannot_be_taken_back_is_quarantined(tmp_path: Path) -> None:
+    table = pa.table({"id": [1, None, 3], "v": ["a", "b", None]})
+    log = logged(tmp_path, table, changes="upsert", key=["id"])
+    assert rows(log) == [(1, 1, "a")]
+    assert reasons(log) == [
+        (2, "a column of the key is NULL: id"),
+        (3, "it takes back a row that is not there: no row has its key (id)"),
+    ]
+
+
+def test_weights_never_count_a_row_less_than_zero_times(tmp_path: Path) -> None:
+    table = pa.table({"v": [1, 1, 1, 2, 1], "w": [2, -1, -2, -1, None]})
+    log = logged(tmp_path, table, weight="w")
+    assert rows(log) == [(2, 1), (-1, 1)]
+    assert reasons(log) == [
+        (3, "it takes back 2 of a row that is there 1 times"),
+        (4, "it takes back 1 of a row that is there 0 times"),
+        (5, "its weight is NULL"),
+    ]
+
+
+@pytest.mark.parametrize("key", [None, ["id"]])
+def test_a_change_data_feed(tmp_path: Path, key: list[str] | None) -> None:
+    kinds = ["insert", "update_preimage", "update_postimage", "delete", "moved"]
+    table = pa.table({"id": [1, 1, 2, 2, 3], "_change_type": kinds, "_commit_version": [0, 1, 1, 2, 3]})
+    log = logged(tmp_path, table, changes="cdf", key=key)
+    assert rows(log) == [(1, 1), (-1, 1), (1, 2), (-1, 2)]
+    assert log.columns == (("id", log.columns[0][1]),)
+    assert [line for line, _ in reasons(log)] == [5]
+    # An update is one event: a batch never ends between what it takes back and what it puts there.
+    stream, sizes = replayed(log, batch=1), []
+    while not stream.finished:
+        stream, batch = stream.next()
+        sizes.append(batch.num_rows)
+    assert sizes == [1, 2, 1]
+    assert replayed(log, history=2).history == 3
+
+
+def test_rows_come_back_as_they_were(tmp_path: Path) -> None:
+    """Through the current rows on disk: the ends of every type, NaN and the sign of a zero."""
+    values = {
+        "x": pa.array([math.nan, -0.0, math.inf, 5e-324, None]),
+        "n": pa.array([2**63 - 1, -(2**63), 0, None, 1]),
+        "m": pa.array([Decimal("1E-7"), Decimal("-9" * 1), None, Decimal("9" * 31), Decimal(0)], pa.decimal128(38, 7)),
+        "d": pa.array([dt.date(1, 1, 1), dt.date(9999, 12, 31), None, None, None]),
+        "t": pa.array(
+            [dt.datetime(1, 1, 1), dt.datetime(9999, 12, 31, 23, 59, 59, 999999)] + [None] * 3, pa.timestamp("us")
+        ),
+        "s": ["é", "", 'a"b\\', "\n", None],
+        "f": [True, False, None, None, None],
+    }
+    first = pa.table({"id": range(5), **values})
+    second = pa.table({"id": range(5), **{name: [None] * 5 for name in values}}, schema=first.schema)
+    log = logged(tmp_path, pa.concat_tables([first, second]), changes="upsert", key="id")
+    stored = log.read(0, 10).drop_columns([WEIGHT, EVENT])
+    # As text, since NaN is not equal to itself and 0.0 is equal to -0.0.
+    assert list(map(str, stored.slice(5).to_pylist())) == list(map(str, first.cast(stored.schema).to_pylist()))
+
+
+def test_random_changes_leave_what_a_dictionary_has(tmp_path: Path) -> None:
+    chosen = random.Random(7)
+    changes = [(chosen.randrange(12), chosen.choice([None, 1, 2, 3])) for _ in range(600)]
+    table = pa.table({"id": [k for k, _ in changes], "v": pa.array([v for _, v in changes], pa.int64())})
+    log = logged(tmp_path, table, changes="upsert", key=["id"])
+    current: dict[int, int] = {}
+    for key, value in changes:
+        current.pop(key, None)
+        if value is not None:
+            current[key] = value
+    bag: Counter[tuple[object, ...]] = Counter()
+    for weight, *row in rows(log):
+        bag[tuple(row)] += int(str(weight))
+        assert bag[tuple(row)] >= 0
+    assert +bag == Counter(current.items())
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"key": ["id"]}, "a key, and nothing that says how rows change"),
+        ({"changes": "upsert"}, "an upsert needs a key"),
+        ({"changes": "upsrt", "key": ["id"]}, "changes='upsrt'"),
+        ({"weight": "w", "key": ["id"]}, "weight does not go with key"),
+        ({"changes": "upsert", "key": ["idd"]}, "no column idd for the key"),
+        ({"weight": "v"}, "no column v of whole numbers to take weights from"),
+        ({"changes": "cdf"}, "no column _change_type"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(tmp_path: Path, how: dict[str, object], message: str) -> None:
+    with pytest.raises(StreamError, match=message):
+        logged(tmp_path, pa.table({"id": [1], "v": ["a"]}), **how)
+
+
+def test_lateness_does_not_go_with_corrections(tmp_path: Path) -> None:
+    with pytest.raises(StreamError, match="lateness does not go with corrections"):
+        ingest(
+            "s", pa.table({"id": [1]}), tmp_path / "s", time="id", lateness=1,
+            corrections=corrections_of(Changes.UPSERT, ["id"], None),
+        )  # fmt: skip
+
+
+ENVELOPES = [
+    {"op": "r", "before": None, "after": {"id": 1, "v": "a"}, "ts_ms": 1},
+    {"op": "c", "before": None, "after": {"id": 2, "v": "b"}, "ts_ms": 2},
+    {"op": "u", "before": {"id": 1, "v": "a"}, "after": {"id": 1, "v": "c"}, "ts_ms": 3},
+    {"op": "u", "before": {"id": 1, "v": "c"}, "after": {"id": 4, "v": "c"}, "ts_ms": 4},
+    {"op": "d", "before": {"id": 2, "v": "b"}, "after": None, "ts_ms": 5},
+    {"op": None, "before": None, "after": None, "ts_ms": None},
+    {"op": "t", "before": None, "after": None, "ts_ms": 6},
+]
+"""As Debezium's PostgreSQL connector writes them, with a key that changes and a table that is truncated."""
+
+
+@pytest.mark.parametrize("key", [None, ["id"]])
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_debezium(tmp_path: Path, key: list[str] | None, wrapped: bool) -> None:
+    lines = [json.dumps({"schema": {"type": "struct"}, "payload": e} if wrapped else e) for e in ENVELOPES]
+    file = tmp_path / "topic.jsonl"
+    file.write_text("\n".join([*lines, "", "poison"]))
+    log = ingest("s", file, tmp_path / "s", corrections=corrections_of("debezium", key, None))
+    assert rows(log) == [(1, 1, "a"), (1, 2, "b"), (-1, 1, "a"), (1, 1, "c"), (-1, 1, "c"), (1, 4, "c"), (-1, 2, "b")]
+    assert [line for line, _ in reasons(log)] == [7, 9]
+
+
+def test_debezium_without_the_row_before(tmp_path: Path) -> None:
+    """With a key nothing of ``before`` is needed but the key of a row that is deleted."""
+    envelopes = [
+        {"op": "c", "after": {"id": 1, "v": "a"}},
+        {"op": "u", "after": {"id": 1, "v": "b"}},
+        {"op": "d", "before": {"id": 1}, "after": None},
+    ]
+    log = logged(tmp_path, envelopes, changes="debezium", key=["id"])
+    assert rows(log) == [(1, 1, "a"), (-1, 1, "a"), (1, 1, "b"), (-1, 1, "b")]
+    other = ingest("s", envelopes, tmp_path / "t", corrections=corrections_of("debezium", None, None))
+    assert rows(other) == [(1, 1, "a")]
+    assert [line for line, _ in reasons(other)] == [2, 3]
+
+
+def test_json_lines_and_lists_of_dicts(tmp_path: Path) -> None:
+    file = tmp_path / "rows.jsonl"
+    file.write_text('{"id": 1, "x": 1.5}\n{"id": 2, "s": "é"}\n[]\n{"id": "three"}\n\n{"id": 3, "x": null, "s": ""}\n')
+    log = ingest("s", file, tmp_path / "s")
+    assert log.read(0, 9).to_pylist() == [
+        {"id": 1, "x": 1.5, "s": None}, {"id": 2, "x": None, "s": "é"}, {"id": 3, "x": None, "s": ""}
+    ]  # fmt: skip
+    assert [line for line, _ in reasons(log)] == [3, 4]
+    assert ingest("t", [{"id": 1}, {"id": 2, "b": True}], tmp_path / "t").read(0, 9).to_pylist() == [
+        {"id": 1, "b": None}, {"id": 2, "b": True}
+    ]  # fmt: skip

@@ -1,0 +1,122 @@
+"""JSON lines as chunks of rows: one object a line, its members the columns, in the order in which they first come.
+
+The columns and their types are those of the first lines. A line that is no object, or has a value of another type, is
+quarantined and never stops the others. A member that the first lines do not have is quarantined with its line, since
+leaving it out would lose it without a word.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from workbench.errors import StreamError
+from workbench.streams.log import ROW_GROUP_ROWS
+from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
+
+ENDINGS = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
+SAMPLE_LINES = 10_000
+"""Columns and types are inferred from so many lines."""
+
+Record = Mapping[str, Any]
+
+
+def open_json_lines(path: Path, stack: ExitStack) -> OpenedSource:
+    """Opens a file of JSON lines, in UTF-8, maybe compressed by gzip.
+
+    Raises:
+        StreamError: none of the first lines is an object.
+    """
+    lines: Iterable[bytes] = stack.enter_context(gzip.open(path) if path.name.endswith(".gz") else path.open("rb"))
+    numbered = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
+    sample = [*islice(numbered, SAMPLE_LINES)]
+    records = [record for _, line in sample for record in [as_record(line)] if not isinstance(record, str)]
+    if not records:
+        raise StreamError(f"{path} has no line that is a JSON object", hint='a line is like {"id": 1, "amount": 2.5}')
+    schema = schema_of(records)
+    return OpenedSource(schema, _chunks(chain(sample, numbered), schema))
+
+
+def as_record(line: bytes) -> Record | str:
+    """The object of a line, or why it is none."""
+    try:
+        record = json.loads(line)
+    except ValueError as error:  # also of bytes that are no text
+        return f"it is no JSON: {error}"
+    return record if isinstance(record, dict) else f"it is no JSON object, but a {type(record).__name__}"
+
+
+def schema_of(records: Sequence[Record]) -> pa.Schema:
+    """The columns of records, each of a type that most of its values have."""
+    names = list(dict.fromkeys(name for record in records for name in record))
+    return pa.schema([(name, _type_of([record.get(name) for record in records])) for name in names])
+
+
+def batch_of(
+    records: Sequence[tuple[int, bytes]], schema: pa.Schema
+) -> tuple[pa.RecordBatch, list[int], list[QuarantinedRow]]:
+    """The rows of numbered lines, the number of each, and the lines that are no rows."""
+    good, quarantined = list[tuple[int, bytes, Record]](), list[QuarantinedRow]()
+    known = set(schema.names)
+    for number, line in records:
+        record = as_record(line)
+        if not isinstance(record, str) and (more := record.keys() - known):
+            record = f"it has a member that no line had before: {', '.join(sorted(more))}"
+        if isinstance(record, str):
+            quarantined.append(QuarantinedRow(number, line.decode(errors="replace").strip(), record))
+        else:
+            good.append((number, line, record))
+    try:
+        return _rows([record for *_, record in good], schema), [number for number, *_ in good], quarantined
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return _row_by_row(good, schema, quarantined)
+
+
+def _row_by_row(
+    good: Sequence[tuple[int, bytes, Record]], schema: pa.Schema, quarantined: list[QuarantinedRow]
+) -> tuple[pa.RecordBatch, list[int], list[QuarantinedRow]]:
+    """The same where some values are not of their column's type."""
+    fitting, numbers = list[Record](), list[int]()
+    for number, line, record in good:
+        try:
+            _rows([record], schema)
+        except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+            quarantined.append(QuarantinedRow(number, line.decode(errors="replace").strip(), f"a value: {error}"))
+        else:
+            fitting.append(record)
+            numbers.append(number)
+    return _rows(fitting, schema), numbers, quarantined
+
+
+def _rows(records: Sequence[Record], schema: pa.Schema) -> pa.RecordBatch:
+    columns = [pa.array([record.get(field.name) for record in records], field.type) for field in schema]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _chunks(lines: Iterator[tuple[int, bytes]], schema: pa.Schema) -> Iterator[Chunk]:
+    while some := [*islice(lines, ROW_GROUP_ROWS)]:
+        rows, numbers, quarantined = batch_of(some, schema)
+        yield Chunk(rows, np.array(numbers, dtype=np.int64), tuple(quarantined))
+
+
+def _type_of(values: Sequence[object]) -> pa.DataType:
+    """The type of a column; where values are of several, that of most, and the others are quarantined."""
+    try:
+        return _inferred(values)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        kinds = [type(value) for value in values if value is not None]
+        most = max(dict.fromkeys(kinds), key=kinds.count)
+        return _inferred([value for value in values if type(value) is most])
+
+
+def _inferred(values: Sequence[object]) -> pa.DataType:
+    type_ = pa.array(values).type
+    return pa.string() if pa.types.is_null(type_) else type_
