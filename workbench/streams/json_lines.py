@@ -35,7 +35,8 @@ def open_json_lines(path: Path, stack: ExitStack) -> OpenedSource:
     Raises:
         StreamError: none of the first lines is an object.
     """
-    lines: Iterable[bytes] = stack.enter_context(gzip.open(path) if path.name.endswith(".gz") else path.open("rb"))
+    opened = gzip.open if path.name.endswith(".gz") else open
+    lines: Iterable[bytes] = stack.enter_context(opened(path, "rb"))
     numbered = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
     sample = [*islice(numbered, SAMPLE_LINES)]
     records = [record for _, line in sample for record in [as_record(line)] if not isinstance(record, str)]
