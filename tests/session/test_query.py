@@ -47,6 +47,20 @@ def test_a_negative_number_of_rows_is_refused(session) -> None:
         session.query("all_rows").head(-1)
 
 
+def test_a_join_of_very_many_pairs_is_computed_when_that_is_asked_for(session, monkeypatch) -> None:
+    monkeypatch.setattr("workbench.session.cost_limit.MOST_PAIRS", 20)
+    before = session.network.nodes
+    for register in (session.register, lambda sql, name, **more: session.register_many({name: sql}, **more)[name]):
+        with pytest.raises(QueryError, match="T with T by no condition that finds few pairs") as refused:
+            register("SELECT a.n, b.n AS m FROM T a, T b", name="product")
+        assert "force" in str(refused.value)
+        assert session.network.nodes == before and "product" not in session.queries
+    assert (
+        session.register("SELECT a.n, b.n AS m FROM T a, T b", name="product", force=True).count() == len(VALUES) ** 2
+    )
+    session.drop("product")
+
+
 def test_a_dropped_query_shows_nothing(session) -> None:
     dropped = session.register("SELECT n + 1 AS more FROM T", name="dropped")
     session.drop("dropped")

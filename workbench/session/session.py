@@ -356,7 +356,14 @@ class Session:
     # -- queries -------------------------------------------------------------------------------------------------
 
     @one_at_a_time
-    def register(self, sql: str, name: str | None = None, dialect: str | None = None, results: str = LAZY) -> Query:
+    def register(
+        self,
+        sql: str,
+        name: str | None = None,
+        dialect: str | None = None,
+        results: str = LAZY,
+        force: bool = False,
+    ) -> Query:
         """Register a continuous query; it answers over all data so far at once, then goes on.
 
         Args:
@@ -365,23 +372,25 @@ class Session:
             dialect: of the text; that of the session unless given.
             results: how the answer is kept (PSoup 5). ``"lazy"``: without the window it ends in, which is applied when
                 the answer is read; ``"eager"``: as it is now; ``"off"``: not at all, it is computed when it is asked.
+            force: whether the query is computed also when it joins so many pairs of rows that it takes very long.
 
         A text may begin with CREATE VIEW statements. A name that exists is replaced. Registered names and views can be
         used in FROM by later queries.
 
         Raises:
             SqlError, UnsupportedError: the text is not accepted; nothing has changed.
+            QueryError: it would take very long (``force``), or the name cannot be used; nothing has changed.
             EngineError: Spark could not evaluate it; nothing has changed.
         """
         state, dialect = self._state, dialect or self.dialect
         bound = bind(sql, dialect, state.schema)
         named = state.named + (name is None and bound.query is not None)
         name = name or (f"q{named}" if bound.query is not None else bound.views[-1][0])
-        return self._register({name: BoundText(sql, dialect, bound, results)}, named)[name]
+        return self._register({name: BoundText(sql, dialect, bound, results)}, named, force)[name]
 
     @one_at_a_time
     def register_many(
-        self, queries: Mapping[str, str], dialect: str | None = None, results: str = LAZY
+        self, queries: Mapping[str, str], dialect: str | None = None, results: str = LAZY, force: bool = False
     ) -> dict[str, Query]:
         """Register several queries together: all or none, and their nodes are computed in one go. See ``register``."""
         state, dialect, texts = self._state, dialect or self.dialect, {}
@@ -389,7 +398,7 @@ class Session:
             check_argument("name", name, str)
             texts[name] = BoundText(sql, dialect, bind(sql, dialect, state.schema), results)
             state = state.with_views(texts[name].bound.named(name))
-        return self._register(texts, state.named)
+        return self._register(texts, state.named, force)
 
     @one_at_a_time
     def drop(self, name: str) -> None:
@@ -602,9 +611,9 @@ class Session:
         handle = self._handles.get(query.id)
         return handle if handle is not None else self._handles.setdefault(query.id, Query(query, self.parts.answers))
 
-    def _register(self, texts: Mapping[str, BoundText], named: int) -> dict[str, Query]:
+    def _register(self, texts: Mapping[str, BoundText], named: int, force: bool) -> dict[str, Query]:
         with self.parts.store.changing() as change:
-            registered = transitions.register(self.parts.runtime, change.state, texts)
+            registered = transitions.register(self.parts.runtime, change.state, texts, force)
             change.state = replace(self.parts.failures.without_failed(registered), named=named)
         queries = {name: self._handle(self._state.queries[name]) for name in texts}
         self.parts.failures.disable()

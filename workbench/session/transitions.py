@@ -19,6 +19,7 @@ from workbench.engine.state import EngineState
 from workbench.errors import QueryError, StreamError
 from workbench.network.network import Network, QueryPlan
 from workbench.network.reads import functions_called
+from workbench.session.cost_limit import check_cost
 from workbench.session.query_windows import windows_of
 from workbench.session.state import ACTIVE, EAGER, LISTED, OFF, RESULTS, QueryRecord, State
 from workbench.sharing.decisions import Explanation
@@ -95,11 +96,14 @@ def drop_stream(runtime: Runtime, state: State, name: str) -> State:
     return replace(state.without_stream(stream.name), statistics=statistics)
 
 
-def register(runtime: Runtime, state: State, texts: Mapping[str, BoundText]) -> State:
+def register(runtime: Runtime, state: State, texts: Mapping[str, BoundText], force: bool = True) -> State:
     """Fold queries into the network, in place of those of the same names, and compute what is new.
 
+    Args:
+        force: whether joins are computed however many pairs they look at.
+
     Raises:
-        QueryError: a name is that of a stream, or answers cannot be kept so.
+        QueryError: a name is that of a stream, answers cannot be kept so, or a join would take too long.
     """
     for name, text in texts.items():
         if text.results not in RESULTS:
@@ -112,6 +116,8 @@ def register(runtime: Runtime, state: State, texts: Mapping[str, BoundText]) -> 
     for name, text in texts.items():
         views = text.bound.named(name)
         planned = _planned(runtime.planner, network, name, views[name], text)
+        if not force:
+            check_cost(name, runtime.planner.costliest_new_join(network, planned.network))
         network = planned.network
         record = QueryRecord(
             name=name,

@@ -14,6 +14,7 @@ from workbench.network.network import Network
 from workbench.network.nodes import NodeId
 from workbench.network.projection import carried_columns
 from workbench.optimizer.cardinality import Estimates
+from workbench.optimizer.join_cost import JoinCost, costliest_new_join
 from workbench.optimizer.statistics import StreamStatistics
 from workbench.options import Options
 from workbench.sharing.decisions import Explanation
@@ -98,6 +99,10 @@ class Planner:
             draft = self._draft(network)
             drop_queries(draft, gone)
             return draft.frozen()
+
+    def costliest_new_join(self, before: Network, after: Network) -> JoinCost | None:
+        """Of the joins that a change of the network adds the one with most pairs, estimated from the data so far."""
+        return costliest_new_join(self._estimates(), before, after)
 
     def _draft(self, network: Network, owner: str = "") -> Draft:
         return Draft.of(network, self.catalog, self.options, self._estimates(), owner)

@@ -59,6 +59,7 @@ OUTPUT = argument("-o", "--output", metavar="VAR", help="variable that gets all 
         help="how the answer is kept: without its last window (lazy), as it is now (eager), or not at all (off)",
     ),
     argument("--dry-run", action="store_true", help="show what would be shared, change nothing"),
+    argument("--force", action="store_true", help="compute it also when it joins so many rows that it takes very long"),
     LIMIT,
     OUTPUT,
     examples=(
@@ -79,16 +80,18 @@ def cell_magic(context: NotebookContext, arguments: argparse.Namespace) -> None:
         headline = plain(f"dry run, nothing was changed: {change}")
         show(together(headline, explained(explanation), picture(preview, arguments.name)))
         return
-    query, change = register(session, sql, arguments.name, arguments.dialect, arguments.results)
+    query, change = register(session, sql, arguments.name, arguments.dialect, arguments.results, arguments.force)
     show(change)
     show_result(context, query, arguments.limit, arguments.output)
 
 
-def register(session: Session, sql: str, name: str | None, dialect: str, results: str = LAZY) -> tuple[Query, str]:
+def register(
+    session: Session, sql: str, name: str | None, dialect: str, results: str = LAZY, force: bool = False
+) -> tuple[Query, str]:
     """Register or replace a query; gives it with a sentence on what that did to the network."""
     replaced = name is not None and name.lower() in {other.lower() for other in session.queries}
     before = session.network
-    query = session.register(sql, name=name, dialect=dialect, results=results)
+    query = session.register(sql, name=name, dialect=dialect, results=results, force=force)
     change = describe_change(query.name, before, session.network)
     return query, f"{query.name} {'replaced' if replaced else 'registered'}: {change}"
 

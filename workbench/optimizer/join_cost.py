@@ -1,0 +1,67 @@
+"""How many pairs a new join has to look at, before it is computed over all rows so far.
+
+A join finds pairs by equal keys, or by days that are near each other. Without either it looks at every pair of rows.
+Two streams of 300,000 rows have 90,000 million, which takes hours. An analyst who left out a condition wants to hear
+that before, and not to wait.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workbench.network.network import Network, roots_read
+from workbench.network.nodes import Join, NodeId, Source
+from workbench.optimizer.cardinality import Estimates, is_key
+from workbench.sql.algebra.types import Kind
+from workbench.sql.predicates.cnf import ORPred, pred_set, predicate_columns, predicate_sources
+
+_TIMES = (Kind.DATE, Kind.TIMESTAMP)
+
+
+@dataclass(frozen=True)
+class JoinCost:
+    """What a join costs.
+
+    Attributes:
+        sides: for each side the streams and tables that its rows come from.
+        pairs: it has to look at, estimated.
+    """
+
+    sides: tuple[tuple[str, ...], tuple[str, ...]]
+    pairs: float
+
+
+def costliest_new_join(estimates: Estimates, before: Network, after: Network) -> JoinCost | None:
+    """Of the joins that a change of the network adds the one with most pairs; ``None`` where none is new.
+
+    Example:
+        >>> costliest_new_join(Estimates({}), Network(), Network()) is None
+        True
+    """
+    own = estimates.over(after.nodes)
+    new = [node for id_, node in after.nodes.items() if isinstance(node, Join) and id_ not in before.nodes]
+    costs = [JoinCost(_sides(after, join), _pairs(own, join)) for join in new if own.known(join.id)]
+    return max(costs, key=lambda cost: cost.pairs, default=None)
+
+
+def _pairs(estimates: Estimates, join: Join) -> float:
+    """Pairs with equal keys; without a key those near each other in time, or all pairs."""
+    if any(is_key(predicate) for predicate in join.predicates):
+        return estimates.examined(join.roots, join.predicates)
+    found_by = pred_set(p for p in join.predicates if len(predicate_sources(p)) < 2 or _is_of_times(p))
+    return estimates.joined(join.roots, found_by)
+
+
+def _is_of_times(predicate: ORPred) -> bool:
+    """Whether times alone are compared."""
+    return all(column.type.kind in _TIMES for column in predicate_columns(predicate))
+
+
+def _sides(network: Network, join: Join) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    left, right = (_streams(network, root) for root in join.roots)
+    return left, right
+
+
+def _streams(network: Network, root: NodeId) -> tuple[str, ...]:
+    below = map(network.nodes.__getitem__, roots_read(network.nodes, [root]))
+    return tuple(sorted({node.stream for node in below if isinstance(node, Source)}))
