@@ -24,6 +24,7 @@ from typing import Any, Union, get_args, get_origin
 from cattrs import Converter
 
 from workbench.sql.algebra.aggregates import STATISTICS
+from workbench.sql.algebra.analytic import FUNCTIONS, AnalyticCall, Over
 from workbench.sql.algebra.expressions import AggregateCall, Expression, Value
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.planning_cache import cached
@@ -111,6 +112,36 @@ def statistic_of(stored: str) -> AggregateCall:
     if statistic.function not in STATISTICS:  # it would become SQL of Spark
         raise ValueError(f"{statistic.function!r} is no statistic")
     return statistic
+
+
+def over_json(over: Over) -> str:
+    """How rows are partitioned and ordered, as JSON text."""
+    return encode(over, Over)
+
+
+@cached(_MANY)
+def over_of(stored: str) -> Over:
+    """The inverse of ``over_json``."""
+    over: Over = decode(stored, Over)
+    return over
+
+
+def analytic_json(function: AnalyticCall) -> str:
+    """An analytic function as JSON text."""
+    return encode(function, AnalyticCall)
+
+
+@cached(_MANY)
+def analytic_of(stored: str) -> AnalyticCall:
+    """The inverse of ``analytic_json``.
+
+    Raises:
+        ValueError: it is no function that the workbench knows.
+    """
+    function: AnalyticCall = decode(stored, AnalyticCall)
+    if function.function not in FUNCTIONS:  # it would become SQL of Spark
+        raise ValueError(f"{function.function!r} is no analytic function")
+    return function
 
 
 @cached(_MANY)

@@ -12,7 +12,18 @@ from collections.abc import Iterator, Mapping
 from workbench.catalog.database import Database
 from workbench.catalog.node_rows import group_id
 from workbench.network.network import Network
-from workbench.network.nodes import Aggregate, Branch, Join, Node, NodeId, Selection, SetOperation, Source, Window
+from workbench.network.nodes import (
+    Aggregate,
+    Analytic,
+    Branch,
+    Join,
+    Node,
+    NodeId,
+    Selection,
+    SetOperation,
+    Source,
+    Window,
+)
 from workbench.sql.algebra.expressions import AggregateCall, Column, Expression, column_name, text
 from workbench.sql.algebra.types import DataType
 
@@ -52,6 +63,10 @@ def simple_columns(network: Network, node: Node, types: Mapping[str, DataType]) 
                 side, inner = node.names.input_name(name)
                 above = _join_column(node, name)
                 yield (node.id, name, side, str(type_), node.parents[side], inner, *above, *above)
+        case Analytic():
+            for name, type_ in types.items():
+                if name not in node.types:
+                    yield (node.id, name, 0, str(type_), node.parent, name, node.read.root, name, None, None)
         case Aggregate():
             pass
         case SetOperation():
@@ -74,6 +89,10 @@ def expression_columns(network: Network, node: Node, types: Mapping[str, DataTyp
                 if not (isinstance(origin, Column) and isinstance(direct, Column)):
                     bases = (parent, text(direct), node.branches[side].read.root, text(origin))
                     yield (node.id, name, side, str(types[name]), *bases, None)
+        case Analytic():
+            for name in types.keys() & node.by_name.keys():
+                shown = node.by_name[name].text
+                yield (node.id, name, 0, str(types[name]), node.parent, shown, node.read.root, shown, None)
         case _:
             pass
 

@@ -7,10 +7,14 @@ from itertools import chain
 from typing import Any
 
 from workbench.catalog.codec import (
+    analytic_json,
+    analytic_of,
     expression_json,
     expression_of,
     expressions_json,
     expressions_of,
+    over_json,
+    over_of,
     statistic_json,
     statistic_of,
 )
@@ -18,6 +22,7 @@ from workbench.catalog.database import Database
 from workbench.catalog.predicate_index import Predicates
 from workbench.network.nodes import (
     Aggregate,
+    Analytic,
     Branch,
     Join,
     Node,
@@ -46,6 +51,7 @@ _TABLES = {
     "aggregate": ("aggregate_topology", "group_sets", "finer_group_sets", "aggregate_statistics"),
     "set operator": ("set_operation_nodes", "set_operation_branches"),
     "window": ("window_topology",),
+    "analytic": ("analytic_topology", "analytic_functions"),
 }
 _PREDICATES_OF = {
     "selection": "SELECT direct_predicates, svoa_predicates FROM selection_topology WHERE node = ?",
@@ -53,6 +59,7 @@ _PREDICATES_OF = {
     "aggregate": "SELECT origin_predicates FROM aggregate_topology WHERE node = ?",
     "set operator": "SELECT predicates FROM set_operation_branches WHERE node = ? AND kind = 'veryorig'",
     "window": "SELECT origin_predicates, within FROM window_topology WHERE node = ?",
+    "analytic": "SELECT origin_predicates, bound FROM analytic_topology WHERE node = ?",
 }
 _GROUPS_OF = "SELECT json FROM {0} JOIN group_expressions ON id = expression WHERE node = ? ORDER BY position"
 _UNUSED_GROUP = """DELETE FROM group_expressions WHERE id = ?
@@ -88,6 +95,11 @@ class NodeRows:
             case Window():
                 forms = (node.parent, node.read.root, put(node.read.required), put(node.within))
                 add("window_topology", [(node.id, *forms)])
+            case Analytic():
+                forms = (node.parent, node.read.root, put(node.read.required), put(node.bound))
+                add("analytic_topology", [(node.id, *forms, node.over.text, over_json(node.over))])
+                of_node = ((node.id, f.name, f.text, str(f.type), analytic_json(f)) for f in node.in_order)
+                add("analytic_functions", of_node)
 
     def read(self, id_: NodeId, kind: str) -> Node:
         """The node that the rows say."""
@@ -111,6 +123,8 @@ class NodeRows:
             case "window":
                 _, parent, root, required, within = self._row("SELECT * FROM window_topology WHERE node = ?", id_)
                 return Window(self._read(root, required), self._predicates.predicate_set(within), parent)
+            case "analytic":
+                return self._read_analytic(id_)
             case _:
                 return self._read_set_operation(id_)
 
@@ -143,6 +157,14 @@ class NodeRows:
         _, left, right, tested, left_root, right_root, predicates, anchor, *leaves = row
         sets = self._predicates.predicate_set
         return Join(left_root, right_root, anchor, sets(predicates), left, right, sets(tested), *leaves)
+
+    def _read_analytic(self, id_: NodeId) -> Analytic:
+        row = self._row("SELECT * FROM analytic_topology WHERE node = ?", id_)
+        _, parent, root, required, bound, _, over = row
+        functions = self._database.column("SELECT json FROM analytic_functions WHERE node = ?", id_)
+        guaranteed = self._predicates.predicate_set(bound)
+        calls = frozenset(map(analytic_of, functions))
+        return Analytic(self._read(root, required), over_of(over), calls, parent, guaranteed)
 
     def _insert_aggregate(self, node: Aggregate) -> None:
         required = self._predicates.put(node.read.required)

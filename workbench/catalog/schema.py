@@ -82,6 +82,16 @@ CREATE TABLE window_topology (
 CREATE INDEX window_topology_origin ON window_topology (origin_root, origin_predicates);
 CREATE INDEX window_topology_origin_predicates ON window_topology (origin_predicates);
 CREATE INDEX window_topology_within ON window_topology (within);
+-- bound: what holds for every row: a rank is at most the largest that is asked for. "over": partition and order.
+CREATE TABLE analytic_topology (
+    node TEXT PRIMARY KEY, direct_parent TEXT NOT NULL, origin_root TEXT NOT NULL, origin_predicates TEXT NOT NULL,
+    bound TEXT NOT NULL, "over" TEXT NOT NULL, over_json TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX analytic_topology_origin ON analytic_topology (origin_root, origin_predicates);
+CREATE INDEX analytic_topology_origin_predicates ON analytic_topology (origin_predicates);
+CREATE INDEX analytic_topology_bound ON analytic_topology (bound);
+CREATE TABLE analytic_functions (
+    node TEXT NOT NULL, name TEXT NOT NULL, text TEXT NOT NULL, type TEXT NOT NULL, json TEXT NOT NULL,
+    PRIMARY KEY (node, json)) WITHOUT ROWID;
 -- kind: 'veryorig' (root and predicate set), or 'direct' (a node), or 'base' (a node that stands for several branches);
 -- "expressions" give the columns c1 … cn.
 CREATE TABLE set_operation_branches (
@@ -231,7 +241,7 @@ MIGRATIONS = {
     " UPDATE registrations SET id = lower(hex(randomblob(16))),"
     " logical = present_json(logical), windows = present_json(windows);"
     " UPDATE views SET logical = present_json(logical);",
-    # Queries got an order, and sources are append-only or not.
+    # Queries got an order, sources are append-only or not, and there are analytic nodes.
     6: _planned_anew(),
 }
 """What makes a catalog of an older version one of the next; one of any other version is refused.
@@ -275,6 +285,8 @@ PREDICATE_USES = (
     ("set_operation_branches", "predicates"),
     ("window_topology", "origin_predicates"),
     ("window_topology", "within"),
+    ("analytic_topology", "origin_predicates"),
+    ("analytic_topology", "bound"),
     ("queries", "predicates"),
     ("queries", "window"),
     ("reads", "predicate_set"),

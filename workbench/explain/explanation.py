@@ -22,7 +22,7 @@ RULE_TEXTS: Mapping[str, str] = {
 }
 """Rules as an analyst reads them; that a node is new is said already."""
 
-_KINDS = {"F": "source", "S": "selection", "J": "join", "G": "aggregate", "W": "window"}
+_KINDS = {"F": "source", "S": "selection", "J": "join", "G": "aggregate", "W": "window", "A": "analytic"}
 """The kind of a node by the first letter of its id."""
 _SET_OPERATOR = re.compile(r" FROM \w+ (UNION|INTERSECT|EXCEPT)\b")
 

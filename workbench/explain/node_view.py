@@ -7,8 +7,19 @@ from dataclasses import dataclass
 
 from workbench.explain.text import short
 from workbench.network.network import Network
-from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, Source, Window, kind_of
-from workbench.network.sql_text import SIDE_NAMES, expression_sql, node_sql, or_pred_sql, window_sql
+from workbench.network.nodes import (
+    Aggregate,
+    Analytic,
+    Join,
+    Node,
+    NodeId,
+    Selection,
+    SetOperation,
+    Source,
+    Window,
+    kind_of,
+)
+from workbench.network.sql_text import SIDE_NAMES, expression_sql, node_sql, or_pred_sql, over_sql, window_sql
 from workbench.sql.algebra.expressions import column_name, reading_order
 from workbench.sql.predicates.cnf import pred_set
 
@@ -25,6 +36,7 @@ SYMBOLS = {
     "except": "−",
     "except all": "−",
     "window": "ω",
+    "analytic": "#",
 }
 """The signs of relational algebra; F is a stream or table."""
 
@@ -38,7 +50,8 @@ class NodeView:
 
     Attributes:
         id: stable for as long as the node computes the same.
-        kind: ``source``, ``selection``, ``join``, ``aggregate``, ``set operator``, ``distinct`` or ``window``.
+        kind: ``source``, ``selection``, ``join``, ``aggregate``, ``set operator``, ``distinct``, ``window`` or
+            ``analytic``.
         operator: the kind, but for a set operator which one: ``union``, ``except all``, ...
         join_level: 0 at a source (T9.3).
         root: id of the root of its local tree; itself when it is one.
@@ -104,11 +117,22 @@ def _label(node: Node) -> Iterable[str]:
             return [str(node.operator).upper()]
         case Window():
             return [window_sql(pred_set([end])) for end in node.within]
+        case Analytic():
+            shown = "".join(map(or_pred_sql, node.bound))
+            values = [
+                f"{function.function.upper()}({', '.join(map(expression_sql, function.arguments))})"
+                for function in node.in_order
+                if function.name not in shown
+            ]
+            return [part for part in (over_sql(node.over), shown, *values) if part]
 
 
 def _with_meanings(label: str, root: Node) -> str:
-    """A label below an aggregate, each generated column name replaced by the expression it stands for."""
+    """A label below a node that computes columns: each generated name replaced by the expression it stands for."""
     if isinstance(root, Aggregate):
         for expression in (*root.groups, *root.statistics):
             label = label.replace(column_name(expression), expression_sql(expression))
+    if isinstance(root, Analytic):
+        for function in root.functions:
+            label = label.replace(function.name, function.function.upper())
     return label

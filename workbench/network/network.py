@@ -16,6 +16,7 @@ from types import MappingProxyType
 
 from workbench.network.nodes import (
     Aggregate,
+    Analytic,
     Join,
     Node,
     NodeId,
@@ -85,7 +86,7 @@ def monotone_roots(nodes: Nodes, roots: Iterable[NodeId]) -> Mapping[NodeId, boo
         node = nodes[root]
         inputs = all(monotone[read.root] for read in reads(node))
         match node:
-            case Aggregate() | Window():
+            case Aggregate() | Window() | Analytic():
                 monotone[root] = False
             case SetOperation():
                 monotone[root] = node.operator is SetOperator.UNION_ALL and inputs

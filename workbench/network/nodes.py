@@ -7,9 +7,10 @@ not know. Every node so has two forms (T6.2.5): the *very original* one, over th
 searched, and the *direct* one, over its direct parents, which is evaluated. Which columns a node must carry is not part
 of it either: that follows from its readers (``projection``, T8.2).
 
-Columns of a node. A source has its stream's columns; a selection or window those of its root; an aggregate its group
-expressions and statistics under ``column_name``; a set operator ``c1 … cn``. A join has those of all its leaves: the
-column ``amount`` of the second leaf is ``amount_2``; leaves count from 1, left to right.
+Columns of a node. A source has its stream's columns; a selection or window those of its root; an analytic node these
+and its functions; an aggregate its group expressions and statistics under ``column_name``; a set operator ``c1 … cn``.
+A join has those of all its leaves: the column ``amount`` of the second leaf is ``amount_2``; leaves count from 1, left to
+right.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from typing import ClassVar
 from workbench.network.join_names import JoinNames, join_names
 from workbench.network.roll_up import column_of, over_groups
 from workbench.sql.algebra.aggregates import of_parts
+from workbench.sql.algebra.analytic import AnalyticCall, Over
 from workbench.sql.algebra.expressions import AggregateCall, Column, Expression, column_name, digest, identity
 from workbench.sql.algebra.types import DataType
 from workbench.sql.predicates.cnf import TRUE, PredSet
@@ -299,10 +301,53 @@ class Window(_Unary):
         return f"window {self.read.identity} within {self.within.identity}"
 
 
-Node = Source | Selection | Join | Aggregate | SetOperation | Window
+@dataclass(frozen=True)
+class Analytic(_Unary):
+    """The rows read, each with values that depend on the rows around it in an order; the first ones, or all.
+
+    Its columns are those of the root that is read, and one for each function. ``functions`` are not part of the
+    identity: nodes that order the same rows alike are one node, as aggregates of the same groups are.
+
+    Attributes:
+        read: the rows.
+        over: how they are partitioned and ordered, over the columns of the root that is read.
+        functions: over the same columns.
+        parent: the node it is evaluated from.
+        bound: what holds for every row, over its own columns: that a rank is at most the largest that a reader asks
+            for. Like the predicates of a join it follows from the readers, and is not part of the identity.
+    """
+
+    read: Read
+    over: Over
+    functions: frozenset[AnalyticCall]
+    parent: NodeId
+    bound: PredSet = TRUE
+
+    _letter = "A"
+
+    @cached_property
+    def types(self) -> Mapping[str, DataType]:
+        """The columns it makes, by name."""
+        return {function.name: function.type for function in sorted(self.functions, key=lambda f: f.name)}
+
+    @cached_property
+    def by_name(self) -> Mapping[str, AnalyticCall]:
+        """The functions by the name of their column."""
+        return {function.name: function for function in self.functions}
+
+    @property
+    def in_order(self) -> tuple[AnalyticCall, ...]:
+        """The functions in an order that depends on nothing else."""
+        return tuple(sorted(self.functions, key=lambda function: (function.text, function.identity)))
+
+    def _computation(self) -> str:
+        return f"analytic {self.read.identity} over {self.over.identity}"
+
+
+Node = Source | Selection | Join | Aggregate | SetOperation | Window | Analytic
 
 _KINDS = {Source: "source", Selection: "selection", Join: "join", Aggregate: "aggregate", SetOperation: "set operator",
-          Window: "window"}  # fmt: skip
+          Window: "window", Analytic: "analytic"}  # fmt: skip
 
 
 def kind_of(node: Node) -> str:

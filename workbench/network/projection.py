@@ -10,7 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from workbench.network.network import Network
-from workbench.network.nodes import Aggregate, Join, Node, NodeId, Selection, SetOperation, SetOperator, Source, Window
+from workbench.network.nodes import (
+    Aggregate,
+    Analytic,
+    Join,
+    Node,
+    NodeId,
+    Selection,
+    SetOperation,
+    SetOperator,
+    Source,
+    Window,
+)
 from workbench.network.roll_up import column_of
 from workbench.sql.algebra.expressions import Column, Expression, column_name, columns
 from workbench.sql.algebra.types import DataType
@@ -51,6 +62,8 @@ def carried_columns(network: Network) -> Mapping[NodeId, Columns]:
             case Window():
                 demand(node.parent, (Column(*item) for item in computed_columns(network, id_, carried[id_]).items()))
                 demand(node.parent, predicate_columns(node.within))
+            case Analytic():
+                demand(node.parent, read_by_analytic(node, computed_columns(network, id_, carried[id_])))
             case SetOperation():
                 computed = computed_columns(network, id_, carried[id_])
                 for parent, values in node.direct:
@@ -76,8 +89,18 @@ def identifying_columns(node: Node) -> tuple[Column, ...]:
             return tuple(map(column_of, node.groups))
         case SetOperation() if node.operator is not SetOperator.UNION_ALL:
             return node.columns
+        case Analytic() if node.bound:
+            # What a row is compared by with those that come into the first ones.
+            return tuple(columns_of(node.over.expressions))
         case _:
             return ()
+
+
+def read_by_analytic(node: Analytic, computed: Columns) -> Iterable[Column]:
+    """The columns of its parent that an analytic node reads to make those columns."""
+    yield from (Column(name, type_) for name, type_ in computed.items() if name not in node.types)
+    yield from columns_of(node.over.expressions)
+    yield from columns_of(a for f in node.functions if f.name in computed for a in f.arguments)
 
 
 def read_by_aggregate(node: Aggregate, computed: Columns) -> Iterable[Column]:

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from workbench.network.nodes import SIDES, Aggregate, Join, Node, Read, Selection, SetOperation, Source, Window
+from workbench.network.nodes import (
+    SIDES,
+    Aggregate,
+    Analytic,
+    Join,
+    Node,
+    Read,
+    Selection,
+    SetOperation,
+    Source,
+    Window,
+)
 from workbench.sql.algebra.expressions import Expression, calls
 from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.predicates.cnf import (
@@ -33,7 +44,7 @@ def reads(node: Node) -> tuple[Read, ...]:
             return ()
         case Join():
             return tuple(Read(node.roots[side], side_of(node.predicates, side)) for side in SIDES)
-        case Aggregate() | Window():
+        case Aggregate() | Window() | Analytic():
             return (node.read,)
         case SetOperation():
             return tuple(branch.read for branch in node.branches)
@@ -54,4 +65,6 @@ def functions_called(node: Node) -> frozenset[str]:
             expressions = [value for _, values in node.direct for value in values]
         case Window():
             expressions = list(times(node.within))
+        case Analytic():
+            expressions = [*node.over.expressions, *(a for f in node.functions for a in f.arguments)]
     return frozenset(name for expression in expressions for name in calls(expression))

@@ -10,7 +10,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from workbench.network.nodes import SIDES, Aggregate, Join, Node, NodeId, Read, Selection, SetOperation, Source, Window
+from workbench.network.nodes import (
+    SIDES,
+    Aggregate,
+    Analytic,
+    Join,
+    Node,
+    NodeId,
+    Read,
+    Selection,
+    SetOperation,
+    Source,
+    Window,
+)
 from workbench.network.projection import Columns, columns_of
 from workbench.sql.algebra.expressions import Column
 from workbench.sql.algebra.types import DataType
@@ -47,6 +59,8 @@ class RootColumns:
                 return node.types.get(column.name)
             case Selection() | Window():
                 return self.type_of(node.read.root, column)
+            case Analytic():
+                return node.types.get(column.name) or self.type_of(node.read.root, column)
 
     def check(self, roots: Mapping[int, NodeId], read: Iterable[Column]) -> None:
         """Check that columns are those of the roots they are over.
@@ -101,6 +115,9 @@ class RootColumns:
                     self.check({0: parent}, columns_of(values))
             case Window():
                 self._check_read(node.read, predicate_columns(node.within))
+            case Analytic():
+                arguments = (a for function in node.functions for a in function.arguments)
+                self._check_read(node.read, columns_of([*node.over.expressions, *arguments]))
 
     def _check_read(self, read: Read, columns: Iterable[Column]) -> None:
         self.check({0: read.root}, (*columns, *predicate_columns(read.required)))

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from workbench.network.nodes import Aggregate, Join, Node, Selection, SetOperation, Source, Window
+from workbench.network.nodes import Aggregate, Analytic, Join, Node, Selection, SetOperation, Source, Window
+from workbench.sql.algebra.analytic import AnalyticCall, Over
 from workbench.sql.algebra.column_names import display_name, quoted
 from workbench.sql.algebra.expressions import (
     AggregateCall,
@@ -67,6 +68,27 @@ def node_sql(node: Node) -> str:
             return f" {node.operator.upper()} ".join(branches)
         case Window():
             return f"SELECT * FROM {node.parent} WHERE {window_sql(node.within)}"
+        case Analytic():
+            values = "".join(f", {analytic_sql(function)} AS {function.name}" for function in node.in_order)
+            bound = f" QUALIFY {predicates_sql(node.bound)}" if node.bound else ""
+            return f"SELECT *{values} FROM {node.parent}{bound}"
+
+
+def analytic_sql(function: AnalyticCall) -> str:
+    """An analytic function as SQL."""
+    inner = ", ".join(map(expression_sql, function.arguments)) or ("*" if function.function == "count" else "")
+    nulls = " IGNORE NULLS" if function.ignore_nulls else ""
+    frame = "" if function.frame is None else function.frame.text
+    parts = " ".join(part for part in (over_sql(function.over), frame) if part)
+    return f"{function.function.upper()}({inner}){nulls} OVER ({parts})"
+
+
+def over_sql(over: Over) -> str:
+    """What stands in the parentheses of OVER; the order of peers is left out."""
+    partition = f"PARTITION BY {', '.join(map(expression_sql, over.partition))}" if over.partition else ""
+    keys = [expression_sql(key.expression) + key.direction for key in over.order]
+    order = f"ORDER BY {', '.join(keys)}" if keys else ""
+    return " ".join(part for part in (partition, order) if part)
 
 
 def window_sql(window: PredSet) -> str:

@@ -14,6 +14,7 @@ from workbench.network.network import roots_read
 from workbench.network.nodes import (
     SIDES,
     Aggregate,
+    Analytic,
     Join,
     Node,
     NodeId,
@@ -97,6 +98,8 @@ class Estimates:
                 return (sum(sizes) if add else sizes[0]) * self.fraction(read)
             case Window():
                 return self.rows(node.read) * WINDOWED * self.fraction(read)
+            case Analytic():
+                return self.rows(node.read) * self.fraction(read)
             case Selection():
                 raise ValueError(f"{read.root} is no root")
 
@@ -138,7 +141,7 @@ class Estimates:
             case Join():
                 side, inner = node.names.input_name(name)
                 return self.column(node.roots[side], inner)
-            case Window():
+            case Window() | Analytic():
                 return self.column(node.read.root, name)
             case _:
                 return None

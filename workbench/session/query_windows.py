@@ -14,7 +14,7 @@ import pandas as pd
 from workbench.errors import QueryError
 from workbench.sql.algebra.expressions import Call, Column, Expression, Value, walk
 from workbench.sql.algebra.types import Kind
-from workbench.sql.logical import Block, LogicalQuery, StreamInput, StreamWindow, unordered
+from workbench.sql.logical import Block, LogicalQuery, Ordered, StreamInput, StreamWindow
 from workbench.sql.predicates.cnf import Operator
 from workbench.sql.windows.bounds import time_and_end
 from workbench.sql.windows.evaluation import sequence, value_at
@@ -32,7 +32,8 @@ def windows_of(query: LogicalQuery, declared: Sequence[StreamWindow]) -> tuple[S
 
 
 def _conditions(query: LogicalQuery) -> Iterator[StreamWindow]:
-    query = unordered(query)
+    while isinstance(query, Ordered):
+        query = query.query
     if not isinstance(query, Block):
         for branch in query.branches:
             yield from _conditions(branch)

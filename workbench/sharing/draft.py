@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from workbench.catalog.catalog import Catalog, QueryText
 from workbench.network.network import Network, QueryPlan, depths, monotone_roots, root_of, roots_read
-from workbench.network.nodes import Join, Node, NodeId, Selection
+from workbench.network.nodes import Analytic, Join, Node, NodeId, Selection
 from workbench.network.reads import reads
 from workbench.network.root_columns import RootColumns
 from workbench.optimizer.cardinality import Estimates
@@ -135,8 +135,10 @@ class Draft:
         return sorted(self.dirty_roots, key=depths(self.nodes, self.dirty_roots).__getitem__)
 
     def guaranteed(self, root: NodeId) -> PredSet:
-        """What holds for every row of a root, over its columns; only a join guarantees anything."""
+        """What holds for every row of a root, over its columns; of joins and bounded analytic nodes."""
         node = self.nodes[root]
+        if isinstance(node, Analytic):
+            return node.bound
         return over_join(node, node.predicates, self.options.canonicalize) if isinstance(node, Join) else TRUE
 
     def monotone(self, root: NodeId) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 
 from workbench.catalog.catalog import QueryText
 from workbench.sharing.aggregates import choose_aggregate_inputs
+from workbench.sharing.analytics import choose_bounds
 from workbench.sharing.change_joins import remove_abandoned_joins, restore_guarantees, tighten_joins
 from workbench.sharing.decisions import Explanation
 from workbench.sharing.draft import Draft, remove_unneeded
@@ -25,6 +26,8 @@ ARRANGE: tuple[Pass, ...] = (
     # Rerouting leaves joins without readers. Not before the query is added, which may read one of them; not later, or
     # the other passes would arrange trees that nobody reads.
     remove_abandoned_joins,
+    # Analytic nodes keep the first rows that are read. Before joins are looked at, which must test what their roots do.
+    choose_bounds,
     # A join must test what its roots test, or its rows would change when a root comes to test less. Before selections
     # are placed: what a join requires of its sides follows from what it tests.
     restore_guarantees,

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from workbench.network.nodes import SIDES, Aggregate, Join, NodeId, Read, Selection, SetOperation, Window
+from workbench.network.nodes import SIDES, Aggregate, Analytic, Join, NodeId, Read, Selection, SetOperation, Window
 from workbench.network.reads import side_of
 from workbench.sharing.draft import Draft, on_side
 from workbench.sharing.matching import best_parent, node_of, nodes_of, predicates_of, residual, selection_of
@@ -135,7 +135,7 @@ def _connect_operator(draft: Draft, id_: NodeId) -> None:
             draft.put(replace(node, left=left, right=right, tested=difference(node.predicates, known)))
         case Aggregate() if node.finer is None:
             draft.put(replace(node, parent=node_of(draft, node.read)))
-        case Window():
+        case Window() | Analytic():
             draft.put(replace(node, parent=node_of(draft, node.read)))
         case SetOperation() if node.base is None:
             draft.put(replace(node, direct=direct_form(draft, node.branches)))

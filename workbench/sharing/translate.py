@@ -7,7 +7,7 @@ tree needs for all that is required of it is settled afterwards (``place_selecti
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from workbench.network.network import QueryPlan
@@ -16,13 +16,23 @@ from workbench.network.roll_up import column_of
 from workbench.network.sql_text import or_pred_sql
 from workbench.optimizer.predicate_inference import infer
 from workbench.sharing.aggregates import find_aggregate, group_rows
+from workbench.sharing.analytics import first_rows
 from workbench.sharing.draft import Draft
 from workbench.sharing.join_inputs import join_inputs
 from workbench.sharing.join_parts import Input, restricted
 from workbench.sharing.windows import windowed, windows_around_joins
 from workbench.sql import logical
+from workbench.sql.algebra.analytic import Over
 from workbench.sql.algebra.column_names import stored_name
-from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Expression, map_columns
+from workbench.sql.algebra.expressions import (
+    AggregateCall,
+    Call,
+    Column,
+    Constant,
+    Expression,
+    map_columns,
+    reading_order,
+)
 from workbench.sql.algebra.ordering import SortKey, without_repetition
 from workbench.sql.logical import Block, LogicalQuery, Ordered, Output, StreamInput
 from workbench.sql.predicates.canonical import why_not_canonical
@@ -92,13 +102,23 @@ class _Translator:
                 return self._ordered(query)
 
     def _ordered(self, query: Ordered) -> Translation:
-        """ORDER BY is part of how an answer is read, and no node computes it."""
+        """ORDER BY is part of how an answer is read, and no node computes it; LIMIT keeps the first rows."""
         inner = self.query(query.query)
         values = {stored_name(output.name): output.expression for output in inner.outputs}
-        keys = without_repetition(
-            key.map(lambda e: self._over_root(e, lambda column: values[column.name])) for key in query.keys
-        )
-        return replace(inner, outputs=inner.outputs[: query.columns], order=keys)
+        shown = inner.outputs[: query.columns]
+
+        def over(expression: Expression) -> Expression:
+            return self._over_root(expression, lambda column: values[column.name])
+
+        keys = without_repetition(key.map(over) for key in query.keys)
+        if query.keeps_all:
+            return replace(inner, outputs=shown, order=keys)
+        # The window comes first: rows are counted of those in the window. Peers are in the order of what is shown, so
+        # that the first rows are the same whoever asks.
+        read = windowed(self.draft, inner.read, inner.window)
+        first = Over(tuple(sorted(map(over, query.on), key=reading_order)), keys, tie_breakers(keys, shown))
+        read = first_rows(self.draft, read, first, query.limit, query.offset, query.with_ties)
+        return Translation(read, shown, order=keys)
 
     def _block(self, block: Block) -> Translation:
         """SELECT … FROM … WHERE … GROUP BY … HAVING, in the order in which SQL evaluates them."""
@@ -186,6 +206,13 @@ class _Translator:
         values = zip((o.expression for o in inner.outputs), around.types, strict=True)
         cast = (v if v.type == t else Call("cast", (v,), t) for v, t in values)
         return Branch(read, tuple(map(self.draft.stored_expression, cast)))
+
+
+def tie_breakers(keys: Iterable[SortKey], shown: Iterable[Output]) -> tuple[Expression, ...]:
+    """The columns shown that rows are not ordered by, each once."""
+    known = {key.expression for key in keys}
+    expressions = dict.fromkeys(output.expression for output in shown)
+    return tuple(e for e in expressions if e not in known and not isinstance(e, Constant))
 
 
 def _flattened(query: logical.SetOperation) -> list[LogicalQuery]:

@@ -92,12 +92,28 @@ class SetOperation:
 class Ordered:
     """A query whose rows have an order: its first ``columns`` outputs are the answer, and others may be ordered by.
 
-    ``keys`` name outputs of the query by their stored names.
+    Attributes:
+        query: the rows.
+        columns: how many outputs are shown.
+        keys: the order; they name outputs of the query by their stored names.
+        limit: at most so many rows are kept; ``None``: all.
+        offset: after so many others.
+        with_ties: whether rows that are equal to the last one in what they are ordered by are kept too.
+        on: limit and offset count rows that are equal in these expressions (DISTINCT ON).
     """
 
-    query: Block | SetOperation
+    query: LogicalQuery
     columns: int
     keys: tuple[SortKey, ...]
+    limit: int | None = None
+    offset: int = 0
+    with_ties: bool = False
+    on: tuple[Expression, ...] = ()
+
+    @property
+    def keeps_all(self) -> bool:
+        """Whether it has an order and no other meaning."""
+        return self.limit is None and not self.offset
 
 
 @dataclass(frozen=True)
@@ -156,13 +172,14 @@ def calls_of(query: LogicalQuery | Input) -> frozenset[str]:
     return frozenset().union(*map(calls, expressions), *map(calls_of, query.inputs))
 
 
-def unordered(query: LogicalQuery) -> Block | SetOperation:
+def unordered(query: LogicalQuery) -> LogicalQuery:
     """A query inside another: without its order, which has no meaning there, and what was only ordered by."""
-    if not isinstance(query, Ordered):
+    if not isinstance(query, Ordered) or not query.keeps_all:
         return query
-    if isinstance(query.query, SetOperation) or len(query.query.outputs) == query.columns:
-        return query.query
-    return replace(query.query, outputs=query.query.outputs[: query.columns])
+    inner = query.query
+    if not isinstance(inner, Block) or len(inner.outputs) == query.columns:
+        return inner
+    return replace(inner, outputs=inner.outputs[: query.columns])
 
 
 def output_columns(query: LogicalQuery) -> tuple[tuple[str, DataType], ...]:

@@ -20,10 +20,15 @@ SELECT DISTINCT is ordered by b, which it does not select
 select distinct a from T order by b
                                   ^;
 
-select a from T limit 3;
-LIMIT is not supported
-select a from T limit 3
-                ^^^^^;
+select a from T limit a;
+LIMIT takes a number of rows, 0 or more
+select a from T limit a
+                      ^;
+
+select a from T fetch first 3 rows with ties;
+WITH TIES needs ORDER BY
+select a from T fetch first 3 rows with ties
+                            ^;
 
 select sum(a) over (partition by b) from T;
 a window function (OVER) is not supported

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import assert_never
 
+from workbench.engine.operators.analytic.job import analytic_job
 from workbench.engine.operators.grouped.aggregate import aggregate_job
 from workbench.engine.operators.join import join_job
 from workbench.engine.operators.operator_input import OperatorInput, Prepared
 from workbench.engine.operators.runner import Runner
 from workbench.engine.operators.union_all import union_job
 from workbench.engine.operators.window import window_job
-from workbench.engine.physical.plans import AggregatePlan, JoinPlan, SourcePlan, UnionPlan, WindowPlan
+from workbench.engine.physical.plans import AggregatePlan, AnalyticPlan, JoinPlan, SourcePlan, UnionPlan, WindowPlan
 from workbench.engine.storage.relation import NO_CHANGE, Delta
 
 
@@ -34,6 +35,8 @@ def prepare(runner: Runner, operator: OperatorInput) -> Prepared:
             return Prepared(window_job(runner, operator, plan))
         case UnionPlan() as plan:
             return Prepared(union_job(runner, operator, plan))
+        case AnalyticPlan() as plan:
+            return Prepared(analytic_job(runner, operator, plan))
         case AggregatePlan() as plan:
             return aggregate_job(runner, operator, plan)
         case SourcePlan():

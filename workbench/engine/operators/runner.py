@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from workbench.engine.operators.filter_and_write import FilterAndWrite, filter_and_write_job, run_filter_and_write
 from workbench.engine.physical.accumulators import over_rows
-from workbench.engine.physical.plans import AggregatePlan, TreePlan
+from workbench.engine.physical.plans import AggregatePlan, AnalyticPlan, TreePlan
 from workbench.engine.spark.arrow_tasks import Batches, map_rows
 from workbench.engine.spark.jobs import Job
 from workbench.engine.spark.plan_cache import PlanCache, Views
@@ -102,7 +102,7 @@ class Runner:
 
     def _filter_and_write(self, plan: TreePlan) -> FilterAndWrite:
         # Rows of a grouped root all belong to the batch that runs; others bring their own.
-        job_input = self.job_input(plan) if isinstance(plan, AggregatePlan) else None
+        job_input = self.job_input(plan) if isinstance(plan, AggregatePlan | AnalyticPlan) else None
         folder = str(self.folder(plan.name))
         return FilterAndWrite(plan.name, plan.filter.filter, tuple(plan.stored), folder, job_input)
 
@@ -113,7 +113,7 @@ class Runner:
 
 def _with_tested_expressions(rows: str, plan: TreePlan) -> str:
     """SQL of a root's rows: columns that are kept or computed, and the expressions that the filter tests."""
-    marks = [WEIGHT] if isinstance(plan, AggregatePlan) else [BATCH, WEIGHT]
+    marks = [WEIGHT] if isinstance(plan, AggregatePlan | AnalyticPlan) else [BATCH, WEIGHT]
     computed = {name: over_rows(value) for name, value in plan.computed.items()} | dict(plan.filter.tests)
     columns = [*marks, *(f"`{name}`" for name in plan.kept), *(f"{sql} AS {name}" for name, sql in computed.items())]
     return f"SELECT {', '.join(columns)} FROM ({rows})"

@@ -105,17 +105,22 @@ def adds_up(type_: DataType, monotone: bool) -> bool:
     return type_.scale <= _KEPT_SCALE or type_.precision + _WEIGHT_DIGITS < MAX_PRECISION
 
 
-def holistic(statistic: AggregateCall) -> str:
-    """The statistic as a Spark aggregate over all rows of a group, each row as often as it counts."""
+def holistic(statistic: AggregateCall, over: str = "") -> str:
+    """The statistic as a Spark aggregate over all rows of a group, each row as often as it counts.
+
+    Args:
+        statistic: to be computed.
+        over: which rows, where these are not a group: OVER and what follows it.
+    """
     arguments = ", ".join(over_rows(a) for a in statistic.arguments)
     distinct = "DISTINCT " if statistic.distinct else ""
     if statistic.function == "total":
-        return f"cast(coalesce(sum({arguments}), 0L) AS {statistic.type.spark})"
+        return f"cast(coalesce(sum({arguments}){over}, 0L) AS {statistic.type.spark})"
     # Of equally frequent values the smallest, so that the answer does not depend on the order of rows.
     tie = ", true" if statistic.function == "mode" else ""
     # COUNT(*) has no arguments; every row counts.
     call = f"{statistic.function}({distinct}{arguments or 1}{tie})"
-    return f"cast({call} AS {statistic.type.spark})"
+    return f"cast({call}{over} AS {statistic.type.spark})"
 
 
 def over_rows(expression: Expression) -> str:

@@ -13,7 +13,7 @@ from workbench.engine.physical.fusion import member
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.storage.layout import MEMBER
 from workbench.network.network import Network
-from workbench.network.nodes import Aggregate, NodeId, Selection, Window
+from workbench.network.nodes import Aggregate, Analytic, Node, NodeId, Selection, Window
 from workbench.sql.algebra.expressions import Column, Constant, Expression
 from workbench.sql.algebra.types import INTEGER
 from workbench.sql.predicates.cnf import TRUE, Literal, Operator, PredSet, conjunction, or_pred
@@ -60,7 +60,15 @@ def read_sets(network: Network) -> Mapping[NodeId, set[tuple[NodeId, ...]]]:
         if not isinstance(node, Selection):
             for parent in node.parents:
                 read[network.roots[parent]].add((parent,))
+        if is_bounded(node):
+            # It reads its own rows, to tell which ones come after those that leave.
+            read[node.id].add((node.id,))
     return read
+
+
+def is_bounded(node: Node) -> bool:
+    """Whether a node keeps the first rows of an order, and no others."""
+    return isinstance(node, Analytic) and bool(node.bound)
 
 
 def lookup_keys(
@@ -80,6 +88,10 @@ def lookup_keys(
     windows = [(node.parent, node.within) for node in network.nodes.values() if isinstance(node, Window)]
     windows += [(plan.read.root, plan.window) for plan in network.queries.values()]
     required += [(read, time) for read, window in windows for time in times(window)]
+    for node in network.nodes.values():
+        if isinstance(node, Analytic):
+            keepers = (node.parent, node.id) if is_bounded(node) else (node.parent,)
+            required += [(keeper, key) for keeper in keepers for key in node.over.expressions]
     required += [(network.nodes[root].parents[0], key) for root, some in row_keys.items() for key in some]
     keys: dict[NodeId, dict[str, Expression]] = {root: {} for root in network.trees}
     for parent, key in required:

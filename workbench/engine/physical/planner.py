@@ -14,6 +14,7 @@ from workbench.engine.physical.aggregate_plan import (
     plan_set_operation,
 )
 from workbench.engine.physical.analyses import (
+    is_bounded,
     lookup_keys,
     mergeable_aggregates,
     read_sets,
@@ -22,12 +23,21 @@ from workbench.engine.physical.analyses import (
 from workbench.engine.physical.filter_plan import compile_filter
 from workbench.engine.physical.fusion import fused_operators, member, roll_ups_from_rows
 from workbench.engine.physical.join_keys import key_column
-from workbench.engine.physical.plans import AggregatePlan, JoinPlan, SourcePlan, TreePlan, UnionPlan, WindowPlan
+from workbench.engine.physical.plans import (
+    AggregatePlan,
+    AnalyticPlan,
+    JoinPlan,
+    SourcePlan,
+    TreePlan,
+    UnionPlan,
+    WindowPlan,
+)
 from workbench.engine.physical.semijoin import Semijoin, all_of, plan_lookups
 from workbench.engine.storage.layout import MEMBER
 from workbench.network.network import Network
 from workbench.network.nodes import (
     Aggregate,
+    Analytic,
     Join,
     Node,
     NodeId,
@@ -127,6 +137,9 @@ class _PlanBuilder:
         kept = _merged(self.carried[root] for root in roots)
         if name in self.groupings:
             kept = produced = {MEMBER: INTEGER, **produced}
+        elif any(is_bounded(self.network.nodes[root]) for root in roots):
+            # First rows that leave are told from the rows that are kept, with all columns.
+            kept = produced
         tests = {bits[node]: test for root in roots for node, test in self.tests[root].items()}
         query_reads = {
             read: frozenset(bits[node] for node in nodes)
@@ -168,6 +181,8 @@ class _PlanBuilder:
                 return partial(WindowPlan, window=node)
             case SetOperation() if node.operator is SetOperator.UNION_ALL:
                 return partial(UnionPlan, union=node)
+            case Analytic():
+                return partial(AnalyticPlan, node=node)
             case Aggregate() | SetOperation():
                 grouped = self.groupings[name].read_by(
                     tuple(zip(map(member, roots), bits, strict=True)) for bits in bits_read
@@ -236,6 +251,8 @@ def _changing_definition(node: Node) -> str:
             return f"from groups by {', '.join(map(text, node.finer))}" if node.finer is not None else ""
         case SetOperation():
             return f"from {node.base}" if node.base is not None else ""
+        case Analytic():
+            return str(node.bound)
         case Source() | Selection() | Window():
             return ""
 

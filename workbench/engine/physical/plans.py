@@ -18,9 +18,10 @@ from workbench.engine.physical.fusion import member
 from workbench.engine.physical.semijoin import Semijoin
 from workbench.engine.storage.layout import Layout
 from workbench.engine.storage.lineage import WORD_BITS
-from workbench.network.nodes import Join, NodeId, Read, SetOperation, Window
+from workbench.network.nodes import Analytic, Join, NodeId, Read, SetOperation, Window
 from workbench.network.projection import Columns
-from workbench.sql.algebra.expressions import Expression
+from workbench.sql.algebra.expressions import Column, Constant, Expression, columns
+from workbench.sql.predicates.cnf import Operator
 
 Bits = frozenset[int]
 """Positions in the lineage of a row. A row belongs to a node where it has the node's bit."""
@@ -215,5 +216,31 @@ class UnionPlan(BasePlan):
     union: SetOperation
 
 
-TreePlan = SourcePlan | JoinPlan | AggregatePlan | WindowPlan | UnionPlan
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AnalyticPlan(BasePlan):
+    """Rows with values of analytic functions, or the first rows of an order."""
+
+    node: Analytic
+
+    @property
+    def read(self) -> tuple[str, ...]:
+        """The columns of the parent that its rows and the arguments of its functions are made of."""
+        functions = self.node.by_name
+        arguments = (a for name in self.produced if name in functions for a in functions[name].arguments)
+        passed = [name for name in self.produced if name not in functions]
+        ranges = [key.expression for key in self.node.over.order if any(f.is_range for f in functions.values())]
+        return tuple(dict.fromkeys([*passed, *sorted(c.name for e in (*arguments, *ranges) for c in columns(e))]))
+
+    @property
+    def first(self) -> tuple[str, int] | None:
+        """The rank by which rows are kept, and how large it is at most; ``None``: all rows are."""
+        for predicate in self.node.bound:
+            (literal,) = predicate.literals
+            assert isinstance(literal.left, Column) and isinstance(literal.right, Constant)
+            less = literal.operator is Operator.LT
+            return self.node.by_name[literal.left.name].function, int(str(literal.right.value)) - less
+        return None
+
+
+TreePlan = SourcePlan | JoinPlan | AggregatePlan | WindowPlan | UnionPlan | AnalyticPlan
 """The plan of one operator. Plans are compared by identity: a prepared Spark plan depends on the object."""

@@ -16,11 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from workbench.engine.physical.analyses import is_bounded
 from workbench.engine.physical.join_keys import join_keys, key_column
 from workbench.engine.physical.plans import TreePlan
 from workbench.engine.storage.retention import RetentionBound
 from workbench.network.network import Network, QueryPlan
-from workbench.network.nodes import Aggregate, Join, Node, NodeId, SetOperation, Window
+from workbench.network.nodes import Aggregate, Analytic, Join, Node, NodeId, SetOperation, Window
 from workbench.sql.algebra.expressions import Call, Column, Expression, column_name
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.sql.windows.bounds import LEAST, MOST, Interval
@@ -51,6 +52,8 @@ def retention_bounds(
     required: dict[NodeId, list[tuple[tuple[NodeId, ...], Times]]] = {root: [] for root in network.trees}
     for plan in network.queries.values():
         required[plan.read.root].append((plan.nodes, intervals_from_now_on(plan.window, earlier)))
+    for root in filter(lambda root: is_bounded(network.nodes[root]), network.trees):
+        required[root].append(((root,), {}))
     for root in reversed(list(network.trees)):
         for parent, times in _of_parents(network.nodes[root], [times for _, times in required[root]], now):
             required[network.roots[parent]].append(((parent,), times))
@@ -84,6 +87,9 @@ def _of_parents(node: Node, required: Iterable[Times], now: EventTimeVector) -> 
     match node:
         case Window():
             yield node.parent, intervals_from_now_on(node.within, now)
+        case Analytic():
+            # A row that has expired may still be before others, or be a neighbour of them.
+            yield node.parent, {}
         case Join():
             for times in required:
                 for side, parent in enumerate(node.parents):

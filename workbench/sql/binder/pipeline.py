@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from workbench.errors import SqlError, UnsupportedError
 from workbench.sql.algebra.expressions import Call
+from workbench.sql.binder.order.limit import CLAUSES
 from workbench.sql.binder.select import SelectBinder
 from workbench.sql.binder.set_operations import bind_set_operation, union_of, with_column_names, with_order_of_outputs
 from workbench.sql.binder.stream_windows import StreamWindows
@@ -97,7 +98,9 @@ def bind(sql: str, dialect: str, schema: Schema) -> Bound:
 
 def _refuse_long(query: LogicalQuery) -> None:
     """Refuse at registration what Spark could not evaluate when the answer is read."""
-    block = query.query if isinstance(query, Ordered) else query
+    block = query
+    while isinstance(block, Ordered):
+        block = block.query
     for output in block.outputs if isinstance(block, Block) else ():
         try:
             to_spark(output.expression, lambda column: column.name)
@@ -164,10 +167,10 @@ class QueryBinder:
                 query: LogicalQuery = binder.select(node)
             case exp.SetOperation():
                 # ORDER BY after the operation, since it names the columns of its result.
-                query = with_order_of_outputs(bind_set_operation(node, binder), node.args.get("order"), binder)
+                query = with_order_of_outputs(bind_set_operation(node, binder), node, binder)
             case exp.Subquery():
-                self.source.refuse_others(node, {"this", "with_", "order"}, "parentheses")
-                return with_order_of_outputs(binder.query(node.this), node.args.get("order"), binder)
+                self.source.refuse_others(node, {"this", "with_", *CLAUSES}, "parentheses")
+                return with_order_of_outputs(binder.query(node.this), node, binder)
             case exp.Table() | exp.Values():
                 self.source.refuse("a table in place of a SELECT", node, "write SELECT * FROM it")
             case _:

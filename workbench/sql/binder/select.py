@@ -24,6 +24,7 @@ from workbench.sql.algebra.types import INTEGER
 from workbench.sql.binder.aggregation import Aggregation, Groups, is_aggregate, over_groups
 from workbench.sql.binder.from_clause import bind_from
 from workbench.sql.binder.order.keys import Named, hidden_outputs, over_outputs, sort_keys
+from workbench.sql.binder.order.limit import CLAUSES, Limit, limit_of
 from workbench.sql.binder.protocols import QueryContext
 from workbench.sql.binder.scalar import ScalarBinder, is_now
 from workbench.sql.binder.scope import Item, Scope
@@ -36,7 +37,7 @@ from workbench.sql.syntax.grouping_sets import grouping_sets
 from workbench.sql.windows.bounds import NoWindow, split, without_trivial_bounds
 from workbench.sql.windows.stream_time import ROW, SESSION, SLIDING, TUMBLING, rows_of
 
-_HANDLED = {"expressions", "from_", "joins", "where", "group", "having", "distinct", "with_", "order"}
+_HANDLED = {"expressions", "from_", "joins", "where", "group", "having", "distinct", "with_", *CLAUSES}
 
 
 @dataclass
@@ -59,15 +60,17 @@ class SelectBinder:
     def __init__(self, select: exp.Select, context: QueryContext) -> None:
         self._select, self._context, self._source = select, context, context.source
         self._source.refuse_others(select, _HANDLED, "SELECT")
-        distinct = select.args.get("distinct")
-        if distinct is not None and distinct.args.get("on") is not None:
-            self._source.refuse("DISTINCT ON", distinct.args["on"], "use GROUP BY with MIN or MAX")
         if not select.expressions:
             raise self._source.error("nothing is selected", select, "name columns after SELECT, or write *")
         self._where = self._window = TRUE
         self._keys: tuple[SortKey, ...] = ()
         self._listed: Groups = ()
         self._sets: list[Groups] = [()]
+        self._on: tuple[Expression, ...] = ()
+        distinct = select.args.get("distinct")
+        on = None if distinct is None else distinct.args.get("on")
+        self._distinct = distinct is not None and on is None
+        self._distinct_on: list[exp.Expr] = on.expressions if isinstance(on, exp.Tuple) else [on] if on else []
         self._aggregation = Aggregation()
         self._items: list[_SelectItem] = []
 
@@ -135,17 +138,20 @@ class SelectBinder:
             self._items += [_SelectItem(name, expression, scalar) for name, expression in self._starred(star, node)]
 
     def bind_order(self) -> None:
-        """ORDER BY, which may name items of the select list: what it orders by and does not show is selected, too."""
+        """DISTINCT ON and ORDER BY, which may name items of the select list: what they read beside it is selected too."""
         items = [(item.name, item.expression) for item in self._items]
         scope = Scope(self._source, self._scope.items, {n.lower(): e for n, e in items})
         scalar = ScalarBinder(scope, self._context.schema, self._aggregation if self.is_grouped else None)
         keys = sort_keys(self._select.args.get("order"), items, scalar.bind, self._source)
-        distinct = self._select.args.get("distinct") is not None
-        named = hidden_outputs(items, () if distinct else keys)
+        distinct_on = exp.Order(expressions=[exp.Ordered(this=node) for node in self._distinct_on])
+        on = sort_keys(distinct_on, items, scalar.bind, self._source)
+        named = hidden_outputs(items, () if self._distinct else [*on, *keys])
         binders = [item.scalar for item in self._items] + [scalar] * (len(named) - len(items))
         self._outputs = [_SelectItem(*item, binder) for item, binder in zip(named, binders, strict=True)]
         try:
-            self._keys = over_outputs(keys, [Output(*item) for item in named])
+            outputs = [Output(*item) for item in named]
+            self._keys = over_outputs(keys, outputs)
+            self._on = tuple(key.expression for key in over_outputs(on, outputs))
         except KeyError as missing:
             message = f"SELECT DISTINCT is ordered by {missing.args[0]}, which it does not select"
             raise self._source.error(message, self._select.args["order"], "select it as well") from None
@@ -176,8 +182,15 @@ class SelectBinder:
         return self._block(outputs, grouping, having)
 
     def in_order(self, query: Block | SetOperation) -> LogicalQuery:
-        """The query in the order of ORDER BY, if there is one."""
-        return Ordered(query, len(self._items), self._keys) if self._select.args.get("order") is not None else query
+        """The query in the order of ORDER BY, with the rows that DISTINCT ON and LIMIT leave."""
+        limit, shown = limit_of(self._select, self._source), len(self._items)
+        if not self._on and limit == Limit() and self._select.args.get("order") is None:
+            return query
+        first: LogicalQuery = query
+        if self._on:
+            # DISTINCT ON before LIMIT, which counts the rows that it leaves.
+            first = Ordered(query, len(self._outputs), self._keys, limit=1, on=self._on)
+        return Ordered(first, shown, self._keys, limit.rows, limit.offset, limit.with_ties)
 
     # ---- parts of the steps ------------------------------------------------------------------------------------------
 
@@ -208,9 +221,8 @@ class SelectBinder:
     def _block(self, outputs: list[Named], grouping: Grouping | None, condition: PredSet) -> Block:
         named = tuple(Output(*item) for item in outputs)
         having, having_window = self._split(condition)
-        distinct = self._select.args.get("distinct") is not None
         inputs = tuple(self._from.inputs)
-        return Block(inputs, self._where, named, grouping, having, distinct, self._window, having_window)
+        return Block(inputs, self._where, named, grouping, having, self._distinct, self._window, having_window)
 
     def _name_window(self) -> None:
         """Name the parts of a window that is a group, and leave out rows without a time, which are in no window."""

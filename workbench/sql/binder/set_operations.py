@@ -9,10 +9,11 @@ from sqlglot import exp
 
 from workbench.sql.algebra.coercion import TypeClash, is_null, unify
 from workbench.sql.algebra.column_names import stored_name, unique_names
-from workbench.sql.algebra.expressions import Column, Constant
+from workbench.sql.algebra.expressions import Column, Constant, map_columns
 from workbench.sql.algebra.ordering import without_repetition
 from workbench.sql.algebra.types import DataType
 from workbench.sql.binder.order.keys import Named, sort_keys
+from workbench.sql.binder.order.limit import CLAUSES, Limit, limit_of
 from workbench.sql.binder.protocols import QueryContext
 from workbench.sql.binder.scalar import ScalarBinder
 from workbench.sql.binder.scope import Item, Scope
@@ -27,7 +28,7 @@ def bind_set_operation(node: exp.SetOperation, context: QueryContext) -> SetOper
         SqlError: the queries have different numbers of columns, or types that do not go together.
     """
     operator, source = type(node).__name__.lower(), context.source
-    source.refuse_others(node, {"this", "expression", "distinct", "with_", "order"}, operator.upper())
+    source.refuse_others(node, {"this", "expression", "distinct", "with_", *CLAUSES}, operator.upper())
     all_ = not node.args.get("distinct")
     branches: list[LogicalQuery] = []
     for side in (node.this, node.expression):
@@ -80,16 +81,23 @@ def _with_typed_nulls(query: LogicalQuery, types: tuple[DataType, ...]) -> Logic
     return replace(query, outputs=outputs)
 
 
-def with_order_of_outputs(query: LogicalQuery, order: exp.Expr | None, context: QueryContext) -> LogicalQuery:
-    """A UNION or a query in parentheses in the order of columns that it shows, or of expressions of these."""
-    if order is None:
+def with_order_of_outputs(query: LogicalQuery, node: exp.Expr, context: QueryContext) -> LogicalQuery:
+    """A UNION or a query in parentheses in the order of columns that it shows, or of expressions of these, and limited.
+
+    Args:
+        query: without the clauses of the node.
+        node: may have ORDER BY, LIMIT and OFFSET.
+        context: of the statement.
+    """
+    order, limit = node.args.get("order"), limit_of(node, context.source)
+    if order is None and limit == Limit():
         return query
     query = unordered(query)
     shown = output_columns(query)
     items: list[Named] = [(name, Column(stored_name(name), type_)) for name, type_ in shown]
     scope = Scope(context.source, [Item("", {name.lower(): value for name, value in items})])
     keys = sort_keys(order, items, ScalarBinder(scope, context.schema).bind, context.source)
-    return Ordered(query, len(shown), without_repetition(keys))
+    return Ordered(query, len(shown), without_repetition(keys), limit.rows, limit.offset, limit.with_ties)
 
 
 def with_column_names(query: LogicalQuery, names: Sequence[str], source: SourceText, node: exp.Expr) -> LogicalQuery:
@@ -116,6 +124,5 @@ def _with_ordered_names(query: Ordered, names: Sequence[str], source: SourceText
     new = unique_names([*names, *old[query.columns :]])
     renamed = {stored_name(a): stored_name(b) for a, b in zip(old, new, strict=True)}
     keys = tuple(key.map_columns(lambda column: replace(column, name=renamed[column.name])) for key in query.keys)
-    inner = with_column_names(query.query, new, source, node)
-    assert not isinstance(inner, Ordered)
-    return Ordered(inner, query.columns, keys)
+    on = tuple(map_columns(e, lambda column: replace(column, name=renamed[column.name])) for e in query.on)
+    return replace(query, query=with_column_names(query.query, new, source, node), keys=keys, on=on)

@@ -29,8 +29,6 @@ _LABELS = {
 }  # fmt: skip
 _HINTS = {
     "sort": "write ORDER BY",
-    "limit": "%%argus NAME --limit N, or result().head(n), shows so many rows",
-    "offset": "use result() and take the rows you want",
     **dict.fromkeys(("qualify", "windows"), "group in a subquery and join it"),
     "laterals": "one row gives one row here; prepare such rows before they enter the stream",
     "locks": "a query only reads; leave it out",

@@ -1,0 +1,201 @@
+"""Analytic functions of rows, and the first rows of an order.
+
+    ΔA(P)  =  A(P′ ⋉ D) − A(P ⋉ D)          D = the partitions with rows in ΔP, P′ = P after the batch
+
+In: change of the parent (a Z-set), and the rows of the partitions that change, looked up by key. Out: change of the
+operator's rows; equal rows cancel. Rows are put in order in this process. Of a partition Spark gets the rows whose
+values may have changed, with the neighbours that their values are computed of. Where only the first rows are kept,
+they take the place of the partition (``first_rows``).
+
+Source: the rule for partitions is that of aggregates (Gupta, Mumick, Subrahmanian); the touched range of a partition is
+what RisingWave keeps a cache of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from workbench.engine.operators.analytic.first_rows import FirstRows
+from workbench.engine.operators.analytic.ordered_rows import MARKS, OrderedRows, RowOrder, Side
+from workbench.engine.operators.operator_input import OperatorInput
+from workbench.engine.operators.runner import Runner
+from workbench.engine.operators.grouped.state_lookup import KeyedLookup
+from workbench.engine.physical.analytic_functions import Reach, analytic_sql, of_all, reach
+from workbench.engine.physical.join_keys import key_column
+from workbench.engine.physical.plans import AnalyticPlan
+from workbench.engine.spark.arrow_tasks import Batches
+from workbench.engine.spark.jobs import Job
+from workbench.engine.storage.grouping import group_rows
+from workbench.engine.storage.job_input import InputRows, TaskInput
+from workbench.engine.storage.layout import WEIGHT
+from workbench.engine.storage.lineage import Mask
+from workbench.engine.storage.scan import Scan
+from workbench.engine.storage.segments import Run, read_share
+
+
+def analytic_job(runner: Runner, operator: OperatorInput, plan: AnalyticPlan) -> Job | None:
+    """The job of the change of an analytic node's rows; ``None`` where nothing changes."""
+    (rows,) = operator.parents
+    if not rows.changed_rows:
+        return None
+    step = _step(operator, plan)
+    kept = operator.relation.segments if operator.relation is not None and step.first is not None else ()
+    job_input = runner.write_input(plan, operator.batch, [*operator.segments, InputRows((), kept)])
+
+    def make() -> Job:
+        schema = ", ".join([*(f"`{name}` {type_}" for name, type_ in step.rows.types), *(f"{m} bigint" for m in MARKS)])
+        view = runner.bind(plan, "ordered", job_input.run(runner.spark, 1, step.change, schema))
+        return runner.sql_job(_sql(plan, view), plan, tasks=1)
+
+    return runner.cached(plan, "rows", (plan, step), make)
+
+
+def _sql(plan: AnalyticPlan, view: str) -> str:
+    """The change of the node's rows out of ordered rows."""
+    functions = plan.node.by_name
+    values = [
+        f"{analytic_sql(functions[name])} AS `{name}`" if name in functions else f"`{name}`" for name in plan.produced
+    ]
+    names = ", ".join(f"`{name}`" for name in plan.produced)
+    valued = f"SELECT {', '.join([*values, '_sign', '_keep'])} FROM {view}"
+    grouped = f"GROUP BY {names}" if names else ""
+    shown = f"{names}, " if names else ""
+    return (
+        f"SELECT {shown}cast(sum(_sign) AS bigint) AS {WEIGHT} FROM ({valued}) WHERE _keep = 1 {grouped}"
+        " HAVING sum(_sign) <> 0"
+    )
+
+
+def _step(operator: OperatorInput, plan: AnalyticPlan) -> OrderStep:
+    """The step of the plan over rows as they are stored now."""
+    (parent,), node = operator.parents, plan.node
+    partition = tuple(map(key_column, node.over.partition))
+    keys = tuple((key_column(k.expression), (k.descending, k.nulls_first)) for k in node.over.order)
+    order = RowOrder(partition, keys, tuple(map(key_column, node.over.ties)))
+    names = tuple(dict.fromkeys([*plan.read, *partition, *(name for name, _ in keys), *order.ties]))
+    rows = Scan.of(parent.relation.layout, names, partition, parent.bit)
+    own = None if operator.relation is None else Scan.of(operator.relation.layout, names, partition, None)
+    functions = [node.by_name[name] for name in plan.produced if name in node.by_name]
+    first = None if plan.first is None else FirstRows(*plan.first)
+    return OrderStep(rows, None if first is None else own, order, of_all(list(map(reach, functions))), first)
+
+
+@dataclass(frozen=True)
+class OrderStep:
+    """Puts the rows of partitions that change in order.
+
+    Attributes:
+        rows: what is read of the parent; its keys are the partition.
+        own: what is read of the node's own rows, where it keeps the first rows only and has some.
+        order: of the rows.
+        reach: how far around a row its values look.
+        first: which rows are kept; ``None``: all.
+    """
+
+    rows: Scan
+    own: Scan | None
+    order: RowOrder
+    reach: Reach
+    first: FirstRows | None
+
+    def change(self, task: TaskInput) -> Batches:
+        """The rows whose values may have changed, before and after the batch, and their neighbours."""
+        parent, kept = task.inputs
+        changed = list(_selected(parent.change, self.rows))
+        if not any(batch.num_rows for batch in changed):
+            return
+        if self.first is not None:
+            yield from self._first(self.first, parent, kept.before, changed)
+            return
+        ordered = OrderedRows.of(list(self._of_partitions(changed, self.rows, parent.before)), changed, self.order)
+        for sign in (-1, 1):
+            side = ordered.side(sign)
+            wanted = _touched(side, ordered, self.reach)
+            needed = wanted if self.reach.counts_only else _neighbours(side, wanted, self.reach)
+            yield side.batch(needed, wanted)
+
+    def _first(
+        self, first: FirstRows, parent: InputRows, kept: Run, changed: Sequence[pa.RecordBatch]
+    ) -> Iterable[pa.RecordBatch]:
+        before = [] if self.own is None else list(self._of_partitions(changed, self.own, kept))
+        pool = OrderedRows.of(before, changed, self.order)
+        rest, short = first.known(pool)
+        looked_up = np.isin(rest.part, short)
+        was = pool.side(-1)
+        yield was.batch(all_ := np.ones(len(was.at), dtype=bool), all_)
+        sides = [rest.chosen(~looked_up).side(1)]
+        if len(short):
+            again = [batch.filter(pa.array(_are_of(batch, pool, short, self.order))) for batch in changed]
+            rows = list(self._of_partitions(again, self.rows, parent.before))
+            sides.append(OrderedRows.of(rows, again, self.order).side(1))
+        for side in sides:
+            these = first.kept(side)
+            yield side.batch(these, these)
+
+    def _of_partitions(self, changed: Sequence[pa.RecordBatch], scan: Scan, segments: Run) -> Iterable[pa.RecordBatch]:
+        """The stored rows of the partitions that some rows belong to."""
+        names = self.order.partition
+        if not names:
+            yield from _selected(segments, scan)
+            return
+        together = pa.concat_batches(changed).select(names)
+        order, starts = group_rows(together.columns, together.num_rows)
+        partitions = together.take(pa.array(order[starts]))
+        yield from KeyedLookup(names, scan).rows_of(partitions, segments)
+
+
+def _selected(segments: Run, scan: Scan) -> Iterable[pa.RecordBatch]:
+    """The rows of a node in some segments."""
+    for batch in read_share([(segment.path, 0, segment.rows) for segment in segments], scan.input):
+        yield from scan.select(batch)
+
+
+def _are_of(batch: pa.RecordBatch, pool: OrderedRows, parts: np.ndarray, order: RowOrder) -> Mask:
+    """Which rows belong to partitions, told by their numbers in the pool."""
+    if not order.partition:
+        return np.ones(batch.num_rows, dtype=bool)
+    chosen = pool.rows.filter(pa.array(np.isin(pool.part, parts))).select(order.partition)
+    both = pa.concat_batches([chosen, batch.select(order.partition)])
+    at, starts = group_rows(both.columns, both.num_rows)
+    group = np.empty(both.num_rows, dtype=np.int64)
+    group[at] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(at))))
+    return np.isin(group[chosen.num_rows :], group[: chosen.num_rows])
+
+
+def _touched(side: Side, ordered: OrderedRows, reach: Reach) -> Mask:
+    """Which rows of a side may have other values than on the other side."""
+    changes = ordered.before != ordered.after
+    if reach.peers:
+        of_peer = np.zeros(int(ordered.peer.max()) + 1, dtype=bool)
+        of_peer[ordered.peer[changes]] = True
+        changes = of_peer[ordered.peer]
+    counts = np.maximum(ordered.after if side.sign > 0 else ordered.before, 0)
+    ends = np.cumsum(counts)
+    changed = np.flatnonzero(changes)
+    return _around(side, ordered.part[changed], ends[changed] - counts[changed], ends[changed], reach.ahead, reach.back)
+
+
+def _neighbours(side: Side, wanted: Mask, reach: Reach) -> Mask:
+    """The rows that the values of some rows are computed of."""
+    at = np.flatnonzero(wanted)
+    return wanted | _around(side, side.part[at], at, at + 1, reach.back, reach.ahead)
+
+
+def _around(
+    side: Side, parts: np.ndarray, starts: np.ndarray, ends: np.ndarray, back: int | None, ahead: int | None
+) -> Mask:
+    """The rows of partitions between places, and so many before and after them."""
+    most = int(max(side.part.max(initial=0), parts.max(initial=0))) + 1
+    begin = np.searchsorted(side.part, np.arange(most))
+    end = np.searchsorted(side.part, np.arange(most), side="right")
+    low = begin[parts] if back is None else np.maximum(starts - back, begin[parts])
+    high = end[parts] if ahead is None else np.minimum(ends + ahead, end[parts])
+    steps = np.zeros(len(side.part) + 1, dtype=np.int64)
+    within = high > low
+    np.add.at(steps, low[within], 1)
+    np.add.at(steps, high[within], -1)
+    return np.asarray(np.cumsum(steps[:-1]) > 0)

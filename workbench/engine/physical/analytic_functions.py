@@ -1,0 +1,132 @@
+"""Analytic functions as Spark SQL over rows that are numbered already, and how far around a row each of them looks.
+
+Rows come with the marks of ``operators.analytic.ordered_rows``: ranks are arithmetic on these. Spark evaluates what
+needs values of other rows, over ``_part`` in the order of ``_row``; a frame of groups of peers is a range of
+``_group``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workbench.engine.physical.accumulators import holistic, over_rows
+from workbench.sql.algebra.analytic import DISTRIBUTIONS, NEIGHBOURS, RANKS, AnalyticCall, Frame, FrameEnd
+from workbench.sql.algebra.expressions import AggregateCall, Constant
+
+_NUMBERS = {"row_number": "_row", "rank": "_rank", "dense_rank": "_group"}
+_SHARES = {
+    "percent_rank": "if(_rows = 1, 0D, (_rank - 1) / cast(_rows - 1 AS double))",
+    "cume_dist": "_last / cast(_rows AS double)",
+}
+_BY_ROW = "PARTITION BY _part ORDER BY _row"
+_BY_GROUP = "PARTITION BY _part ORDER BY _group"
+_WHOLE = "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How far around a row its value looks, in rows; ``None``: to the end of the partition.
+
+    Attributes:
+        back, ahead: rows whose change may change the value.
+        counts_only: whether the value is a number that rows come with, so that no neighbour is needed to compute it.
+        peers: whether its peers count as well.
+    """
+
+    back: int | None
+    ahead: int | None
+    counts_only: bool = False
+    peers: bool = False
+
+
+def reach(function: AnalyticCall) -> Reach:
+    """How far around a row a function looks."""
+    if function.function in RANKS:
+        return Reach(None, 0, counts_only=True)
+    if function.function in DISTRIBUTIONS:
+        return Reach(None, None, counts_only=True)
+    if function.function in NEIGHBOURS:
+        by = function.arguments[1]
+        offset = by.value if isinstance(by, Constant) and isinstance(by.value, int) else 0
+        back, ahead = (offset, 0) if function.function == "lag" else (0, offset)
+        back, ahead = max(back, -ahead, 0), max(ahead, -back, 0)
+        if function.ignore_nulls:
+            return Reach(None if back else 0, None if ahead else 0)
+        return Reach(back, ahead)
+    frame = function.frame
+    if frame is None:
+        return Reach(None, None)
+    if frame.unit == "rows":
+        return Reach(_rows(frame.start, -1), _rows(frame.end, 1))
+    ends_here = frame.end is not None and float(frame.end.by) == 0
+    return Reach(None, 0 if ends_here else None, peers=True)
+
+
+def of_all(reaches: list[Reach]) -> Reach:
+    """How far around a row any of some functions looks."""
+    backs, aheads = [r.back for r in reaches], [r.ahead for r in reaches]
+    return Reach(
+        None if None in backs else max((b for b in backs if b is not None), default=0),
+        None if None in aheads else max((a for a in aheads if a is not None), default=0),
+        all(r.counts_only for r in reaches),
+        any(r.peers for r in reaches),
+    )
+
+
+def analytic_sql(function: AnalyticCall) -> str:
+    """A function over numbered rows."""
+    return f"cast({_value(function)} AS {function.type.spark})"
+
+
+def _value(function: AnalyticCall) -> str:
+    name, arguments = function.function, [over_rows(argument) for argument in function.arguments]
+    nulls = " IGNORE NULLS" if function.ignore_nulls else ""
+    if name in _NUMBERS:
+        return _NUMBERS[name]
+    if name in _SHARES:
+        return _SHARES[name]
+    if name == "ntile":
+        large = f"(_rows % {arguments[0]})"
+        size = f"(_rows div {arguments[0]})"
+        return (
+            f"if(_row <= {large} * ({size} + 1), (_row - 1) div ({size} + 1) + 1,"
+            f" {large} + (_row - 1 - {large} * ({size} + 1)) div greatest({size}, 1L) + 1)"
+        )
+    if name in NEIGHBOURS:
+        value, _, *default = arguments
+        offset = function.arguments[1]
+        assert isinstance(offset, Constant)
+        number = f"{offset.value}"
+        return f"{name}({', '.join([value, number, *default])}){nulls} OVER ({_BY_ROW})"
+    frame = function.frame
+    if name in ("first_value", "last_value"):
+        best = "min_by" if name == "first_value" else "max_by"
+        place = f"if({arguments[0]} IS NULL, NULL, _row)" if function.ignore_nulls else "_row"
+        return f"{best}({arguments[0]}, {place}) OVER ({_frame(function, frame)})"
+    if name == "nth_value":
+        counted = arguments[0] if function.ignore_nulls else "1"
+        nth = function.arguments[1]
+        assert isinstance(nth, Constant)
+        whole = f"nth_value({arguments[0]}, {nth.value}){nulls} OVER ({_BY_ROW} {_WHOLE})"
+        if frame is None or frame.end is None:
+            return whole
+        return f"if(count({counted}) OVER ({_frame(function, frame)}) >= {nth.value}, {whole}, NULL)"
+    statistic = AggregateCall(name, function.arguments, function.type)
+    return holistic(statistic, f" OVER ({_frame(function, frame)})")
+
+
+def _frame(function: AnalyticCall, frame: Frame | None) -> str:
+    """Which rows a value is computed of."""
+    if frame is None:
+        return f"{_BY_ROW} {_WHOLE}"
+    if frame.unit == "rows":
+        return f"{_BY_ROW} {frame.text}"
+    by_peers = frame.unit == "groups" or all(e is None or float(e.by) == 0 for e in (frame.start, frame.end))
+    if by_peers:
+        return f"{_BY_GROUP} {Frame('range', frame.start, frame.end).text}"
+    (key,) = function.over.order
+    return f"PARTITION BY _part ORDER BY {over_rows(key.expression)}{key.direction} {frame.text}"
+
+
+def _rows(end: FrameEnd | None, sign: int) -> int | None:
+    return None if end is None else max(0, sign * int(end.by))

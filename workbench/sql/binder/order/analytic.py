@@ -1,0 +1,309 @@
+"""Analytic functions of SQL text: ``rank() OVER (PARTITION BY … ORDER BY …)``, neighbours, and aggregates over frames.
+
+A call becomes a column of source ``ANALYTIC``, and the block says which call has its values. An aggregate becomes the
+calls of its basic statistics: AVG over a frame is a SUM and a COUNT over it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from sqlglot import exp
+
+from workbench.sql.algebra.aggregates import GROUPED, HOLISTIC
+from workbench.sql.algebra.analytic import (
+    ANALYTIC,
+    DISTRIBUTIONS,
+    NEIGHBOURS,
+    POSITIONS,
+    RANKS,
+    AnalyticCall,
+    Frame,
+    FrameEnd,
+    Over,
+)
+from workbench.sql.algebra.coercion import coerce, is_null
+from workbench.sql.algebra.expressions import Column, Constant, Expression, column_name, columns, map_columns
+from workbench.sql.algebra.expressions import reading_order as order_of_texts
+from workbench.sql.algebra.ordering import without_repetition
+from workbench.sql.algebra.types import DOUBLE, INTEGER, DataType, Kind
+from workbench.sql.binder.aggregation import Aggregation, is_aggregate
+from workbench.sql.binder.order.keys import sort_keys
+from workbench.sql.binder.protocols import ExpressionBinder
+from workbench.sql.logical import Analyzed
+from workbench.sql.schema import Schema
+from workbench.sql.syntax.source_text import SourceText
+
+_BY_NODE: dict[type[exp.Expr], str] = {
+    exp.RowNumber: "row_number", exp.Rank: "rank", exp.DenseRank: "dense_rank", exp.Ntile: "ntile",
+    exp.PercentRank: "percent_rank", exp.CumeDist: "cume_dist", exp.Lag: "lag", exp.Lead: "lead",
+    exp.FirstValue: "first_value", exp.First: "first_value", exp.LastValue: "last_value", exp.Last: "last_value",
+    exp.NthValue: "nth_value",
+}  # fmt: skip
+_SHARES = ("percent_rank", "cume_dist")
+_UNITS = {"DAY": ("DAY", 1), "HOUR": ("SECOND", 3_600), "MINUTE": ("SECOND", 60), "SECOND": ("SECOND", 1)}
+_ORDER_FREE = ("rank", "dense_rank", "percent_rank", "cume_dist", "count", "min", "max")
+"""Functions that give peers the same values in any order, unless a frame counts rows."""
+
+
+def has_own_aggregate(root: exp.Expr, schema: Schema) -> bool:
+    """Whether an expression has an aggregate of groups, and not only aggregates over frames."""
+    waiting: list[exp.Expr] = [root]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, exp.Window):
+            # Of the function itself only the arguments count.
+            function = _function_of(node)
+            waiting += [part for part in node.iter_expressions() if part is not node.this]
+            waiting += function.iter_expressions()
+            continue
+        if is_aggregate(node, schema):
+            return True
+        waiting += node.iter_expressions()
+    return False
+
+
+@dataclass
+class Analytics:
+    """Collects the analytic calls of one block while its expressions are bound.
+
+    Attributes:
+        named: the windows of the WINDOW clause, by name in lower case.
+        source: the text, for errors.
+        calls: the calls so far, by the name of their column.
+        inside: whether the arguments of one are being bound, where no other may stand.
+    """
+
+    named: Mapping[str, exp.Window]
+    source: SourceText
+    calls: dict[str, AnalyticCall]
+    inside: bool = False
+
+    @staticmethod
+    def of(select: exp.Select, source: SourceText) -> Analytics:
+        """Of a SELECT, with its WINDOW clause."""
+        windows = select.args.get("windows") or ()
+        return Analytics({window.this.name.lower(): window for window in windows}, source, {})
+
+    def bind(self, node: exp.Window, b: ExpressionBinder) -> Expression:
+        """A call as an expression over columns of source ``ANALYTIC``.
+
+        Raises:
+            SqlError: it stands inside another, has wrong arguments, or a frame that its order does not allow.
+            UnsupportedError: the function, or a part of the call, is not evaluated.
+        """
+        if self.inside:
+            raise b.source.error("an OVER cannot stand inside another", node, "compute the inner one in a subquery")
+        self.inside = True
+        try:
+            function = node.this
+            ignore_nulls = isinstance(function, exp.IgnoreNulls)
+            if isinstance(function, (exp.IgnoreNulls, exp.RespectNulls)):
+                function = function.this
+            window, over = self._over(node, b)
+            name = _BY_NODE.get(type(function.this if isinstance(function, exp.Filter) else function))
+            if name is None:
+                return self._aggregate(function, over, window, ignore_nulls, b)
+            if isinstance(function, exp.Filter):
+                b.source.refuse(f"FILTER of {name.upper()}", function, "FILTER stands behind an aggregate")
+            return self._keep(self._call(name, function, over, window, ignore_nulls, b))
+        finally:
+            self.inside = False
+
+    def analyzed(self, read: Iterable[Expression]) -> tuple[Analyzed, ...]:
+        """The calls of a block; where the order of peers matters, it is that of the columns that the block reads.
+
+        Args:
+            read: the expressions of the block, those that come first in its order first.
+        """
+        read = [*read, *(a for call in self.calls.values() for a in call.arguments)]
+        known = (column for e in read for column in sorted(columns(e), key=order_of_texts))
+        ties = tuple(dict.fromkeys(column for column in known if column.source != ANALYTIC))
+        needy = {call.over for call in self.calls.values() if _tells_peers_apart(call)}
+        return tuple(
+            Analyzed(name, replace(c, over=replace(c.over, ties=ties)) if c.over in needy else c)
+            for name, c in self.calls.items()
+        )
+
+    def _keep(self, call: AnalyticCall) -> Column:
+        self.calls[call.name] = call
+        return Column(call.name, call.type, ANALYTIC)
+
+    # ---- OVER --------------------------------------------------------------------------------------------------------
+
+    def _over(self, node: exp.Window, b: ExpressionBinder) -> tuple[exp.Window, Over]:
+        """The window with what a named one adds to it, and its partition and order."""
+        b.source.refuse_others(node, {"this", "partition_by", "order", "spec", "alias", "over"}, "OVER")
+        parts = {key: node.args.get(key) for key in ("partition_by", "order", "spec")}
+        alias, seen = node.args.get("alias"), set[str]()
+        while alias is not None:
+            name = alias.name.lower()
+            if name not in self.named or name in seen:
+                raise b.source.error(f"unknown window {alias.name}", alias, "name it in WINDOW name AS (…)")
+            seen.add(name)
+            base = self.named[name]
+            for key in parts:
+                if parts[key] and base.args.get(key):
+                    what = {"partition_by": "PARTITION BY", "order": "ORDER BY"}.get(key, "a frame")
+                    raise b.source.error(f"the window {alias.name} has {what} already", node)
+                parts[key] = parts[key] or base.args.get(key)
+            alias = base.args.get("alias")
+        partition = {b.bind(part) for part in parts["partition_by"] or ()}
+        for key in parts["order"].expressions if parts["order"] is not None else ():
+            if isinstance(key.this, exp.Literal):
+                raise b.source.error("ORDER BY in OVER takes expressions, not positions", key.this)
+        keys = without_repetition(sort_keys(parts["order"], (), b.bind, b.source))
+        by = tuple(sorted((p for p in partition if not isinstance(p, Constant)), key=order_of_texts))
+        order = tuple(key for key in keys if key.expression not in by)
+        window = exp.Window(this=node.this, spec=parts["spec"], order=parts["order"])
+        return window, Over(by, order)
+
+    def _frame(self, window: exp.Window, over: Over, b: ExpressionBinder) -> Frame | None:
+        """The frame of an aggregate or a position; ``None``: the whole partition."""
+        spec = window.args.get("spec")
+        if spec is None:
+            running = window.args.get("order") is not None and over.order
+            return Frame("range", None, FrameEnd(0)) if running else None
+        exclude = spec.args.get("exclude")
+        if exclude is not None and str(getattr(exclude, "name", exclude)).upper() not in ("", "NO OTHERS"):
+            b.source.refuse("EXCLUDE in a frame", window.this, "compute what is left from two frames")
+        unit = str(spec.args.get("kind") or "rows").lower()
+        start = self._end(spec, "start", unit, over, window, b)
+        end = self._end(spec, "end", unit, over, window, b) if spec.args.get("end") else FrameEnd(0)
+        if start is None and end is None:
+            return None
+        if start is not None and end is not None and float(start.by) > float(end.by):
+            raise b.source.error("this frame starts after it ends", window.this)
+        if unit != "rows" and not over.order:
+            ends_here = [e for e in (start, end) if e is not None and float(e.by) == 0]
+            if len(ends_here) < sum(e is not None for e in (start, end)):
+                raise b.source.error(f"{unit.upper()} needs ORDER BY", window.this)
+            return None  # all rows are peers
+        return Frame(unit, start, end)
+
+    def _end(
+        self, spec: exp.Expr, which: str, unit: str, over: Over, window: exp.Window, b: ExpressionBinder
+    ) -> FrameEnd | None:
+        value, side = spec.args.get(which), str(spec.args.get(f"{which}_side") or "")
+        if isinstance(value, str):
+            if value.upper() == "CURRENT ROW":
+                return FrameEnd(0)
+            if (which == "start") is not (side.upper() == "PRECEDING"):
+                raise b.source.error(f"a frame cannot {which} at UNBOUNDED {side}", window.this)
+            return None
+        assert isinstance(value, exp.Expr)
+        sign = "-" if side.upper() == "PRECEDING" else ""
+        if isinstance(value, exp.Interval):
+            return self._interval(value, sign, unit, over, b)
+        digits = value.name if isinstance(value, exp.Literal) and not value.is_string else ""
+        if unit != "range":
+            if not digits.isdigit():
+                raise b.source.error(f"a frame of {unit.upper()} counts with a whole number", value)
+            return FrameEnd(int(sign + digits))
+        key = self._range_key(over, value, b)
+        if not key.type.numeric or not re.fullmatch(r"[0-9]+(\.[0-9]+)?", digits):
+            raise b.source.error("RANGE counts with a number, or with an INTERVAL of a time", value)
+        return FrameEnd(sign + digits if "." in digits else int(sign + digits))
+
+    def _interval(
+        self, value: exp.Interval, sign: str, unit: str, over: Over, b: ExpressionBinder
+    ) -> FrameEnd:
+        key = self._range_key(over, value, b) if unit == "range" else None
+        if key is None or not key.type.temporal:
+            raise b.source.error("an INTERVAL stands in RANGE over a date or a timestamp", value)
+        name = value.args["unit"].name.upper().removesuffix("S") if value.args.get("unit") else ""
+        digits = value.this.name if value.this is not None else ""
+        if name not in _UNITS or not digits.isdigit() or (key.type.kind is Kind.DATE and name != "DAY"):
+            b.source.refuse("this interval", value, "write INTERVAL '3' DAY, with a whole number of one unit")
+        named, factor = _UNITS[name]
+        return FrameEnd(f"{sign}{int(digits) * factor}", named)
+
+    def _range_key(self, over: Over, node: exp.Expr, b: ExpressionBinder) -> Expression:
+        if len(over.order) != 1:
+            raise b.source.error("RANGE with a distance needs ORDER BY of one expression", node)
+        return over.order[0].expression
+
+    # ---- functions ---------------------------------------------------------------------------------------------------
+
+    def _call(
+        self, name: str, node: exp.Expr, over: Over, window: exp.Window, ignore_nulls: bool, b: ExpressionBinder
+    ) -> AnalyticCall:
+        framed = name in POSITIONS
+        if window.args.get("spec") is not None and not framed:
+            raise b.source.error(f"{name.upper()} has no frame", node, "leave out ROWS, RANGE or GROUPS")
+        if ignore_nulls and name not in (*NEIGHBOURS, *POSITIONS):
+            b.source.refuse(f"IGNORE NULLS of {name.upper()}", node)
+        frame = self._frame(window, over, b) if framed else None
+        if name in RANKS or name in _SHARES:
+            return AnalyticCall(name, (), DOUBLE if name in _SHARES else INTEGER, over)
+        if name in DISTRIBUTIONS:
+            return AnalyticCall(name, (self._whole(node.this, "NTILE", 1, b),), INTEGER, over)
+        value = b.bind(node.this)
+        if name in NEIGHBOURS:
+            offset = node.args.get("offset")
+            by = Constant(1, INTEGER) if offset is None else self._whole(offset, name.upper(), 0, b)
+            default = node.args.get("default")
+            arguments = (value, by) if default is None else (value, by, self._default(default, value.type, b))
+            return AnalyticCall(name, arguments, value.type, over, None, ignore_nulls)
+        if name == "nth_value":
+            b.source.refuse_others(node, {"this", "offset"}, "NTH_VALUE")
+            if frame is not None and frame.start is not None and frame.unit != "rows":
+                b.source.refuse("NTH_VALUE of a frame of RANGE or GROUPS that does not start at the first row", node)
+            arguments = (value, self._whole(node.args["offset"], "NTH_VALUE", 1, b))
+            return AnalyticCall(name, arguments, value.type, over, frame, ignore_nulls)
+        return AnalyticCall(name, (value,), value.type, over, frame, ignore_nulls)
+
+    def _aggregate(
+        self, node: exp.Expr, over: Over, window: exp.Window, ignore_nulls: bool, b: ExpressionBinder
+    ) -> Expression:
+        """An aggregate over a frame: its rule over the calls of its statistics."""
+        if ignore_nulls:
+            b.source.refuse("IGNORE NULLS of an aggregate", node, "every aggregate skips NULLs; leave it out")
+        own = Aggregation()
+        result = own.bind(node, b)
+        if result is None:
+            b.source.refuse(f"{(b.source.called(node) or node.key).upper()} with OVER", node)
+        frame = self._frame(window, over, b)
+        calls: dict[str, Column] = {}
+        for statistic in own.statistics:
+            if statistic.distinct:
+                b.source.refuse("DISTINCT with OVER", node, "take DISTINCT in a subquery")
+            if statistic.function in HOLISTIC and frame is not None:
+                b.source.refuse(f"{statistic.function.upper()} over a frame", node, "leave out ORDER BY in OVER")
+            call = AnalyticCall(statistic.function, statistic.arguments, statistic.type, over, frame)
+            calls[column_name(statistic)] = self._keep(call)
+        return map_columns(result, lambda column: calls[column.name] if column.source == GROUPED else column)
+
+    def _whole(self, node: exp.Expr, function: str, least: int, b: ExpressionBinder) -> Constant:
+        bound = b.bind(node)
+        value = bound.value if isinstance(bound, Constant) else None
+        if isinstance(value, Decimal) and value == int(value):
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise b.source.error(f"{function} takes a constant whole number, {least} or more", node)
+        return Constant(value, INTEGER)
+
+    def _default(self, node: exp.Expr, type_: DataType, b: ExpressionBinder) -> Expression:
+        bound = b.bind(node)
+        return Constant(None, type_) if is_null(bound) else coerce(bound, type_)
+
+
+def _function_of(node: exp.Window) -> exp.Expr:
+    """The function of a call, without what stands around it."""
+    function: exp.Expr = node.this
+    while isinstance(function, (exp.IgnoreNulls, exp.RespectNulls, exp.Filter)):
+        function = function.this
+    return function
+
+
+def _tells_peers_apart(call: AnalyticCall) -> bool:
+    """Whether the values of a call depend on the order of peers."""
+    if call.frame is not None and call.frame.unit == "rows":
+        return True
+    exact = call.function in ("sum", "total") and call.type.kind is not Kind.DOUBLE
+    return not (exact or call.function in _ORDER_FREE)
+
+
