@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 
 from workbench.catalog.catalog import QueryText
 from workbench.sharing.aggregates import choose_aggregate_inputs
-from workbench.sharing.analytics import choose_bounds
+from workbench.sharing.analytic.bounds import choose_bounds
 from workbench.sharing.change_joins import remove_abandoned_joins, restore_guarantees, tighten_joins
 from workbench.sharing.decisions import Explanation
 from workbench.sharing.draft import Draft, remove_unneeded

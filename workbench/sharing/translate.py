@@ -16,7 +16,7 @@ from workbench.network.roll_up import column_of
 from workbench.network.sql_text import or_pred_sql
 from workbench.optimizer.predicate_inference import infer
 from workbench.sharing.aggregates import find_aggregate, group_rows
-from workbench.sharing.analytics import first_rows
+from workbench.sharing.analytic.find import first_rows
 from workbench.sharing.draft import Draft
 from workbench.sharing.join_inputs import join_inputs
 from workbench.sharing.join_parts import Input, restricted

@@ -85,10 +85,10 @@ a recursive CTE is not supported
 with recursive r as (select a from T) select a from r
                ^^^^^^^^^^^^^^^^^^^^^^;
 
-select distinct on (a) a from T;
-DISTINCT ON is not supported
-select distinct on (a) a from T
-                    ^;
+select distinct on (zz) a from T;
+unknown column zz
+select distinct on (zz) a from T
+                    ^^;
 
 insert into T select a from U;
 INSERT is not supported

@@ -1,4 +1,4 @@
-"""Analytic nodes: found or created for an order of rows, and bounded to the first rows that somebody reads.
+"""Analytic nodes are bounded to the first rows that somebody reads.
 
 LIMIT, FETCH, DISTINCT ON and conditions on ranks require that a rank is at most some number. Every reader states that
 in what it requires of the node, and the node keeps the largest of these numbers: a top 10 is read from the top 100 of
@@ -10,45 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from workbench.network.nodes import Analytic, Read
-from workbench.sharing.decisions import Rule
+from workbench.network.nodes import Analytic
 from workbench.sharing.draft import Draft
-from workbench.sharing.join_parts import restricted
-from workbench.sql.algebra.analytic import RANK, RANKS, ROW_NUMBER, AnalyticCall, Over, rank
+from workbench.sql.algebra.analytic import RANKS, AnalyticCall, rank
 from workbench.sql.algebra.expressions import Column, Constant
 from workbench.sql.algebra.types import INTEGER
 from workbench.sql.predicates.cnf import TRUE, Literal, Operator, ORPred, PredSet, or_pred, pred_set
 
 _BELOW = {Operator.LE: 0, Operator.EQ: 0, Operator.LT: -1}
 """Comparisons by which a number is at most a constant plus so much."""
-
-
-def find_analytic(draft: Draft, read: Read, over: Over, functions: Iterable[AnalyticCall]) -> Analytic:
-    """The node with this order of these rows, found or created; functions it does not have are added."""
-    node = Analytic(read, over, frozenset(functions), read.root)
-    present = draft.nodes.get(node.id)
-    if isinstance(present, Analytic):
-        more = node.functions - present.functions
-        if more:
-            draft.record.add(present.id, Rule.STATISTICS, f"now also {', '.join(sorted(f.text for f in more))}")
-        node = replace(present, functions=present.functions | more)
-    draft.mark_dirty(node.id, read.root)
-    draft.put(node)
-    return node
-
-
-def first_rows(draft: Draft, read: Read, over: Over, limit: int | None, offset: int, with_ties: bool) -> Read:
-    """At most ``limit`` rows of each partition after ``offset`` others; with ties also peers of the last one."""
-    last = rank(RANK if with_ties else ROW_NUMBER, over)
-    functions, required = set[AnalyticCall](), list[ORPred]()
-    if limit is not None:
-        functions.add(last)
-        required.append(_compared(last, Operator.LE, limit + offset))
-    if offset:
-        functions.add(number := rank(ROW_NUMBER, over))
-        required.append(_compared(number, Operator.GT, offset))
-    node = find_analytic(draft, read, over, functions)
-    return restricted(draft, Read(node.id), pred_set(required))
 
 
 def choose_bounds(draft: Draft) -> None:
@@ -78,7 +48,7 @@ def weakest_bound(node: Analytic, required: Iterable[PredSet]) -> PredSet:
     for position, name in enumerate(RANKS):
         of_readers = [[m for n, m in bounds.items() if RANKS.index(n) <= position] for bounds in most]
         if of_readers and all(of_readers) and names[name] in node.functions:
-            return pred_set([_compared(names[name], Operator.LE, max(min(some) for some in of_readers))])
+            return pred_set([compared(names[name], Operator.LE, max(min(some) for some in of_readers))])
     return TRUE
 
 
@@ -92,5 +62,6 @@ def _bounds(node: Analytic, predicates: PredSet) -> Iterable[tuple[str, int]]:
                     yield function.function, most + _BELOW[operator]
 
 
-def _compared(function: AnalyticCall, operator: Operator, number: int) -> ORPred:
+def compared(function: AnalyticCall, operator: Operator, number: int) -> ORPred:
+    """A comparison of a rank with a number."""
     return or_pred([Literal(Column(function.name, INTEGER), operator, Constant(number, INTEGER))])

@@ -1,0 +1,42 @@
+"""Analytic nodes: found or created for an order of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from workbench.network.nodes import Analytic, Read
+from workbench.sharing.analytic.bounds import compared
+from workbench.sharing.decisions import Rule
+from workbench.sharing.draft import Draft
+from workbench.sharing.join_parts import restricted
+from workbench.sql.algebra.analytic import RANK, ROW_NUMBER, AnalyticCall, Over, rank
+from workbench.sql.predicates.cnf import Operator, ORPred, pred_set
+
+
+def find_analytic(draft: Draft, read: Read, over: Over, functions: Iterable[AnalyticCall]) -> Analytic:
+    """The node with this order of these rows, found or created; functions it does not have are added."""
+    node = Analytic(read, over, frozenset(functions), read.root)
+    present = draft.nodes.get(node.id)
+    if isinstance(present, Analytic):
+        more = node.functions - present.functions
+        if more:
+            draft.record.add(present.id, Rule.STATISTICS, f"now also {', '.join(sorted(f.text for f in more))}")
+        node = replace(present, functions=present.functions | more)
+    draft.mark_dirty(node.id, read.root)
+    draft.put(node)
+    return node
+
+
+def first_rows(draft: Draft, read: Read, over: Over, limit: int | None, offset: int, with_ties: bool) -> Read:
+    """At most ``limit`` rows of each partition after ``offset`` others; with ties also peers of the last one."""
+    last = rank(RANK if with_ties else ROW_NUMBER, over)
+    functions, required = set[AnalyticCall](), list[ORPred]()
+    if limit is not None:
+        functions.add(last)
+        required.append(compared(last, Operator.LE, limit + offset))
+    if offset:
+        functions.add(number := rank(ROW_NUMBER, over))
+        required.append(compared(number, Operator.GT, offset))
+    node = find_analytic(draft, read, over, functions)
+    return restricted(draft, Read(node.id), pred_set(required))
