@@ -9,8 +9,8 @@ of it either: that follows from its readers (``projection``, T8.2).
 
 Columns of a node. A source has its stream's columns; a selection or window those of its root; an analytic node these
 and its functions; an aggregate its group expressions and statistics under ``column_name``; a set operator ``c1 … cn``.
-A join has those of all its leaves: the column ``amount`` of the second leaf is ``amount_2``; leaves count from 1, left to
-right.
+A join has those of all its leaves: the column ``amount`` of the second leaf is ``amount_2``; leaves count from 1, left
+to right.
 """
 
 from __future__ import annotations

@@ -138,7 +138,7 @@ class SelectBinder:
             self._items += [_SelectItem(name, expression, scalar) for name, expression in self._starred(star, node)]
 
     def bind_order(self) -> None:
-        """DISTINCT ON and ORDER BY, which may name items of the select list: what they read beside it is selected too."""
+        """DISTINCT ON and ORDER BY, which may name items of the select list: what else they read is selected, too."""
         items = [(item.name, item.expression) for item in self._items]
         scope = Scope(self._source, self._scope.items, {n.lower(): e for n, e in items})
         scalar = ScalarBinder(scope, self._context.schema, self._aggregation if self.is_grouped else None)

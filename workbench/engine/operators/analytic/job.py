@@ -20,11 +20,11 @@ import numpy as np
 import pyarrow as pa
 
 from workbench.engine.operators.analytic.first_rows import FirstRows
+from workbench.engine.operators.analytic.functions import Reach, analytic_sql, of_all, reach
 from workbench.engine.operators.analytic.ordered_rows import MARKS, OrderedRows, RowOrder, Side
+from workbench.engine.operators.grouped.state_lookup import KeyedLookup
 from workbench.engine.operators.operator_input import OperatorInput
 from workbench.engine.operators.runner import Runner
-from workbench.engine.operators.grouped.state_lookup import KeyedLookup
-from workbench.engine.physical.analytic_functions import Reach, analytic_sql, of_all, reach
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.physical.plans import AnalyticPlan
 from workbench.engine.spark.arrow_tasks import Batches

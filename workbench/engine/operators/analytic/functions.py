@@ -1,6 +1,6 @@
 """Analytic functions as Spark SQL over rows that are numbered already, and how far around a row each of them looks.
 
-Rows come with the marks of ``operators.analytic.ordered_rows``: ranks are arithmetic on these. Spark evaluates what
+Rows come with the marks of ``ordered_rows``: ranks are arithmetic on these. Spark evaluates what
 needs values of other rows, over ``_part`` in the order of ``_row``; a frame of groups of peers is a range of
 ``_group``.
 """
