@@ -16,13 +16,13 @@ from workbench.network.roll_up import column_of
 from workbench.network.sql_text import or_pred_sql
 from workbench.optimizer.predicate_inference import infer
 from workbench.sharing.aggregates import find_aggregate, group_rows
-from workbench.sharing.analytic.find import first_rows
+from workbench.sharing.analytic.find import find_analytic, first_rows
 from workbench.sharing.draft import Draft
 from workbench.sharing.join_inputs import join_inputs
 from workbench.sharing.join_parts import Input, restricted
 from workbench.sharing.windows import windowed, windows_around_joins
 from workbench.sql import logical
-from workbench.sql.algebra.analytic import Over
+from workbench.sql.algebra.analytic import ANALYTIC, Over
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import (
     AggregateCall,
@@ -141,12 +141,31 @@ class _Translator:
             window = map_predicates(block.having_window, values)
         # HAVING reads groups and statistics, so it comes above the aggregate; it is empty without one.
         read = restricted(draft, read, map_predicates(block.having, values))
+        if block.analytics:
+            # The window comes first: neighbours and ranks are those of the rows in the window.
+            read, values = self._analyzed(block, windowed(draft, read, window), values)
+            window = TRUE
         outputs = tuple(replace(o, expression=self._over_root(o.expression, values)) for o in block.outputs)
         if not block.distinct:
             return Translation(read, outputs, window)
         # DISTINCT is grouping by the outputs, without statistics; it counts rows in the window only.
         aggregate = find_aggregate(draft, windowed(draft, read, window), (o.expression for o in outputs))
         return Translation(Read(aggregate.id), tuple(replace(o, expression=column_of(o.expression)) for o in outputs))
+
+    def _analyzed(self, block: Block, read: Read, values: Values) -> tuple[Read, Values]:
+        """The analytic functions of a block, one node for each order of its rows, and QUALIFY above them."""
+        calls = {a.name: a.call.map(lambda e: self._over_root(e, values)) for a in block.analytics}
+        orders = sorted({call.over for call in calls.values()}, key=lambda over: (over.text, over.identity))
+        for over in orders:
+            of_order = [call for call in calls.values() if call.over == over]
+            read = Read(find_analytic(self.draft, read, over, of_order).id)
+
+        def with_functions(column: Column) -> Expression:
+            if column.source != ANALYTIC:
+                return values(column)
+            return Column(calls[column.name].name, column.type)
+
+        return restricted(self.draft, read, map_predicates(block.qualify, with_functions)), with_functions
 
     def _conditions(self, block: Block) -> PredSet:
         """WHERE in canonical form, with what follows from it."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from workbench.sql.algebra.analytic import AnalyticCall
 from workbench.sql.algebra.expressions import AggregateCall, Call, Expression, calls
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import DataType
@@ -54,6 +55,14 @@ class Grouping:
 
 
 @dataclass(frozen=True, slots=True)
+class Analyzed:
+    """A column with the values of an analytic function: it is called so, and of source ``ANALYTIC``."""
+
+    name: str
+    call: AnalyticCall
+
+
+@dataclass(frozen=True, slots=True)
 class Block:
     """One SELECT: join the inputs, keep what satisfies ``where``, group, keep what satisfies ``having``, project.
 
@@ -61,6 +70,8 @@ class Block:
     grouping. A column of an input that is itself a query is called by the stored name of that query's output.
 
     ``window`` and ``having_window`` are the parts of WHERE and HAVING that compare times with now (``windows``).
+
+    ``analytics`` are computed of the rows, or groups, that are left by then; ``qualify`` and ``outputs`` may read them.
     """
 
     inputs: tuple[Input, ...]
@@ -71,6 +82,13 @@ class Block:
     distinct: bool = False
     window: PredSet = TRUE
     having_window: PredSet = TRUE
+    analytics: tuple[Analyzed, ...] = ()
+    qualify: PredSet = TRUE
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it selects, joins and projects, and does nothing else."""
+        return self.grouping is None and not self.distinct and not self.analytics
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +182,11 @@ def calls_of(query: LogicalQuery | Input) -> frozenset[str]:
             return frozenset().union(*map(calls_of, query.branches))
         case Ordered():
             return calls_of(query.query)
-    conditions = (query.where, query.having, query.window, query.having_window)
+    conditions = (query.where, query.having, query.window, query.having_window, query.qualify)
     expressions = [output.expression for output in query.outputs]
     expressions += [expression for predicates in conditions for expression in predicate_expressions(predicates)]
+    for analyzed in query.analytics:
+        expressions += [*analyzed.call.arguments, *analyzed.call.over.expressions]
     if query.grouping is not None:
         expressions += [*query.grouping.groups, *(a for s in query.grouping.statistics for a in s.arguments)]
     return frozenset().union(*map(calls, expressions), *map(calls_of, query.inputs))

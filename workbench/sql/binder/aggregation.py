@@ -11,6 +11,7 @@ from sqlglot import exp
 from workbench.errors import SqlError
 from workbench.sql.algebra import aggregates
 from workbench.sql.algebra.aggregates import GROUPED
+from workbench.sql.algebra.analytic import ANALYTIC
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Expression, column_name, columns
 from workbench.sql.algebra.functions import call
@@ -197,6 +198,8 @@ def over_groups(
         case Column(source=source):
             if source == GROUPED:
                 return replace(expression, source=0)
+            if source == ANALYTIC:
+                return expression  # its call is over groups
             raise missing(expression)
         case Call(function="grouping", arguments=arguments):
             for argument in arguments:

@@ -113,7 +113,7 @@ class FromClause:
         """Add a FROM item; a plain block dissolves into this one."""
         relation = relation if isinstance(relation, StreamInput) else unordered(relation)
         offset = len(self.inputs)
-        if isinstance(relation, Block) and relation.grouping is None and not relation.distinct:
+        if isinstance(relation, Block) and relation.is_plain:
             self.inputs += relation.inputs
             self.conditions.append(shift_predicates(relation.where, offset))
             self.windows.append(shift_predicates(relation.window, offset))

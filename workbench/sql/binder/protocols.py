@@ -46,6 +46,13 @@ class ExpressionBinder(Protocol):
         """The expression of another text, in Spark's dialect, over ``names`` alone."""
 
 
+class AnalyticBinder(Protocol):
+    """Binds analytic calls (implemented by ``order.analytic.Analytics``)."""
+
+    def bind(self, node: exp.Window, b: ExpressionBinder) -> Expression:
+        """A call as an expression over columns that have the values of analytic functions."""
+
+
 class QueryContext(Protocol):
     """The statement that a clause belongs to (implemented by ``pipeline.QueryBinder``)."""
 

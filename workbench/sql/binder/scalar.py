@@ -19,6 +19,7 @@ from workbench.sql.algebra.types import BOOLEAN, DATE, TIMESTAMP
 from workbench.sql.binder.aggregation import Aggregation, is_aggregate
 from workbench.sql.binder.differences import refuse_different
 from workbench.sql.binder.handlers import HANDLERS, IGNORED_PARTS, NAMED
+from workbench.sql.binder.protocols import AnalyticBinder
 from workbench.sql.binder.scope import Item, Scope
 from workbench.sql.binder.window_functions import bind_window, is_window
 from workbench.sql.schema import Schema
@@ -67,6 +68,7 @@ class ScalarBinder:
         aggregation: takes aggregates where they are allowed, ``None`` where they are not.
         now_at: gives what now means to the node that asks, where it may be asked.
         grouped: whether ``window(...)`` may stand here, which is a group.
+        analytics: takes calls with OVER where they are allowed, ``None`` where they are not.
 
     Attributes:
         columns: the column names bound so far, each with its meaning, for errors that name one later.
@@ -79,12 +81,14 @@ class ScalarBinder:
         aggregation: Aggregation | None = None,
         now_at: Callable[[exp.Expr], Expression] | None = None,
         grouped: bool = False,
+        analytics: AnalyticBinder | None = None,
     ) -> None:
         self.scope, self.schema, self.aggregation = scope, schema, aggregation
         self.source: SourceText = scope.source
         self.dialect = self.source.dialect
         self.columns: list[tuple[exp.Column, Expression]] = []
         self._now_at, self._grouped = now_at, grouped or aggregation is not None
+        self._analytics = analytics
         self._extents: dict[int, Extent] = {}
 
     @property
@@ -155,6 +159,8 @@ class ScalarBinder:
     def _bind(self, node: exp.Expr) -> Expression:
         if is_now(node) and not self._is_column(node):
             return self._now(node)
+        if isinstance(node, exp.Window) and self._analytics is not None:
+            return self._analytics.bind(node, self)
         self._refuse_unsupported(node)
         if isinstance(node, exp.Anonymous):
             return self._named_function(node)
@@ -192,7 +198,7 @@ class ScalarBinder:
         if isinstance(node, _SUBQUERIES):
             self.source.refuse("a subquery in an expression", node, "write it as a join, or as a subquery in FROM")
         if isinstance(node, exp.Window):
-            self.source.refuse("a window function (OVER)", node, "group in a subquery and join it")
+            self.source.refuse("OVER there", node, "it stands in the select list, QUALIFY and ORDER BY")
         named = isinstance(node, (exp.Anonymous, exp.Column)) and node.name.lower() in _UNSTEADY_NAMES
         if type(node) in _UNSTEADY or (named and not self._is_column(node)):
             name = node.name.upper() if named else self._called(node)

@@ -208,9 +208,7 @@ class Analytics:
             raise b.source.error("RANGE counts with a number, or with an INTERVAL of a time", value)
         return FrameEnd(sign + digits if "." in digits else int(sign + digits))
 
-    def _interval(
-        self, value: exp.Interval, sign: str, unit: str, over: Over, b: ExpressionBinder
-    ) -> FrameEnd:
+    def _interval(self, value: exp.Interval, sign: str, unit: str, over: Over, b: ExpressionBinder) -> FrameEnd:
         key = self._range_key(over, value, b) if unit == "range" else None
         if key is None or not key.type.temporal:
             raise b.source.error("an INTERVAL stands in RANGE over a date or a timestamp", value)
@@ -305,5 +303,3 @@ def _tells_peers_apart(call: AnalyticCall) -> bool:
         return True
     exact = call.function in ("sum", "total") and call.type.kind is not Kind.DOUBLE
     return not (exact or call.function in _ORDER_FREE)
-
-
