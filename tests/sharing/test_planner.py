@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from workbench.catalog.catalog import Catalog
 from workbench.engine.physical.planner import plan_trees
 from workbench.network.network import Network, QueryPlan, ancestors
@@ -9,9 +11,14 @@ from workbench.network.nodes import Node, Read, Selection, Source
 from workbench.optimizer.cardinality import Estimates
 from workbench.options import Options
 from workbench.sharing.draft import Draft
+from workbench.sharing.planner import Planner
+from workbench.sql.algebra import planning_cache
 from workbench.sql.algebra.expressions import Column, Constant
+from workbench.sql.algebra.planning_cache import PlanningCache
 from workbench.sql.algebra.types import INTEGER
+from workbench.sql.binder.pipeline import bind
 from workbench.sql.predicates.cnf import Literal, Operator, PredSet, or_pred, pred_set
+from workbench.sql.schema import Schema
 
 DEEP = 3_000
 """More selections one below the other than Python lets a function call itself."""
@@ -48,3 +55,21 @@ def test_the_filter_of_a_chain_tests_each_node_once():
     last = plan.bits[network.queries["q"].nodes[0]]
     allowed = (table.bits[:-1, last // 64] >> (last % 64)) & 1
     assert allowed[-1] == 1 and not allowed[:-2].any()
+
+
+def test_what_planning_remembers_does_not_grow_with_the_queries_that_were_dropped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    live, few = 4, 6
+    monkeypatch.setattr(planning_cache, "FEW", few)
+    cache, planner, network, most = PlanningCache(), Planner(), Network(), []
+    schema = Schema({"f": (("a", INTEGER), ("b", INTEGER))})
+    with cache.active():
+        for number in range(60):
+            if number >= live:
+                network = planner.drop(network, [f"q{number - live}"])
+            query = bind(f"SELECT a FROM f WHERE a > {number} AND b < {number}", "spark", schema).query
+            assert query is not None
+            network = planner.register(network, f"q{number}", query).network
+            most.append(sum(each.cache_info().currsize for each in cache.caches.values()))  # type: ignore[attr-defined]
+    assert max(most[20:]) <= 1.1 * max(most[: live + few + 2])

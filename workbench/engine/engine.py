@@ -279,6 +279,7 @@ class Engine:
                 force_to_disk(state.files_beyond(self.state))
         self.state = state
         self.runner.forget(keep=lambda name: name in state.trees)
+        self._expiration.forget(keep=lambda name: name in state.trees)
 
     def _remove_merged(self, deltas: Mapping[str, Deltas], logged: Mapping[str, Delta]) -> None:
         """Remove the files that a batch wrote and its state does not have."""

@@ -20,6 +20,7 @@ from workbench.options import Options
 from workbench.sharing.decisions import Explanation
 from workbench.sharing.draft import Draft
 from workbench.sharing.pipeline import drop_queries, register_query
+from workbench.sql.algebra.planning_cache import active_planning_cache
 from workbench.sql.logical import LogicalQuery
 
 
@@ -98,7 +99,9 @@ class Planner:
         with self.catalog.transaction():
             draft = self._draft(network)
             drop_queries(draft, gone)
-            return draft.frozen()
+            left = draft.frozen()
+        active_planning_cache().count_dropped(len(gone), len(left.queries))
+        return left
 
     def costliest_new_join(self, before: Network, after: Network) -> JoinCost | None:
         """Of the joins that a change of the network adds the one with most pairs, estimated from the data so far."""

@@ -85,3 +85,12 @@ def test_a_segment_is_looked_at_when_half_as_much_may_be_needed(
         now = now.without_expired(pruner, [from_(clock), RetentionBound(frozenset([0, 1]))])
     assert now.relation.rows == 64
     assert len(looked) // 2 == 7  # half, a quarter, …, none of 64
+
+
+def test_nothing_is_remembered_of_trees_that_are_gone(tmp_path: Path) -> None:
+    expiration = Expiration()
+    tree(tmp_path, rows(1, 2, 3), rows(4, 5, 9)).without_expired(expiration, [from_(3), from_(8)])
+    expiration.forget(lambda name: name == "F")
+    assert list(expiration.last_counts) == ["F"]
+    expiration.forget(lambda name: name != "F")
+    assert not expiration.last_counts

@@ -74,5 +74,6 @@ class Views:
         """Drop the views whose role is not to be kept, and with them the rows their plans hold."""
         for role in [role for role in self._bound if not keep(role)]:
             del self._bound[role]
+            self._locks.pop(role, None)
             with suppress(Py4JError, OSError):  # Spark may have died, and its views with it
                 self._spark.catalog.dropTempView(f"{self._prefix}_{role}")

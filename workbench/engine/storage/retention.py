@@ -8,7 +8,7 @@ one other has gone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -45,10 +45,18 @@ class RetentionBound:
 
 
 class Expiration:
-    """Frees expired rows, and remembers how many rows of each segment could be needed when it was last read."""
+    """Frees expired rows, and remembers how many rows of each segment could be needed when it was last read.
+
+    Attributes:
+        last_counts: tree -> segment -> these rows, of segments that were read.
+    """
 
     def __init__(self) -> None:
-        self._last_counts: dict[str, Mapping[str, int]] = {}
+        self.last_counts: dict[str, Mapping[str, int]] = {}
+
+    def forget(self, keep: Callable[[str], bool]) -> None:
+        """Forget the trees whose name is not to be kept."""
+        self.last_counts = {tree: counts for tree, counts in self.last_counts.items() if keep(tree)}
 
     def free(
         self,
@@ -68,7 +76,7 @@ class Expiration:
         """
         if not bounds or any(not bound.times and bound.bits <= every_row for bound in bounds):
             return relation, state
-        counts = dict(self._last_counts.get(tree, {}))
+        counts = dict(self.last_counts.get(tree, {}))
         left = _without_expired(relation, bounds, counts)
         files = left.files
         if state is not None:
@@ -77,7 +85,7 @@ class Expiration:
             of_groups = [RetentionBound(frozenset(), tuple(t for t in b.times if t[0] in keys)) for b in bounds]
             state = _without_expired(state, of_groups, counts) if all(b.times for b in of_groups) else state
             files |= state.files
-        self._last_counts[tree] = {path: rows for path, rows in counts.items() if path in files}
+        self.last_counts[tree] = {path: rows for path, rows in counts.items() if path in files}
         return left, state
 
 

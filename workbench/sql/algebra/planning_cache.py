@@ -1,6 +1,8 @@
 """Caches of pure functions on immutable values, one set of them for each session.
 
 A cache of the whole process would outlive a session, and the predicates of one session would push out those of another.
+A session forgets its results from time to time, since it may run for days while analysts drop queries and ask others:
+what is remembered follows the number of queries there are, and not of those there ever were.
 """
 
 from __future__ import annotations
@@ -15,6 +17,10 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+FEW = 100
+"""After fewer dropped queries nothing is forgotten: their results are some MB."""
+
+
 class PlanningCache:
     """The cached results of one session.
 
@@ -24,6 +30,7 @@ class PlanningCache:
 
     def __init__(self) -> None:
         self.caches: dict[Callable[..., Any], Callable[..., Any]] = {}
+        self._dropped = 0
 
     @contextmanager
     def active(self) -> Iterator[None]:
@@ -41,9 +48,24 @@ class PlanningCache:
         except KeyError:
             return self.caches.setdefault(function, lru_cache(size)(function))
 
+    def count_dropped(self, dropped: int, left: int) -> None:
+        """Count queries that were dropped; forget everything when they are more than those left, and more than ``FEW``.
+
+        Results do not tell whose they are. So those of the queries left are computed again, each for a dropped one.
+        """
+        self._dropped += dropped
+        if self._dropped > max(FEW, left):
+            self.caches.clear()
+            self._dropped = 0
+
 
 # The default serves code that runs outside of any session.
 _ACTIVE: ContextVar[PlanningCache] = ContextVar("active", default=PlanningCache())  # noqa: B039
+
+
+def active_planning_cache() -> PlanningCache:
+    """The cache that ``cached`` functions use here."""
+    return _ACTIVE.get()
 
 
 def cached(size: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
