@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from long import place
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+TESTS = Path(__file__).parent
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -30,7 +35,11 @@ def spark() -> Iterator[SparkSession]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what uses the session, so that ``-m "not spark"`` leaves the tests that run in milliseconds."""
+    """Mark what uses the session, so that ``-m "not spark"`` leaves the tests that run in milliseconds.
+
+    The longest files come first (``long.FIRST``).
+    """
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.spark)
+    items.sort(key=lambda item: place(os.path.relpath(item.path, TESTS)))

@@ -1,4 +1,8 @@
-"""Cases that take long and find little that others do not: they run where ``ARGUS_LONG=all`` is set."""
+"""What takes long: cases that find little that others do not, and files that are to be run first.
+
+Of such cases all run where ``ARGUS_LONG=all`` is set. A file is run by one process from its begin to its end, so the
+whole run would end with one process waiting for the other if a long file came last.
+"""
 
 from __future__ import annotations
 
@@ -14,3 +18,31 @@ LONG = os.environ.get("ARGUS_LONG") == "all"
 def some(cases: Sequence[T], always: int = 1) -> Sequence[T]:
     """The cases to run: all of them, or the first ones."""
     return cases if LONG else cases[:always]
+
+
+FIRST = (
+    "browser/test_quickstart.py",
+    "engine/spark/test_cluster.py",
+    "session/directory/test_spark_dies.py",
+    "notebook/test_notebook.py",
+    "oracle/test_options.py",
+    "experiments/test_experiments.py",
+    "oracle/test_query_classes.py",
+    "oracle/test_windows.py",
+    "oracle/test_pruning.py",
+    "oracle/test_semijoins.py",
+    "session/directory/test_kill.py",
+    "oracle/test_window_clauses.py",
+    "oracle/test_appendix_b.py",
+    "session/directory/test_crash_points.py",
+    "engine/operators/test_evaluate.py",
+    "engine/physical/test_sums_of_decimals.py",
+    "docs/test_samples.py",
+    "docs/test_site.py",
+)
+"""The longest files, below ``tests``, longest first; the time of each is at least 30 s."""
+
+
+def place(file: str) -> int:
+    """Where a file, below ``tests``, stands among those to run; the others follow the long ones in their own order."""
+    return FIRST.index(file) if file in FIRST else len(FIRST)

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from long import FIRST
 
 ROOT = Path(__file__).parents[1]
 WORKBENCH, TESTS = ROOT / "workbench", ROOT / "tests"
@@ -102,3 +103,7 @@ def test_tests_mirror_the_packages() -> None:
         if folder.parts and folder.parts[0] not in WITHOUT_PACKAGE and not (WORKBENCH / folder).is_dir():
             strays.append(name_of(path))
     assert strays == []
+
+
+def test_the_files_that_run_first_exist() -> None:
+    assert [file for file in FIRST if not (TESTS / file).exists()] == []

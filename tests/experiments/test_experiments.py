@@ -24,7 +24,7 @@ SMALL = {
     " --configurations NonJoinS AllSharing",
     "scaling": "queries batches alone --history 1500 --batch 200 --batches 1 --many 2 --queries 1 2"
     " --set-queries 2 --sample 1",
-    "psoup": "--history 600 --batch 100 --windows 200 --queries 2",
+    "psoup": "--history 600 --batch 100 --windows 200 --joined 100 --queries 2",
     "windows": "--batches 4 --batch 60 --queries 2 --measured 1",
     "views": "--views 1 2 --batch-sizes 40 5000 --history 200 --batches 1 --large-batches 1",
     "peers": "workbench DuckDB --views 1 2 --history 200 --batch 40 --batches 1",

@@ -119,7 +119,7 @@ def workers_that_map(folder: Path) -> list[int]:
 
 
 def test_descriptors_and_maps_are_flat_over_batches_of_windowed_queries(spark: SparkSession) -> None:
-    a_day, days, history = 20, 50, 10
+    a_day, days, history = 20, 34, 10
     number = np.arange(a_day * days)
     dates = (np.datetime64(DAY, "D") + number // a_day).astype("datetime64[D]")
     rows = pa.table({"id": number, "k": number % 7, "d": pa.array(dates).cast(pa.date32())})
@@ -131,7 +131,7 @@ def test_descriptors_and_maps_are_flat_over_batches_of_windowed_queries(spark: S
         session.add_stream("t", rows, history=history * a_day, batch=a_day, time="d")
         session.register_many(queries)
         for _ in range(2):
-            session.run(20)
+            session.run(12)
             held.append({kind: usage(pids) for kind, pids in session_processes().items()})
     early, late = held
     for kind in KINDS:

@@ -8,6 +8,7 @@ from statistics import variance
 
 import pyarrow as pa
 import pytest
+from long import some
 from pyspark.sql import SparkSession
 
 from workbench import Session
@@ -34,7 +35,7 @@ def session(spark: SparkSession):  # type: ignore[no-untyped-def]
         yield session
 
 
-DIGITS = [(5, 5), (15, 2), (18, 13), (25, 10), (31, 10), (38, 38)]
+DIGITS = some([(5, 5), (18, 13), (31, 10), (38, 38), (15, 2), (25, 10)], 4)
 
 
 def test_sums_have_all_digits(session: Session) -> None:

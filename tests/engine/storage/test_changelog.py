@@ -59,7 +59,7 @@ def test_the_files_of_a_session_do_not_grow_with_its_batches(spark: SparkSession
         session.register("SELECT id FROM t WHERE d > now() - 3", "window", results=results)
         files = []
         for _ in range(2):
-            session.run(20)
+            session.run(14)
             state = session.path / "state"
             files.append(sum(1 for file in state.rglob("*") if file.is_file()))
         assert files[1] <= files[0] + 8
@@ -71,7 +71,7 @@ def test_the_files_of_a_session_do_not_grow_with_its_batches(spark: SparkSession
         left = {key if isinstance(key, tuple) else (key,) for key, weight in summed.items() if weight}
         assert left == set(answers[name].itertuples(index=False, name=None))
         assert set(summed) <= {0, 1}
-        assert set(told["batch"]) == set(range(41))
+        assert set(told["batch"]) == set(range(29))
 
 
 def test_queries_that_come_and_go_leave_nothing(spark: SparkSession) -> None:
