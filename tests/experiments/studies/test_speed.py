@@ -67,7 +67,7 @@ def test_a_wrong_answer_gives_no_figure(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(("who", "patience"), [(reruns.in_duckdb, 3.0), (reruns.in_spark, 5.0)])
+@pytest.mark.parametrize(("who", "patience"), [(reruns.in_duckdb, 3.0), (reruns.in_spark, 10.0)])
 def test_what_does_not_end_is_stopped_and_said_to_be(spark: SparkSession, who, patience: float) -> None:
     work = never_ending()
     found = who(work, work.queries, work.history, patience=patience)
