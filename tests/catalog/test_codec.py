@@ -98,6 +98,7 @@ TEXTS = [
     "SELECT s, COUNT(DISTINCT a) AS n, AVG(m) AS m, rms(x) AS r FROM T GROUP BY s HAVING SUM(m) > 1e3",
     "SELECT a FROM T UNION ALL SELECT b FROM T WHERE m < 0 EXCEPT SELECT COUNT(*) FROM U",
     "SELECT n FROM (SELECT COUNT(*) AS n FROM T) v WHERE n > 3",
+    "SELECT T.a, U.k FROM T LEFT JOIN U ON T.a = U.k FULL JOIN T v ON v.a < T.a",
 ]
 
 
@@ -107,6 +108,14 @@ def test_a_logical_query_is_the_same_afterwards(sql):
     again = decode(encode(query, LogicalQuery), LogicalQuery)
     assert again == query and repr(again) == repr(query)
     assert encode(again, LogicalQuery) == encode(query, LogicalQuery)
+
+
+def test_a_query_that_stands_in_several_places_is_written_once():
+    texts = []
+    for joins in range(2, 12):
+        chain = " ".join(f"LEFT JOIN U u{i} ON T.a = u{i}.k" for i in range(joins))
+        texts.append(encode(bind(f"SELECT T.a FROM T {chain}", "spark", SCHEMA).query, LogicalQuery))
+    assert len(texts[-1]) < 20 * len(texts[0]), "each join is in the next one three times"
 
 
 def test_different_queries_have_different_texts():

@@ -140,12 +140,12 @@ ambiguous column amount
 hint: write a.amount or b.amount""",
     ),
     "unsupported construct": (
-        "%%argus wrong\nSELECT a.tranid\nFROM Transfers a\nLEFT JOIN Transfers b ON a.tranid = b.tranid",
+        "%%argus wrong\nSELECT a.tranid\nFROM Transfers a\nTABLESAMPLE (10 PERCENT)",
         """\
-an outer join is not supported
-  LEFT JOIN Transfers b ON a.tranid = b.tranid
-  ^^^^
-hint: rows that match nothing are not kept; use [INNER] JOIN ... ON""",
+TABLESAMPLE is not supported
+  TABLESAMPLE (10 PERCENT)
+  ^^^^^^^^^^^
+hint: write a condition on a column""",
     ),
     "type clash": (
         "%%argus wrong\nSELECT tranid\nFROM Transfers\nWHERE amount > '1000000'",

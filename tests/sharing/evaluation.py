@@ -186,6 +186,9 @@ def combined(operator: SetOperator, branches: Sequence[Bag]) -> Bag:
             made = Bag({row: n for row, n in first.items() if not any(row in o for o in others)})
         case SetOperator.EXCEPT_ALL:
             made = reduce(lambda a, b: a - b, branches)
+        case SetOperator.SEMIJOIN | SetOperator.ANTIJOIN:
+            found = operator is SetOperator.SEMIJOIN
+            return Bag({row: n for row, n in first.items() if any(row in o for o in others) == found})
     return made if operator.endswith("all") else Bag(made.keys())
 
 

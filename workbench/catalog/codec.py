@@ -4,6 +4,8 @@ One ``cattrs`` converter follows the annotations of the classes, so a class need
 
 - An object of a union of classes says its class under ``"is"``: ``{"is":"Column","name":"a","type":"integer"}``.
 - A type is its name: ``"decimal(15,2)"``. An enumeration is its value.
+- A query inside a query that stands in several places is written once, and then as ``{"again":3}``: the fourth that is
+  complete. So outer joins in chains, of which each is in the next one three times, do not make texts as long.
 - A value says its Python type where JSON has none for it: ``{"decimal":"1.50"}``, ``{"float":"nan"}``,
   ``{"date":"2002-11-29"}``. So spelling and type of a constant come back as they were.
 
@@ -16,6 +18,7 @@ import datetime as dt
 import json
 import math
 from collections.abc import Callable, Set
+from contextvars import ContextVar
 from dataclasses import is_dataclass
 from decimal import Decimal
 from types import NoneType, UnionType
@@ -29,9 +32,14 @@ from workbench.sql.algebra.expressions import AggregateCall, Expression, Value
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import DataType, Kind, parse_type
+from workbench.sql.logical import Block, SetOperation
 
 _MANY = 1 << 16
 """How many decoded texts are cached."""
+_WRITTEN: ContextVar[dict[int, int]] = ContextVar("written")
+"""The numbers of the queries that are written, by their identity as objects."""
+_READ: ContextVar[list[Block | SetOperation]] = ContextVar("read")
+"""The queries that are read, by their numbers."""
 _JSON = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 
 
@@ -48,7 +56,11 @@ def encode(value: object, annotation: Any) -> str:
         >>> encode(Column("a", INTEGER), Expression)
         '{"is":"Column","name":"a","type":"integer","source":0}'
     """
-    return _JSON.encode(CONVERTER.unstructure(value, unstructure_as=annotation))
+    before = _WRITTEN.set({})
+    try:
+        return _JSON.encode(CONVERTER.unstructure(value, unstructure_as=annotation))
+    finally:
+        _WRITTEN.reset(before)
 
 
 def decode(stored: str, annotation: Any) -> Any:
@@ -57,7 +69,11 @@ def decode(stored: str, annotation: Any) -> Any:
     Raises:
         Exception: the text is not what ``encode`` writes for the annotation; cattrs and Python have several classes.
     """
-    return CONVERTER.structure(json.loads(stored), annotation)
+    before = _READ.set([])
+    try:
+        return CONVERTER.structure(json.loads(stored), annotation)
+    finally:
+        _READ.reset(before)
 
 
 def expression_json(expression: Expression) -> str:
@@ -210,7 +226,12 @@ def _tagged(union: Any, converter: Converter) -> Callable[[Any], Any]:
     def unstructure(value: Any) -> Any:
         if value is None:
             return None
-        return {"is": type(value).__name__, **converter.unstructure(value, unstructure_as=type(value))}
+        if isinstance(value, (Block, SetOperation)) and id(value) in _WRITTEN.get():
+            return {"again": _WRITTEN.get()[id(value)]}
+        written = {"is": type(value).__name__, **converter.unstructure(value, unstructure_as=type(value))}
+        if isinstance(value, (Block, SetOperation)):
+            _WRITTEN.get()[id(value)] = len(_WRITTEN.get())
+        return written
 
     return unstructure
 
@@ -219,7 +240,14 @@ def _untagged(union: Any, converter: Converter) -> Callable[[Any, Any], Any]:
     classes = {part.__name__: part for part in get_args(union)}
 
     def structure(plain: Any, _: Any) -> Any:
-        return None if plain is None else converter.structure(plain, classes[plain["is"]])
+        if plain is None:
+            return None
+        if "again" in plain:
+            return _READ.get()[plain["again"]]
+        value = converter.structure(plain, classes[plain["is"]])
+        if isinstance(value, (Block, SetOperation)):
+            _READ.get().append(value)
+        return value
 
     return structure
 

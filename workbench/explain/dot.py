@@ -20,7 +20,7 @@ from typing import Any
 from workbench.explain.node_view import NodeView
 from workbench.explain.text import counted, listed, short
 from workbench.explain.visible import DrawnNetwork, Visible, VisibleTree, is_large, visible
-from workbench.network.nodes import NodeId
+from workbench.network.nodes import FIRST_IS_APART, NodeId
 
 NAMES, FEW_NAMES, MANY_BOXES = 6, 2, 20
 """Query names shown in one result box, and in one where there are more than so many boxes."""
@@ -224,7 +224,7 @@ class _Drawing:
             return False
         if node.kind == "join":
             return not all(SYMMETRIC.fullmatch(part) for part in node.label)
-        return node.operator.startswith("except")
+        return node.operator in FIRST_IS_APART
 
     def _operator(self, root: NodeId) -> Any | None:
         return None if self.report is None else self.report.operator_of(root)

@@ -24,7 +24,7 @@ RULE_TEXTS: Mapping[str, str] = {
 
 _KINDS = {"F": "source", "S": "selection", "J": "join", "G": "aggregate", "W": "window", "A": "analytic"}
 """The kind of a node by the first letter of its id."""
-_SET_OPERATOR = re.compile(r" FROM \w+ (UNION|INTERSECT|EXCEPT)\b")
+_SET_OPERATOR = re.compile(r" FROM \w+ (UNION|INTERSECT|EXCEPT|SEMIJOIN|ANTIJOIN)\b")
 
 
 class ExplanationView(Explanation):

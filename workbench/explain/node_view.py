@@ -35,6 +35,8 @@ SYMBOLS = {
     "intersect all": "∩",
     "except": "−",
     "except all": "−",
+    "semijoin": "⋉",
+    "antijoin": "▷",
     "window": "ω",
     "analytic": "#",
 }

@@ -40,7 +40,12 @@ SIDES = (0, 1)
 
 
 class SetOperator(StrEnum):
-    """What a set operator node does with the rows of its branches; ``*_ALL`` keep duplicates."""
+    """What a set operator node does with the rows of its branches; ``*_ALL`` keep duplicates.
+
+    A row of a SEMIJOIN is a row of the first branch that some other branch has too, and a row of an ANTIJOIN is one
+    that no other branch has; both come out as often as they are in the first branch. So ``l ⋉ r`` is the SEMIJOIN of
+    ``l`` with the columns of ``l`` in ``l ⋈ r``, whatever the condition (``sql.binder.joins.trees``).
+    """
 
     UNION = "union"
     UNION_ALL = "union all"
@@ -48,6 +53,12 @@ class SetOperator(StrEnum):
     INTERSECT_ALL = "intersect all"
     EXCEPT = "except"
     EXCEPT_ALL = "except all"
+    SEMIJOIN = "semijoin"
+    ANTIJOIN = "antijoin"
+
+
+FIRST_IS_APART = frozenset({SetOperator.EXCEPT, SetOperator.EXCEPT_ALL, SetOperator.SEMIJOIN, SetOperator.ANTIJOIN})
+"""Set operators whose first branch has another part than the others, whose order says nothing."""
 
 
 @dataclass(frozen=True)
@@ -248,7 +259,8 @@ class SetOperation(_Identified):
 
     Attributes:
         operator: which one.
-        branches: what it computes (its very original form, T7.2.1). The first is the one EXCEPT takes from.
+        branches: what it computes (its very original form, T7.2.1). The first is the one EXCEPT takes from, and that
+            SEMIJOIN and ANTIJOIN take their rows from.
         direct: what it is evaluated from: for each a node and the expressions over it that give c1 … cn.
         base: the set operator whose result stands in ``direct`` for some of the branches, if any (T7.2.3).
     """

@@ -21,7 +21,7 @@ from workbench.sharing.decisions import Explanation
 from workbench.sharing.draft import Draft
 from workbench.sharing.pipeline import drop_queries, register_query
 from workbench.sql.algebra.planning_cache import active_planning_cache
-from workbench.sql.logical import LogicalQuery
+from workbench.sql.logical import LogicalQuery, listing
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Planner:
         """
         with self.catalog.transaction():
             draft = self._draft(network, name)
-            explanation = register_query(draft, name, query, QueryText(sql, dialect, str(query)), eager)
+            explanation = register_query(draft, name, query, QueryText(sql, dialect, listing(query)), eager)
         return Planned(draft.frozen(), explanation)
 
     def drop(self, network: Network, names: Iterable[str]) -> Network:

@@ -15,7 +15,7 @@ from workbench.sharing.draft import Draft
 from workbench.sharing.matching import node_of
 from workbench.sql.algebra.expressions import Expression
 
-_EXCEPT = (SetOperator.EXCEPT, SetOperator.EXCEPT_ALL)
+_TAKES_AWAY = (SetOperator.EXCEPT, SetOperator.EXCEPT_ALL, SetOperator.ANTIJOIN)
 
 _INSIDE = {
     SetOperator.UNION: (SetOperator.UNION, SetOperator.UNION_ALL),
@@ -28,6 +28,7 @@ _INSIDE = {
 _SUBTRAHEND = {
     SetOperator.EXCEPT: (SetOperator.UNION, SetOperator.UNION_ALL),
     SetOperator.EXCEPT_ALL: (SetOperator.UNION_ALL,),
+    SetOperator.ANTIJOIN: (SetOperator.UNION, SetOperator.UNION_ALL),
 }
 """What the branches that are taken away may have been put together by."""
 
@@ -95,9 +96,9 @@ def direct_form(draft: Draft, branches: Iterable[Branch]) -> tuple[tuple[NodeId,
 
 
 def _cost(draft: Draft, fit: _Fit) -> tuple[bool, float, str]:
-    """The better is smaller: for EXCEPT a small EXCEPT, else what puts most rows together (T7.2.3)."""
+    """The better is smaller: for EXCEPT and ANTIJOIN a small one, else what puts most together (T7.2.3)."""
     rows = draft.estimates.rows(Read(fit.node.id))
-    takes_away = fit.node.operator in _EXCEPT
+    takes_away = fit.node.operator in _TAKES_AWAY
     return (not takes_away, rows if takes_away else -rows, fit.node.id)
 
 
@@ -111,7 +112,9 @@ class _Matched:
 
 def _fit(node: SetOperation, other: SetOperation) -> _Fit | None:
     """Whether ``node`` can be computed from ``other`` and the branches it leaves over (Algorithms 7.1 and 7.2)."""
-    if node.operator not in _EXCEPT:
+    if node.operator is SetOperator.SEMIJOIN:
+        return None  # its other branches must stay together, and they are one join mostly
+    if node.operator not in _TAKES_AWAY:
         most = len(node.branches) - (other.operator is node.operator)
         if other.operator not in _INSIDE[node.operator] or len(other.branches) > most:
             return None

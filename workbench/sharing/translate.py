@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from workbench.network.network import QueryPlan
-from workbench.network.nodes import Branch, Read, SetOperation, SetOperator, Source
+from workbench.network.nodes import FIRST_IS_APART, Branch, Read, SetOperation, SetOperator, Source
 from workbench.network.roll_up import column_of
 from workbench.network.sql_text import or_pred_sql
 from workbench.optimizer.predicate_inference import infer
@@ -209,7 +209,7 @@ class _Translator:
     def _set_operation(self, query: logical.SetOperation) -> Translation:
         operator = SetOperator(f"{query.operator} all" if query.all else query.operator)
         branches = [self._branch(branch, query) for branch in _flattened(query)]
-        kept = 1 if operator in (SetOperator.EXCEPT, SetOperator.EXCEPT_ALL) else 0
+        kept = 1 if operator in FIRST_IS_APART else 0
         ordered = (*branches[:kept], *sorted(branches[kept:], key=lambda branch: branch.identity))
         direct = tuple((branch.read.root, branch.values) for branch in ordered)
         node = self.draft.find_or_put(SetOperation(operator, ordered, direct))
@@ -235,7 +235,12 @@ def tie_breakers(keys: Iterable[SortKey], shown: Iterable[Output]) -> tuple[Expr
 
 
 def _flattened(query: logical.SetOperation) -> list[LogicalQuery]:
-    """Branches with a nested operator of the same kind taken apart: A - B - C has three (T7.2.1)."""
+    """Branches with a nested operator of the same kind taken apart: A - B - C has three (T7.2.1).
+
+    SEMIJOIN is not: rows of A that B and C have are not those that B or C has.
+    """
+    if query.operator == "semijoin":
+        return list(query.branches)
     kind = (query.operator, query.all, query.types)
     branches: list[LogicalQuery] = []
     for place, branch in enumerate(query.branches):

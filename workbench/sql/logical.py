@@ -93,9 +93,11 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class SetOperation:
-    """UNION, INTERSECT or EXCEPT of queries with as many columns each.
+    """UNION, INTERSECT or EXCEPT of queries with as many columns each; or a SEMIJOIN or ANTIJOIN, which no text names.
 
     UNION chains of one kind are flattened to any number of branches; the others have two. ``all`` keeps duplicates.
+    SEMIJOIN and ANTIJOIN keep rows of the first branch, each as often as it is there: those that some other branch has
+    too, or those that no other has.
     ``outputs`` gives names and common types; a branch value of another type is cast.
     """
 
@@ -151,37 +153,61 @@ LogicalQuery = Block | SetOperation | Ordered
 Input = StreamInput | Block | SetOperation | Ordered
 
 
+def parts_of(query: LogicalQuery | Input) -> tuple[Input, ...]:
+    """A query and all that is inside it, each once, inner ones first: a view may be read several times."""
+    parts: dict[int, Input] = {}
+    waiting = [query]
+    while waiting:
+        inner = _inner(waiting[-1])
+        missing = [item for item in inner if id(item) not in parts]
+        waiting += missing
+        if not missing:
+            part = waiting.pop()
+            parts[id(part)] = part
+    return tuple(parts.values())
+
+
+def _inner(query: Input) -> tuple[Input, ...]:
+    match query:
+        case StreamInput():
+            return ()
+        case Block():
+            return query.inputs
+        case SetOperation():
+            return query.branches
+        case Ordered():
+            return (query.query,)
+
+
+def listing(query: LogicalQuery) -> str:
+    """A query as a text: a line for each query inside it, which has a number, the query itself last."""
+    numbers: dict[int, int] = {}
+    lines = []
+    for number, part in enumerate(parts_of(query), start=1):
+        numbers[id(part)] = number
+        match part:
+            case StreamInput():
+                lines.append(f"#{number} {part}")
+            case Block():
+                lines.append(f"#{number} {replace(part, inputs=())} of {[numbers[id(i)] for i in part.inputs]}")
+            case SetOperation():
+                lines.append(f"#{number} {replace(part, branches=())} of {[numbers[id(b)] for b in part.branches]}")
+            case Ordered():
+                lines.append(f"#{number} {part.columns} columns of {numbers[id(part.query)]} by {part.keys}")
+    return "\n".join(lines)
+
+
 def streams_of(query: LogicalQuery | Input) -> frozenset[str]:
     """The streams and tables that a query reads."""
-    streams: set[str] = set()
-    seen: set[int] = set()
-    waiting: list[Input] = [query]
-    while waiting:
-        item = waiting.pop()
-        if id(item) in seen:  # a view that is read several times
-            continue
-        seen.add(id(item))
-        match item:
-            case StreamInput():
-                streams.add(item.stream)
-            case Block():
-                waiting += item.inputs
-            case SetOperation():
-                waiting += item.branches
-            case Ordered():
-                waiting.append(item.query)
-    return frozenset(streams)
+    return frozenset(item.stream for item in parts_of(query) if isinstance(item, StreamInput))
 
 
 def calls_of(query: LogicalQuery | Input) -> frozenset[str]:
     """Names of all functions that a query calls."""
-    match query:
-        case StreamInput():
-            return frozenset()
-        case SetOperation():
-            return frozenset().union(*map(calls_of, query.branches))
-        case Ordered():
-            return calls_of(query.query)
+    return frozenset().union(*(_calls(block) for block in parts_of(query) if isinstance(block, Block)))
+
+
+def _calls(query: Block) -> frozenset[str]:
     conditions = (query.where, query.having, query.window, query.having_window, query.qualify)
     expressions = [output.expression for output in query.outputs]
     expressions += [expression for predicates in conditions for expression in predicate_expressions(predicates)]
@@ -189,7 +215,7 @@ def calls_of(query: LogicalQuery | Input) -> frozenset[str]:
         expressions += [*analyzed.call.arguments, *analyzed.call.over.expressions]
     if query.grouping is not None:
         expressions += [*query.grouping.groups, *(a for s in query.grouping.statistics for a in s.arguments)]
-    return frozenset().union(*map(calls, expressions), *map(calls_of, query.inputs))
+    return frozenset().union(*map(calls, expressions))
 
 
 def unordered(query: LogicalQuery) -> LogicalQuery:

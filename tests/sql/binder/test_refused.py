@@ -45,8 +45,7 @@ def test_refused_with_message_and_caret(dialect: str, sql: str, expected: str) -
         ("select a, b a from T order by a", "give one of them another name"),
         ("select a from T limit 1 + 1", "as in LIMIT 10"),
         ("select a from T fetch first 3 rows with ties", "say by what rows are equal"),
-        ("select a from T left join U using (a)", "an [INNER] JOIN keeps the rows that match, and no others"),
-        ("select a from T natural join U", "name the columns: JOIN ... USING (a, b)"),
+        ("select T.a from T, U right join T v on v.a = U.k", "write the items before it in parentheses"),
         ("select sum(a) over () from T", "group in a subquery and join it"),
         (
             "select trunc(m) from T",

@@ -1,10 +1,5 @@
 # The message and, under the marked line, carets; the dialect is spark unless the title says oracle.
 # title: spark
-select a from T left join U on T.a = U.a;
-an outer join is not supported
-select a from T left join U on T.a = U.a
-                ^^^^;
-
 select a from T sort by a;
 SORT BY is not supported
 select a from T sort by a
@@ -45,10 +40,6 @@ a subquery in an expression is not supported
 select a from T where exists (select k from U)
                                      ^^^^^^^^;
 
-select a from T natural join U;
-NATURAL JOIN is not supported
-select a from T natural join U
-                ^^^^^^^;
 
 select a, rand() from T;
 RAND is not supported

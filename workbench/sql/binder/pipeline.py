@@ -184,10 +184,10 @@ class QueryBinder:
         clauses = SelectBinder(node, self)
         # FROM first: names in all other clauses mean columns of its items. Subqueries are bound here, and plain ones
         # merged into this block, so that texts that were factored differently are equal from here on.
-        clauses.bind_from()
+        clauses.bind_from(self.windows)
         # WHERE before grouping, as in SQL. It is put into normal form at once: only from a conjunction can the
-        # comparisons with now be split off, and the window clause adds its comparisons to the same conjunction.
-        clauses.bind_where(self.windows)
+        # comparisons with now be split off.
+        clauses.bind_where()
         if not clauses.is_grouped:
             clauses.bind_select_list()
             clauses.bind_order()

@@ -20,7 +20,7 @@ from workbench.sql.binder.aggregation import Aggregation, is_aggregate
 from workbench.sql.binder.differences import refuse_different
 from workbench.sql.binder.handlers import HANDLERS, IGNORED_PARTS, NAMED
 from workbench.sql.binder.protocols import AnalyticBinder
-from workbench.sql.binder.scope import Item, Scope
+from workbench.sql.binder.scope import Scope, scope_of
 from workbench.sql.binder.window_functions import bind_window, is_window
 from workbench.sql.schema import Schema
 from workbench.sql.syntax.limits import Extent, refuse_extent, refuse_height, refuse_nesting
@@ -152,7 +152,7 @@ class ScalarBinder:
             raise SqlError(f"cannot read {sql}") from None
         refuse_height(node, source)
         aggregation = self.aggregation if aggregates else None
-        return ScalarBinder(Scope(source, [Item("", names)]), self.schema, aggregation).bind(node)
+        return ScalarBinder(scope_of(source, names), self.schema, aggregation).bind(node)
 
     # ---- nodes -------------------------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from sqlglot import exp
@@ -19,8 +19,6 @@ class Item:
 
     alias: str
     columns: Mapping[str, Expression]
-    merged: set[str] = field(default_factory=set)
-    """Columns that USING made one with those of an earlier item: bare names and ``*`` skip them."""
     inputs: range = range(0)
     """The inputs of the block that it stands for."""
     named: bool = False
@@ -29,37 +27,26 @@ class Item:
 
 @dataclass
 class Scope:
-    """The FROM items visible to a SELECT, and aliases of its select list where these may be used."""
+    """The FROM items visible to a SELECT, and aliases of its select list where these may be used.
+
+    Attributes:
+        source: the text, for errors.
+        items: in order; their columns are called ``item.column``.
+        columns: what bare names mean, in the order of ``*``; a column that USING made of two is there once.
+        aliases: of the select list.
+    """
 
     source: SourceText
     items: list[Item] = field(default_factory=list)
+    columns: list[tuple[str, Expression]] = field(default_factory=list)
     aliases: Mapping[str, Expression] = field(default_factory=dict)
-    shown: list[tuple[str, Expression]] = field(default_factory=list)
-    """The columns of ``*``, in order."""
 
     def add(self, item: Item, node: exp.Expr) -> None:
         """Raises SqlError when the alias is taken."""
         if any(other.alias.lower() == item.alias.lower() for other in self.items if item.alias):
             raise self.source.error(f"{item.alias} stands twice in FROM", node, "give one of them an alias")
         self.items.append(item)
-        self.shown += item.columns.items()
-
-    def merge(self, names: Sequence[str], left: int, right: int) -> None:
-        """Show columns joined by USING once and first: those at ``left`` and later, of which the joined item's begin at
-        ``right``.
-
-        Example:
-            >>> from workbench.sql.algebra.expressions import Column
-            >>> from workbench.sql.algebra.types import INTEGER
-            >>> scope = Scope(SourceText(""))
-            >>> scope.shown = [(name, Column(name, INTEGER)) for name in ("b", "a", "c", "a")]
-            >>> scope.merge(["a"], 0, 3)
-            >>> [name for name, _ in scope.shown]
-            ['a', 'b', 'c']
-        """
-        kept = self.shown[left:right]
-        joined = [next(column for column in kept if column[0] == name) for name in names]
-        self.shown[left:] = joined + [column for column in (*kept, *self.shown[right:]) if column[0] not in names]
+        self.columns += item.columns.items()
 
     def resolve(self, column: exp.Column) -> Expression:
         """The expression a column name means.
@@ -75,15 +62,15 @@ class Scope:
                 hint = nearest(name, item.columns) or f"{item.alias} has {_listed(item.columns)}"
                 raise self.source.error(f"unknown column {column.table}.{column.name}", column.this, hint)
             return item.columns[name]
-        owners = [item for item in self.items if name in item.columns and name not in item.merged]
-        if len(owners) > 1:
-            candidates = " or ".join(f"{item.alias}.{name}" for item in owners)
+        meanings = [expression for known, expression in self.columns if known == name]
+        if len(meanings) > 1:
+            candidates = " or ".join(f"{item.alias}.{name}" for item in self.items if name in item.columns)
             raise self.source.error(f"ambiguous column {column.name}", column, f"write {candidates}")
-        if owners:
-            return owners[0].columns[name]
+        if meanings:
+            return meanings[0]
         if name in self.aliases:
             return self.aliases[name]
-        known = [c for item in self.items for c in item.columns] + list(self.aliases)
+        known = [*dict(self.columns), *self.aliases]
         if self._compared_with_text(column):
             raise self.source.error(f"unknown column {column.name}", column, f"if it is a text, write '{column.name}'")
         hint = nearest(name, known) or f"there are {_listed(known)}"
@@ -110,6 +97,11 @@ class Scope:
         names = [item.alias for item in self.items]
         part = node.args.get("table") or node
         raise self.source.error(f"{alias} is not in FROM", part, nearest(alias, names) or f"FROM has {_listed(names)}")
+
+
+def scope_of(source: SourceText, names: Mapping[str, Expression]) -> Scope:
+    """A scope of bare names."""
+    return Scope(source, [Item("", names)], list(names.items()))
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -22,12 +22,13 @@ from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import INTEGER
 from workbench.sql.binder.aggregation import Aggregation, Groups, is_aggregate, over_groups
-from workbench.sql.binder.from_clause import bind_from
+from workbench.sql.binder.joins.from_clause import bind_from
+from workbench.sql.binder.joins.trees import resolved
 from workbench.sql.binder.order.keys import Named, hidden_outputs, over_outputs, sort_keys
 from workbench.sql.binder.order.limit import CLAUSES, Limit, limit_of
 from workbench.sql.binder.protocols import QueryContext
 from workbench.sql.binder.scalar import ScalarBinder, is_now
-from workbench.sql.binder.scope import Item, Scope
+from workbench.sql.binder.scope import Item
 from workbench.sql.binder.stream_windows import StreamWindows
 from workbench.sql.binder.window_functions import SESSION_WINDOW, TIME_WINDOW, part_of_window
 from workbench.sql.logical import Block, Grouping, LogicalQuery, Ordered, Output, SetOperation, StreamInput
@@ -84,20 +85,18 @@ class SelectBinder:
             is_aggregate(node, self._context.schema) for root in roots for node in root.walk()
         )
 
-    def bind_from(self) -> None:
-        """FROM: the inputs, the scope of all other clauses, and the conditions of joins and merged subqueries."""
-        self._from = bind_from(self._select, self._context)
+    def bind_from(self, windows: StreamWindows | None) -> None:
+        """FROM with the window clause: the inputs, the scope of all other clauses, and the conditions of joins."""
+        self._from = bind_from(self._select, self._context, None if windows is None else windows.on)
         self._scope = self._from.scope
 
-    def bind_where(self, windows: StreamWindows | None) -> None:
-        """WHERE with the conditions of FROM and the window clause, in normal form, its window split off."""
+    def bind_where(self) -> None:
+        """WHERE with the conditions of FROM, in normal form, its window split off."""
         where = self._select.args.get("where")
         conditions = list(self._from.conditions)
         if where is not None:
             scalar = ScalarBinder(self._scope, self._context.schema, now_at=self._context.now_at)
             conditions.append(normal_form(scalar.condition(where.this)))
-        if windows is not None:
-            conditions.append(windows.on(self._from))
         self._where, window = self._split(conjunction(*conditions))
         owners: dict[Expression, frozenset[str]] = {}
         for i, relation in enumerate(self._from.inputs):
@@ -114,7 +113,7 @@ class SelectBinder:
             return
         aliases = {n.alias.lower(): n.this for n in self._select.expressions if isinstance(n, exp.Alias)}
         plain = ScalarBinder(self._scope, self._context.schema)
-        scope = Scope(self._source, self._scope.items, _Aliases(plain, aliases))
+        scope = replace(self._scope, aliases=_Aliases(plain, aliases))
         scalar = ScalarBinder(scope, self._context.schema, grouped=True)
         if group.args.get("all") and not group.expressions:
             self._source.refuse_others(group, {"all"}, "GROUP BY ALL")
@@ -140,7 +139,7 @@ class SelectBinder:
     def bind_order(self) -> None:
         """DISTINCT ON and ORDER BY, which may name items of the select list: what else they read is selected, too."""
         items = [(item.name, item.expression) for item in self._items]
-        scope = Scope(self._source, self._scope.items, {n.lower(): e for n, e in items})
+        scope = replace(self._scope, aliases={n.lower(): e for n, e in items})
         scalar = ScalarBinder(scope, self._context.schema, self._aggregation if self.is_grouped else None)
         keys = sort_keys(self._select.args.get("order"), items, scalar.bind, self._source)
         distinct_on = exp.Order(expressions=[exp.Ordered(this=node) for node in self._distinct_on])
@@ -214,15 +213,15 @@ class SelectBinder:
         if having is None:
             return None
         aliased = {item.name.lower(): item.expression for item in self._items}
-        scope = Scope(self._source, self._scope.items, aliased)
+        scope = replace(self._scope, aliases=aliased)
         scalar = ScalarBinder(scope, self._context.schema, self._aggregation, self._context.now_at)
         return scalar.condition(having.this), scalar
 
     def _block(self, outputs: list[Named], grouping: Grouping | None, condition: PredSet) -> Block:
         named = tuple(Output(*item) for item in outputs)
         having, having_window = self._split(condition)
-        inputs = tuple(self._from.inputs)
-        return Block(inputs, self._where, named, grouping, having, self._distinct, self._window, having_window)
+        block = Block((), self._where, named, grouping, having, self._distinct, self._window, having_window)
+        return resolved(self._from.trees, block)
 
     def _name_window(self) -> None:
         """Name the parts of a window that is a group, and leave out rows without a time, which are in no window."""
@@ -235,7 +234,7 @@ class SelectBinder:
             parts = {name: part for name, part in named if part is not None}
             called = SESSION_WINDOW if start.function == SESSION else TIME_WINDOW
             if not any(item.alias.lower() == called for item in self._scope.items):
-                self._scope.items.append(Item(called, parts, set(parts)))
+                self._scope.items.append(Item(called, parts))
             timed = normal_form(call("not", call("is_null", start.arguments[0])))
             self._where = conjunction(self._where, timed)
 
@@ -253,9 +252,9 @@ class SelectBinder:
     def _starred(self, star: exp.Star, node: exp.Expr) -> list[Named]:
         """The columns of ``*`` or ``t.*``."""
         self._source.refuse_others(star, set(), "*")
-        return (
-            self._scope.shown if star is node else list(self._scope.item(node.args["table"].name, node).columns.items())
-        )
+        if star is node:
+            return self._scope.columns
+        return list(self._scope.item(node.args["table"].name, node).columns.items())
 
     def _by_position(self, node: exp.Expr) -> exp.Expr:
         """GROUP BY 1 means the first select item (in Oracle it would be a constant, which is never meant)."""

@@ -16,7 +16,7 @@ from workbench.sql.binder.order.keys import Named, sort_keys
 from workbench.sql.binder.order.limit import CLAUSES, Limit, limit_of
 from workbench.sql.binder.protocols import QueryContext
 from workbench.sql.binder.scalar import ScalarBinder
-from workbench.sql.binder.scope import Item, Scope
+from workbench.sql.binder.scope import scope_of
 from workbench.sql.logical import Block, LogicalQuery, Ordered, Output, SetOperation, output_columns, unordered
 from workbench.sql.syntax.source_text import SourceText
 
@@ -95,7 +95,7 @@ def with_order_of_outputs(query: LogicalQuery, node: exp.Expr, context: QueryCon
     query = unordered(query)
     shown = output_columns(query)
     items: list[Named] = [(name, Column(stored_name(name), type_)) for name, type_ in shown]
-    scope = Scope(context.source, [Item("", {name.lower(): value for name, value in items})])
+    scope = scope_of(context.source, {name.lower(): value for name, value in items})
     keys = sort_keys(order, items, ScalarBinder(scope, context.schema).bind, context.source)
     return Ordered(query, len(shown), without_repetition(keys), limit.rows, limit.offset, limit.with_ties)
 

@@ -16,10 +16,10 @@ from workbench.sql.algebra.coercion import TypeClash, is_null
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import BOOLEAN, INTEGER
-from workbench.sql.binder.from_clause import FromClause
+from workbench.sql.binder.joins.from_clause import FromClause
 from workbench.sql.binder.protocols import QueryContext
 from workbench.sql.binder.scalar import ScalarBinder
-from workbench.sql.binder.scope import Item, Scope
+from workbench.sql.binder.scope import Item, scope_of
 from workbench.sql.logical import StreamInput, StreamWindow
 from workbench.sql.predicates.cnf import PredSet, conjunction
 from workbench.sql.predicates.normal_form import normal_form
@@ -42,9 +42,9 @@ class StreamWindows:
     context: QueryContext
     declared: list[StreamWindow] = field(default_factory=list)
 
-    def on(self, from_: FromClause) -> PredSet:
-        """The windows on the streams of a FROM clause, as conditions."""
-        windows = [self._on_input(from_, item, i) for item in from_.scope.items for i in item.inputs]
+    def on(self, from_: FromClause, item: Item) -> PredSet:
+        """The windows on the streams of an item of a FROM clause, as conditions."""
+        windows = [self._on_input(from_, item, i) for i in item.inputs]
         return conjunction(*(window for window in windows if window is not None))
 
     def check(self) -> None:
@@ -169,7 +169,7 @@ class StreamWindows:
         def now_at(node: exp.Expr) -> Expression:
             return now
 
-        scope = Scope(self.context.source, [Item("", names)])
+        scope = scope_of(self.context.source, names)
         bound = ScalarBinder(scope, self.context.schema, now_at=now_at).bind(part.tree)
         if is_null(bound):
             hint = "write a constant in its place"

@@ -13,7 +13,7 @@ from sqlglot.tokenizer_core import TokenType
 
 from workbench.errors import UnsupportedError
 from workbench.sql.algebra.expressions import Call, Expression
-from workbench.sql.logical import Block, Input, LogicalQuery, Ordered, SetOperation, output_columns
+from workbench.sql.logical import Block, Input, LogicalQuery, Ordered, SetOperation, StreamInput, output_columns
 from workbench.sql.syntax.source_text import SourceText
 
 MAX_CHARACTERS = 500_000
@@ -111,21 +111,23 @@ def refuse_shape(query: LogicalQuery, source: SourceText, node: exp.Expr) -> Non
     if (columns := len(output_columns(query))) > MAX_COLUMNS:
         what = f"a query with {columns:,} columns is not supported"
         raise UnsupportedError(what, **source.of(node), hint=f"select at most {MAX_COLUMNS:,}")
-    if (read := _read(query)) > MAX_READS:
+    if (read := _read(query, set())) > MAX_READS:
         what = f"a query that reads streams {read:,} times, with views written out, is not supported"
         raise UnsupportedError(what, **source.of(node), hint=f"read them at most {MAX_READS:,} times")
 
 
-def _read(query: Input) -> int:
-    match query:
-        case Block():
-            return sum(map(_read, query.inputs))
-        case SetOperation():
-            return sum(map(_read, query.branches))
-        case Ordered():
-            return _read(query.query)
-        case _:
-            return 1
+def _read(query: Input, seen: set[int]) -> int:
+    """How often a query reads streams. An antijoin of an outer join reads what the join reads, which counts once."""
+    if isinstance(query, Ordered):
+        return _read(query.query, seen)
+    if isinstance(query, StreamInput):
+        return 1
+    inner: tuple[Input, ...] = query.inputs if isinstance(query, Block) else query.branches
+    if isinstance(query, SetOperation) and query.operator == "antijoin":
+        blocks = [branch for branch in query.branches if isinstance(branch, Block)]
+        inner = tuple(item for block in blocks for item in block.inputs if id(item) not in seen)
+    seen.update(map(id, inner))
+    return sum(_read(q, seen) for q in inner)
 
 
 Extent = tuple[int, int, Expression]

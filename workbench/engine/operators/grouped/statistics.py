@@ -63,5 +63,9 @@ def copies(plan: GroupedPlan, parts: pa.RecordBatch) -> Positions:
             return ((first > 0) & (rest == 0)).astype(np.int64)
         case SetOperator.EXCEPT_ALL:
             return np.maximum(first - rest, 0)
+        case SetOperator.SEMIJOIN:
+            return np.where(rest > 0, first, 0)
+        case SetOperator.ANTIJOIN:
+            return np.where(rest == 0, first, 0)
         case SetOperator.UNION_ALL:
             raise ValueError("UNION ALL has no state for groups")

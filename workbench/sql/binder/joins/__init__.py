@@ -1,0 +1,1 @@
+"""FROM, and the joins of all kinds in it."""

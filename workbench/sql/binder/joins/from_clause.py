@@ -1,0 +1,341 @@
+"""The FROM clause: its items and joins, plain subqueries merged, and what their columns are called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from workbench.errors import UnsupportedError, nearest
+from workbench.sql.algebra.coercion import TypeClash
+from workbench.sql.algebra.column_names import stored_name
+from workbench.sql.algebra.expressions import Column, Expression, digest, identity, map_columns
+from workbench.sql.algebra.functions import call
+from workbench.sql.algebra.types import DataType
+from workbench.sql.binder.joins.semijoins import add_semijoin
+from workbench.sql.binder.joins.trees import COMPUTED, Leaf, OuterJoin, Rows, Tree
+from workbench.sql.binder.joins.trees import positions as positions_of
+from workbench.sql.binder.protocols import QueryContext
+from workbench.sql.binder.scalar import ScalarBinder, is_now
+from workbench.sql.binder.scope import Item, Scope
+from workbench.sql.logical import Block, Input, LogicalQuery, StreamInput, output_columns, unordered
+from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction, map_predicates, predicate_sources
+from workbench.sql.predicates.normal_form import normal_form
+from workbench.sql.syntax.limits import MAX_JOINED
+from workbench.sql.windows.bounds import NoWindow, split
+
+Named = Sequence[tuple[str, DataType]]
+Columns = list[tuple[str, Expression]]
+WindowOn = Callable[["FromClause", Item], PredSet]
+
+
+def bind_from(select: exp.Select, context: QueryContext, window_on: WindowOn | None = None) -> FromClause:
+    """Bind the FROM clause of one SELECT.
+
+    Args:
+        select: the SELECT.
+        context: the statement.
+        window_on: gives what the window clause of the statement says of an item, if there is one.
+
+    Raises:
+        SqlError: there is none, or names or types in it are wrong.
+        UnsupportedError: an item that is not evaluated.
+    """
+    clause = FromClause(context, window_on)
+    from_ = select.args.get("from_")
+    if from_ is None:
+        raise context.source.error("a query needs FROM", select, "name a stream")
+    start = clause.mark()
+    clause.add(from_.this)
+    for join in select.args.get("joins") or ():
+        clause.join(join, start)
+    return clause
+
+
+@dataclass(frozen=True)
+class _Mark:
+    """How much of a FROM clause was there at some moment."""
+
+    inputs: int
+    trees: int
+    items: int
+    columns: int
+    conditions: int
+    windows: int
+
+
+@dataclass
+class FromClause:
+    """A FROM clause, filled by ``bind_from``.
+
+    Attributes:
+        inputs: streams and queries, in order; their positions are those of columns in all expressions.
+        trees: how they are joined.
+        conditions: those of ON and USING of inner joins, and of merged subqueries.
+        windows: those of merged subqueries.
+        scope: what columns are called.
+    """
+
+    context: QueryContext
+    window_on: WindowOn | None = None
+    inputs: list[Input] = field(default_factory=list)
+    trees: list[Tree] = field(default_factory=list)
+    conditions: list[PredSet] = field(default_factory=list)
+    windows: list[PredSet] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.source = self.context.source
+        self.scope = Scope(self.source)
+
+    def mark(self) -> _Mark:
+        """What is there now."""
+        scope, conditions, windows = self.scope, self.conditions, self.windows
+        return _Mark(
+            inputs=len(self.inputs),
+            trees=len(self.trees),
+            items=len(scope.items),
+            columns=len(scope.columns),
+            conditions=len(conditions),
+            windows=len(windows),
+        )
+
+    def add(self, node: exp.Expr) -> None:
+        """Add an item, and the joins that stand in its parentheses."""
+        start = self.mark()
+        match node:
+            case exp.Table():
+                self.source.refuse_others(node, {"this", "alias", "db", "catalog", "joins"}, "FROM")
+                relation, named = self._relation(node)
+                self._add_item(node, node.alias or node.name, relation, named)
+            case exp.Subquery(this=exp.Table() | exp.Subquery() as inner) if _stands_for_itself(inner):
+                self.source.refuse_others(node, {"this", "alias", "joins"}, "FROM")
+                if node.alias and (inner.alias or inner.args.get("joins")):
+                    self.source.refuse("an alias of a join in parentheses", node, "give the tables in it aliases")
+                if node.alias:
+                    inner.set("alias", node.args["alias"])
+                self.add(inner)
+            case exp.Subquery():
+                self.source.refuse_others(node, {"this", "alias", "with_", "joins"}, "FROM")
+                query = self.context.query(exp.Subquery(this=node.this, with_=node.args.get("with_")))
+                self._add_item(node, node.alias, query, tuple((n.lower(), t) for n, t in output_columns(query)))
+            case _:
+                words = {"Lateral": "LATERAL", "Unnest": "UNNEST", "Values": "VALUES in FROM"}
+                hint = "FROM takes streams, tables, views, queries and subqueries; add_table adds rows of your own"
+                self.source.refuse(words.get(type(node).__name__, node.key.upper()), node, hint)
+        for join in node.args.get("joins") or ():
+            self.join(join, start)
+
+    def add_input(self, relation: Input) -> int:
+        """Add an input that has no name, to be joined by conditions on its position, which is returned."""
+        self.inputs.append(relation)
+        self.trees.append(Leaf(len(self.inputs) - 1, relation))
+        return len(self.inputs) - 1
+
+    def take(self, positions: Iterable[int]) -> tuple[Tree, ...]:
+        """Take the trees of some positions out of the clause, to be joined otherwise; the last where there are none."""
+        wanted = frozenset(positions)
+        taken = [tree for tree in self.trees if not wanted.isdisjoint(positions_of(tree))] or self.trees[-1:]
+        self.trees = [tree for tree in self.trees if tree not in taken]
+        return tuple(taken)
+
+    def join(self, join: exp.Join, start: _Mark) -> None:
+        """Add the item of a join and its condition; ``start``: before the first item that it joins."""
+        side, kind, method = (str(join.args.get(k) or "") for k in ("side", "kind", "method"))
+        known = (side in ("", "LEFT", "RIGHT", "FULL") and kind in ("", "INNER", "CROSS", "OUTER")) or (
+            side in ("", "LEFT") and kind in ("SEMI", "ANTI")
+        )
+        if not known or method not in ("", "NATURAL"):
+            name = f"{' '.join(w for w in (method, side, kind) if w)} JOIN"
+            hint = "joins are INNER, LEFT, RIGHT, FULL, CROSS, SEMI and ANTI"
+            raise UnsupportedError(f"{name} is not supported", **self.source.keyword(method or side or kind), hint=hint)
+        self.source.refuse_others(join, {"this", "on", "using", "kind", "side", "method"}, "JOIN")
+        before = self.mark()
+        self.add(join.this)
+        sides = self.scope.columns[start.columns : before.columns], self.scope.columns[before.columns :]
+        using = [(n.name.lower(), n) for n in join.args.get("using") or ()]
+        if method:
+            names = [name for name, _ in sides[1]]
+            using = [(name, join) for name in dict.fromkeys(n for n, _ in sides[0]) if name in names]
+        condition = conjunction(self._on(join, start), *(self._equal(name, node, sides) for name, node in using))
+        if kind in ("SEMI", "ANTI"):
+            self._semijoin(join, condition, start, before)
+        elif side:
+            kept = frozenset({"LEFT": (0,), "RIGHT": (1,), "FULL": (0, 1)}[side])
+            self._outer_join(join, condition, kept, start, before)
+            sides = self.scope.columns[start.columns : before.columns], self.scope.columns[before.columns :]
+            self._merge([name for name, _ in using], sides, start, side)
+        else:
+            self.conditions.append(condition)
+            self._merge([name for name, _ in using], sides, start, side)
+
+    def _on(self, join: exp.Join, start: _Mark) -> PredSet:
+        """The condition of ON, which sees the items of its own parentheses."""
+        if join.args.get("on") is None:
+            return TRUE
+        scope = replace(self.scope, items=self.scope.items[start.items :], columns=self.scope.columns[start.columns :])
+        scalar = ScalarBinder(scope, self.context.schema, now_at=self.context.now_at)
+        return normal_form(scalar.condition(join.args["on"]))
+
+    def _equal(self, name: str, node: exp.Expr, sides: tuple[Columns, Columns]) -> PredSet:
+        """The condition of USING on one name."""
+        ends: list[Expression] = []
+        for side in sides:
+            candidates = [expression for known, expression in side if known == name]
+            if len(candidates) != 1:
+                problem = "ambiguous" if candidates else "unknown"
+                raise self.source.error(f"{problem} column {node.name or name} in USING", node)
+            ends += candidates
+        try:
+            return normal_form(call("=", *ends))
+        except TypeClash as clash:
+            raise self.source.error(clash.message, node, clash.hint) from None
+
+    def _merge(self, using: list[str], sides: tuple[Columns, Columns], start: _Mark, side: str) -> None:
+        """Make one of each two columns of USING: they come first, then the others, those of the left side first.
+
+        DuckDB leaves them where they are on the left side.
+        """
+        left, right = map(dict, sides)
+        merged: Columns = []
+        for name in using:
+            one, other = left[name], right[name]
+            merged.append((name, other if side == "RIGHT" else call("coalesce", one, other) if side == "FULL" else one))
+        if self.source.dialect == "duckdb":
+            in_place = dict(merged)
+            first = [(name, in_place.get(name, e)) for name, e in sides[0]]
+        else:
+            first = [*merged, *((name, e) for name, e in sides[0] if name not in using)]
+        self.scope.columns[start.columns :] = [*first, *((n, e) for n, e in sides[1] if n not in using)]
+
+    def _outer_join(
+        self, join: exp.Join, condition: PredSet, kept: frozenset[int], start: _Mark, before: _Mark
+    ) -> None:
+        """Join what was added after ``before`` by an outer join.
+
+        A LEFT JOIN takes those inputs of the left side that its condition reads: inner joins of these with others come
+        after it, which is the same, and so it is shared by queries that join other inputs.
+        """
+        on = Rows((), *self._split(condition, join))
+        right = self._rows(join, before)
+        if kept == {0}:
+            read = [p for p in predicate_sources(condition) if start.inputs <= p < before.inputs]
+            left = Rows(self.take(read or [before.inputs - 1]))
+        else:
+            others = join.parent.args["joins"] if join.parent is not None else []
+            if any(other.args.get("kind") == "CROSS" for other in others[: others.index(join)]):
+                hint = "write the items before it in parentheses"
+                self.source.refuse(f"{join.side} JOIN after a comma or CROSS JOIN", join, hint)
+            left = self._rows(join, start)
+        computed: dict[Expression, Column] = {}
+        for side, (rows, begin, end) in enumerate(((left, start, before), (right, before, self.mark()))):
+            if 1 - side in kept:
+                computed |= self._nullable(rows.positions, begin, end)
+        by_column = {column: expression for expression, column in computed.items()}
+        self.trees.append(OuterJoin((left, right), on, kept, by_column))
+
+    def _semijoin(self, join: exp.Join, condition: PredSet, start: _Mark, before: _Mark) -> None:
+        """Keep the rows of the left side that have, or have no, partner in what was added after ``before``."""
+        on = Rows((), *self._split(condition, join))
+        right = self._rows(join, before)
+        del self.scope.items[before.items :], self.scope.columns[before.columns :]
+        left = [p for p in predicate_sources(condition) if start.inputs <= p < before.inputs]
+        add_semijoin(self, left or [before.inputs - 1], [(right, on)], anti=join.kind == "ANTI")
+
+    def _rows(self, join: exp.Join, start: _Mark) -> Rows:
+        """Take out of the clause what was added after ``start``, with its conditions."""
+        where, window = self._split(conjunction(*self.conditions[start.conditions :]), join)
+        rows = Rows(tuple(self.trees[start.trees :]), where, conjunction(window, *self.windows[start.windows :]))
+        del self.trees[start.trees :], self.conditions[start.conditions :], self.windows[start.windows :]
+        return rows
+
+    def _split(self, predicates: PredSet, node: exp.Expr) -> tuple[PredSet, PredSet]:
+        """Conditions that do not read now, and the window."""
+        try:
+            return split(predicates)
+        except NoWindow as why:
+            self.source.refuse(why.what, next(filter(is_now, node.walk()), node), why.hint)
+
+    def _nullable(self, positions: frozenset[int], begin: _Mark, end: _Mark) -> dict[Expression, Column]:
+        """Columns of their own for what names mean that is computed of these inputs, each by what is computed.
+
+        They are NULL where the inputs are missing; what is computed of NULLs need not be.
+        """
+        columns: dict[Expression, Column] = {}
+
+        def column_for(expression: Expression) -> Expression:
+            if not isinstance(expression, Column) and expression not in columns:
+                name = f"{COMPUTED}{digest(identity(expression))}"
+                columns[expression] = Column(name, expression.type, min(positions))
+            return columns.get(expression, expression)
+
+        for item in self.scope.items[begin.items : end.items]:
+            item.columns = {name: column_for(e) for name, e in item.columns.items()}
+        named = self.scope.columns
+        named[begin.columns : end.columns] = [(n, column_for(e)) for n, e in named[begin.columns : end.columns]]
+        return columns
+
+    def _relation(self, table: exp.Table) -> tuple[LogicalQuery | StreamInput, Named]:
+        """The query or stream that a name in FROM means, and its columns.
+
+        Raises:
+            SqlError: nothing has that name.
+        """
+        name, schema = table.name, self.context.schema
+        if not isinstance(table.this, exp.Identifier):
+            self.source.refuse("a table function", table)
+        if table.args.get("db") is not None:
+            raise self.source.error(f"unknown stream {table.db}.{name}", table, "streams have names of one part")
+        query = self.context.local.get(name.lower()) or schema.view(name)
+        if query is not None:
+            return query, tuple((n.lower(), t) for n, t in output_columns(query))
+        stream = schema.stream(name)
+        if stream is not None:
+            stored = tuple((stored_name(column), type_) for column, type_ in stream[1])
+            return StreamInput(stream[0], stored, stream[0] not in schema.corrected), stream[1]
+        known = [*schema.streams, *schema.views, *self.context.local]
+        hint = nearest(name, known) or (f"there are {', '.join(known[:8])}" if known else "add one with add_stream")
+        raise self.source.error(f"unknown stream {name}", table, hint)
+
+    def _add_item(self, node: exp.Expr, alias: str, relation: LogicalQuery | StreamInput, named: Named) -> None:
+        """Add a FROM item; a plain block dissolves into this one."""
+        relation = relation if isinstance(relation, StreamInput) else unordered(relation)
+        offset = len(self.inputs)
+        if isinstance(relation, Block) and relation.is_plain:
+            for inner in relation.inputs:
+                self.add_input(inner)
+            self.conditions.append(shift_predicates(relation.where, offset))
+            self.windows.append(shift_predicates(relation.window, offset))
+            values = [shift(o.expression, offset) for o in relation.outputs]
+        else:
+            self.add_input(relation)
+            values = [Column(stored_name(name), type_, offset) for name, type_ in named]
+        names = [name for name, _ in named]
+        given = node.args["alias"].args.get("columns") if node.args.get("alias") is not None else None
+        if given:
+            if len(given) != len(names):
+                raise self.source.error(f"{alias} has {len(names)} columns, not {len(given)}", node)
+            names = [part.name.lower() for part in given]
+        if len(self.inputs) > MAX_JOINED:
+            what = f"a join of more than {MAX_JOINED} inputs, with views written out, is not supported"
+            raise UnsupportedError(what, **self.source.of(node), hint="a view with GROUP BY is one input")
+        item = Item(alias, dict(zip(names, values, strict=True)))
+        item.inputs, item.named = range(offset, len(self.inputs)), isinstance(node, exp.Table)
+        self.scope.add(item, node)
+        if self.window_on is not None:
+            self.conditions.append(self.window_on(self, item))
+
+
+def _stands_for_itself(node: exp.Expr) -> bool:
+    """Whether what stands in parentheses is a table, or an item or join of its own name, and no query."""
+    return isinstance(node, exp.Table) or bool(node.alias or node.args.get("joins"))
+
+
+def shift(expression: Expression, offset: int) -> Expression:
+    """The expression with its inputs counted from ``offset``."""
+    return map_columns(expression, lambda c: replace(c, source=c.source + offset)) if offset else expression
+
+
+def shift_predicates(predicates: PredSet, offset: int) -> PredSet:
+    """The predicates with their inputs counted from ``offset``."""
+    return map_predicates(predicates, lambda c: shift(c, offset)) if offset else predicates
