@@ -441,6 +441,59 @@ OUTER_JOINS = {
         "SELECT t.k, u.g FROM t LEFT JOIN u ON t.k = u.k EXCEPT ALL SELECT t.k, u.g FROM t JOIN u ON t.k = u.k"
     ),
 }
+STATISTICS = {
+    "conditions": Case(
+        "SELECT g, COUNT_IF(k > 3) AS n, BOOL_AND(k > 1) AS a, EVERY(k > 0 OR flag) AS e, BOOL_OR(flag) AS o,"
+        " SOME(k > 8) FILTER (WHERE flag) AS f FROM t GROUP BY g",
+        "SELECT g, COUNT_IF(k > 3), BOOL_AND(k > 1), BOOL_AND(k > 0 OR flag), BOOL_OR(flag),"
+        " BOOL_OR(k > 8) FILTER (WHERE flag) FROM t GROUP BY g",
+    ),
+    "conditions_retracted": Case(
+        f"SELECT g, COUNT_IF(flag) AS n, BOOL_AND(flag) AS a, BOOL_OR(flag) AS o FROM {_KEPT} GROUP BY g"
+    ),
+    "bits": Case("SELECT flag, BIT_AND(k) AS a, BIT_OR(big) AS o, BIT_XOR(k) AS x FROM t GROUP BY flag"),
+    "bits_retracted": Case(f"SELECT BIT_AND(k) AS a, BIT_OR(DISTINCT k) AS o, BIT_XOR(k) AS x FROM {_KEPT}"),
+    "by": Case(
+        "SELECT g, MIN_BY(s, amount) AS a, MAX_BY(s, k) AS b, MAX_BY(k, x) FILTER (WHERE flag) AS c,"
+        " ANY_VALUE(s) AS d FROM t GROUP BY g",
+        "SELECT g, FIRST(s ORDER BY amount, s NULLS FIRST) FILTER (WHERE amount IS NOT NULL),"
+        " FIRST(s ORDER BY k DESC, s DESC NULLS LAST) FILTER (WHERE k IS NOT NULL),"
+        " FIRST(k ORDER BY x DESC, k DESC NULLS LAST) FILTER (WHERE x IS NOT NULL AND flag), MIN(s) FROM t GROUP BY g",
+    ),
+    "by_retracted": Case(
+        f"SELECT MIN_BY(g, amount) AS a, MAX_BY(amount, k) AS b, ANY_VALUE(k) AS c FROM {_KEPT}",
+        "SELECT FIRST(g ORDER BY amount, g NULLS FIRST) FILTER (WHERE amount IS NOT NULL),"
+        f" FIRST(amount ORDER BY k DESC, amount DESC NULLS LAST) FILTER (WHERE k IS NOT NULL), MIN(k) FROM {_KEPT}",
+    ),
+    "pairs": Case(
+        "SELECT g, CORR(k, id) AS a, COVAR_POP(k, id) AS b, COVAR_SAMP(k, id) AS c, REGR_SLOPE(k, id) AS d,"
+        " REGR_INTERCEPT(k, id) AS e, REGR_COUNT(k, x) AS f, REGR_AVGX(k, id) AS h, REGR_SXX(k, id) AS i,"
+        " REGR_SXY(k, id) AS j FROM t GROUP BY g"
+    ),
+    "pairs_retracted": Case(f"SELECT flag, CORR(k, amount) AS a, REGR_R2(k, amount) AS r FROM {_KEPT} GROUP BY flag"),
+    "moments": Case(
+        "SELECT SKEWNESS(k) AS s, KURTOSIS(k) AS c FROM t",
+        "SELECT (AVG(k*k*k) - 3*AVG(k)*AVG(k*k) + 2*POWER(AVG(k), 3)) / POWER(AVG(k*k) - AVG(k)*AVG(k), 1.5),"
+        " KURTOSIS_POP(k) FROM t",
+    ),
+    "ranks": Case(
+        "SELECT g, PERCENTILE_DISC(0.3) WITHIN GROUP (ORDER BY amount) AS a, MODE() WITHIN GROUP (ORDER BY flag) AS m,"
+        " PERCENTILE_DISC(0.75) WITHIN GROUP (ORDER BY s DESC) AS b, APPROX_PERCENTILE(k, 0.5) AS c,"
+        " APPROX_COUNT_DISTINCT(k) AS d FROM t GROUP BY g",
+        "SELECT g, LIST_SORT(LIST(amount) FILTER (WHERE amount IS NOT NULL))[CAST(CEIL(0.3 * COUNT(amount)) AS INT)],"
+        " MODE(flag ORDER BY flag),"
+        " LIST_REVERSE_SORT(LIST(s) FILTER (WHERE s IS NOT NULL))[CAST(CEIL(0.75 * COUNT(s)) AS INT)],"
+        " LIST_SORT(LIST(k) FILTER (WHERE k IS NOT NULL))[CAST(CEIL(0.5 * COUNT(k)) AS INT)],"
+        " COUNT(DISTINCT k) FROM t GROUP BY g",
+    ),
+    "texts": Case(
+        "SELECT flag, LISTAGG(s, ', ') WITHIN GROUP (ORDER BY k) AS a, STRING_AGG(DISTINCT g, '' ORDER BY g DESC) AS b,"
+        " STRING_AGG(g, '-') FILTER (WHERE k > 4) AS c FROM t GROUP BY flag",
+        "SELECT flag, STRING_AGG(s, ', ' ORDER BY k NULLS FIRST, s), STRING_AGG(DISTINCT g, '' ORDER BY g DESC),"
+        " STRING_AGG(g, '-' ORDER BY g) FILTER (WHERE k > 4) FROM t GROUP BY flag",
+    ),
+    "texts_retracted": Case(f"SELECT k, STRING_AGG(g, ' ' ORDER BY g) AS a FROM {_KEPT} GROUP BY k"),
+}  # fmt: skip
 
 CLASSES = {
     "selection": SELECTIONS,
@@ -450,5 +503,6 @@ CLASSES = {
     "view": VIEWS,
     "grouping": GROUPINGS,
     "outer": OUTER_JOINS,
+    "statistic": STATISTICS,
 }
 ALL = {f"{kind}_{name}": case for kind, cases in CLASSES.items() for name, case in cases.items()}

@@ -199,3 +199,30 @@ def test_on_inside_brackets_sees_what_is_inside() -> None:
 def test_text_as_boolean_by_the_words_of_the_dialect() -> None:
     (output,) = block("select s::bool from T", "postgres").outputs
     assert "'tr'" in text(output.expression) and "'on'" in text(output.expression)
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "expected"),
+    [
+        ("count_if(p)", "count(case(p, 1, null::integer)) integer"),
+        ("any_value(s)", "min(s) string"),
+        ("approx_count_distinct(s, 0.05)", "count(distinct s) integer"),
+        ("approx_percentile(a, 0.50, 100)", "percentile_disc(a, 0.5) integer"),
+        ("percentile_disc(0.5) within group (order by d desc)", "percentile_disc_desc(d, 0.5) date"),
+        ("mode() within group (order by s)", "mode(s) string"),
+        ("corr(a, m)", "corr(cast(a as double), cast(m as double)) double"),
+        ("min_by(s, d) filter (where p)", "min_by(s, case(p, d, null::date)) string"),
+        ("bit_and(distinct a)", "bit_and(distinct a) integer"),
+        ("listagg(s)", "listagg(s, '') string"),
+        ("string_agg(a, ',' order by d desc, s desc)", "listagg_desc(cast(a as string), ',', d, s) string"),
+        ("listagg(distinct s, ',') within group (order by s)", "listagg(distinct s, ',') string"),
+        ("listagg(s, ',') within group (order by a nulls last)", "listagg(s, ',', is_null(a), a) string"),
+    ],
+)
+def test_an_aggregate_is_these_statistics(aggregate: str, expected: str) -> None:
+    assert statistics(block(f"select {aggregate} from T")) == [expected]
+
+
+@pytest.mark.parametrize("aggregate", ["bool_and(p)", "every(p)", "bool_or(p)", "some(p)"])
+def test_truth_of_all_and_some_follows_from_counts(aggregate: str) -> None:
+    assert all(statistic.startswith("count(") for statistic in statistics(block(f"select {aggregate} from T")))

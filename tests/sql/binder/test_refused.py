@@ -52,7 +52,9 @@ def test_refused_with_message_and_caret(dialect: str, sql: str, expected: str) -
             "TRUNC takes a date and a unit, as in TRUNC(d, 'MM'); of numbers there are FLOOR and CEIL",
         ),
         ("select initcap(s) from T", "add_function adds a function of your own"),
-        ("select collect_list(s) from T", "add_aggregate adds an aggregate made of COUNT, SUM, MIN and MAX"),
+        ("select collect_list(s) from T", "there are no arrays; LISTAGG(x, ',') makes a text of the values"),
+        ("select first(s) from T", "MIN_BY(x, t) takes the value with the smallest t"),
+        ("select sum(a order by b) from T", "its answer depends on no order; leave it out"),
     ],
 )
 def test_hints(sql: str, hint: str) -> None:

@@ -272,10 +272,10 @@ select a from T where ts > timestamp '2002-11-20 25:00'
                                      ^^^^^^^^^^^^^^^^^^;
 
 # title: oracle
-select listagg(s, ',') within group (order by s) from T;
-LISTAGG is not supported
-select listagg(s, ',') within group (order by s) from T
-               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^;
+select listagg(s, a) within group (order by s) from T;
+a separator that is not a constant text is not supported
+select listagg(s, a) within group (order by s) from T
+               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^;
 
 select to_date(s, 'DD-MON-YYYY') from T;
 a date format with names of months or days is not supported

@@ -14,6 +14,7 @@ from workbench.engine.storage.layout import WEIGHT
 from workbench.engine.storage.reduction import Combine
 from workbench.sql.algebra.expressions import AggregateCall, Column, Expression
 from workbench.sql.algebra.types import INTEGER, MAX_PRECISION, DataType, Kind, decimal
+from workbench.sql.render.spark_aggregates import holistic_sql
 from workbench.sql.render.spark_functions import negated
 from workbench.sql.render.spark_sql import to_spark
 
@@ -112,15 +113,10 @@ def holistic(statistic: AggregateCall, over: str = "") -> str:
         statistic: to be computed.
         over: which rows, where these are not a group: OVER and what follows it.
     """
-    arguments = ", ".join(over_rows(a) for a in statistic.arguments)
-    distinct = "DISTINCT " if statistic.distinct else ""
+    arguments = [over_rows(a) for a in statistic.arguments]
     if statistic.function == "total":
-        return f"cast(coalesce(sum({arguments}){over}, 0L) AS {statistic.type.spark})"
-    # Of equally frequent values the smallest, so that the answer does not depend on the order of rows.
-    tie = ", true" if statistic.function == "mode" else ""
-    # COUNT(*) has no arguments; every row counts.
-    call = f"{statistic.function}({distinct}{arguments or 1}{tie})"
-    return f"cast({call}{over} AS {statistic.type.spark})"
+        return f"cast(coalesce(sum({arguments[0]}){over}, 0L) AS {statistic.type.spark})"
+    return f"cast({holistic_sql(statistic.function, statistic.distinct, arguments, over)} AS {statistic.type.spark})"
 
 
 def over_rows(expression: Expression) -> str:

@@ -19,9 +19,13 @@ from workbench.sql.algebra import functions
 from workbench.sql.algebra.arithmetic import bounded
 from workbench.sql.algebra.coercion import TypeClash, coerce, is_null
 from workbench.sql.algebra.expressions import AggregateCall, Column, Constant, Expression, column_name
-from workbench.sql.algebra.types import DOUBLE, INTEGER, MAX_PRECISION, DataType, Kind, decimal
+from workbench.sql.algebra.holistic import HOLISTIC_CALLS
+from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, MAX_PRECISION, DataType, Kind, decimal
 
 Category = Literal["distributive", "algebraic", "holistic"]
+
+Keep = Callable[[AggregateCall], None]
+"""Takes a statistic that is needed."""
 
 GROUPED = -1
 """Source of columns that exist only after grouping, while a grouped block is being bound."""
@@ -43,7 +47,7 @@ ALGEBRAIC = {
     "stddev_pop": Rule(("count", "sum", "sum of squares"), "stddev_pop"),
 }
 HOLISTIC = ("median", "percentile", "mode")
-STATISTICS = frozenset({"count", "sum", "min", "max", "total", *HOLISTIC, *ALGEBRAIC})
+STATISTICS = frozenset({"count", "sum", "min", "max", "total", *HOLISTIC, *ALGEBRAIC, *HOLISTIC_CALLS})
 """All basic statistics; ``total`` sums counts of finer groups."""
 SQUARES_FIT = 18
 """Digits up to which the square of a decimal is exact in 38 digits; INTEGER squares are too, by their range."""
@@ -82,13 +86,12 @@ def of_parts(statistic: AggregateCall, part: Column) -> AggregateCall:
     return replace(statistic, function=function, arguments=(part,))
 
 
-def expand(
-    name: str, arguments: tuple[Expression, ...], distinct: bool, keep: Callable[[AggregateCall], None]
-) -> Expression:
+def expand(name: str, arguments: tuple[Expression, ...], distinct: bool, keep: Keep) -> Expression:
     """A built-in aggregate as an expression over its statistics.
 
     Args:
-        name: ``count, sum, min, max``, a key of ``ALGEBRAIC`` or one of ``HOLISTIC``.
+        name: ``count, sum, min, max``, one of ``HOLISTIC``, or a key of ``ALGEBRAIC``, ``DERIVED`` or
+            ``HOLISTIC_CALLS``.
         arguments: over the inputs; none is COUNT(*).
         distinct: whether each value counts once.
         keep: takes every basic statistic needed.
@@ -111,6 +114,10 @@ def expand(
         keep(call)
         return Column(column_name(call), call.type, GROUPED)
 
+    if name in DERIVED:
+        return DERIVED[name](arguments, keep)
+    if name in HOLISTIC_CALLS:
+        return statistic(replace(HOLISTIC_CALLS[name](arguments), distinct=distinct))
     if name in ALGEBRAIC:
         return _algebraic(name, arguments[0], distinct, statistic)
     if name == "sum":
@@ -147,6 +154,48 @@ def counted_where_none_is_null(arguments: tuple[Expression, ...]) -> AggregateCa
     tests = (functions.call("not", functions.call("is_null", argument)) for argument in arguments)
     one, nothing = Constant(1, INTEGER), Constant(None, INTEGER)
     return AggregateCall("count", (functions.call("case", functions.call("and", *tests), one, nothing),), INTEGER)
+
+
+def _count_if(arguments: tuple[Expression, ...], keep: Keep) -> Expression:
+    """COUNT_IF(c): the rows for which the condition is true."""
+    test, one, nothing = coerce(arguments[0], BOOLEAN), Constant(1, INTEGER), Constant(None, INTEGER)
+    return expand("count", (functions.call("case", test, one, nothing),), False, keep)
+
+
+def _bool_and(arguments: tuple[Expression, ...], keep: Keep) -> Expression:
+    """BOOL_AND(c): whether no value is false; from counts, which stay right when rows are taken back."""
+    return _none_of(functions.call("not", coerce(arguments[0], BOOLEAN)), arguments[0], keep)
+
+
+def _bool_or(arguments: tuple[Expression, ...], keep: Keep) -> Expression:
+    """BOOL_OR(c): whether some value is true."""
+    return functions.call("not", _none_of(coerce(arguments[0], BOOLEAN), arguments[0], keep))
+
+
+def _none_of(test: Expression, value: Expression, keep: Keep) -> Expression:
+    """Whether the test is true for no row; NULL where there is no value."""
+    zero, values = Constant(0, INTEGER), expand("count", (value,), False, keep)
+    none = functions.call("=", _count_if((test,), keep), zero)
+    return functions.call("case", functions.call(">", values, zero), none, Constant(None, BOOLEAN))
+
+
+def _regr_count(arguments: tuple[Expression, ...], keep: Keep) -> Expression:
+    """REGR_COUNT(y, x): the pairs without NULL."""
+    return expand("count", arguments, False, keep)
+
+
+DERIVED: dict[str, Callable[[tuple[Expression, ...], Keep], Expression]] = {
+    "count_if": _count_if,
+    "bool_and": _bool_and,
+    "bool_or": _bool_or,
+    "regr_count": _regr_count,
+    # Any value will do; the smallest one is the same on every replay, whatever the order of rows.
+    "any_value": lambda arguments, keep: expand("min", arguments[:1], False, keep),
+    # An exact answer is the best approximation.
+    "approx_count_distinct": lambda arguments, keep: expand("count", arguments[:1], True, keep),
+    "approx_percentile": lambda arguments, keep: expand("percentile_disc", arguments[:2], False, keep),
+}
+"""Aggregate -> what gives it as an expression over other aggregates."""
 
 
 def _sum(argument: Expression, distinct: bool) -> AggregateCall:

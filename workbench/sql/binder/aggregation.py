@@ -15,26 +15,22 @@ from workbench.sql.algebra.analytic import ANALYTIC
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Expression, column_name, columns
 from workbench.sql.algebra.functions import call
-from workbench.sql.algebra.types import DOUBLE, INTEGER, STRING, decimal
+from workbench.sql.algebra.types import DOUBLE, INTEGER, STRING, Kind, decimal
+from workbench.sql.binder.operators import as_text
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.schema import Schema, UserAggregate
+from workbench.sql.syntax.aggregate_calls import AggregateSyntax, aggregate_name, read_aggregate
+from workbench.sql.syntax.dialects import SPARK_FAMILY
 from workbench.sql.syntax.source_text import SourceText
 
 Groups = tuple[Expression, ...]
 
-_BY_NODE: dict[type[exp.Expr], str] = {
-    exp.Count: "count", exp.Sum: "sum", exp.Min: "min", exp.Max: "max", exp.Avg: "avg", exp.Median: "median",
-    exp.Mode: "mode", exp.Stddev: "stddev_samp", exp.StddevSamp: "stddev_samp", exp.StddevPop: "stddev_pop",
-    exp.Variance: "var_samp", exp.VariancePop: "var_pop", exp.Quantile: "percentile",
-}  # fmt: skip
-_BY_NAME = {"average": "avg", "mean": "avg", "std": "stddev_samp", "percentile": "percentile"}
-
 
 def is_aggregate(node: exp.Expr, schema: Schema) -> bool:
     """Whether a syntax node is a call of an aggregate, built in or the analyst's."""
-    if isinstance(node, exp.Anonymous):
-        return node.name.lower() in _BY_NAME or schema.aggregate(node.name) is not None
-    return type(node) in _BY_NODE or isinstance(node, exp.PercentileCont)
+    if isinstance(node, exp.Anonymous) and schema.aggregate(node.name) is not None:
+        return True
+    return aggregate_name(node) is not None
 
 
 class Aggregation:
@@ -54,54 +50,58 @@ class Aggregation:
         condition = None
         if isinstance(node, exp.Filter):
             node, condition = node.this, node.expression.this
-        user = None
-        name = _BY_NODE.get(type(node))
-        if isinstance(node, exp.Anonymous):
-            name, user = _BY_NAME.get(node.name.lower()), b.schema.aggregate(node.name)
-        if isinstance(node, exp.WithinGroup) and isinstance(node.this, exp.PercentileCont):
-            name = "percentile_cont"
+        user = b.schema.aggregate(node.name) if isinstance(node, exp.Anonymous) else None
+        name = user.name if user is not None else aggregate_name(node)
         if isinstance(node, (exp.Grouping, exp.GroupingId)):
             if self.inside:
                 raise b.source.error("GROUPING cannot stand inside an aggregate", node)
             return Call("grouping", tuple(b.bind(part) for part in node.expressions), INTEGER)
-        if name is None and user is None:
+        if name is None:
             return None
         if self.inside:
             raise b.source.error("an aggregate cannot stand inside another", node, "aggregate a subquery in FROM")
         self.inside = True
         try:
-            arguments, distinct = self._arguments(node, name, condition, b)
+            call_ = read_aggregate(name, node, b.source)
+            arguments = self._arguments(call_, condition, user is None, b)
             if user is not None:
-                return self._user_aggregate(user, arguments, distinct, node, b)
-            assert name is not None
-            return self._built_in("percentile" if name == "percentile_cont" else name, arguments, distinct, node, b)
+                return self._user_aggregate(user, arguments, call_.distinct, node, b)
+            return self._built_in(call_, arguments, node, b)
         except TypeClash as clash:
             raise b.source.error(clash.message, node, clash.hint) from None
         finally:
             self.inside = False
 
     def _arguments(
-        self, node: exp.Expr, name: str | None, condition: exp.Expr | None, b: ExpressionBinder
-    ) -> tuple[list[Expression], bool]:
-        """The bound arguments, NULL where FILTER does not hold, and whether they are DISTINCT."""
-        if name == "percentile_cont":
-            parts, distinct = _percentile_cont(node, b.source), False
-        else:
-            parts, distinct = _arguments(node, b.source)
-        arguments = [b.bind(part) for part in parts]
-        if name in ("percentile", "percentile_cont"):
-            arguments = _percentile(arguments, parts, node, b.source)
+        self, syntax: AggregateSyntax, condition: exp.Expr | None, built_in: bool, b: ExpressionBinder
+    ) -> list[Expression]:
+        """The bound arguments, NULL where FILTER does not hold."""
+        arguments = [b.bind(part) for part in syntax.parts]
+        if built_in and syntax.name in _SHARES:
+            arguments = _with_share(arguments, syntax, b.source)
         if condition is not None:
-            test = b.condition(condition)
-            first = arguments[0] if arguments else Constant(1, INTEGER)
-            arguments = [call("case", test, first, Constant(None, STRING)), *arguments[1:]]
-        return arguments, distinct
+            # Rows in which this argument is NULL do not count; the value of MIN_BY may be NULL, its key may not.
+            at = 1 if built_in and syntax.name in ("min_by", "max_by") and len(arguments) > 1 else 0
+            arguments = arguments or [Constant(1, INTEGER)]
+            arguments[at] = call("case", b.condition(condition), arguments[at], Constant(None, STRING))
+        return arguments
 
     def _built_in(
-        self, name: str, arguments: list[Expression], distinct: bool, node: exp.Expr, b: ExpressionBinder
+        self, syntax: AggregateSyntax, arguments: list[Expression], node: exp.Expr, b: ExpressionBinder
     ) -> Expression:
-        _check(name, len(arguments), distinct, node, b.source)
-        result = aggregates.expand(name, tuple(arguments), distinct, self.statistics.add)
+        name = syntax.name
+        if name == "listagg":
+            name, arguments = _in_order(syntax, arguments, node, b)
+        elif name == "percentile_disc" and syntax.order and syntax.order[0].args.get("desc"):
+            name = "percentile_disc_desc"
+        elif syntax.order and name != "percentile_disc":
+            b.source.refuse(f"ORDER BY inside {name.upper()}", node, "its answer depends on no order; leave it out")
+        _check(name, len(arguments), syntax.distinct, node, b.source)
+        if name in ("min_by", "max_by") and b.dialect == "duckdb":
+            # DuckDB passes over rows whose value is NULL.
+            value, key = arguments
+            arguments = [value, call("case", call("is_null", value), Constant(None, STRING), key)]
+        result = aggregates.expand(name, tuple(arguments), syntax.distinct, self.statistics.add)
         if b.dialect == "oracle" and (b.source.called(node) or "").upper() in ("VARIANCE", "STDDEV"):
             # Oracle's short names give 0 for one value, where the others give NULL.
             count = aggregates.expand("count", tuple(arguments), False, self.statistics.add)
@@ -126,51 +126,67 @@ class Aggregation:
             raise b.source.error(f"aggregate {user.name}: {error.message}", node, error.hint) from None
 
 
-def _arguments(node: exp.Expr, source: SourceText) -> tuple[list[exp.Expr], bool]:
-    """The arguments of an aggregate, none for COUNT(*), and whether they are DISTINCT."""
-    if isinstance(node, exp.Anonymous):
-        source.refuse_others(node, {"this", "expressions"}, node.name.upper())
-        parts = list(node.expressions)
-    else:
-        source.refuse_others(node, {"this", "expressions", "quantile", "big_int"}, type(node).__name__.upper())
-        parts = [p for p in (node.this, *node.expressions, node.args.get("quantile")) if p is not None]
-    if len(parts) == 1 and isinstance(parts[0], exp.Star):
-        source.refuse_others(parts[0], set(), "COUNT(*)")
-        return [], False
-    if parts and isinstance(parts[0], exp.Distinct):
-        source.refuse_others(parts[0], {"expressions"}, "DISTINCT")
-        return [*parts[0].expressions, *parts[1:]], True
-    return parts, False
-
-
-def _percentile_cont(node: exp.Expr, source: SourceText) -> list[exp.Expr]:
-    """PERCENTILE_CONT(p) WITHIN GROUP (ORDER BY x), where descending counts p from the other end."""
-    order = node.expression.expressions
-    if len(order) != 1:
-        source.refuse("WITHIN GROUP by several expressions", node)
-    share = node.this.this
-    if order[0].args.get("desc"):
-        share = exp.Literal.number(str(1 - Decimal(share.name)))
-    return [order[0].this, share]
-
-
-def _percentile(
-    arguments: list[Expression], parts: list[exp.Expr], node: exp.Expr, source: SourceText
-) -> list[Expression]:
-    share = arguments[1] if len(arguments) == 2 else None
+def _with_share(arguments: list[Expression], syntax: AggregateSyntax, source: SourceText) -> list[Expression]:
+    """The arguments of a percentile, the second a constant between 0 and 1 in its shortest form."""
+    share = arguments[1] if len(arguments) > 1 else None
     value = share.value if isinstance(share, Constant) else None
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)) or not 0 <= value <= 1:
-        raise source.error("PERCENTILE takes a value and a constant between 0 and 1", (*parts, node)[1])
+        place = (*syntax.parts, None)[1] if syntax.parts else None
+        raise source.error(f"{syntax.name.upper()} takes a value and a constant between 0 and 1", place)
     shortest = Decimal(str(value)).normalize()
     scale = max(0, -int(shortest.as_tuple().exponent))
-    return [arguments[0], Constant(shortest, decimal(scale + 1, scale))]
+    return [arguments[0], Constant(shortest, decimal(scale + 1, scale)), *arguments[2:]]
+
+
+def _in_order(
+    syntax: AggregateSyntax, arguments: list[Expression], node: exp.Expr, b: ExpressionBinder
+) -> tuple[str, list[Expression]]:
+    """LISTAGG with its separator and keys, by which its texts are ordered before their own order.
+
+    NULL is the smallest key, as in Spark; where it is to be the largest there is a key before it that says so.
+    """
+    if len(arguments) > 2:
+        raise b.source.error(f"LISTAGG takes a text and a separator, not {len(arguments)} arguments", node)
+    value, separator = (*arguments, Constant("", STRING))[:2]
+    if b.dialect not in (*SPARK_FAMILY, "oracle") and value.type.kind not in (Kind.STRING, Kind.INTEGER, Kind.DATE):
+        b.source.refuse("LISTAGG of such values", node, "databases write numbers and times differently")
+    value, shown = as_text(b, value, node), b.bind(syntax.parts[0])
+    if not isinstance(separator, Constant) or separator.type != STRING:
+        b.source.refuse("a separator that is not a constant text", node)
+    descending = {bool(key.args.get("desc")) for key in syntax.order}
+    if len(descending) > 1:
+        b.source.refuse("LISTAGG in two directions", node, "order all keys up, or all down")
+    keys: list[Expression] = []
+    for key in syntax.order:
+        bound = b.bind(key.this)
+        if b.dialect == "postgres" and bound.type == STRING:
+            b.source.refuse("the order of texts", key, "it depends on the database's collation")
+        if bound == shown:
+            continue
+        if syntax.distinct:
+            b.source.refuse("LISTAGG of DISTINCT texts ordered by something else", node, "order it by the texts")
+        if bool(key.args.get("nulls_first")) == bool(key.args.get("desc")):
+            keys.append(call("is_null", bound))
+        keys.append(bound)
+    return "listagg_desc" if True in descending else "listagg", [value, separator, *keys]
+
+
+_SHARES = ("percentile", "percentile_disc", "approx_percentile")
+_COUNTS = {"percentile": 2, "percentile_disc": 2, "percentile_disc_desc": 2, "approx_percentile": (2, 3),
+           "approx_count_distinct": (1, 2), "regr_count": 2}  # fmt: skip
+_FIXED = ("min", "max", "any_value", "bool_and", "bool_or", "count_if", "sum", "avg", "median", "mode",
+          *aggregates.ALGEBRAIC)  # fmt: skip
+_SAME_DISTINCT = ("count", "sum", "avg", "min", "max", "any_value", "bool_and", "bool_or", "bit_and", "bit_or",
+                  "approx_count_distinct", "listagg", "listagg_desc")  # fmt: skip
+"""Aggregates that take DISTINCT, or do not change by it."""
 
 
 def _check(name: str, count: int, distinct: bool, node: exp.Expr, source: SourceText) -> None:
-    needed = 2 if name == "percentile" else 1
-    if count != needed and name != "count":
-        raise source.error(f"{name.upper()} takes {needed} argument{'s' * (needed > 1)}, not {count}", node)
-    if distinct and name in aggregates.HOLISTIC:
+    needed = _COUNTS.get(name, 1 if name in _FIXED else count)
+    least, most = needed if isinstance(needed, tuple) else (needed, needed)
+    if not least <= count <= most:
+        raise source.error(f"{name.upper()} takes {least} argument{'s' * (least > 1)}, not {count}", node)
+    if distinct and name not in (*_SAME_DISTINCT, *aggregates.ALGEBRAIC):
         source.refuse(f"{name.upper()} of DISTINCT values", node, "take DISTINCT in a subquery")
 
 

@@ -106,7 +106,11 @@ _DIFFERENT: dict[type[exp.Expr], _Difference] = {
     exp.ToNumber: _Difference("TO_NUMBER", "CAST it AS DECIMAL(p,s)"),
     exp.Trim: _Difference("TRIM without characters", "databases trim different blanks: write TRIM(BOTH ' ' FROM x)",
                         lambda bound: len(_arguments(bound)) != 1),
-    **dict.fromkeys((exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.Min, exp.Max), _ORDER),
+    **dict.fromkeys((exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.Min, exp.Max, exp.WithinGroup), _ORDER),
+    **dict.fromkeys(
+        (exp.Skewness, exp.Kurtosis),
+        _Difference("this statistic", "some databases correct it for samples: make it of AVG(x), AVG(x * x), ..."),
+    ),
 }  # fmt: skip
 """Syntax node -> what is different about it."""
 _OF_WEEKS = {"DOW", "DAYOFWEEK", "WEEK", "ISOWEEK", "DAYOFWEEKISO"}

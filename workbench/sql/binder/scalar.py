@@ -48,11 +48,15 @@ _LABELS = {
 _HINTS: dict[type[exp.Expr], str] = {
     exp.Tuple: "write the values one by one; comparisons of them with AND",
     exp.Interval: "add it to a date or a timestamp, or subtract it",
-    exp.IgnoreNulls: "every aggregate skips NULLs; leave it out",
     exp.RespectNulls: "every aggregate skips NULLs; leave it out",
-    exp.WithinGroup: "PERCENTILE_CONT is, and MODE(x) and MEDIAN(x) are written without WITHIN GROUP",
+    exp.WithinGroup: "PERCENTILE_CONT, PERCENTILE_DISC and MODE have it",
     exp.Right: "write SUBSTR(x, -n)",
     exp.Collate: "texts compare by their bytes; compare UPPER(x)",
+    **dict.fromkeys((exp.First, exp.FirstValue), "MIN_BY(x, t) takes the value with the smallest t"),
+    **dict.fromkeys((exp.Last, exp.LastValue), "MAX_BY(x, t) takes the value with the largest t"),
+    **dict.fromkeys(
+        (exp.ArrayAgg, exp.ArrayUniqueAgg), "there are no arrays; LISTAGG(x, ',') makes a text of the values"
+    ),
     exp.MonthsBetween: "subtract dates, or count with YEAR and MONTH",
     exp.RegexpReplace: "use REPLACE, or add a function of your own with add_function",
     exp.ConcatWs: "write || between the texts",

@@ -1,0 +1,108 @@
+"""Which syntax nodes are calls of built-in aggregates, by one name for all spellings, and with what arguments.
+
+sqlglot has a node for most aggregates and plain names for some, and wraps WITHIN GROUP, ORDER BY and DISTINCT around
+them in ways of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from sqlglot import exp
+
+from workbench.sql.syntax.source_text import SourceText
+
+_NODES: dict[type[exp.Expr], str] = {
+    exp.Count: "count", exp.Sum: "sum", exp.Min: "min", exp.Max: "max", exp.Avg: "avg", exp.Median: "median",
+    exp.Mode: "mode", exp.Stddev: "stddev_samp", exp.StddevSamp: "stddev_samp", exp.StddevPop: "stddev_pop",
+    exp.Variance: "var_samp", exp.VariancePop: "var_pop", exp.Quantile: "percentile", exp.CountIf: "count_if",
+    exp.PercentileCont: "percentile", exp.PercentileDisc: "percentile_disc", exp.AnyValue: "any_value",
+    exp.LogicalAnd: "bool_and", exp.LogicalOr: "bool_or", exp.BitwiseAndAgg: "bit_and", exp.BitwiseOrAgg: "bit_or",
+    exp.BitwiseXorAgg: "bit_xor", exp.ArgMin: "min_by", exp.ArgMax: "max_by", exp.Corr: "corr",
+    exp.CovarSamp: "covar_samp", exp.CovarPop: "covar_pop", exp.Skewness: "skewness", exp.Kurtosis: "kurtosis",
+    exp.RegrCount: "regr_count", exp.RegrSlope: "regr_slope", exp.RegrIntercept: "regr_intercept",
+    exp.RegrR2: "regr_r2", exp.RegrAvgx: "regr_avgx", exp.RegrAvgy: "regr_avgy", exp.RegrSxx: "regr_sxx",
+    exp.RegrSyy: "regr_syy", exp.RegrSxy: "regr_sxy", exp.GroupConcat: "listagg",
+    exp.ApproxDistinct: "approx_count_distinct", exp.ApproxQuantile: "approx_percentile",
+}  # fmt: skip
+_NAMES = {
+    "average": "avg", "mean": "avg", "std": "stddev_samp", "percentile": "percentile", "every": "bool_and",
+    "some": "bool_or", "try_sum": "sum", "try_avg": "avg",
+}  # fmt: skip
+_PARTS = {"this", "expressions", "expression", "quantile", "separator", "accuracy", "big_int", "deterministic"}
+
+
+@dataclass(frozen=True)
+class AggregateSyntax:
+    """A call of an aggregate: its arguments, whether they are DISTINCT, and what its values are ordered by."""
+
+    name: str
+    parts: list[exp.Expr]
+    distinct: bool = False
+    order: tuple[exp.Ordered, ...] = ()
+
+
+def aggregate_name(node: exp.Expr) -> str | None:
+    """The name of the built-in aggregate that a node calls; ``None`` when it calls none.
+
+    Example:
+        >>> import sqlglot
+        >>> aggregate_name(sqlglot.parse_one("every(a)")), aggregate_name(sqlglot.parse_one("abs(a)"))
+        ('bool_and', None)
+    """
+    if isinstance(node, (exp.WithinGroup, exp.IgnoreNulls)):
+        return aggregate_name(node.this)
+    if isinstance(node, exp.Anonymous):
+        return _NAMES.get(node.name.lower())
+    return _NODES.get(type(node))
+
+
+def read_aggregate(name: str, node: exp.Expr, source: SourceText) -> AggregateSyntax:
+    """The parts of an aggregate's call; ``name`` is that of ``node``, also of one of the analyst's.
+
+    Raises:
+        UnsupportedError: the call has a part that is not evaluated.
+    """
+    match node:
+        case exp.IgnoreNulls():  # what every aggregate does
+            return read_aggregate(name, node.this, source)
+        case exp.WithinGroup():
+            return _within_group(name, node, source)
+        case exp.Anonymous():
+            source.refuse_others(node, {"this", "expressions"}, node.name.upper())
+            parts = list(node.expressions)
+        case _:
+            source.refuse_others(node, _PARTS, name.upper())
+            keys = ("this", "expression", "expressions", "quantile", "separator", "accuracy")
+            found = [node.args.get(key) for key in keys]
+            parts = [p for one in found for p in (one if isinstance(one, list) else [one]) if p is not None]
+    if len(parts) == 1 and isinstance(parts[0], exp.Star):
+        source.refuse_others(parts[0], set(), "COUNT(*)")
+        return AggregateSyntax(name, [])
+    order: tuple[exp.Ordered, ...] = ()
+    if parts and isinstance(parts[0], exp.Order):
+        order = tuple(parts[0].expressions)
+        parts[0] = parts[0].this
+    if parts and isinstance(parts[0], exp.Distinct):
+        source.refuse_others(parts[0], {"expressions"}, "DISTINCT")
+        return AggregateSyntax(name, [*parts[0].expressions, *parts[1:]], True, order)
+    return AggregateSyntax(name, parts, False, order)
+
+
+def _within_group(name: str, node: exp.WithinGroup, source: SourceText) -> AggregateSyntax:
+    """PERCENTILE_CONT(p), PERCENTILE_DISC(p) and MODE() WITHIN GROUP (ORDER BY x)."""
+    order = tuple(node.expression.expressions)
+    if name not in ("percentile", "percentile_disc", "mode"):
+        source.refuse(f"{name.upper()} WITHIN GROUP", node, "write the order behind the arguments: (x ORDER BY y)")
+    if len(order) != 1:
+        source.refuse("WITHIN GROUP by several expressions", node)
+    called = node.this
+    if name == "mode":
+        return AggregateSyntax(name, [order[0].this])
+    if name == "percentile_disc":
+        return AggregateSyntax(name, [order[0].this, called.this], False, order)
+    # Descending, the share is counted from the other end.
+    descending = order[0].args.get("desc") and isinstance(called.this, exp.Literal) and not called.this.is_string
+    share = exp.Literal.number(str(1 - Decimal(called.this.name))) if descending else called.this
+    return AggregateSyntax(name, [order[0].this, share])
