@@ -445,11 +445,12 @@ STATISTICS = {
     "conditions": Case(
         "SELECT g, COUNT_IF(k > 3) AS n, BOOL_AND(k > 1) AS a, EVERY(k > 0 OR flag) AS e, BOOL_OR(flag) AS o,"
         " SOME(k > 8) FILTER (WHERE flag) AS f FROM t GROUP BY g",
-        "SELECT g, COUNT_IF(k > 3), BOOL_AND(k > 1), BOOL_AND(k > 0 OR flag), BOOL_OR(flag),"
+        "SELECT g, COUNT(*) FILTER (WHERE k > 3), BOOL_AND(k > 1), BOOL_AND(k > 0 OR flag), BOOL_OR(flag),"
         " BOOL_OR(k > 8) FILTER (WHERE flag) FROM t GROUP BY g",
     ),
     "conditions_retracted": Case(
-        f"SELECT g, COUNT_IF(flag) AS n, BOOL_AND(flag) AS a, BOOL_OR(flag) AS o FROM {_KEPT} GROUP BY g"
+        f"SELECT g, COUNT_IF(flag) AS n, BOOL_AND(flag) AS a, BOOL_OR(flag) AS o FROM {_KEPT} GROUP BY g",
+        f"SELECT g, COUNT(*) FILTER (WHERE flag), BOOL_AND(flag), BOOL_OR(flag) FROM {_KEPT} GROUP BY g",
     ),
     "bits": Case("SELECT flag, BIT_AND(k) AS a, BIT_OR(big) AS o, BIT_XOR(k) AS x FROM t GROUP BY flag"),
     "bits_retracted": Case(f"SELECT BIT_AND(k) AS a, BIT_OR(DISTINCT k) AS o, BIT_XOR(k) AS x FROM {_KEPT}"),
@@ -468,13 +469,15 @@ STATISTICS = {
     "pairs": Case(
         "SELECT g, CORR(k, id) AS a, COVAR_POP(k, id) AS b, COVAR_SAMP(k, id) AS c, REGR_SLOPE(k, id) AS d,"
         " REGR_INTERCEPT(k, id) AS e, REGR_COUNT(k, x) AS f, REGR_AVGX(k, id) AS h, REGR_SXX(k, id) AS i,"
-        " REGR_SXY(k, id) AS j FROM t GROUP BY g"
+        " REGR_SXY(k, id) AS j FROM t WHERE k BETWEEN -9 AND 9 GROUP BY g"
     ),
-    "pairs_retracted": Case(f"SELECT flag, CORR(k, amount) AS a, REGR_R2(k, amount) AS r FROM {_KEPT} GROUP BY flag"),
+    "pairs_retracted": Case(
+        f"SELECT flag, CORR(k, amount) AS a, REGR_R2(k, amount) AS r FROM {_KEPT} WHERE k < 9 AND k > -9 GROUP BY flag"
+    ),
     "moments": Case(
-        "SELECT SKEWNESS(k) AS s, KURTOSIS(k) AS c FROM t",
+        "SELECT SKEWNESS(k) AS s, KURTOSIS(k) AS c FROM t WHERE k BETWEEN -9 AND 9",
         "SELECT (AVG(k*k*k) - 3*AVG(k)*AVG(k*k) + 2*POWER(AVG(k), 3)) / POWER(AVG(k*k) - AVG(k)*AVG(k), 1.5),"
-        " KURTOSIS_POP(k) FROM t",
+        " KURTOSIS_POP(k) FROM t WHERE k BETWEEN -9 AND 9",
     ),
     "ranks": Case(
         "SELECT g, PERCENTILE_DISC(0.3) WITHIN GROUP (ORDER BY amount) AS a, MODE() WITHIN GROUP (ORDER BY flag) AS m,"

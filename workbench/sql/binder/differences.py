@@ -86,6 +86,7 @@ _DIFFERENT: dict[type[exp.Expr], _Difference] = {
         (exp.Greatest, exp.Least),
         _Difference("GREATEST or LEAST", f"{_NULLS}: write CASE WHEN a > b THEN a ELSE b END"),
     ),
+    exp.CountIf: _Difference("COUNT_IF", "over NULLs alone it is NULL: write COUNT(*) FILTER (WHERE …)", only="duckdb"),
     exp.Concat: _Difference("CONCAT", f"{_NULLS}: write ||"),
     exp.DPipe: _Difference("|| of such values", "databases write numbers and times differently", _has_same_text),
     exp.Substring: _TEXT,

@@ -54,9 +54,7 @@ _HINTS: dict[type[exp.Expr], str] = {
     exp.Collate: "texts compare by their bytes; compare UPPER(x)",
     **dict.fromkeys((exp.First, exp.FirstValue), "MIN_BY(x, t) takes the value with the smallest t"),
     **dict.fromkeys((exp.Last, exp.LastValue), "MAX_BY(x, t) takes the value with the largest t"),
-    **dict.fromkeys(
-        (exp.ArrayAgg, exp.ArrayUniqueAgg), "there are no arrays; LISTAGG(x, ',') makes a text of the values"
-    ),
+    **dict.fromkeys((exp.ArrayAgg, exp.ArrayUniqueAgg), "there are no arrays; LISTAGG(x, ',') makes a text"),
     exp.MonthsBetween: "subtract dates, or count with YEAR and MONTH",
     exp.RegexpReplace: "use REPLACE, or add a function of your own with add_function",
     exp.ConcatWs: "write || between the texts",

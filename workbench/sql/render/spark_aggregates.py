@@ -23,8 +23,8 @@ def _at_share(ascending: str) -> str:
 def _joined(ascending: str, collect: str, keys: int) -> str:
     """LISTAGG: the texts in the order of the keys, those of equal keys in their own."""
     fields = "".join(f"'y{i}', {{{i + 2}}}, " for i in range(keys))
-    rows = f"{collect}(if({{0}} IS NULL, NULL, named_struct({fields}'x', {{0}})))"
-    return f"if(count({{0}}) = 0, NULL, array_join(sort_array({rows}, {ascending}).x, {{1}}))"
+    rows = f"{collect}(if({{0}} IS NULL, NULL, named_struct({fields}'x', {{0}}))){{over}}"
+    return f"if(count({{0}}){{over}} = 0, NULL, array_join(sort_array({rows}, {ascending}).x, {{1}}))"
 
 
 _TEMPLATES = {
