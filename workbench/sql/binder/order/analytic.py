@@ -28,6 +28,7 @@ from workbench.sql.algebra.analytic import (
 from workbench.sql.algebra.coercion import coerce, is_null
 from workbench.sql.algebra.expressions import Column, Constant, Expression, column_name, columns, map_columns
 from workbench.sql.algebra.expressions import reading_order as order_of_texts
+from workbench.sql.algebra.holistic import HOLISTIC_CALLS
 from workbench.sql.algebra.ordering import without_repetition
 from workbench.sql.algebra.types import DOUBLE, INTEGER, DataType, Kind
 from workbench.sql.binder.aggregation import Aggregation, is_aggregate
@@ -269,7 +270,7 @@ class Analytics:
         for statistic in own.statistics:
             if statistic.distinct:
                 b.source.refuse("DISTINCT with OVER", node, "take DISTINCT in a subquery")
-            if statistic.function in HOLISTIC and frame is not None:
+            if statistic.function in (*HOLISTIC, *HOLISTIC_CALLS) and frame is not None:
                 b.source.refuse(f"{statistic.function.upper()} over a frame", node, "leave out ORDER BY in OVER")
             call = AnalyticCall(statistic.function, statistic.arguments, statistic.type, over, frame)
             calls[column_name(statistic)] = self._keep(call)
