@@ -81,3 +81,47 @@ def test_a_stream_whose_rows_are_replaced(spark: SparkSession, tmp_path: Path) -
         session.seek(1)
         session.run(1)
         assert answer(session, "again") == [(4,)]
+
+
+ZIPS = pd.DataFrame({"zip": ["a", "b"], "state": ["MA", "NY"]})
+PAID = pd.DataFrame({"id": range(6), "zip": ["a", "b", "c", "a", "b", "c"]})
+
+
+def test_a_table_that_is_updated(spark: SparkSession, tmp_path: Path) -> None:
+    by_state = "SELECT state, COUNT(*) AS n FROM Paid p JOIN Zips z ON p.zip = z.zip GROUP BY state"
+    with Session(spark, tmp_path / "s") as session:
+        session.add_stream("Paid", PAID, 2, 2)
+        session.add_table("Zips", ZIPS, key=["zip"])
+        session.add_table("Notes", [{"text": "one"}])
+        session.register_many({"by_state": by_state, "notes": "SELECT text FROM Notes"})
+        assert answer(session, "by_state") == [("MA", 1), ("NY", 1)]
+        session.run(1)
+        assert answer(session, "by_state") == [("MA", 2), ("NY", 1)]
+        report = session.update_table("zips", [{"zip": "b", "state": "MA"}, {"zip": "c", "state": "CA"}])
+        assert (report.batch, report.arrived) == (2, {"Zips": 3})
+        assert answer(session, "by_state") == [("CA", 1), ("MA", 3)]
+        session.update_table("Zips", delete=[{"zip": "a"}])
+        assert answer(session, "by_state") == [("CA", 1), ("MA", 1)]
+        session.update_table("Notes", [{"text": "two"}])
+        assert answer(session, "notes") == [("one",), ("two",)]
+        with pytest.raises(StreamError, match="table Notes has no key"):
+            session.update_table("Notes", delete=[{"text": "two"}])
+        with pytest.raises(StreamError, match="Paid is a stream"):
+            session.update_table("Paid", PAID)
+        with pytest.raises(StreamError, match="row 1: it takes back a row that is not there"):
+            session.update_table("Zips", [{"zip": "d", "state": "DE"}], delete=[{"zip": "a"}])
+        assert session.batch == 4
+        session.save(tmp_path / "copy")
+        session.seek(2)
+        assert answer(session, "by_state") == [("CA", 1), ("MA", 3)]
+        session.run(1)  # what had waited of the tables arrives again, with the next rows of the stream
+        assert answer(session, "by_state") == [("CA", 1), ("MA", 2)]
+        assert answer(session, "notes") == [("one",), ("two",)]
+        session.update_table("Zips", [{"zip": "a", "state": "ME"}])
+    for folder, expected in (("s", [("CA", 1), ("MA", 2), ("ME", 2)]), ("copy", [("CA", 1), ("MA", 1)])):
+        with Session.open(tmp_path / folder, spark) as session:
+            assert session.read_only is None
+            assert answer(session, "by_state") == expected
+            session.run(5)
+            session.update_table("Zips", [{"zip": "c", "state": "WA"}])
+            assert ("WA", 2) in answer(session, "by_state")

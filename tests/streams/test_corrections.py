@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from workbench.errors import StreamError
-from workbench.streams.corrections import EVENT, WEIGHT, Changes, corrections_of
+from workbench.streams.corrections.declared import EVENT, WEIGHT, Changes, corrections_of
 from workbench.streams.ingest import ingest
 from workbench.streams.log import StreamLog, open_log
 from workbench.streams.stream import replayed

@@ -22,7 +22,7 @@ from workbench.catalog.catalog import Catalog
 from workbench.engine.reports import BatchReport
 from workbench.engine.schedule import Progress
 from workbench.engine.spark.user_functions.process import Limits
-from workbench.errors import QueryError
+from workbench.errors import QueryError, StreamError
 from workbench.errors.public_api import check_argument, public_api, translate_callback_errors
 from workbench.explain.describe import NetworkView
 from workbench.explain.explanation import ExplanationView
@@ -44,7 +44,8 @@ from workbench.sql.binder.pipeline import bind
 from workbench.sql.logical import LogicalQuery
 from workbench.sql.schema import UserAggregate
 from workbench.sql.syntax.dialects import known_dialect
-from workbench.streams.corrections import corrections_of
+from workbench.streams.corrections.declared import corrections_of
+from workbench.streams.corrections.update import update
 from workbench.streams.ingest import ingest
 from workbench.streams.stream import Stream, replayed, static_table
 
@@ -268,12 +269,50 @@ class Session:
         return change.state.streams[name]
 
     @one_at_a_time
-    def add_table(self, name: str, source: object, columns: Mapping[str, str] | None = None) -> Stream:
-        """Add a static table: all of its rows are there from the start. Arguments and errors as ``add_stream``."""
+    def add_table(
+        self, name: str, source: object, columns: Mapping[str, str] | None = None, key: Sequence[str] | None = None
+    ) -> Stream:
+        """Add a table: all of its rows are there from the start, until ``update_table``.
+
+        Arguments and errors as ``add_stream``. With a key, a row replaces an earlier one of its key, and rows can be
+        replaced and deleted later; without one they can only be added.
+        """
+        corrections = corrections_of(None, key, None, table=True)
         with self._adding_log(name) as (change, folder):
-            table = static_table(ingest(name, source, folder, columns=columns))
+            log = ingest(name, source, folder, columns=columns, corrections=corrections, growing=True)
+            table = static_table(log)
             change.state = transitions.add_stream(self.parts.runtime, change.state, table)
         return change.state.streams[name]
+
+    @one_at_a_time
+    def update_table(self, name: str, rows: object = None, delete: object = None) -> BatchReport:
+        """Change rows of a table; the change is a batch, in which no stream brings a row.
+
+        Args:
+            name: of the table.
+            rows: to add; with a key, each replaces the row of its key. Any source that ``add_table`` takes.
+            delete: the keys of rows to delete, with the columns of the key. They go before ``rows`` come.
+
+        Raises:
+            StreamError: there is no such table, a row does not fit, or one to delete is not there; nothing has changed.
+            EngineError: the batch could not be evaluated. The change is in the log, and arrives with the next batch.
+
+        Example:
+            >>> session.update_table("zips", [{"zip": "02139", "state": "MA"}])  # doctest: +SKIP
+        """
+        stream = self._state.stream(name)
+        if not stream.table:
+            raise StreamError(f"{stream.name} is a stream", hint="rows come to it from its source")
+        self.parts.directory.check_writable()
+        log = stream.log.growing(durable=not self.temporary)
+        update(log, rows, delete)
+        with self.parts.store.changing() as change:
+            grown = replace(stream, log=log)
+            state = change.state.with_stream(grown)
+            change.state, report = transitions.run(self.parts.runtime, state, {stream.name: grown.waiting})
+            change.state = self.parts.failures.without_failed(change.state)
+        self.parts.failures.disable()
+        return report
 
     @one_at_a_time
     def drop_stream(self, name: str) -> None:
@@ -282,10 +321,12 @@ class Session:
         Raises:
             StreamError: there is no such stream, or a query or view reads it.
         """
-        folder = self._state.stream(name).log.folder
+        stream = self._state.stream(name)
         with self.parts.store.changing() as change:
             change.state = transitions.drop_stream(self.parts.runtime, change.state, name)
-        rmtree(folder, ignore_errors=True)
+        if stream.log.tail is not None:
+            stream.log.tail.close()
+        rmtree(stream.log.folder, ignore_errors=True)
 
     @one_at_a_time
     def set_batch(self, stream: str, rows: int) -> Stream:

@@ -153,9 +153,17 @@ def disable(runtime: Runtime, state: State, reasons: Mapping[str, str]) -> State
 def run(
     runtime: Runtime, state: State, sizes: Mapping[str, int] | None = None, profile: bool = False
 ) -> tuple[State, BatchReport]:
-    """Let the next rows of every stream arrive: ``sizes`` by stream, or each stream's own number."""
-    streams = {name: stream for name, stream in state.streams.items() if not stream.table}
-    steps = {name: s.next(None if sizes is None else sizes.get(name, 0)) for name, s in streams.items()}
+    """Let the next rows of every stream arrive: ``sizes`` by stream, or each stream's own number.
+
+    What waits of a table, whose update was logged, arrives with the next batch whatever that is.
+    """
+
+    def rows_of(stream: Stream) -> int | None:
+        own = stream.waiting if stream.table else None
+        return own if sizes is None else sizes.get(stream.name, 0)
+
+    streams = {name: stream for name, stream in state.streams.items() if not stream.table or rows_of(stream)}
+    steps = {name: stream.next(rows_of(stream)) for name, stream in streams.items()}
     arriving = {name: table for name, (_, table) in steps.items()}
     report = runtime.engine.run_batch(state.network, state.batch + 1, arriving, profile)
     late = {name: after.late_rows - streams[name].late_rows for name, (after, _) in steps.items()}

@@ -21,14 +21,15 @@ from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType, Kind, parse_type
 from workbench.streams.arrow_types import to_data_type
 from workbench.streams.convert import Mask, convert
-from workbench.streams.corrections import Changes, Corrections
-from workbench.streams.current_rows import CurrentRows
-from workbench.streams.debezium import unfold_envelopes
+from workbench.streams.corrections.current_rows import CurrentRows
+from workbench.streams.corrections.debezium import unfold_envelopes
+from workbench.streams.corrections.declared import Changes, Corrections
 from workbench.streams.lateness import Lateness, LateRows, lateness_of
 from workbench.streams.log import StreamLog, log_schema, open_log
 from workbench.streams.log_writer import LogWriter
 from workbench.streams.readers import open_source
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
+from workbench.streams.tail import TAIL
 
 _TIME_KINDS = (Kind.DATE, Kind.TIMESTAMP, Kind.INTEGER)
 
@@ -42,6 +43,7 @@ def ingest(
     time: str | None = None,
     lateness: object = None,
     corrections: Corrections | None = None,
+    growing: bool = False,
 ) -> StreamLog:
     """Copies a stream's or table's rows into ``folder`` as Parquet, in row order, with types queries can use.
 
@@ -63,6 +65,7 @@ def ingest(
             later is in the log, and is quarantined when it arrives. ``None``: there is no limit.
         corrections: how the source says that rows are changed or taken back. A row that takes back what is not there,
             or whose key is NULL, is quarantined.
+        growing: whether there will be more changes, for which the current rows must stay.
 
     Raises:
         StreamError: the source cannot be read, a column cannot be used, or ``columns``, ``time`` or ``lateness`` do not
@@ -92,7 +95,7 @@ def ingest(
             if corrections is None:
                 _copy(name, opened, types, partial, allowed)
             elif allowed is None:
-                _copy_corrected(name, opened, types, partial, corrections)
+                _copy_corrected(name, opened, types, partial, corrections, growing)
             else:
                 hint = "leave lateness out: a late change would have to be made, and its row left out"
                 raise StreamError("lateness does not go with corrections", hint=hint)
@@ -190,12 +193,16 @@ def _copy(
 
 
 def _copy_corrected(
-    name: str, source: OpenedSource, types: Mapping[str, DataType], folder: Path, corrections: Corrections
+    name: str,
+    source: OpenedSource,
+    types: Mapping[str, DataType],
+    folder: Path,
+    corrections: Corrections,
+    growing: bool,
 ) -> None:
     """Copies changes: what they do to the current rows."""
     from_source, columns = log_schema(types.items()), corrections.without_control(types).items()
-    # The current rows are needed while the changes are read, and not after that.
-    file = folder / "current.sqlite"
+    file = folder / (TAIL if growing else "current.sqlite")
     with closing(sqlite3.connect(file, isolation_level=None)) as database:
         database.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN")
         current = CurrentRows(database, log_schema(columns), corrections)
@@ -205,7 +212,9 @@ def _copy_corrected(
                 applied = current.apply(rows, lines.tolist())
                 log.append(applied.rows, [*quarantined, *rejected_rows(rows, lines, applied.rejected)], ())
             log.finish()
-    file.unlink()
+        database.execute("COMMIT")
+    if not growing:
+        file.unlink()
 
 
 def rejected_rows(

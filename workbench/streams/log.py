@@ -2,9 +2,9 @@
 
 The rows of a stream with corrections have their weights (``corrections``).
 
-A log is written once and never changes. Its manifest is written last and the folder renamed into place after that, so
-a folder with a manifest is complete. The manifest has the checksums of the other files, and the session's catalog has
-that of the manifest.
+What is copied when a stream is added is written once and never changes. Its manifest is written last and the folder
+renamed into place after that, so a folder with a manifest is complete. The manifest has the checksums of the other
+files, and the session's catalog has that of the manifest. What comes later is in the log's tail (``tail``).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -28,9 +28,10 @@ from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType, Kind, parse_type
 from workbench.streams.arrow_types import to_arrow, to_data_type
 from workbench.streams.convert import beyond_years
-from workbench.streams.corrections import EVENT, MARKS, Changes, Corrections
+from workbench.streams.corrections.declared import EVENT, MARKS, Changes, Corrections
 from workbench.streams.lateness import Lateness
 from workbench.streams.source import QuarantinedRow
+from workbench.streams.tail import TAIL, Tail
 
 ROW_GROUP_ROWS = 65_536
 QUARANTINED_READ = 1_000
@@ -57,26 +58,50 @@ class StreamLog:
     """The rows of one stream or table, in arrival order.
 
     Attributes:
-        quarantined: the first 1,000 quarantined rows; the file ``set_aside.jsonl`` in the folder has all of them.
-        misfits: how many rows of the source do not fit the columns.
+        copied: rows that were copied when the stream was added.
+        quarantined_first: the first 1,000 rows that were quarantined then; the file ``set_aside.jsonl`` has all.
+        misfits_copied: how many rows of the source did not fit the columns then.
         corrections: how rows are taken back; ``None``: the stream is append-only.
         late: positions of the rows that come later than ``lateness`` allows, ascending.
         checksum: of the manifest.
         checksums: of the other files, by their names; a log of an early version has none.
+        tail: the rows that came later; ``None``: there never were any.
     """
 
     name: str
     folder: Path
     schema: pa.Schema
-    rows: int
+    copied: int
     files: tuple[LogFile, ...]
-    quarantined: tuple[QuarantinedRow, ...]
-    misfits: int
+    quarantined_first: tuple[QuarantinedRow, ...]
+    misfits_copied: int
     lateness: Lateness | None = None
     late: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64), compare=False, repr=False)
     checksum: int | None = None
     checksums: Mapping[str, int] = field(default_factory=dict)
     corrections: Corrections | None = None
+    tail: Tail | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def rows(self) -> int:
+        """All rows there are."""
+        return self.copied + (self.tail.rows if self.tail is not None else 0)
+
+    @property
+    def misfits(self) -> int:
+        """How many rows of the source do not fit the columns, or cannot be taken back."""
+        return self.misfits_copied + (self.tail.misfits if self.tail is not None else 0)
+
+    @property
+    def quarantined(self) -> tuple[QuarantinedRow, ...]:
+        """The first 1,000 quarantined rows."""
+        left = QUARANTINED_READ - len(self.quarantined_first)
+        later = self.tail.quarantined(left) if self.tail is not None and left else ()
+        return (*self.quarantined_first, *later)
+
+    def growing(self, durable: bool) -> StreamLog:
+        """The log with a tail."""
+        return self if self.tail is not None else replace(self, tail=Tail(self.folder / TAIL, self.copied, durable))
 
     @property
     def columns(self) -> tuple[tuple[str, DataType], ...]:
@@ -107,10 +132,11 @@ class StreamLog:
             return self.schema.empty_table()
         first = bisect_right(self.files, start, key=lambda file: file.start) - 1
         pieces = []
-        for file in self.files[first:]:
-            if file.start >= stop:
-                break
-            pieces.append(self._read_file(file, max(0, start - file.start), min(file.rows, stop - file.start)))
+        for file in self.files[max(0, first) :]:
+            if file.start < stop and start < file.start + file.rows:
+                pieces.append(self._read_file(file, max(0, start - file.start), min(file.rows, stop - file.start)))
+        if self.tail is not None and stop > self.copied:
+            pieces += self.tail.read(max(start, self.copied), stop)
         return pa.concat_tables(pieces)
 
     def on_time(self, start: int, stop: int) -> pa.Table:
@@ -204,13 +230,14 @@ def _log(folder: Path, manifest: Mapping[str, Any], checksum: int) -> StreamLog:
         schema=log_schema(
             ((name, parse_type(type_)) for name, type_ in manifest["columns"]), "corrections" in manifest
         ),
-        rows=sum(file.rows for file in files),
+        copied=(copied := sum(file.rows for file in files)),
         files=files,
-        quarantined=_first_quarantined(folder),
-        misfits=manifest["set_aside_total"],
+        quarantined_first=_first_quarantined(folder),
+        misfits_copied=manifest["set_aside_total"],
         lateness=_lateness(*manifest["lateness"]) if late else None,
         checksum=checksum,
         checksums=manifest.get("checksums", {}),
+        tail=Tail(folder / TAIL, copied) if (folder / TAIL).exists() else None,
         corrections=_corrections(**manifest["corrections"]) if "corrections" in manifest else None,
         **late,
     )

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from workbench.files.writing import NewFile, write_file
 from workbench.streams.arrow_types import to_data_type
-from workbench.streams.corrections import MARKS, Corrections
+from workbench.streams.corrections.declared import MARKS, Corrections
 from workbench.streams.lateness import Lateness
 from workbench.streams.log import LATE, MANIFEST, QUARANTINE, ROW_GROUP_ROWS, VERSION
 from workbench.streams.source import QuarantinedRow

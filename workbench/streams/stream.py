@@ -11,7 +11,7 @@ from workbench.errors import StreamError
 from workbench.optimizer.statistics import SAMPLE_ROWS, StreamStatistics, collect
 from workbench.sql.algebra.column_names import display_name
 from workbench.sql.algebra.types import DataType
-from workbench.streams.corrections import Corrections
+from workbench.streams.corrections.declared import Corrections
 from workbench.streams.lateness import Lateness
 from workbench.streams.log import ROW_GROUP_ROWS, StreamLog
 from workbench.streams.source import QuarantinedRow
@@ -72,6 +72,11 @@ class Stream:
     def append_only(self) -> bool:
         """Whether no row is ever taken back."""
         return self.corrections is None
+
+    @property
+    def waiting(self) -> int:
+        """Rows that are in the log and have not arrived."""
+        return self.log.rows - self.position
 
     @property
     def finished(self) -> bool:
@@ -176,7 +181,7 @@ def replayed(log: StreamLog, history: int | None = None, batch: int | None = Non
 
 
 def static_table(log: StreamLog) -> Stream:
-    """A table: all rows are history, and no more arrive."""
+    """A table: all rows are history; more arrive when it is updated."""
     return replace(replayed(log, history=log.rows), table=True)
 
 

@@ -10,12 +10,12 @@ import pyarrow as pa
 
 from workbench.engine.storage.lineage import word_column
 from workbench.sql.algebra.types import DataType
-from workbench.streams import corrections
 from workbench.streams.arrow_types import to_arrow
+from workbench.streams.corrections import declared
 
 BATCH = "_batch"
 """Column: the batch that brought the change."""
-WEIGHT = corrections.WEIGHT
+WEIGHT = declared.WEIGHT
 """Column: the change's weight in the Z-set."""
 
 MEMBER = "_member"

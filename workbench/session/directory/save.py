@@ -12,6 +12,7 @@ from workbench.files.writing import copy_file, ensure_file, make_folder
 from workbench.session.directory.directory import CATALOG, READERS, SessionDirectory
 from workbench.session.directory.identity import IDENTITY, new_identity
 from workbench.session.state import State
+from workbench.streams.tail import TAIL, Tail
 
 
 def save(directory: SessionDirectory, catalog: Catalog, state: State, path: str | Path) -> Path:
@@ -29,6 +30,8 @@ def save(directory: SessionDirectory, catalog: Catalog, state: State, path: str 
         logs = [stream.log.folder for stream in state.streams.values()]
         files = [*state.engine.files, *(str(file) for folder in logs for file in folder.iterdir())]
         for file in files:
+            if Path(file).name.startswith(f"{TAIL}-"):  # what SQLite has beside it
+                continue
             copies.append(_copied(file, directory.path, into.path))
         ensure_file(into.path / READERS)
         force_to_disk(copies)
@@ -62,6 +65,11 @@ def _copied(file: str, directory: Path, into: Path) -> str:
     copy = into / Path(file).relative_to(directory)
     make_folder(copy.parent)
     copy.unlink(missing_ok=True)
+    if copy.name == TAIL:  # it goes on to change
+        tail = Tail(Path(file), 0)
+        tail.copy_to(copy)
+        tail.close()
+        return str(copy)
     try:
         os.link(file, copy)
     except OSError:  # another disk, or one without second names

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from workbench.sql.algebra.column_names import display_name
-from workbench.streams.corrections import EVENT, WEIGHT, Corrections
+from workbench.streams.corrections.declared import EVENT, WEIGHT, Corrections
 
 CREATE = "CREATE TABLE IF NOT EXISTS current (key TEXT PRIMARY KEY, row TEXT, copies INTEGER NOT NULL) WITHOUT ROWID"
 _JSON = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)

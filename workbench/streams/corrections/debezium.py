@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from workbench.errors import StreamError
 from workbench.sql.algebra.column_names import stored_name
-from workbench.streams.corrections import Corrections
+from workbench.streams.corrections.declared import Corrections
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 
 CHANGE = "_debezium_change"

@@ -1,0 +1,100 @@
+"""The tail of a log: rows, offsets and current rows enter it in one step, and updates of tables go through it."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from workbench.errors import StreamError
+from workbench.streams.corrections.declared import EVENT, WEIGHT, corrections_of
+from workbench.streams.corrections.update import update
+from workbench.streams.ingest import ingest
+from workbench.streams.log import StreamLog, open_log
+from workbench.streams.source import QuarantinedRow
+from workbench.streams.tail import TAIL
+
+ZIPS = pa.table({"zip": ["1", "2", "3"], "n": [1, 2, 3]})
+
+
+def table(folder: Path, key: list[str] | None) -> StreamLog:
+    corrections = corrections_of(None, key, None, table=True)
+    return ingest("zips", ZIPS, folder / "zips", corrections=corrections, growing=True).growing(durable=True)
+
+
+def rows(log: StreamLog, start: int = 3) -> list[tuple[object, ...]]:
+    marks = [name for name in (EVENT,) if name in log.schema.names]
+    return [(r.pop(WEIGHT, 1), *r.values()) for r in log.read(start, log.rows).drop_columns(marks).to_pylist()]
+
+
+def test_rows_before_and_after(tmp_path: Path) -> None:
+    log = table(tmp_path, None)
+    assert log.rows == 3
+    update(log, [{"zip": "4", "n": 4}, {"zip": "5", "n": None}], None)
+    update(log, pa.table({"N": [6], "ZIP": ["6"]}), None)
+    expected = [*ZIPS.to_pylist(), {"zip": "4", "n": 4}, {"zip": "5", "n": None}, {"zip": "6", "n": 6}]
+    for either in (log, open_log(log.folder)):
+        assert either.rows == 6
+        for start in range(7):
+            for stop in range(start, 8):
+                assert either.read(start, stop).to_pylist() == expected[start:stop]
+
+
+def test_rows_are_replaced_and_deleted_by_key(tmp_path: Path) -> None:
+    log = table(tmp_path, ["zip"])
+    update(log, [{"zip": "1", "n": 9}, {"zip": "4", "n": 4}], [{"zip": "2"}])
+    assert rows(log) == [(-1, "2", 2), (-1, "1", 1), (1, "1", 9), (1, "4", 4)]
+    again = open_log(log.folder)
+    update(again, None, [{"zip": "1"}])
+    assert rows(again, 7) == [(-1, "1", 9)]
+    assert rows(log, 7) == [(-1, "1", 9)]
+
+
+@pytest.mark.parametrize(
+    ("changed", "delete", "message"),
+    [
+        ([{"zip": "7", "n": 7}, {"zip": None, "n": 1}], None, "row 2: a column of the key is NULL: zip"),
+        ([{"zip": "7", "n": 7}], [{"zip": "9"}], "row 1: it takes back a row that is not there"),
+        ([{"zip": "7", "n": "many"}], None, "row 1: n: 'many' is no integer"),
+        ([{"zip": "7"}], None, "have no column n"),
+        ([{"zip": "7", "n": 1, "m": 2}], None, "an unknown column m"),
+    ],
+)
+def test_an_update_that_fails_changes_nothing(tmp_path: Path, changed: object, delete: object, message: str) -> None:
+    log = table(tmp_path, ["zip"])
+    with pytest.raises(StreamError, match=message):
+        update(log, changed, delete)
+    assert log.rows == 3
+    update(log, [{"zip": "7", "n": 7}], None)
+    assert rows(log) == [(1, "7", 7)]
+
+
+def test_without_a_key_nothing_can_be_deleted(tmp_path: Path) -> None:
+    with pytest.raises(StreamError, match="table zips has no key"):
+        update(table(tmp_path, None), None, [{"zip": "1"}])
+
+
+def test_offsets_and_rows_are_one_step(tmp_path: Path) -> None:
+    log = table(tmp_path, None)
+    assert log.tail is not None
+    with log.tail.transaction():
+        log.tail.append(ZIPS.cast(log.schema), [QuarantinedRow(7, "x", "why")], {"p0": "8"})
+    with pytest.raises(ZeroDivisionError), log.tail.transaction():
+        log.tail.append(ZIPS.cast(log.schema), [QuarantinedRow(9, "y", "why")], {"p0": "10"})
+        raise ZeroDivisionError
+    again = open_log(log.folder)
+    assert again.tail is not None
+    assert (again.rows, again.tail.offsets, again.misfits) == (6, {"p0": "8"}, 1)
+    assert again.quarantined == (QuarantinedRow(7, "x", "why"),)
+
+
+def test_damage_is_seen_when_rows_are_read(tmp_path: Path) -> None:
+    log = table(tmp_path, None)
+    update(log, ZIPS, None)
+    with sqlite3.connect(log.folder / TAIL) as database:
+        database.execute("UPDATE parts SET content = zeroblob(length(content))")
+    with pytest.raises(StreamError, match="is damaged: its rows from 3 on"):
+        log.read(0, 6)
+    assert log.read(0, 3).num_rows == 3

@@ -1,0 +1,90 @@
+"""Rows that an analyst adds to a table, puts in the place of others, or deletes: into the tail of the table's log."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pyarrow as pa
+
+from workbench.errors import StreamError
+from workbench.files.mapped import temporary_folder
+from workbench.sql.algebra.column_names import display_name, stored_name
+from workbench.streams.corrections.current_rows import Applied, CurrentRows
+from workbench.streams.ingest import column_types, fit
+from workbench.streams.log import StreamLog, log_schema
+from workbench.streams.readers import open_source
+from workbench.streams.source import Chunk
+
+
+def update(log: StreamLog, rows: object, delete: object) -> None:
+    """Log changes of a table, as a whole or not at all.
+
+    Args:
+        log: of the table, with a tail.
+        rows: to add, or to put in the place of those of their keys; any source, or ``None``.
+        delete: the keys of rows to delete, any source with the columns of the key; or ``None``.
+
+    Raises:
+        StreamError: a row does not fit, a key is NULL, or a row that is to be deleted is not there.
+    """
+    corrections, tail = log.corrections, log.tail
+    assert tail is not None
+    if delete is not None and corrections is None:
+        hint = f"add it with a key: add_table({log.name!r}, …, key=[…])"
+        raise StreamError(f"table {log.name} has no key, which says what to delete", hint=hint)
+    with tail.transaction() as database:
+        if delete is not None and corrections is not None:
+            for keys, lines in _fitting(log, delete, corrections.key):
+                tail.append(_applied(log, database, keys, [-1] * keys.num_rows, lines))
+        for values, lines in _fitting(log, rows, None) if rows is not None else ():
+            changed = values if corrections is None else _applied(log, database, values, [1] * values.num_rows, lines)
+            tail.append(changed)
+
+
+def _applied(
+    log: StreamLog, database: sqlite3.Connection, rows: pa.Table, changes: list[int], lines: list[int]
+) -> pa.Table:
+    assert log.corrections is not None
+    current = CurrentRows(database, log_schema(log.columns), log.corrections)
+    applied: Applied = current.change(rows, changes, lines)
+    if applied.rejected:
+        place, reason = applied.rejected[0]
+        raise StreamError(f"table {log.name}, row {lines[place]}: {reason}", hint="nothing was changed")
+    return applied.rows
+
+
+def _fitting(log: StreamLog, source: object, only: Collection[str] | None) -> Iterator[tuple[pa.Table, list[int]]]:
+    """The rows of a source with the columns of a table, and their numbers; of all but ``only`` some are NULL."""
+    expected = {name: type_ for name, type_ in log.columns if only is None or name in only}
+    with temporary_folder("update-", None) as folder, ExitStack() as stack:
+        opened = open_source(source, Path(folder) / "spark", stack)
+        found = {stored_name(name): name for name in opened.schema.names}
+        missing, unknown = expected.keys() - found.keys(), found.keys() - dict(log.columns).keys()
+        if missing or unknown:
+            raise StreamError(
+                _differs(log, missing, unknown), hint=f"it has {_listed(name for name, _ in log.columns)}"
+            )
+        column_types(opened, {found[name]: str(type_) for name, type_ in expected.items()})
+        for chunk in opened.chunks:
+            chosen = Chunk(chunk.rows.select([found[name] for name in expected]), chunk.lines, chunk.quarantined)
+            rows, lines, quarantined = fit(chosen, expected, log_schema(expected.items()))
+            if quarantined:
+                reason = f"row {quarantined[0].line}: {quarantined[0].reason}"
+                raise StreamError(f"table {log.name}, {reason}", hint="nothing was changed")
+            whole = log_schema(log.columns)
+            nothing = [rows.column(f.name) if f.name in expected else pa.nulls(rows.num_rows, f.type) for f in whole]
+            yield pa.Table.from_arrays(nothing, schema=whole), lines.tolist()
+
+
+def _differs(log: StreamLog, missing: Iterable[str], unknown: Iterable[str]) -> str:
+    parts = [f"no column {_listed(missing)}"] * bool(missing) + [f"an unknown column {_listed(unknown)}"] * bool(
+        unknown
+    )
+    return f"rows for table {log.name} have {' and '.join(parts)}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(map(display_name, sorted(names)))

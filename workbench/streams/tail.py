@@ -1,0 +1,152 @@
+"""The part of a log that grows: rows that came after the stream was added, in an SQLite file beside those copied then.
+
+One transaction takes in rows, what they change of the current rows, where in the source they came from, and what of
+them was quarantined. So whenever the process ends, the offsets are those of exactly the rows that are there.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from zlib import crc32
+
+import pyarrow as pa
+
+from workbench.errors import StreamError
+from workbench.streams.corrections.current_rows import CREATE
+from workbench.streams.source import QuarantinedRow
+
+TAIL = "tail.sqlite"
+PART_ROWS = 65_536
+"""At most so many rows are one part, which is read as a whole."""
+
+_RELATIONS = f"""
+CREATE TABLE IF NOT EXISTS parts (
+    start INTEGER PRIMARY KEY, rows INTEGER NOT NULL, checksum INTEGER NOT NULL, content BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS offsets (place TEXT PRIMARY KEY, next TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS quarantined (line INTEGER NOT NULL, text TEXT NOT NULL, reason TEXT NOT NULL);
+{CREATE};
+"""
+_TEXT_LENGTH = 200
+
+
+class Tail:
+    """The rows of one stream from a position on.
+
+    Args:
+        path: of the file; it is made where there is none.
+        start: the position of its first row.
+        durable: whether rows must survive a loss of power.
+    """
+
+    def __init__(self, path: Path, start: int, durable: bool = True) -> None:
+        self.path = path
+        self._start = start
+        self._lock = threading.RLock()
+        self._database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        self._database.execute("PRAGMA journal_mode = WAL")
+        self._database.execute(f"PRAGMA synchronous = {'FULL' if durable else 'OFF'}")
+        self._database.executescript(_RELATIONS)
+
+    @property
+    def rows(self) -> int:
+        """How many rows it has."""
+        last = self._first("SELECT start + rows FROM parts ORDER BY start DESC LIMIT 1")
+        return last - self._start if last is not None else 0
+
+    @property
+    def misfits(self) -> int:
+        """How many rows were quarantined."""
+        return int(self._first("SELECT count(*) FROM quarantined") or 0)
+
+    def quarantined(self, at_most: int) -> tuple[QuarantinedRow, ...]:
+        """The first of the quarantined rows."""
+        with self._lock:
+            found = self._database.execute("SELECT line, text, reason FROM quarantined LIMIT ?", [at_most]).fetchall()
+        return tuple(QuarantinedRow(*entry) for entry in found)
+
+    @property
+    def offsets(self) -> dict[str, str]:
+        """Where the source goes on, by its partitions."""
+        with self._lock:
+            return dict(self._database.execute("SELECT place, next FROM offsets").fetchall())
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """All that is written within is there as a whole, or not at all."""
+        with self._lock:
+            self._database.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._database
+                self._database.execute("COMMIT")
+            except BaseException:
+                self._database.execute("ROLLBACK")
+                raise
+
+    def append(
+        self, rows: pa.Table, quarantined: Iterable[QuarantinedRow] = (), offsets: Mapping[str, str] | None = None
+    ) -> None:
+        """Add rows of the log's schema; belongs inside a transaction.
+
+        Args:
+            rows: those that fit.
+            quarantined: those that do not.
+            offsets: where the source goes on after them, for the partitions that have gone on.
+        """
+        start = self._start + self.rows
+        for first in range(0, rows.num_rows, PART_ROWS):
+            part = rows.slice(first, PART_ROWS)
+            content = _content(part)
+            values = (start + first, part.num_rows, crc32(content), content)
+            self._database.execute("INSERT INTO parts VALUES (?, ?, ?, ?)", values)
+        entries = ((entry.line, entry.text[:_TEXT_LENGTH], entry.reason) for entry in quarantined)
+        self._database.executemany("INSERT INTO quarantined VALUES (?, ?, ?)", entries)
+        self._database.executemany("INSERT OR REPLACE INTO offsets VALUES (?, ?)", (offsets or {}).items())
+
+    def read(self, start: int, stop: int) -> Iterator[pa.Table]:
+        """The rows ``[start, stop)`` by their positions in the log, in order.
+
+        Raises:
+            StreamError: a part has other bytes than were written.
+        """
+        try:
+            with self._lock:
+                parts = self._database.execute(
+                    "SELECT start, checksum, content FROM parts WHERE start < ? AND start + rows > ? ORDER BY start",
+                    [stop, start],
+                ).fetchall()
+        except sqlite3.DatabaseError as error:
+            raise StreamError(f"{self.path} is damaged: {error}", hint="restore the file") from error
+        for first, checksum, content in parts:
+            if crc32(content) != checksum:
+                raise StreamError(f"{self.path} is damaged: its rows from {first} on", hint="restore the file")
+            with pa.ipc.open_stream(content) as reader:
+                rows = reader.read_all()
+            yield rows.slice(max(0, start - first), stop - max(start, first))
+
+    def copy_to(self, path: Path) -> None:
+        """A copy of the file as it is now."""
+        copy = sqlite3.connect(path)
+        with self._lock:
+            self._database.backup(copy)
+        copy.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._database.close()
+
+    def _first(self, query: str) -> int | None:
+        with self._lock:
+            found = self._database.execute(query).fetchone()
+        return None if found is None else found[0]
+
+
+def _content(rows: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
+        writer.write_table(rows)
+    return sink.getvalue().to_pybytes()
