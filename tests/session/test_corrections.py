@@ -93,7 +93,7 @@ def test_a_table_that_is_updated(spark: SparkSession, tmp_path: Path) -> None:
         session.add_stream("Paid", PAID, 2, 2)
         session.add_table("Zips", ZIPS, key=["zip"])
         session.add_table("Notes", [{"text": "one"}])
-        session.register_many({"by_state": by_state, "notes": "SELECT text FROM Notes"})
+        session.register_many({"by_state": by_state, "texts": "SELECT text FROM Notes"})
         assert answer(session, "by_state") == [("MA", 1), ("NY", 1)]
         session.run(1)
         assert answer(session, "by_state") == [("MA", 2), ("NY", 1)]
@@ -103,7 +103,7 @@ def test_a_table_that_is_updated(spark: SparkSession, tmp_path: Path) -> None:
         session.update_table("Zips", delete=[{"zip": "a"}])
         assert answer(session, "by_state") == [("CA", 1), ("MA", 1)]
         session.update_table("Notes", [{"text": "two"}])
-        assert answer(session, "notes") == [("one",), ("two",)]
+        assert answer(session, "texts") == [("one",), ("two",)]
         with pytest.raises(StreamError, match="table Notes has no key"):
             session.update_table("Notes", delete=[{"text": "two"}])
         with pytest.raises(StreamError, match="Paid is a stream"):
@@ -116,7 +116,7 @@ def test_a_table_that_is_updated(spark: SparkSession, tmp_path: Path) -> None:
         assert answer(session, "by_state") == [("CA", 1), ("MA", 3)]
         session.run(1)  # what had waited of the tables arrives again, with the next rows of the stream
         assert answer(session, "by_state") == [("CA", 1), ("MA", 2)]
-        assert answer(session, "notes") == [("one",), ("two",)]
+        assert answer(session, "texts") == [("one",), ("two",)]
         session.update_table("Zips", [{"zip": "a", "state": "ME"}])
     for folder, expected in (("s", [("CA", 1), ("MA", 2), ("ME", 2)]), ("copy", [("CA", 1), ("MA", 1)])):
         with Session.open(tmp_path / folder, spark) as session:

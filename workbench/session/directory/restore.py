@@ -27,6 +27,7 @@ from workbench.session.state import State
 from workbench.sql.logical import calls_of
 from workbench.streams.log import MANIFEST, logged_files, open_log
 from workbench.streams.stream import Stream
+from workbench.streams.tail import TAIL
 
 
 @dataclass(frozen=True)
@@ -208,6 +209,9 @@ def _engine_state(
 
 def _stream(directory: SessionDirectory, stored: StoredStream) -> Stream:
     log = open_log(directory.streams / stored.folder)
+    if stored.arrived > log.rows:
+        message = f"stream {stored.name}: {stored.arrived:,} rows have arrived, and its log has {log.rows:,}"
+        raise StreamError(message, hint=f"restore {log.folder / TAIL}, where the others were")
     return Stream(log, stored.history, stored.batch, stored.arrived, stored.time, stored.is_table)
 
 
