@@ -98,7 +98,7 @@ def test_a_table_that_is_updated(spark: SparkSession, tmp_path: Path) -> None:
         session.run(1)
         assert answer(session, "by_state") == [("MA", 2), ("NY", 1)]
         report = session.update_table("zips", [{"zip": "b", "state": "MA"}, {"zip": "c", "state": "CA"}])
-        assert (report.batch, report.arrived) == (2, {"Zips": 3})
+        assert (report.batch, report.arrived) == (2, {"Paid": 0, "Zips": 3})
         assert answer(session, "by_state") == [("CA", 1), ("MA", 3)]
         session.update_table("Zips", delete=[{"zip": "a"}])
         assert answer(session, "by_state") == [("CA", 1), ("MA", 1)]

@@ -22,6 +22,7 @@ from workbench.session.directory.directory import SessionDirectory
 from workbench.session.directory.opening import Opening
 from workbench.session.function_failures import FunctionFailures
 from workbench.session.integrity_checks import IntegrityChecks
+from workbench.session.live_sources import LiveSources
 from workbench.session.transitions import Runtime
 from workbench.sharing.planner import Planner
 from workbench.sql.algebra.planning_cache import PlanningCache
@@ -63,6 +64,7 @@ class Parts:
         self.opening = Opening(self.store, self.runtime, self.functions)
         self.failures = FunctionFailures(self.store, self.runtime, self.functions, self.lock)
         self.answers = AnswerReader(self.store, self.runtime, self.failures, self.spark, self.cache)
+        self.live = LiveSources()
         self.integrity = IntegrityChecks(self.store, self.opening, self.lock)
 
     @contextmanager
@@ -73,6 +75,10 @@ class Parts:
 
     def close(self) -> None:
         """End all of them; belongs inside ``exclusively``, after ``integrity.close()``."""
+        self.live.close()
+        for stream in self.store.last.streams.values():
+            if stream.log.tail is not None:
+                stream.log.tail.close()
         self.engine.close()
         self.planner.catalog.close()
         self.opening.close()

@@ -34,6 +34,7 @@ from workbench.session.directory.directory import CATALOG, SessionDirectory, dec
 from workbench.session.directory.save import save
 from workbench.session.directory.stored_functions import StoredFunction
 from workbench.session.integrity_checks import CheckReport
+from workbench.session.live_sources import SourceStatus, begin_live
 from workbench.session.parts import Parts
 from workbench.session.player import Player
 from workbench.session.query import Query
@@ -47,6 +48,8 @@ from workbench.sql.syntax.dialects import known_dialect
 from workbench.streams.corrections.declared import corrections_of
 from workbench.streams.corrections.update import update
 from workbench.streams.ingest import ingest
+from workbench.streams.live.sources import open_live
+from workbench.streams.source import OpenedSource
 from workbench.streams.stream import Stream, replayed, static_table
 
 P = ParamSpec("P")
@@ -241,7 +244,9 @@ class Session:
 
         Args:
             name: what queries call it.
-            source: path of a Parquet or CSV file, pandas, Arrow or Spark DataFrame.
+            source: path of a Parquet, CSV or JSON lines file, a list of dicts, pandas, Arrow or Spark DataFrame. Or a
+                live source, of which each batch brings what is there by then: a pattern of paths (``"in/*.csv"``), a
+                ``PolledQuery``, or an iterator or generator of dicts or tables.
             history: the first rows, already there as batch 0; none when ``None``.
             batch: rows that arrive with each batch.
             time: the column with the event time.
@@ -261,12 +266,31 @@ class Session:
             StreamError: the source cannot be read, a column's type is not supported, the lateness does not go with the
                 event times, how rows change is not clear, or the name is taken.
         """
-        corrections = corrections_of(changes, key, weight)
+        corrections, live = corrections_of(changes, key, weight), open_live(source)
+        copied = source if live is None else OpenedSource(live.schema, iter(()), live.inferred)
         with self._adding_log(name) as (change, folder):
-            log = ingest(name, source, folder, columns=columns, time=time, lateness=lateness, corrections=corrections)
+            log = ingest(name, copied, folder, columns=columns, time=time, lateness=lateness, corrections=corrections)
+            if live is not None:
+                log = begin_live(log, live, source, history or 0, not self.temporary)
+                self.parts.live.attach(name, live)
             stream = replayed(log, history, batch, time)
             change.state = transitions.add_stream(self.parts.runtime, change.state, stream)
         return change.state.streams[name]
+
+    @one_at_a_time
+    def attach(self, name: str, source: object) -> None:
+        """Go on with another live source for a stream, such as an iterator after the session was opened again.
+
+        A source that begins from its beginning is read past the rows that the stream has already.
+
+        Raises:
+            StreamError: there is no such stream, it is not live, or the source is not.
+        """
+        stream, reader = self._state.stream(name), open_live(source)
+        if reader is None or stream.table or stream.log.tail is None:
+            what = f"a {type(source).__name__}" if reader is None else stream.name
+            raise StreamError(f"{what} is not live", hint="live are patterns of paths, polled queries and iterators")
+        self.parts.live.attach(stream.name, reader)
 
     @one_at_a_time
     def add_table(
@@ -324,6 +348,7 @@ class Session:
         stream = self._state.stream(name)
         with self.parts.store.changing() as change:
             change.state = transitions.drop_stream(self.parts.runtime, change.state, name)
+        self.parts.live.detach(stream.name)
         if stream.log.tail is not None:
             stream.log.tail.close()
         rmtree(stream.log.folder, ignore_errors=True)
@@ -510,6 +535,8 @@ class Session:
         self.parts.directory.check_writable()
         reports, on_report = [], translate_callback_errors("progress", progress)
         for _ in range(batches):
+            with self.parts.lock:
+                self.parts.live.take_in(self._state.streams)
             if all(stream.finished for stream in self._state.streams.values()):
                 break
             with self.parts.exclusively(), self.parts.store.changing() as change:
@@ -581,6 +608,11 @@ class Session:
     def streams(self) -> Mapping[str, Stream]:
         """Streams and tables by name."""
         return MappingProxyType(dict(self._state.streams))
+
+    @property
+    def sources(self) -> Mapping[str, SourceStatus]:
+        """How the live sources are, by the names of their streams."""
+        return MappingProxyType(self.parts.live.status(self._state.streams))
 
     @property
     def views(self) -> Mapping[str, LogicalQuery]:

@@ -33,6 +33,8 @@ def open_source(source: object, scratch: Path, stack: ExitStack) -> OpenedSource
     Raises:
         StreamError: no such file, not a format the workbench reads, or damaged at its beginning.
     """
+    if isinstance(source, OpenedSource):
+        return source
     if isinstance(source, str | Path):
         return _open_path(Path(source), stack)
     if isinstance(source, list) and all(isinstance(row, dict) for row in source):

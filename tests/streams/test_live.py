@@ -1,0 +1,175 @@
+"""Live sources: rows and offsets enter the log in one step, so nothing is lost and nothing comes twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from workbench.errors import StreamError
+from workbench.streams.corrections.declared import WEIGHT, corrections_of
+from workbench.streams.ingest import ingest
+from workbench.streams.live.polled_query import PolledQuery
+from workbench.streams.live.reader import Reader
+from workbench.streams.live.sources import open_live
+from workbench.streams.live.take_in import take_in
+from workbench.streams.log import StreamLog, open_log
+from workbench.streams.source import OpenedSource
+
+
+def live(folder: Path, source: object, **how: object) -> tuple[StreamLog, Reader]:
+    reader = open_live(source)
+    assert reader is not None
+    corrections = corrections_of(**{"changes": None, "key": None, "weight": None} | how)  # type: ignore[arg-type]
+    opened = OpenedSource(reader.schema, iter(()), reader.inferred)
+    return ingest("s", opened, folder / "s", corrections=corrections).growing(durable=False), reader
+
+
+def ids(log: StreamLog) -> list[int]:
+    found: list[int] = log.read(0, log.rows).column("id").to_pylist()
+    return found
+
+
+def numbers(count: int) -> Iterator[dict[str, object]]:
+    yield from ({"id": number, "x": number / 2} for number in range(count))
+
+
+def test_an_iterator_is_read_as_far_as_it_is_needed(tmp_path: Path) -> None:
+    log, reader = live(tmp_path, numbers(7))
+    assert log.rows == 0 and not take_in(log, reader, 3)
+    assert ids(log) == [0, 1, 2]
+    assert not take_in(log, reader, 3) and take_in(log, reader, 3)
+    assert ids(log) == list(range(7))
+    # Another process, and the iterator from its beginning: what is in the log is not read again.
+    again = open_log(log.folder)
+    assert take_in(again, open_live(numbers(9)), 10)  # type: ignore[arg-type]
+    assert ids(again) == list(range(9))
+
+
+def test_an_iterator_of_tables_with_records_that_do_not_fit(tmp_path: Path) -> None:
+    items = [
+        pd.DataFrame({"id": [0, 1]}),
+        pa.table({"id": [2]}),
+        [{"id": 3}, {"id": "x"}, {"id": 5, "new": 1}],
+        {"id": 6},
+    ]
+    log, reader = live(tmp_path, iter(items))
+    assert take_in(log, reader, 100)
+    assert ids(log) == [0, 1, 2, 3, 6]
+    assert [entry.line for entry in log.quarantined] == [5, 6]
+    assert "new" in log.quarantined[1].reason
+    with pytest.raises(StreamError, match="gives a int"):
+        open_live(iter([1]))
+    with pytest.raises(StreamError, match="gives no row"):
+        open_live(iter([]))
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl"])
+def test_a_folder_that_grows(tmp_path: Path, ending: str) -> None:
+    def put(name: str, first: int, rows: int, at: int) -> None:
+        frame = pd.DataFrame({"id": range(first, first + rows), "s": ["é"] * rows})
+        file = tmp_path / f"{name}.{ending}"
+        match ending:
+            case "parquet":
+                pq.write_table(pa.Table.from_pandas(frame), file)
+            case "csv":
+                frame.to_csv(file, index=False)
+            case _:
+                file.write_text("\n".join(json.dumps(row) for row in frame.to_dict("records")))
+        os.utime(file, (at, at))
+
+    pattern = str(tmp_path / f"*.{ending}")
+    with pytest.raises(StreamError, match="no file matches"):
+        open_live(pattern)
+    put("b", 0, 5, at=1)
+    log, reader = live(tmp_path, pattern)
+    take_in(log, reader, 3)
+    assert ids(log) == [0, 1, 2]
+    put("a", 5, 4, at=2)
+    log = open_log(log.folder)
+    reader = open_live(pattern)  # type: ignore[assignment]
+    take_in(log, reader, 3)
+    assert ids(log) == list(range(6))
+    for _ in range(3):
+        take_in(log, reader, 100)
+    assert ids(log) == list(range(9))
+    if ending != "csv":
+        pd.DataFrame({"id": [9]}).to_csv(tmp_path / "c.csv", index=False)
+    if ending == "parquet":
+        pq.write_table(pa.table({"id": [9], "new": [1]}), tmp_path / "c.parquet")
+        with pytest.raises(StreamError, match=r"c\.parquet has other columns than the files before: new, s"):
+            take_in(log, reader, 100)
+        assert ids(log) == list(range(9))
+
+
+def test_a_polled_query(tmp_path: Path) -> None:
+    def connect() -> sqlite3.Connection:
+        return sqlite3.connect(tmp_path / "shop.db")
+
+    def buy(*orders: tuple[int, str | None]) -> None:
+        with closing(connect()) as shop, shop:
+            shop.executemany("INSERT INTO orders VALUES (?, ?)", orders)
+
+    with closing(connect()) as shop:
+        shop.execute("CREATE TABLE orders (id INTEGER, what TEXT)")
+    query = PolledQuery(connect, "SELECT id, what FROM orders", by="id")
+    with pytest.raises(StreamError, match="has no rows yet"):
+        open_live(query)
+    buy((1, "a"), (2, None), (3, "c"))
+    with pytest.raises(StreamError, match="no column idd"):
+        open_live(PolledQuery(connect, "SELECT id, what FROM orders", by="idd"))
+    log, reader = live(tmp_path, query)
+    take_in(log, reader, 2)
+    assert ids(log) == [1, 2]
+    buy((4, "d"))
+    take_in(open_log(log.folder), open_live(query), 10)  # type: ignore[arg-type]
+    take_in(log, reader, 10)
+    assert ids(log) == [1, 2, 3, 4]
+    with closing(connect()) as shop:
+        shop.execute("ALTER TABLE orders RENAME what TO which")
+    with pytest.raises(sqlite3.OperationalError, match="what"):
+        take_in(log, reader, 10)
+
+
+def test_a_log_that_fails_keeps_neither_rows_nor_offsets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log, reader = live(tmp_path, numbers(6))
+    take_in(log, reader, 2)
+    assert log.tail is not None
+    append = log.tail.append
+
+    def full(*args: object, **more: object) -> None:
+        append(*args, **more)  # type: ignore[arg-type]
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(log.tail, "append", full)
+    with pytest.raises(OSError, match="no space left"):
+        take_in(log, reader, 2)
+    again = open_log(log.folder)
+    assert ids(again) == [0, 1]
+    while not take_in(again, open_live(numbers(6)), 2):  # type: ignore[arg-type]
+        pass
+    assert ids(again) == list(range(6))
+
+
+def test_corrections_from_a_live_source(tmp_path: Path) -> None:
+    envelopes: list[dict[str, object]] = [
+        {"op": "c", "before": None, "after": {"id": 1, "v": "a"}},
+        {"op": "u", "before": {"id": 1, "v": "a"}, "after": {"id": 1, "v": "b"}},
+        {"op": "d", "before": {"id": 1, "v": "b"}, "after": None},
+        {"op": "d", "before": {"id": 9, "v": "b"}, "after": None},
+    ]
+    log, reader = live(tmp_path, iter([envelopes[0], *envelopes[1:]]), changes="debezium", key=["id"])
+    while not take_in(log, reader, 1):
+        pass
+    assert log.read(0, 9).column(WEIGHT).to_pylist() == [1, -1, 1, -1]
+    assert [entry.line for entry in log.quarantined] == [4]
+    # An update is one event, whatever batches the source came in.
+    assert [log.end_of_event(stop) for stop in range(5)] == [0, 1, 3, 3, 4]

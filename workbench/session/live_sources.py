@@ -1,0 +1,126 @@
+"""The live sources of a session: what they bring is logged before each batch, and what they say is remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.errors import StreamError
+from workbench.streams.live.reader import Reader
+from workbench.streams.live.sources import open_live
+from workbench.streams.live.take_in import take_in
+from workbench.streams.log import StreamLog
+from workbench.streams.stream import Stream
+from workbench.streams.tail import Tail
+
+SOURCE = "@source"
+"""The offset under which a tail has what to read, where that can be written down."""
+
+
+@dataclass(frozen=True)
+class SourceStatus:
+    """How a live source is.
+
+    Attributes:
+        source: what is read; "" when a stream whose source cannot be written down was opened again, and nothing was
+            attached yet.
+        offsets: where it goes on.
+        waiting: rows that are in the log and have not arrived.
+        problem: why it could not be read the last time; "" when it could.
+        ended: whether it said that there are no more rows.
+    """
+
+    source: str
+    offsets: Mapping[str, str]
+    waiting: int
+    problem: str
+    ended: bool
+
+
+def begin_live(log: StreamLog, reader: Reader, source: object, history: int, durable: bool) -> StreamLog:
+    """The log of a live stream that is added, with its history, and the source where it can be written down."""
+    log = log.growing(durable)
+    assert log.tail is not None
+    if isinstance(source, str | Path):
+        with log.tail.transaction():
+            log.tail.append(log.schema.empty_table(), offsets={SOURCE: str(source)})
+    while log.rows < history:
+        before = log.rows
+        if take_in(log, reader, history - before) or log.rows == before:
+            break
+    return log
+
+
+class LiveSources:
+    """Reads the live sources of a session. Its methods are called one at a time."""
+
+    def __init__(self) -> None:
+        self._readers: dict[str, Reader] = {}
+        self._problems: dict[str, str] = {}
+        self._ended: set[str] = set()
+
+    def attach(self, name: str, reader: Reader) -> None:
+        """Let a stream be read by a reader from now on."""
+        self.detach(name)
+        self._readers[name] = reader
+
+    def detach(self, name: str) -> None:
+        """Read a stream no longer."""
+        if (reader := self._readers.pop(name, None)) is not None:
+            reader.close()
+        self._problems.pop(name, None)
+        self._ended.discard(name)
+
+    def take_in(self, streams: Mapping[str, Stream], rows: Mapping[str, int] | None = None) -> None:
+        """Log what the sources have by now, as far as the next batch needs it.
+
+        A source that cannot be read stops nobody: it is tried again the next time, and ``status`` says what it said.
+
+        Args:
+            streams: of the session.
+            rows: that the next batch takes of each stream, instead of its own number.
+        """
+        for name, stream in streams.items():
+            tail = stream.log.tail
+            if stream.table or tail is None:
+                continue
+            most = (rows or {}).get(name, stream.batch) - stream.waiting
+            if most <= 0 or name in self._ended:
+                continue
+            try:
+                reader = self._reader(name, tail)
+                if reader is not None and take_in(stream.log, reader, most):
+                    self._ended.add(name)
+                self._problems.pop(name, None)
+            except StreamError as problem:
+                self._problems[name] = str(problem)
+            except Exception as problem:  # a source may raise whatever it likes
+                self._problems[name] = f"{type(problem).__name__}: {problem}"
+
+    def status(self, streams: Mapping[str, Stream]) -> dict[str, SourceStatus]:
+        """How the live sources are, by the names of their streams."""
+        return {
+            name: SourceStatus(
+                source=self._readers[name].description if name in self._readers else tail.offsets.get(SOURCE, ""),
+                offsets={place: at for place, at in tail.offsets.items() if place[:1] not in "@#" or not place},
+                waiting=stream.waiting,
+                problem=self._problems.get(name, ""),
+                ended=name in self._ended,
+            )
+            for name, stream in streams.items()
+            if (tail := stream.log.tail) is not None and not stream.table
+        }
+
+    def close(self) -> None:
+        """Close all readers."""
+        for name in [*self._readers]:
+            self.detach(name)
+
+    def _reader(self, name: str, tail: Tail) -> Reader | None:
+        """The reader of a stream; after a session was opened, the one that its log names."""
+        if name not in self._readers and (source := tail.offsets.get(SOURCE)):
+            reader = open_live(source)
+            if reader is not None:
+                self._readers[name] = reader
+        return self._readers.get(name)

@@ -1,0 +1,68 @@
+"""What a live source gives: rows, and where it goes on after them.
+
+A new kind of source is a module with a ``Reader``, and a case in ``sources.open_live``. A reader has no memory that
+counts: it is told where to go on, so after a crash it goes on where the stream's log ends. What a source repeats is
+before that place, and is not read again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import pyarrow as pa
+
+from workbench.sql.algebra.types import DataType
+from workbench.streams.source import QuarantinedRow
+
+Offsets = Mapping[str, str]
+"""Where a source goes on, by the names of its partitions, files or topics; one without any is ``""``."""
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """Some rows of a live source.
+
+    Attributes:
+        rows: in order, with the columns of the reader's schema.
+        offsets: where the partitions go on that have given rows.
+        quarantined: records that are no rows; their lines are places among the source's records.
+        ended: whether there will never be more.
+    """
+
+    rows: pa.RecordBatch
+    offsets: Offsets
+    quarantined: tuple[QuarantinedRow, ...] = field(default=())
+    ended: bool = False
+
+
+class Reader(Protocol):
+    """Reads a live source."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Its columns; known when the stream is added."""
+
+    @property
+    def inferred(self) -> Mapping[str, DataType]:
+        """The types that the values of columns of text suggest."""
+
+    @property
+    def description(self) -> str:
+        """What it reads, to show."""
+
+    def fetch(self, offsets: Offsets, most: int) -> Fetched:
+        """Rows that are there by now, from the offsets on.
+
+        Args:
+            offsets: where to go on; a partition that is not among them begins at its beginning.
+            most: so many rows are enough.
+
+        Raises:
+            StreamError: rows have other columns than the schema.
+            Exception: it cannot be read now; it is tried again with the next batch.
+        """
+
+    def close(self) -> None:
+        """Let go of files and connections."""

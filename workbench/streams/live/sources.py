@@ -1,0 +1,37 @@
+"""Which sources are live, and the reader of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+
+from workbench.streams.live.folder import FolderReader
+from workbench.streams.live.iterator import IteratorReader
+from workbench.streams.live.polled_query import PolledQuery, QueryReader
+from workbench.streams.live.reader import Reader
+
+_PATTERN = frozenset("*?[")
+
+
+def open_live(source: object, schema: pa.Schema | None = None) -> Reader | None:
+    """The reader of a live source; ``None`` for one that is copied as a whole.
+
+    Args:
+        source: a pattern of paths, a ``PolledQuery``, or an iterator or generator.
+        schema: its columns, where they are known.
+
+    Raises:
+        StreamError: nothing is there yet that says what columns it has.
+    """
+    match source:
+        case PolledQuery():
+            return QueryReader(source, schema)
+        case str() | Path() if _PATTERN & set(str(source)) and not Path(source).exists():
+            return FolderReader(str(source), schema)
+        case pa.RecordBatchReader():
+            return None
+        case Iterator():
+            return IteratorReader(source, schema)
+    return None
