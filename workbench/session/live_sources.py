@@ -112,6 +112,11 @@ class LiveSources:
             if (tail := stream.log.tail) is not None and not stream.table
         }
 
+    def ended(self, streams: Mapping[str, Stream]) -> bool:
+        """Whether no source will bring more rows; one that cannot be read now may."""
+        live = [name for name, s in streams.items() if s.log.tail is not None and not s.table]
+        return all(name in self._ended for name in live)
+
     def close(self) -> None:
         """Close all readers."""
         for name in [*self._readers]:

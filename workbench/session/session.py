@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -34,6 +35,7 @@ from workbench.session.directory.directory import CATALOG, SessionDirectory, dec
 from workbench.session.directory.save import save
 from workbench.session.directory.stored_functions import StoredFunction
 from workbench.session.integrity_checks import CheckReport
+from workbench.session.live_run import LEAST_ROWS, BatchSize, seconds_of
 from workbench.session.live_sources import SourceStatus, begin_live
 from workbench.session.parts import Parts
 from workbench.session.player import Player
@@ -539,16 +541,65 @@ class Session:
                 self.parts.live.take_in(self._state.streams)
             if all(stream.finished for stream in self._state.streams.values()):
                 break
-            with self.parts.exclusively(), self.parts.store.changing() as change:
-                change.state, report = transitions.run(self.parts.runtime, change.state, profile=profile)
-                change.state = self.parts.failures.without_failed(change.state)
-            self.parts.failures.disable()
-            with self.parts.lock:
-                self.parts.integrity.after_batch()
-            reports.append(report)
+            reports.append(self._run_batch(None, profile))
             if on_report is not None:
-                on_report(report)
+                on_report(reports[-1])
         return reports
+
+    def run_live(
+        self,
+        latency: str | float | timedelta = "1s",
+        until: float | str | timedelta | None = None,
+        progress: Callable[[BatchReport], None] | None = None,
+    ) -> list[BatchReport]:
+        """Let rows arrive as they come, in batches as large as keep the latency; when none come, wait for them.
+
+        Rows that come faster than they can be answered for wait in the stream's log, or where they come from.
+
+        Args:
+            latency: what a batch may take, from its rows to the answers.
+            until: how long to run; ``None``: until all live sources have ended, or it is interrupted.
+            progress: called with the report of every batch.
+
+        Raises:
+            QueryError: the latency or ``until`` is no length of time.
+            EngineError, CatalogError, SessionError: as ``run``.
+
+        Example:
+            >>> session.run_live(latency="500ms", until="10 minutes")  # doctest: +SKIP
+        """
+        size, on_report = (
+            BatchSize(LEAST_ROWS, seconds_of(latency, "latency")),
+            translate_callback_errors("progress", progress),
+        )
+        ends = None if until is None else time.monotonic() + seconds_of(until, "until")
+        self.parts.directory.check_writable()
+        reports: list[BatchReport] = []
+        while ends is None or time.monotonic() < ends:
+            with self.parts.lock:
+                state = self._state
+                self.parts.live.take_in(state.streams, dict.fromkeys(state.streams, size.rows))
+                waiting = {name: stream.waiting for name, stream in state.streams.items()}
+                ended = self.parts.live.ended(state.streams)
+            if not any(waiting.values()):
+                if ended:
+                    break
+                time.sleep(min(size.latency / 4, 0.25))
+                continue
+            reports.append(self._run_batch(size.of(waiting), False))
+            size = size.after(reports[-1].rows, reports[-1].seconds)
+            if on_report is not None:
+                on_report(reports[-1])
+        return reports
+
+    def _run_batch(self, sizes: Mapping[str, int] | None, profile: bool) -> BatchReport:
+        with self.parts.exclusively(), self.parts.store.changing() as change:
+            change.state, report = transitions.run(self.parts.runtime, change.state, sizes, profile)
+            change.state = self.parts.failures.without_failed(change.state)
+        self.parts.failures.disable()
+        with self.parts.lock:
+            self.parts.integrity.after_batch()
+        return report
 
     @one_at_a_time
     def seek(self, batch: int, progress: Callable[[BatchReport], None] | None = None) -> None:

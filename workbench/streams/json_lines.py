@@ -58,7 +58,11 @@ def as_record(line: bytes) -> Record | str:
 def schema_of(records: Sequence[Record]) -> pa.Schema:
     """The columns of records, each of a type that most of its values have."""
     names = list(dict.fromkeys(name for record in records for name in record))
-    return pa.schema([(name, _type_of([record.get(name) for record in records])) for name in names])
+    values = {name: [record.get(name) for record in records] for name in names}
+    if values.keys() >= {"before", "after"}:
+        # An envelope's rows before and after a change have one type, also where the first ones have no row before.
+        values["before"] = values["after"] = values["before"] + values["after"]
+    return pa.schema([(name, _type_of(column)) for name, column in values.items()])
 
 
 def batch_of(

@@ -1,0 +1,95 @@
+"""Live sources in a session: batches are cut from the log, and a session that is opened again goes on by the offsets."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from pyspark.sql import SparkSession
+
+from workbench import Session
+from workbench.errors import QueryError, StreamError
+from workbench.session.live_run import LEAST_ROWS, BatchSize, seconds_of
+from workbench.streams.live.polled_query import PolledQuery
+
+
+def clicks(count: int) -> Iterator[dict[str, object]]:
+    yield from ({"id": number, "page": "abc"[number % 3]} for number in range(count))
+
+
+def put(folder: Path, name: str, first: int, rows: int) -> None:
+    pd.DataFrame({"id": range(first, first + rows), "fee": 1.5}).to_csv(folder / f".{name}", index=False)
+    (folder / f".{name}").rename(folder / name)
+
+
+def answers(session: Session) -> tuple[list[tuple[object, ...]], ...]:
+    return tuple(sorted(q.result().itertuples(index=False, name=None)) for q in session.queries.values())
+
+
+def test_live_sources_are_logged_and_then_evaluated(spark: SparkSession, tmp_path: Path) -> None:
+    inbox, shop = tmp_path / "in", tmp_path / "shop.db"
+    inbox.mkdir()
+    put(inbox, "1.csv", 0, 4)
+    with closing(sqlite3.connect(shop)) as database, database:
+        database.execute("CREATE TABLE orders (id INTEGER, fee REAL)")
+        database.executemany("INSERT INTO orders VALUES (?, ?)", [(1, 1.0), (2, 2.0)])
+    orders = PolledQuery(lambda: sqlite3.connect(shop), "SELECT * FROM orders", by="id")
+    with Session(spark, tmp_path / "s") as session:
+        session.add_stream("Clicks", clicks(10), 2, 4)
+        session.add_stream("Fees", str(inbox / "*.csv"), batch=3)
+        session.add_stream("Orders", orders, batch=5)
+        session.register("SELECT page, COUNT(*) AS n FROM Clicks GROUP BY page", name="pages")
+        session.register("SELECT COUNT(*) AS n, SUM(fee) AS s FROM Fees", name="fees")
+        session.register("SELECT id FROM Orders", name="orders")
+        assert answers(session) == ([("a", 1), ("b", 1)], [(0, None)], [])
+        assert session.run(1)[0].arrived == {"Clicks": 4, "Fees": 3, "Orders": 2}
+        assert answers(session) == ([("a", 2), ("b", 2), ("c", 2)], [(3, 4.5)], [(1,), (2,)])
+        shop.rename(tmp_path / "gone.db")
+        shop.mkdir()  # the database has gone away
+        assert session.run(1)[0].arrived == {"Clicks": 4, "Fees": 1, "Orders": 0}
+        assert "unable to open" in session.sources["Orders"].problem
+        assert session.sources["Fees"].offsets == {"1.csv": "all"}
+        assert session.run(1) == [] and session.sources["Clicks"].ended
+        put(inbox, "2.csv", 4, 2)
+        assert session.run(1)[0].arrived == {"Clicks": 0, "Fees": 2, "Orders": 0}
+        seen = answers(session)
+        with pytest.raises(StreamError, match="Fees is not live|a DataFrame is not live"):
+            session.attach("Fees", pd.DataFrame({"id": [1]}))
+        session.seek(1)
+        session.run(9)
+        assert answers(session) == seen
+    shop.rmdir()
+    (tmp_path / "gone.db").rename(shop)
+    put(inbox, "3.csv", 6, 1)
+    with Session.open(tmp_path / "s", spark) as session:
+        assert answers(session) == seen
+        # A folder is read on by itself; an iterator and a connection must be attached.
+        session.attach("Clicks", clicks(12))
+        session.attach("Orders", orders)
+        with closing(sqlite3.connect(shop)) as database, database:
+            database.execute("INSERT INTO orders VALUES (3, 3.0)")
+        reports = session.run_live(latency="5s", until="20s", progress=lambda report: None if report else None)
+        assert sum(sum(report.arrived.values()) for report in reports) == 2 + 1 + 1
+        assert answers(session) == ([("a", 4), ("b", 4), ("c", 4)], [(7, 10.5)], [(1,), (2,), (3,)])
+        assert session.sources["Clicks"].ended and not session.sources["Orders"].problem
+
+
+def test_the_size_of_a_batch_follows_what_batches_take() -> None:
+    size = BatchSize(1_000, latency=1.0)
+    assert size.after(1_000, 0.7) == size  # within its limits nothing changes
+    assert size.after(10, 0.1) == size  # a batch that was not full says nothing
+    assert size.after(1_000, 1.5).rows == 500
+    assert size.after(1_000, 100).rows == 250
+    assert BatchSize(LEAST_ROWS, 1.0).after(LEAST_ROWS, 100).rows == LEAST_ROWS
+    assert size.of({"a": 100, "b": 200}) == {"a": 100, "b": 200}
+    assert size.of({"a": 5_000, "b": 0, "c": 10}) == {"a": 990, "b": 0, "c": 9}
+
+
+@pytest.mark.parametrize("given", ["soon", 0, -1, "0s"])
+def test_a_latency_is_a_length_of_time(given: str | int) -> None:
+    with pytest.raises(QueryError, match="latency is"):
+        seconds_of(given, "latency")
