@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from workbench import Session
 from workbench.errors import QueryError, StreamError
-from workbench.session.live_run import LEAST_ROWS, BatchSize, seconds_of
+from workbench.session.live.batch_size import LEAST_ROWS, BatchSize, seconds_of
 from workbench.streams.live.polled_query import PolledQuery
 
 

@@ -22,7 +22,7 @@ from workbench.session.directory.directory import SessionDirectory
 from workbench.session.directory.opening import Opening
 from workbench.session.function_failures import FunctionFailures
 from workbench.session.integrity_checks import IntegrityChecks
-from workbench.session.live_sources import LiveSources
+from workbench.session.live.sources import LiveSources
 from workbench.session.transitions import Runtime
 from workbench.sharing.planner import Planner
 from workbench.sql.algebra.planning_cache import PlanningCache

@@ -35,8 +35,8 @@ from workbench.session.directory.directory import CATALOG, SessionDirectory, dec
 from workbench.session.directory.save import save
 from workbench.session.directory.stored_functions import StoredFunction
 from workbench.session.integrity_checks import CheckReport
-from workbench.session.live_run import LEAST_ROWS, BatchSize, seconds_of
-from workbench.session.live_sources import SourceStatus, begin_live
+from workbench.session.live.batch_size import LEAST_ROWS, BatchSize, seconds_of
+from workbench.session.live.sources import SourceStatus, begin_live
 from workbench.session.parts import Parts
 from workbench.session.player import Player
 from workbench.session.query import Query

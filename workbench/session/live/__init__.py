@@ -1,0 +1,1 @@
+"""Live sources of a session, and running for as long as they bring rows."""
