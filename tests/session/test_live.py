@@ -43,9 +43,9 @@ def test_live_sources_are_logged_and_then_evaluated(spark: SparkSession, tmp_pat
         session.add_stream("Fees", str(inbox / "*.csv"), batch=3)
         session.add_stream("Orders", orders, batch=5)
         session.register("SELECT page, COUNT(*) AS n FROM Clicks GROUP BY page", name="pages")
-        session.register("SELECT COUNT(*) AS n, SUM(fee) AS s FROM Fees", name="total")
+        session.register("SELECT COUNT(*) AS n, COALESCE(SUM(fee), 0) AS s FROM Fees", name="total")
         session.register("SELECT id FROM Orders", name="sold")
-        assert answers(session) == ([("a", 1), ("b", 1)], [(0, None)], [])
+        assert answers(session) == ([("a", 1), ("b", 1)], [(0, 0.0)], [])
         assert session.run(1)[0].arrived == {"Clicks": 4, "Fees": 3, "Orders": 2}
         assert answers(session) == ([("a", 2), ("b", 2), ("c", 2)], [(3, 4.5)], [(1,), (2,)])
         shop.rename(tmp_path / "gone.db")
