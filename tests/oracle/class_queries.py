@@ -498,6 +498,45 @@ STATISTICS = {
     "texts_retracted": Case(f"SELECT k, STRING_AGG(g, ' ' ORDER BY g) AS a FROM {_KEPT} GROUP BY k"),
 }  # fmt: skip
 
+SUBQUERIES = {
+    "in": Case("SELECT id, s FROM t WHERE k IN (SELECT k FROM u WHERE flag)"),
+    "in_two": Case("SELECT id FROM t WHERE (k, g) IN (SELECT k, g FROM u)"),
+    "in_groups": Case("SELECT id FROM t WHERE k IN (SELECT k FROM u GROUP BY k HAVING COUNT(*) > 2)"),
+    "in_correlated": Case("SELECT id FROM t WHERE k IN (SELECT k FROM u WHERE u.g = t.g)"),
+    "not_in": Case("SELECT id, k FROM t WHERE k NOT IN (SELECT k FROM u WHERE id < 12 AND k IS NOT NULL)"),
+    "not_in_null": Case("SELECT id, k FROM t WHERE k NOT IN (SELECT k FROM u WHERE id > 8)"),
+    "not_in_correlated": Case("SELECT id, k FROM t WHERE k NOT IN (SELECT big FROM u WHERE u.g = t.g)"),
+    "not_in_two": Case("SELECT id FROM t WHERE (k, flag) NOT IN (SELECT k, flag FROM u WHERE g = 'a')"),
+    "exists": Case("SELECT id FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.k = t.k AND u.g = t.g)"),
+    "exists_range": Case("SELECT k, g FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.k = t.k AND u.amount > t.amount)"),
+    "exists_alone": Case("SELECT id FROM t WHERE EXISTS (SELECT 1 FROM u WHERE big > 950)"),
+    "not_exists": Case("SELECT k, g FROM t WHERE NOT EXISTS (SELECT 1 FROM u WHERE u.k = t.k AND u.id <> t.id)"),
+    "exists_nested": Case(
+        "SELECT id FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.k = t.k AND EXISTS"
+        " (SELECT 1 FROM names WHERE names.k = u.big % 10 AND names.rate > t.x))"
+    ),
+    "exists_or": Case("SELECT id FROM t WHERE k = 3 OR EXISTS (SELECT 1 FROM u WHERE u.k = t.k AND u.flag)"),
+    "in_or": Case("SELECT id FROM t WHERE k IN (SELECT k FROM u WHERE flag) OR amount > 9000"),
+    "not_in_or": Case("SELECT id FROM t WHERE NOT (k IN (SELECT k FROM u WHERE id > 10) OR amount > 9000)"),
+    "marks": Case("SELECT id, k IN (SELECT k FROM u) AS a, k NOT IN (SELECT k FROM u WHERE g = t.g) AS b FROM t"),
+    "scalar": Case("SELECT id, (SELECT MAX(amount) FROM u) AS most FROM t WHERE amount > (SELECT MIN(amount) FROM u)"),
+    "scalar_correlated": Case("SELECT id, (SELECT COUNT(*) FROM u WHERE u.k = t.k) AS n FROM t"),
+    "scalar_sum": Case("SELECT id FROM t WHERE amount > (SELECT AVG(k) * 50 FROM u WHERE u.g = t.g)"),
+    "scalar_range": Case("SELECT id, (SELECT COUNT(*) + 1 FROM u WHERE u.k < t.k) AS n FROM t"),
+    "scalar_case": Case("SELECT id, CASE WHEN flag THEN (SELECT MAX(s) FROM u WHERE u.k = t.k) ELSE g END AS v FROM t"),
+    "scalar_nested": Case(
+        "SELECT id FROM t WHERE k = (SELECT MAX(u.k) FROM u WHERE u.g = t.g AND u.big >"
+        " (SELECT AVG(n.rate) FROM names n WHERE n.k < t.k))"
+    ),
+    "any_all": Case(
+        "SELECT id, amount > ANY (SELECT amount FROM u) AS a, k >= ALL (SELECT k FROM u WHERE k IS NOT NULL) AS b,"
+        " k <> ALL (SELECT k FROM u WHERE id > 30) AS c FROM t"
+    ),
+    "grouped": Case("SELECT g, COUNT(*) AS n FROM t WHERE k IN (SELECT k FROM u) GROUP BY g"),
+    "self": Case("SELECT id FROM t a WHERE amount = (SELECT MAX(amount) FROM t b WHERE b.k = a.k)"),
+    "count_none": Case("SELECT id FROM t WHERE (SELECT COUNT(*) FROM u WHERE u.k = t.k) = 0 AND g = 'a'"),
+}
+
 CLASSES = {
     "selection": SELECTIONS,
     "join": JOINS,
@@ -507,5 +546,6 @@ CLASSES = {
     "grouping": GROUPINGS,
     "outer": OUTER_JOINS,
     "statistic": STATISTICS,
+    "subquery": SUBQUERIES,
 }
 ALL = {f"{kind}_{name}": case for kind, cases in CLASSES.items() for name, case in cases.items()}

@@ -14,7 +14,7 @@ import pandas as pd
 from workbench.errors import QueryError
 from workbench.sql.algebra.expressions import Call, Column, Expression, Value, walk
 from workbench.sql.algebra.types import Kind
-from workbench.sql.logical import Block, LogicalQuery, Ordered, StreamInput, StreamWindow
+from workbench.sql.logical import Block, LogicalQuery, StreamInput, StreamWindow, parts_of
 from workbench.sql.predicates.cnf import Operator
 from workbench.sql.windows.bounds import time_and_end
 from workbench.sql.windows.evaluation import sequence, value_at
@@ -32,15 +32,12 @@ def windows_of(query: LogicalQuery, declared: Sequence[StreamWindow]) -> tuple[S
 
 
 def _conditions(query: LogicalQuery) -> Iterator[StreamWindow]:
-    while isinstance(query, Ordered):
-        query = query.query
-    if not isinstance(query, Block):
-        for branch in query.branches:
-            yield from _conditions(branch)
-        return
-    for item in query.inputs:
-        if not isinstance(item, StreamInput):
-            yield from _conditions(item)
+    for block in parts_of(query):
+        if isinstance(block, Block):
+            yield from _conditions_of(block)
+
+
+def _conditions_of(query: Block) -> Iterator[StreamWindow]:
     for end in (*query.window, *query.having_window):
         time, operator, bound = time_and_end(end)
         source = next((part.source for part in walk(time) if isinstance(part, Column)), 0)

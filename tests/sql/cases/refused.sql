@@ -30,15 +30,10 @@ a window function (OVER) is not supported
 select sum(a) over (partition by b) from T
        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^;
 
-select a from T where a in (select k from U);
-IN with a subquery is not supported
-select a from T where a in (select k from U)
-                      ^^^^^^^^^^^^^^^^^^^^^^;
-
-select a from T where exists (select k from U);
-a subquery in an expression is not supported
-select a from T where exists (select k from U)
-                                     ^^^^^^^^;
+select a from T where a = (select k from U);
+a subquery as a value that may have several rows is not supported
+select a from T where a = (select k from U)
+                                  ^^^^^^^^;
 
 
 select a, rand() from T;

@@ -102,6 +102,9 @@ class Call(HashedOnce):
 
 Expression = Column | Constant | Call
 
+OUTER = 1_000_000
+"""Columns of the query around a subquery have sources from here on; of the one around that from twice as far on."""
+
 
 @dataclass(frozen=True, slots=True)
 class AggregateCall:

@@ -13,7 +13,16 @@ from workbench.sql.algebra import aggregates
 from workbench.sql.algebra.aggregates import GROUPED
 from workbench.sql.algebra.analytic import ANALYTIC
 from workbench.sql.algebra.coercion import TypeClash
-from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Expression, column_name, columns
+from workbench.sql.algebra.expressions import (
+    OUTER,
+    AggregateCall,
+    Call,
+    Column,
+    Constant,
+    Expression,
+    column_name,
+    columns,
+)
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import DOUBLE, INTEGER, STRING, Kind, decimal
 from workbench.sql.binder.operators import as_text
@@ -216,6 +225,8 @@ def over_groups(
                 return replace(expression, source=0)
             if source == ANALYTIC:
                 return expression  # its call is over groups
+            if source >= OUTER:
+                return expression
             raise missing(expression)
         case Call(function="grouping", arguments=arguments):
             for argument in arguments:

@@ -15,7 +15,9 @@ from sqlglot import exp
 
 from workbench.errors import SqlError, UnsupportedError
 from workbench.sql.algebra.expressions import Call
+from workbench.sql.binder.joins.unnesting import Around
 from workbench.sql.binder.order.limit import CLAUSES
+from workbench.sql.binder.scope import Outer, Scope
 from workbench.sql.binder.select import SelectBinder
 from workbench.sql.binder.set_operations import bind_set_operation, union_of, with_column_names, with_order_of_outputs
 from workbench.sql.binder.stream_windows import StreamWindows
@@ -118,6 +120,7 @@ class QueryBinder:
         clashing_times: the streams' event times where they are of types that do not compare, so that there is no now.
         streams: the streams, tables excepted, that this statement reads.
         windows: its window clause, if it has one.
+        outer: the names of the query around, in a subquery.
     """
 
     source: SourceText
@@ -127,6 +130,7 @@ class QueryBinder:
     clashing_times: str = ""
     streams: frozenset[str] = frozenset()
     windows: StreamWindows | None = None
+    outer: Outer | None = None
 
     def knowing(self, name: str, query: LogicalQuery) -> QueryBinder:
         """The binder with one more view or CTE, which hides an earlier one of the name."""
@@ -203,6 +207,10 @@ class QueryBinder:
         blocks = [without_overlap(block) for block in clauses.grouped_blocks()]
         # The order of rows last: it is that of the outputs, however these are computed.
         return clauses.in_order(blocks[0] if len(blocks) == 1 else union_of(blocks))
+
+    def subquery(self, node: exp.Expr, scope: Scope) -> LogicalQuery:
+        """The logical query of a subquery in an expression, which sees the columns of a scope."""
+        return replace(self, outer=Around(scope)).query(node)
 
     def now_at(self, node: exp.Expr) -> Call:
         """What now means where ``node`` asks for it.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Protocol
 
 from sqlglot import exp
 
 from workbench.sql.algebra.expressions import AggregateCall, Call, Expression
+from workbench.sql.binder.scope import Outer, Scope
 from workbench.sql.logical import LogicalQuery
 from workbench.sql.schema import Schema
 from workbench.sql.syntax.source_text import SourceText
@@ -53,6 +54,31 @@ class AnalyticBinder(Protocol):
         """A call as an expression over columns that have the values of analytic functions."""
 
 
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
+_QUERIES = (exp.Select, exp.SetOperation, exp.Subquery)
+
+
+def is_subquery(node: exp.Expr) -> bool:
+    """Whether a syntax node is a subquery in an expression, with the comparison that it stands in."""
+    if isinstance(node, exp.In):
+        return node.args.get("query") is not None
+    if isinstance(node, _COMPARISONS):
+        return isinstance(node.expression, (exp.Any, exp.All)) and isinstance(node.expression.this, _QUERIES)
+    return isinstance(node, (exp.Exists, *_QUERIES))
+
+
+def outside_subqueries(node: exp.Expr) -> Iterator[exp.Expr]:
+    """A syntax node and all below it, except what is in subqueries."""
+    return node.walk(prune=lambda inner: isinstance(inner, _QUERIES))
+
+
+class SubqueryBinder(Protocol):
+    """Binds subqueries (implemented by ``joins.subqueries.Subqueries``)."""
+
+    def value(self, node: exp.Expr, b: ExpressionBinder) -> Expression:
+        """What a subquery gives for each row around it."""
+
+
 class QueryContext(Protocol):
     """The statement that a clause belongs to (implemented by ``pipeline.QueryBinder``)."""
 
@@ -79,6 +105,13 @@ class QueryContext(Protocol):
     @property
     def streams(self) -> frozenset[str]:
         """The streams, tables excepted, that the statement reads."""
+
+    @property
+    def outer(self) -> Outer | None:
+        """The names of the query around, where the statement is a subquery of it."""
+
+    def subquery(self, node: exp.Expr, scope: Scope) -> LogicalQuery:
+        """The logical query of a subquery in an expression, which sees the columns of a scope."""
 
     def query(self, node: exp.Expr) -> LogicalQuery:
         """The logical query of a subquery."""

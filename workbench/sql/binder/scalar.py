@@ -19,14 +19,13 @@ from workbench.sql.algebra.types import BOOLEAN, DATE, TIMESTAMP
 from workbench.sql.binder.aggregation import Aggregation, is_aggregate
 from workbench.sql.binder.differences import refuse_different
 from workbench.sql.binder.handlers import HANDLERS, IGNORED_PARTS, NAMED
-from workbench.sql.binder.protocols import AnalyticBinder
+from workbench.sql.binder.protocols import AnalyticBinder, SubqueryBinder, is_subquery
 from workbench.sql.binder.scope import Scope, scope_of
 from workbench.sql.binder.window_functions import bind_window, is_window
 from workbench.sql.schema import Schema
 from workbench.sql.syntax.limits import Extent, refuse_extent, refuse_height, refuse_nesting
 from workbench.sql.syntax.source_text import SourceText
 
-_SUBQUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Exists, exp.Any, exp.All)
 _NOW = (exp.CurrentTimestamp, exp.CurrentDate)
 _NOW_NAMES = {"now", "sysdate", "current_timestamp", "current_date"}
 _UNSTEADY = (exp.CurrentTime, exp.CurrentDatetime, exp.Rand, exp.Randn, exp.Uuid, exp.CurrentUser, exp.Localtimestamp,
@@ -71,6 +70,7 @@ class ScalarBinder:
         now_at: gives what now means to the node that asks, where it may be asked.
         grouped: whether ``window(...)`` may stand here, which is a group.
         analytics: takes calls with OVER where they are allowed, ``None`` where they are not.
+        subqueries: binds subqueries where they are allowed, ``None`` where they are not.
 
     Attributes:
         columns: the column names bound so far, each with its meaning, for errors that name one later.
@@ -84,13 +84,14 @@ class ScalarBinder:
         now_at: Callable[[exp.Expr], Expression] | None = None,
         grouped: bool = False,
         analytics: AnalyticBinder | None = None,
+        subqueries: SubqueryBinder | None = None,
     ) -> None:
         self.scope, self.schema, self.aggregation = scope, schema, aggregation
         self.source: SourceText = scope.source
         self.dialect = self.source.dialect
         self.columns: list[tuple[exp.Column, Expression]] = []
         self._now_at, self._grouped = now_at, grouped or aggregation is not None
-        self._analytics = analytics
+        self._analytics, self._subqueries = analytics, subqueries
         self._extents: dict[int, Extent] = {}
 
     @property
@@ -159,6 +160,9 @@ class ScalarBinder:
     # ---- nodes -------------------------------------------------------------------------------------------------------
 
     def _bind(self, node: exp.Expr) -> Expression:
+        grouped = self.aggregation is not None and not self.aggregation.inside
+        if self._subqueries is not None and is_subquery(node) and not grouped:
+            return self._subqueries.value(node, self)
         if is_now(node) and not self._is_column(node):
             return self._now(node)
         if isinstance(node, exp.Window) and self._analytics is not None:
@@ -197,8 +201,8 @@ class ScalarBinder:
         """Refuse subqueries, window functions, and what would differ from one evaluation to the next."""
         if isinstance(node, (exp.Like, exp.ILike)) and isinstance(node.expression, (exp.Any, exp.All)):
             self.source.refuse("LIKE ANY or LIKE ALL", node, "write one LIKE for each pattern, with OR or AND")
-        if isinstance(node, _SUBQUERIES):
-            self.source.refuse("a subquery in an expression", node, "write it as a join, or as a subquery in FROM")
+        if is_subquery(node) or isinstance(node, (exp.Any, exp.All)):
+            self.source.refuse("a subquery there", node, "let a subquery in FROM select it")
         if isinstance(node, exp.Window):
             self.source.refuse("OVER there", node, "it stands in the select list, QUALIFY and ORDER BY")
         named = isinstance(node, (exp.Anonymous, exp.Column)) and node.name.lower() in _UNSTEADY_NAMES

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from sqlglot import exp
 
@@ -25,6 +26,16 @@ class Item:
     """Whether it is a stream, view or query by name, and no subquery."""
 
 
+class Outer(Protocol):
+    """The names of the query around a subquery."""
+
+    def has(self, column: exp.Column) -> bool:
+        """Whether a name means something there."""
+
+    def resolve(self, column: exp.Column) -> Expression:
+        """What it means, as the subquery sees it."""
+
+
 @dataclass
 class Scope:
     """The FROM items visible to a SELECT, and aliases of its select list where these may be used.
@@ -34,12 +45,14 @@ class Scope:
         items: in order; their columns are called ``item.column``.
         columns: what bare names mean, in the order of ``*``; a column that USING made of two is there once.
         aliases: of the select list.
+        outer: the names of the query around a subquery.
     """
 
     source: SourceText
     items: list[Item] = field(default_factory=list)
     columns: list[tuple[str, Expression]] = field(default_factory=list)
     aliases: Mapping[str, Expression] = field(default_factory=dict)
+    outer: Outer | None = None
 
     def add(self, item: Item, node: exp.Expr) -> None:
         """Raises SqlError when the alias is taken."""
@@ -57,6 +70,9 @@ class Scope:
         self.source.refuse_others(column, {"this", "table"}, "a column name")
         name = column.name.lower()
         if column.table:
+            here = any(item.alias.lower() == column.table.lower() for item in self.items)
+            if not here and self.outer is not None and self.outer.has(column):
+                return self.outer.resolve(column)
             item = self.item(column.table, column)
             if name not in item.columns:
                 hint = nearest(name, item.columns) or f"{item.alias} has {_listed(item.columns)}"
@@ -70,6 +86,8 @@ class Scope:
             return meanings[0]
         if name in self.aliases:
             return self.aliases[name]
+        if self.outer is not None and self.outer.has(column):
+            return self.outer.resolve(column)
         known = [*dict(self.columns), *self.aliases]
         if self._compared_with_text(column):
             raise self.source.error(f"unknown column {column.name}", column, f"if it is a text, write '{column.name}'")
@@ -88,6 +106,15 @@ class Scope:
             if isinstance(other, exp.Column) and other.name.lower() in item.columns
         }
         return types == {STRING}
+
+    def has(self, column: exp.Column) -> bool:
+        """Whether a column name means something here, or in a query around."""
+        name = column.name.lower()
+        if column.table:
+            known = any(item.alias.lower() == column.table.lower() for item in self.items)
+        else:
+            known = any(other == name for other, _ in self.columns)
+        return known or (self.outer is not None and self.outer.has(column))
 
     def item(self, alias: str, node: exp.Expr) -> Item:
         """The FROM item called ``alias``."""

@@ -23,10 +23,11 @@ from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import INTEGER
 from workbench.sql.binder.aggregation import Aggregation, Groups, is_aggregate, over_groups
 from workbench.sql.binder.joins.from_clause import bind_from
+from workbench.sql.binder.joins.subqueries import Subqueries, conjuncts
 from workbench.sql.binder.joins.trees import resolved
 from workbench.sql.binder.order.keys import Named, hidden_outputs, over_outputs, sort_keys
 from workbench.sql.binder.order.limit import CLAUSES, Limit, limit_of
-from workbench.sql.binder.protocols import QueryContext
+from workbench.sql.binder.protocols import QueryContext, outside_subqueries
 from workbench.sql.binder.scalar import ScalarBinder, is_now
 from workbench.sql.binder.scope import Item
 from workbench.sql.binder.stream_windows import StreamWindows
@@ -78,26 +79,30 @@ class SelectBinder:
     @cached_property
     def is_grouped(self) -> bool:
         """Whether rows are grouped: by GROUP BY, or into one group by an aggregate in SELECT, HAVING or ORDER BY."""
-        # Aggregates of subqueries in these clauses are found too; such subqueries are refused later.
         clauses = (self._select.args.get(clause) for clause in ("having", "order"))
         roots = [*self._select.expressions, *(clause for clause in clauses if clause is not None)]
         return self._select.args.get("group") is not None or any(
-            is_aggregate(node, self._context.schema) for root in roots for node in root.walk()
+            is_aggregate(node, self._context.schema) for root in roots for node in outside_subqueries(root)
         )
 
     def bind_from(self, windows: StreamWindows | None) -> None:
         """FROM with the window clause: the inputs, the scope of all other clauses, and the conditions of joins."""
         self._from = bind_from(self._select, self._context, None if windows is None else windows.on)
         self._scope = self._from.scope
+        self._subqueries = Subqueries(self._from, self._context)
 
     def bind_where(self) -> None:
         """WHERE with the conditions of FROM, in normal form, its window split off."""
         where = self._select.args.get("where")
-        conditions = list(self._from.conditions)
         if where is not None:
-            scalar = ScalarBinder(self._scope, self._context.schema, now_at=self._context.now_at)
-            conditions.append(normal_form(scalar.condition(where.this)))
-        self._where, window = self._split(conjunction(*conditions))
+            scalar = ScalarBinder(
+                self._scope, self._context.schema, now_at=self._context.now_at, subqueries=self._subqueries
+            )
+            # A conjunct that asks for partners is a join; what is left is a condition.
+            for node in conjuncts(where.this):
+                if not self._subqueries.condition(node, scalar):
+                    self._from.conditions.append(normal_form(scalar.condition(node)))
+        self._where, window = self._split(conjunction(*self._from.conditions))
         owners: dict[Expression, frozenset[str]] = {}
         for i, relation in enumerate(self._from.inputs):
             if isinstance(relation, StreamInput):
@@ -129,7 +134,12 @@ class SelectBinder:
     def bind_select_list(self) -> None:
         """The select list, with ``*`` and ``t.*`` written out."""
         for node in self._select.expressions:
-            scalar = ScalarBinder(self._scope, self._context.schema, self._aggregation if self.is_grouped else None)
+            scalar = ScalarBinder(
+                self._scope,
+                self._context.schema,
+                self._aggregation if self.is_grouped else None,
+                subqueries=self._subqueries,
+            )
             star = node.this if isinstance(node, exp.Column) and isinstance(node.this, exp.Star) else node
             if not isinstance(star, exp.Star):
                 self._items.append(_SelectItem(self._name(node), scalar.bind(_unaliased(node)), scalar))

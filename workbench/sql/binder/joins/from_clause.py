@@ -10,7 +10,7 @@ from sqlglot import exp
 from workbench.errors import UnsupportedError, nearest
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.column_names import stored_name
-from workbench.sql.algebra.expressions import Column, Expression, digest, identity, map_columns
+from workbench.sql.algebra.expressions import OUTER, Column, Expression, digest, identity, map_columns
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import DataType
 from workbench.sql.binder.joins.semijoins import add_semijoin
@@ -86,7 +86,7 @@ class FromClause:
 
     def __post_init__(self) -> None:
         self.source = self.context.source
-        self.scope = Scope(self.source)
+        self.scope = Scope(self.source, outer=self.context.outer)
 
     def mark(self) -> _Mark:
         """What is there now."""
@@ -333,7 +333,11 @@ def _stands_for_itself(node: exp.Expr) -> bool:
 
 def shift(expression: Expression, offset: int) -> Expression:
     """The expression with its inputs counted from ``offset``."""
-    return map_columns(expression, lambda c: replace(c, source=c.source + offset)) if offset else expression
+    return map_columns(expression, lambda c: _shifted(c, offset)) if offset else expression
+
+
+def _shifted(column: Column, offset: int) -> Column:
+    return replace(column, source=column.source + offset) if column.source < OUTER else column
 
 
 def shift_predicates(predicates: PredSet, offset: int) -> PredSet:

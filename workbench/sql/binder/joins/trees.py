@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
-from workbench.sql.algebra.expressions import Column, Constant, Expression, column_name, columns, map_columns
+from workbench.sql.algebra.expressions import OUTER, Column, Constant, Expression, column_name, columns, map_columns
 from workbench.sql.algebra.types import BOOLEAN
 from workbench.sql.binder.joins.null_rejection import rejects_nulls
 from workbench.sql.logical import Analyzed, Block, Grouping, Input, Output, SetOperation
@@ -32,10 +32,6 @@ from workbench.sql.predicates.cnf import (
     predicate_columns,
     predicate_sources,
 )
-
-OUTER = 1_000_000
-"""Columns of the query around a subquery have positions from here on; of the one around that from twice as far on."""
-
 
 COMPUTED = "_of_"
 """How names of columns begin that stand for expressions; stored names begin with a letter."""

@@ -1,0 +1,346 @@
+"""Queries that read columns of the query around them, made into queries that do not.
+
+A subquery that is *correlated* has one answer for each row around it. It reads no more of that row than some columns,
+so it is answered once for each of their distinct values, the *domain*, by joining the domain and carrying its columns
+up to the outputs (T. Neumann, A. Kemper, *Unnesting Arbitrary Queries*, BTW 2015). Then it is an input like others,
+joined to the rows around it by equality with these columns, NULL being equal to NULL.
+
+Where a subquery says only that expressions of its own equal others of the row around it, these expressions are the
+columns, and no domain is needed: ``(SELECT AVG(b) FROM s WHERE s.k = t.k)`` is the average for each ``s.k``.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from sqlglot import exp
+
+from workbench.sql.algebra.column_names import stored_name
+from workbench.sql.algebra.expressions import (
+    OUTER,
+    Call,
+    Column,
+    Constant,
+    Expression,
+    Value,
+    column_name,
+    columns,
+    map_columns,
+)
+from workbench.sql.algebra.functions import FUNCTIONS, call
+from workbench.sql.algebra.types import BOOLEAN, DataType, Kind
+from workbench.sql.binder.joins.trees import (
+    COMPUTED,
+    Leaf,
+    OuterJoin,
+    Rows,
+    mapped,
+    resolved,
+    with_results_over,
+)
+from workbench.sql.binder.scope import Scope
+from workbench.sql.logical import Block, Grouping, Input, LogicalQuery, Output, SetOperation, StreamInput, unordered
+from workbench.sql.predicates.cnf import (
+    TRUE,
+    Operator,
+    ORPred,
+    PredSet,
+    conjunction,
+    pred_set,
+    predicate_columns,
+)
+from workbench.sql.predicates.normal_form import normal_form
+
+Change = Callable[[Column], Expression]
+
+
+def lifted(expression: Expression) -> Expression:
+    """An expression of a query as its subqueries see it."""
+    return map_columns(expression, lambda column: replace(column, source=column.source + OUTER))
+
+
+@dataclass(frozen=True)
+class Around:
+    """The names of a query as its subqueries see them."""
+
+    scope: Scope
+
+    def has(self, column: exp.Column) -> bool:
+        """Whether a name means something there."""
+        return self.scope.has(column)
+
+    def resolve(self, column: exp.Column) -> Expression:
+        """What it means, as the subquery sees it."""
+        return lifted(self.scope.resolve(column))
+
+
+def lowered(expression: Expression) -> Expression:
+    """The inverse: what a subquery sees of the query around it, in that query."""
+    return map_columns(expression, _lowered)
+
+
+def _lowered(column: Column) -> Column:
+    return replace(column, source=column.source - OUTER) if column.source >= OUTER else column
+
+
+def free_columns(query: Input) -> frozenset[Column]:
+    """The columns of queries around that a query reads, anywhere in it."""
+    match query:
+        case StreamInput():
+            return frozenset()
+        case SetOperation():
+            return frozenset().union(*map(free_columns, query.branches))
+        case Block():
+            return _own_free(query).union(*map(free_columns, query.inputs))
+        case _:
+            return free_columns(unordered(query))
+
+
+def _own_free(block: Block) -> frozenset[Column]:
+    """The columns of queries around that a block reads itself."""
+    conditions = (block.where, block.window, block.having, block.having_window, block.qualify)
+    expressions = [output.expression for output in block.outputs]
+    if block.grouping is not None:
+        expressions += [*block.grouping.groups, *(a for s in block.grouping.statistics for a in s.arguments)]
+    for analyzed in block.analytics:
+        expressions += [*analyzed.call.arguments, *analyzed.call.over.expressions]
+    read = frozenset().union(*map(predicate_columns, conditions), *map(columns, expressions))
+    return frozenset(c for c in read if c.source >= OUTER)
+
+
+def with_free(query: Input, change: Change) -> Input:
+    """A query with what it reads of the queries around it replaced."""
+    if not free_columns(query):
+        return query
+    match query:
+        case SetOperation():
+            return replace(query, branches=tuple(_query(with_free(branch, change)) for branch in query.branches))
+        case Block():
+            read = {c: change(c) for c in _own_free(query)}
+            inputs = tuple(with_free(item, change) for item in query.inputs)
+            return replace(_with_meaning(query, read), inputs=inputs)
+        case _:
+            return query
+
+
+def _with_meaning(block: Block, read: dict[Column, Expression]) -> Block:
+    """A block with columns of queries around it replaced, below and above its groups."""
+    return with_results_over(mapped(block, read), lambda column: read.get(column, column))
+
+
+def lowered_query(query: Input) -> Input:
+    """A subquery as an input of the query around it, of which it reads nothing."""
+    return with_free(query, _lowered)
+
+
+def _query(query: Input) -> LogicalQuery:
+    assert not isinstance(query, StreamInput)
+    return query
+
+
+# ---- correlation by equality -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Correlated:
+    """A subquery with the columns ``names`` by which it belongs to a row around it.
+
+    Attributes:
+        query: its own outputs, and these columns.
+        names: what they are called.
+        outer: for each what it equals in the query around, a column of which is not lifted here.
+        null_safe: whether NULL is equal to NULL there.
+    """
+
+    query: Input
+    names: tuple[str, ...]
+    outer: tuple[Expression, ...]
+    null_safe: bool
+
+    def on(self, position: int) -> PredSet:
+        """The condition by which it belongs to a row around it, as the input at a position."""
+        sides = ((Column(n, o.type, position), o) for n, o in zip(self.names, self.outer, strict=True))
+        return conjunction(*(equal(a, b) if self.null_safe else normal_form(call("=", a, b)) for a, b in sides))
+
+
+def by_equalities(block: Block) -> Correlated | None:
+    """A subquery that reads the query around it only where it compares it with expressions of its own for equality."""
+    keys: list[tuple[Expression, Expression]] = []
+    rest: list[ORPred] = []
+    for predicate in block.where:
+        key = _key(predicate)
+        if key is not None:
+            keys.append(key)
+        else:
+            rest.append(predicate)
+    inner = replace(block, where=pred_set(rest))
+    if any(c.source < 2 * OUTER for c in free_columns(inner)):
+        return None
+    names = tuple(f"d{i}" for i in range(1, len(keys) + 1))
+    query = with_keys(inner, names, [own for own, _ in keys])
+    return Correlated(lowered_query(query), names, tuple(lowered(outer) for _, outer in keys), False)
+
+
+def _key(predicate: ORPred) -> tuple[Expression, Expression] | None:
+    """The sides of an equality between a block, first, and the query around it."""
+    literal = predicate.literals[0]
+    if len(predicate.literals) > 1 or literal.operator is not Operator.EQ or literal.right is None:
+        return None
+    for one, other in ((literal.left, literal.right), (literal.right, literal.left)):
+        own, outer = columns(one), columns(other)
+        if own and outer and all(c.source < OUTER for c in own) and all(OUTER <= c.source < 2 * OUTER for c in outer):
+            return one, other
+    return None
+
+
+def with_keys(block: Block, names: Sequence[str], keys: Sequence[Expression]) -> Block:
+    """The block for each value of some expressions over its inputs, which it also gives."""
+    if block.grouping is None:
+        more = tuple(Output(name, key) for name, key in zip(names, keys, strict=True))
+        return replace(block, outputs=(*block.outputs, *more))
+    groups = tuple(dict.fromkeys([*block.grouping.groups, *keys]))
+    more = tuple(Output(n, Column(column_name(k), k.type)) for n, k in zip(names, keys, strict=True))
+    return replace(block, grouping=Grouping(groups, block.grouping.statistics), outputs=(*block.outputs, *more))
+
+
+# ---- any correlation -------------------------------------------------------------------------------------------------
+
+
+def by_domain(query: Input, domain_of: Callable[[Sequence[Column]], Input], for_nothing: bool = True) -> Correlated:
+    """Any subquery, for each value of the columns that it reads of the query around it.
+
+    Args:
+        query: the subquery.
+        domain_of: gives the distinct values of columns of the query around it, under the names d1, d2, …
+        for_nothing: whether an aggregate of all rows has a row also for values for which there are none.
+    """
+    read = sorted((c for c in free_columns(query) if c.source < 2 * OUTER), key=lambda c: (c.source, c.name))
+    outer = [_lowered(column) for column in read]
+    domain = domain_of(outer)
+    names = tuple(f"d{i}" for i in range(1, len(read) + 1))
+    if isinstance(query, Block):
+        carried: Input = _block_for_each(query, read, names, domain, for_nothing)
+    else:
+        carried = _for_each(query, read, names, domain)
+    return Correlated(lowered_query(carried), names, tuple(outer), True)
+
+
+def _for_each(query: Input, read: Sequence[Column], names: Sequence[str], domain: Input) -> Input:
+    """A query for each row of a domain, whose columns it gives as well."""
+    match query:
+        case SetOperation():
+            branches = tuple(_query(_for_each(branch, read, names, domain)) for branch in query.branches)
+            own = (
+                tuple(f"c{i}" for i in range(1, len(query.names) + 1)) if set(names) & set(query.names) else query.names
+            )
+            return replace(
+                query, branches=branches, names=(*own, *names), types=(*query.types, *(c.type for c in read))
+            )
+        case Block():
+            return _block_for_each(query, read, names, domain)
+        case StreamInput():
+            raise ValueError("a stream reads nothing of a query around it")
+        case _:
+            return _for_each(unordered(query), read, names, domain)
+
+
+def _block_for_each(
+    block: Block, read: Sequence[Column], names: Sequence[str], domain: Input, for_nothing: bool = True
+) -> Block:
+    inputs: list[Input] = []
+    values: list[Column] | None = None
+    conditions: list[PredSet] = []
+    for position, item in enumerate(block.inputs):
+        if free_columns(item).isdisjoint(read):
+            inputs.append(item)
+            continue
+        inputs.append(_for_each(item, read, names, domain))
+        own = [Column(name, column.type, position) for name, column in zip(names, read, strict=True)]
+        if values is None:
+            values = own
+        else:
+            conditions += [equal(a, b) for a, b in zip(values, own, strict=True)]
+    if values is None:
+        values = [Column(name, column.type, len(inputs)) for name, column in zip(names, read, strict=True)]
+        inputs.append(domain)
+    meaning: dict[Column, Expression] = dict(zip(read, values, strict=True))
+    groupless = for_nothing and block.grouping is not None and not block.grouping.groups
+    above: dict[Column, Expression] = {r: Column(column_name(v), v.type) for r, v in zip(read, values, strict=True)}
+    block = mapped(block, meaning)
+    if block.grouping is not None:
+        block = with_results_over(block, lambda column: above.get(column, column))
+    block = replace(block, inputs=tuple(inputs), where=conjunction(block.where, *conditions))
+    each = with_keys(block, names, values)
+    return _with_rows_for_nothing(each, block, names, read, domain) if groupless else each
+
+
+def _with_rows_for_nothing(
+    each: Block, block: Block, names: Sequence[str], read: Sequence[Column], domain: Input
+) -> Block:
+    """One group for each row of the domain, also where nothing is grouped."""
+    of_domain = [Column(name, column.type, 0) for name, column in zip(names, read, strict=True)]
+    of_groups = [Column(name, column.type, 1) for name, column in zip(names, read, strict=True)]
+    on = Rows((), conjunction(*map(equal, of_domain, of_groups)))
+    found = Column(f"{COMPUTED}found", BOOLEAN, 1)
+    sides = Rows((Leaf(0, domain),)), Rows((Leaf(1, each),))
+    join = OuterJoin(sides, on, frozenset([0]), {found: Constant(True, BOOLEAN)})
+    outputs = [
+        Output(o.name, call("case", found, Column(stored_name(o.name), o.type, 1), over_nothing(o.expression)))
+        for o in block.outputs
+    ]
+    outputs += [Output(name, column) for name, column in zip(names, of_domain, strict=True)]
+    return resolved([join], Block((), TRUE, tuple(outputs)))
+
+
+def over_nothing(expression: Expression) -> Expression:
+    """What an expression over statistics is where there are no rows: counts are 0 and all others NULL."""
+
+    def of(column: Column) -> Expression:
+        if column.source >= OUTER:
+            return column
+        return Constant(0 if column.name.startswith("count") else None, column.type)
+
+    return _folded(map_columns(expression, of))
+
+
+def _folded(expression: Expression) -> Expression:
+    """An expression of constants as its value, where that is certain."""
+    if not isinstance(expression, Call):
+        return expression
+    arguments = tuple(map(_folded, expression.arguments))
+    if expression.function in FUNCTIONS and expression.function != "cast":
+        folded = call(expression.function, *arguments)
+        if folded.type == expression.type:
+            return folded
+    return replace(expression, arguments=arguments)
+
+
+# ---- equality of NULL with NULL --------------------------------------------------------------------------------------
+
+
+def equal(left: Expression, right: Expression) -> PredSet:
+    """That two values are equal, or both NULL: in a form by which rows are found.
+
+    A value that stands for NULL may be there as well, so whether they are NULL is compared too.
+    """
+    same_nulls = call("=", call("is_null", left), call("is_null", right))
+    filler = _filler(left.type)
+    return normal_form(
+        call("and", same_nulls, call("=", call("coalesce", left, filler), call("coalesce", right, filler)))
+    )
+
+
+def _filler(type_: DataType) -> Constant:
+    """Some value of a type."""
+    day = dt.datetime(1970, 1, 1)
+    values: dict[Kind, Value] = {
+        Kind.BOOLEAN: False,
+        Kind.STRING: "",
+        Kind.DATE: day.date(),
+        Kind.TIMESTAMP: day,
+        Kind.DOUBLE: 0.0,
+    }
+    return Constant(values.get(type_.kind, Decimal(0) if type_.kind is Kind.DECIMAL else 0), type_)
