@@ -93,3 +93,29 @@ def test_the_size_of_a_batch_follows_what_batches_take() -> None:
 def test_a_latency_is_a_length_of_time(given: str | int) -> None:
     with pytest.raises(QueryError, match="latency is"):
         seconds_of(given, "latency")
+
+
+def test_a_sink_has_every_change_once(spark: SparkSession, tmp_path: Path) -> None:
+    """Its changes accumulate to the answer, in a session that was closed meanwhile, with a table that was updated."""
+    changes: list[pd.DataFrame] = []
+    pages = "SELECT p.title, COUNT(*) AS n FROM Clicks c JOIN Pages p ON c.page = p.page GROUP BY p.title"
+    with Session(spark, tmp_path / "s") as session:
+        session.add_stream("Clicks", pd.DataFrame(clicks(12)), 2, 3)
+        session.add_table("Pages", [{"page": "a", "title": "A"}, {"page": "b", "title": "B"}], key=["page"])
+        session.register(pages, name="pages")
+        session.register("SELECT id FROM Clicks BEGIN NOW - 3 END NOW", name="last")
+        session.add_sink("pages", tmp_path / "out")
+        session.add_sink("pages", lambda batch, rows: changes.append(rows), name="calls")
+        with pytest.raises(QueryError, match="the changes of last are not kept for a sink"):
+            session.add_sink("last", tmp_path / "last")
+        session.run(2)
+    with Session.open(tmp_path / "s", spark) as session:
+        session.update_table("Pages", [{"page": "c", "title": "A"}], delete=[{"page": "b"}])
+        session.run(5)
+        session.add_sink("pages", lambda batch, rows: changes.append(rows), name="calls")
+        expected = sorted(session.query("pages").result().itertuples(index=False, name=None))
+    written = [pd.read_parquet(file) for file in sorted((tmp_path / "out").iterdir())]
+    for brought in (changes, written):
+        totals = pd.concat(brought).groupby(["title", "n"])["weight"].sum()
+        assert sorted(totals[totals != 0].index.tolist()) == expected == [("A", 8)]
+        assert totals.min() == 0 and len(brought) == len(written)

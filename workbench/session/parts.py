@@ -23,6 +23,7 @@ from workbench.session.directory.opening import Opening
 from workbench.session.function_failures import FunctionFailures
 from workbench.session.integrity_checks import IntegrityChecks
 from workbench.session.live.sources import LiveSources
+from workbench.session.sinks.sinks import Sinks
 from workbench.session.transitions import Runtime
 from workbench.sharing.planner import Planner
 from workbench.sql.algebra.planning_cache import PlanningCache
@@ -30,6 +31,9 @@ from workbench.sql.algebra.planning_cache import PlanningCache
 
 class Parts:
     """The parts of one session.
+
+    Attributes:
+        sinks: where changes go; the session makes it, since it reads queries.
 
     Args:
         directory: of the session.
@@ -40,6 +44,8 @@ class Parts:
     Raises:
         EnvironmentProblem: Spark does not run, or its workers cannot reach the folder.
     """
+
+    sinks: Sinks
 
     def __init__(
         self, directory: SessionDirectory, catalog: Catalog, spark: SparkSession | None, options: Options

@@ -23,7 +23,7 @@ from workbench.catalog.catalog import Catalog
 from workbench.engine.reports import BatchReport
 from workbench.engine.schedule import Progress
 from workbench.engine.spark.user_functions.process import Limits
-from workbench.errors import QueryError, StreamError
+from workbench.errors import QueryError, SessionError, StreamError
 from workbench.errors.public_api import check_argument, public_api, translate_callback_errors
 from workbench.explain.describe import NetworkView
 from workbench.explain.explanation import ExplanationView
@@ -40,7 +40,9 @@ from workbench.session.live.sources import SourceStatus, begin_live
 from workbench.session.parts import Parts
 from workbench.session.player import Player
 from workbench.session.query import Query
-from workbench.session.state import LAZY, QueryRecord, State
+from workbench.session.sinks.sink import SinkStatus
+from workbench.session.sinks.sinks import Sinks
+from workbench.session.state import EAGER, LAZY, OFF, QueryRecord, State
 from workbench.session.transitions import BoundText
 from workbench.sql.algebra.types import parse_type
 from workbench.sql.binder.pipeline import bind
@@ -168,6 +170,8 @@ class Session:
             with session.parts.exclusively():
                 session.parts.opening.open(repair, trust)
         session.parts.failures.disable()
+        if session.read_only is None:
+            session.parts.sinks.go_on()
         return session
 
     def _wire(
@@ -179,6 +183,7 @@ class Session:
         self.last_error: BaseException | None = None
         self.parts = Parts(directory, catalog, spark, options)
         self.spark = self.parts.spark
+        self.parts.sinks = Sinks(self.path / "sinks", self._changes_of, lambda: self.parts.store.last.batch)
         self._handles: WeakValueDictionary[str, Query] = WeakValueDictionary()
 
     @one_at_a_time
@@ -216,6 +221,7 @@ class Session:
         """End the session; a temporary folder is removed. Spark goes on, for other sessions of this process."""
         if not self.closed:
             self.stop_playing()
+            self.parts.sinks.close()
             self.parts.integrity.close()
             with self.parts.exclusively():
                 self.parts.close()
@@ -338,6 +344,7 @@ class Session:
             change.state, report = transitions.run(self.parts.runtime, state, {stream.name: grown.waiting})
             change.state = self.parts.failures.without_failed(change.state)
         self.parts.failures.disable()
+        self.parts.sinks.notify()
         return report
 
     @one_at_a_time
@@ -514,6 +521,47 @@ class Session:
             planned = planner.register(network, name, logical)
         return NetworkView(planned.network, state.reports), ExplanationView.of(planned.explanation)
 
+    # -- sinks ---------------------------------------------------------------------------------------------------
+
+    def add_sink(self, query: str, target: object, mode: str = "changes", name: str | None = None) -> SinkStatus:
+        """Send the changes of a query on, batch by batch, beginning with its answer as it was at registration.
+
+        A sink has its own pace: one that is slow or down stops nobody, and catches up later. A sink of the same name
+        goes on where it was, also in a session that is opened again. Going back sends nothing again.
+
+        Args:
+            query: whose changes.
+            target: a folder, which gets a Parquet file for each batch (exactly once); an address ``http://…``, to which
+                JSON is posted with the number of the batch; or a callable of that number and a DataFrame with the
+                column ``weight`` and the query's. After a crash the last two may get a batch a second time.
+            mode: ``"changes"``; there is no other yet.
+            name: of the sink; that of the query unless given.
+
+        Raises:
+            QueryError: there is no such query, or its changes are not kept.
+            SessionError: there is no such kind of target or mode, or a sink of that name.
+
+        Example:
+            >>> session.add_sink("big", lambda batch, changes: print(batch, len(changes)))  # doctest: +SKIP
+        """
+        if mode != "changes":
+            raise SessionError(f"mode={mode!r}", hint="'changes' is the one there is")
+        self.parts.directory.check_writable()
+        return self.parts.sinks.add(name or query, self.query(query).name, target)
+
+    def drop_sink(self, name: str) -> None:
+        """Forget a sink, and how far it has come.
+
+        Raises:
+            QueryError: there is none.
+        """
+        self.parts.sinks.drop(name)
+
+    @property
+    def sinks(self) -> Mapping[str, SinkStatus]:
+        """How the sinks are, by their names: how far behind, and what went wrong last."""
+        return MappingProxyType(dict(self.parts.sinks.statuses))
+
     # -- batches -------------------------------------------------------------------------------------------------
 
     def run(
@@ -599,6 +647,7 @@ class Session:
         self.parts.failures.disable()
         with self.parts.lock:
             self.parts.integrity.after_batch()
+        self.parts.sinks.notify()
         return report
 
     @one_at_a_time
@@ -734,6 +783,18 @@ class Session:
         """The one object that stands for a registration, for as long as somebody has it."""
         handle = self._handles.get(query.id)
         return handle if handle is not None else self._handles.setdefault(query.id, Query(query, self.parts.answers))
+
+    def _changes_of(self, name: str) -> tuple[str, Callable[[int | None], pd.DataFrame]]:
+        """The registration of a query, and what reads its changes.
+
+        Raises:
+            QueryError: there is no such query, or older changes of it are not kept for a sink that is behind.
+        """
+        record = self._state.query(name)
+        if record.results == OFF or (record.windows and record.results != EAGER):
+            hint = 'register it with results="eager", which keeps what every batch changed'
+            raise QueryError(f"the changes of {name} are not kept for a sink", hint=hint)
+        return record.id, self._handle(record).changes
 
     def _register(self, texts: Mapping[str, BoundText], named: int, force: bool) -> dict[str, Query]:
         with self.parts.store.changing() as change:

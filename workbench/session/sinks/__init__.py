@@ -1,0 +1,1 @@
+"""Sinks: where changes of answers go, each at its own pace."""

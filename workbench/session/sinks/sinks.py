@@ -1,0 +1,106 @@
+"""The sinks of a session."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+
+from workbench.errors import QueryError, SessionError, WorkbenchError, nearest
+from workbench.files.writing import make_folder
+from workbench.session.sinks.sink import Place, Sink, SinkStatus, read_place
+from workbench.session.sinks.targets import target_of
+
+PATIENCE = 5.0
+"""Seconds that the end of a session waits for its sinks, all together."""
+
+Changes = Callable[[int | None], pd.DataFrame]
+ReaderOf = Callable[[str], tuple[str, Changes]]
+
+
+class Sinks:
+    """Sinks by their names.
+
+    Args:
+        folder: of their files, in the session directory.
+        reader_of: gives for a query's name its registration, and what reads its changes after a batch.
+        latest: the number of the last batch.
+    """
+
+    def __init__(self, folder: Path, reader_of: ReaderOf, latest: Callable[[], int]) -> None:
+        self._folder, self._reader_of, self._latest = folder, reader_of, latest
+        self._sinks: dict[str, Sink] = {}
+        self._stopped: dict[str, SinkStatus] = {}
+
+    def add(self, name: str, query: str, given: object) -> SinkStatus:
+        """Add a sink; one whose file is there goes on at its place.
+
+        Raises:
+            SessionError: the name is taken or no name of a file, the target is none, or its file is of another query.
+        """
+        if name in self._sinks:
+            raise SessionError(f"there is already a sink called {name}", hint="name=… gives another name")
+        if not name.replace("-", "").replace("_", "").replace(" ", "").isalnum():
+            raise SessionError(f"{name!r} is no name of a sink", hint="letters, digits, blanks, - and _")
+        target, (registration, changes) = target_of(given), self._reader_of(query)
+        make_folder(self._folder)
+        path = self._folder / f"{name}.json"
+        written = str(given) if isinstance(given, str | Path) else None
+        place = Place(query, registration, written)
+        if path.exists():
+            stored = read_place(path)
+            if (stored.query, stored.registration) != (query, registration):
+                message = f"the sink {name} is of {stored.query} as it was registered before"
+                raise SessionError(message, hint=f"drop_sink({name!r}) forgets how far it had come")
+            place = replace(stored, target=written)
+        self._sinks[name] = Sink(path, place, target, changes, self._latest)
+        self._stopped.pop(name, None)
+        return self._sinks[name].status
+
+    def go_on(self) -> None:
+        """Start the sinks that were there when the session was closed; a callable must be given again."""
+        for path in sorted(self._folder.glob("*.json")):
+            place = read_place(path)
+            problem = "its target must be given again: add_sink"
+            try:
+                if place.target is not None:
+                    self.add(path.stem, place.query, place.target)
+                    continue
+            except WorkbenchError as error:
+                problem = str(error)
+            behind = max(0, self._latest() - place.batch)
+            self._stopped[path.stem] = SinkStatus(place.query, place.target or "", place.batch, behind, problem)
+
+    def drop(self, name: str) -> None:
+        """Forget a sink and its place.
+
+        Raises:
+            QueryError: there is none.
+        """
+        path = self._folder / f"{name}.json"
+        if name not in self._sinks and not path.exists():
+            raise QueryError(f"there is no sink {name}", hint=nearest(name, self._sinks))
+        if (sink := self._sinks.pop(name, None)) is not None:
+            sink.close(PATIENCE)
+        self._stopped.pop(name, None)
+        path.unlink(missing_ok=True)
+
+    @property
+    def statuses(self) -> Mapping[str, SinkStatus]:
+        """How the sinks are."""
+        return {**self._stopped, **{name: sink.status for name, sink in self._sinks.items()}}
+
+    def notify(self) -> None:
+        """There is another batch."""
+        for sink in self._sinks.values():
+            sink.notify()
+
+    def close(self) -> None:
+        """End all; what they could not bring is brought when the session is opened again."""
+        ends = time.monotonic() + PATIENCE
+        for sink in self._sinks.values():
+            sink.close(max(0.0, ends - time.monotonic()))
+        self._sinks.clear()

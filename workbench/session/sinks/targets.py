@@ -1,0 +1,123 @@
+"""What takes the changes of a query: a callable, a folder of Parquet files, or a webhook.
+
+What a target has taken is said after it has taken it. A crash in between sends a batch again, so a target takes a batch
+by its number: a folder replaces the file of the batch (exactly once), a webhook and a callable are told the number, and
+leave out what they had (at least once).
+"""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from workbench.errors import SessionError
+from workbench.files.writing import make_folder, replacing
+
+TIMEOUT = 10
+"""Seconds that a webhook has to answer."""
+
+
+class Target(Protocol):
+    """Takes the changes of one batch after the other."""
+
+    @property
+    def description(self) -> str:
+        """What it is, to show."""
+
+    def write(self, query: str, batch: int, changes: pd.DataFrame) -> None:
+        """Take the changes of a batch.
+
+        Args:
+            query: its name.
+            batch: its number.
+            changes: the column ``weight``, then the query's.
+
+        Raises:
+            Exception: it could not; the batch is sent again later.
+        """
+
+
+class CallableTarget:
+    """Calls a function with the number of the batch and its changes."""
+
+    def __init__(self, function: Callable[[int, pd.DataFrame], object]) -> None:
+        self._function = function
+
+    @property
+    def description(self) -> str:
+        """Its name."""
+        return getattr(self._function, "__qualname__", type(self._function).__name__) + "()"
+
+    def write(self, query: str, batch: int, changes: pd.DataFrame) -> None:
+        """Call it; whatever it raises is shown."""
+        self._function(batch, changes)
+
+
+class FolderTarget:
+    """Writes a Parquet file for each batch, which is there whole or not at all."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @property
+    def description(self) -> str:
+        """The folder."""
+        return str(self._folder)
+
+    def write(self, query: str, batch: int, changes: pd.DataFrame) -> None:
+        """Write the file of the batch, or replace it."""
+        make_folder(self._folder)
+        rows = changes.copy()
+        rows.insert(0, "batch", batch)
+        with replacing(self._folder / f"batch-{batch:09d}.parquet") as file:
+            pq.write_table(pa.Table.from_pandas(rows, preserve_index=False), file)
+
+
+class WebhookTarget:
+    """Posts JSON: ``{"query": …, "batch": …, "changes": [{"weight": 1, …}, …]}``."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    @property
+    def description(self) -> str:
+        """The address."""
+        return self._url
+
+    def write(self, query: str, batch: int, changes: pd.DataFrame) -> None:
+        """Post the batch; an answer that is no success counts as not taken."""
+        rows = json.loads(changes.to_json(orient="records", date_format="iso"))
+        body = json.dumps({"query": query, "batch": batch, "changes": rows}).encode()
+        headers = {"Content-Type": "application/json", "Argus-Batch": str(batch)}
+        request = urllib.request.Request(self._url, body, headers, method="POST")  # noqa: S310: an analyst's own address
+        with urllib.request.urlopen(request, timeout=TIMEOUT):
+            pass
+
+
+def target_of(given: object) -> Target:
+    """The target that an analyst means.
+
+    Raises:
+        SessionError: there is no such kind of target.
+    """
+    match given:
+        case str() if given.startswith(("http://", "https://")):
+            return WebhookTarget(given)
+        case str() if "://" in given:
+            scheme = given.partition("://")[0]
+            hint = "there are http:// and https://, a folder for Parquet files, and a callable"
+            raise SessionError(f"there is no sink of the kind {scheme}://", hint=hint)
+        case str() | Path():
+            return FolderTarget(Path(given))
+        case _ if callable(given):
+            return CallableTarget(given)
+    raise SessionError(
+        f"a {type(given).__name__} is no sink", hint="give a callable, a folder, or an address (http://…)"
+    )
