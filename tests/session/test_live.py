@@ -102,18 +102,18 @@ def test_a_sink_has_every_change_once(spark: SparkSession, tmp_path: Path) -> No
     with Session(spark, tmp_path / "s") as session:
         session.add_stream("Clicks", pd.DataFrame(clicks(12)), 2, 3)
         session.add_table("Pages", [{"page": "a", "title": "A"}, {"page": "b", "title": "B"}], key=["page"])
-        session.register(pages, name="pages")
+        session.register(pages, name="by_title")
         session.register("SELECT id FROM Clicks BEGIN NOW - 3 END NOW", name="last")
-        session.add_sink("pages", tmp_path / "out")
-        session.add_sink("pages", lambda batch, rows: changes.append(rows), name="calls")
+        session.add_sink("by_title", tmp_path / "out")
+        session.add_sink("by_title", lambda batch, rows: changes.append(rows), name="calls")
         with pytest.raises(QueryError, match="the changes of last are not kept for a sink"):
             session.add_sink("last", tmp_path / "last")
         session.run(2)
     with Session.open(tmp_path / "s", spark) as session:
         session.update_table("Pages", [{"page": "c", "title": "A"}], delete=[{"page": "b"}])
         session.run(5)
-        session.add_sink("pages", lambda batch, rows: changes.append(rows), name="calls")
-        expected = sorted(session.query("pages").result().itertuples(index=False, name=None))
+        session.add_sink("by_title", lambda batch, rows: changes.append(rows), name="calls")
+        expected = sorted(session.query("by_title").result().itertuples(index=False, name=None))
     written = [pd.read_parquet(file) for file in sorted((tmp_path / "out").iterdir())]
     for brought in (changes, written):
         totals = pd.concat(brought).groupby(["title", "n"])["weight"].sum()
