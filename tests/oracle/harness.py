@@ -134,7 +134,9 @@ class Oracle:
     def _add(self, name: str, feed: Feed) -> None:
         first = feed.table if feed.static else feed.on_time(0, feed.history)
         if feed.takes:
+            self._replace_current(name, feed, feed.history)
             first = feed.current(feed.history)
+            self.duck.execute(f"DROP TABLE {name}")
         self.duck.register("arriving", first)
         self.duck.execute(f"CREATE TABLE {name} AS SELECT * FROM arriving")
         if feed.static:
@@ -218,13 +220,18 @@ class Oracle:
         self.known = batch
         for name, feed in self.feeds.items():
             if feed.takes:
-                self.duck.register("arriving", feed.current(feed.history + batch * feed.batch))
-                self.duck.execute(f"CREATE OR REPLACE TABLE {name} AS SELECT * FROM arriving")
+                self._replace_current(name, feed, feed.history + batch * feed.batch)
             elif not feed.static:
                 self.duck.register("arriving", self._arriving(batch, feed))
                 self.duck.execute(f"INSERT INTO {name} SELECT * FROM arriving")
         for name in self.watched:
             self._ask_duckdb(name)
+
+    def _replace_current(self, name: str, feed: Feed, stop: int) -> None:
+        """What is left of the rows so far; all of them, also those that were taken back, are in ``…_brought``."""
+        for table, there in ((name, feed.current(stop)), (f"{name}_brought", feed.table.slice(0, stop))):
+            self.duck.register("arriving", there)
+            self.duck.execute(f"CREATE OR REPLACE TABLE {table} AS SELECT * FROM arriving")
 
     @staticmethod
     def _arriving(batch: int, feed: Feed) -> pa.Table:
