@@ -90,7 +90,7 @@ def expression(random: Random) -> Expression:
 
 def nodes(random: Random, count: int) -> dict[NodeId, Node]:
     """A network with the two sources first and then every kind of node, several times."""
-    made: dict[NodeId, Node] = {s.id: s for s in (Source("F"), Source("G", "somebody"))}
+    made: dict[NodeId, Node] = {s.id: s for s in (Source("F"), Source("G", "somebody", append_only=False))}
     makers = (_selection, _join, _aggregate, _set_operation)
     for i in range(count):
         node = makers[i % len(makers)](random, made)

@@ -96,6 +96,14 @@ def test_rows_are_retracted_below_aggregates_and_differences():
     }
 
 
+def test_rows_of_a_stream_that_is_corrected_are_retracted_everywhere_above_it():
+    corrected = [replace(FED, append_only=False) if node == FED else node for node in NODES]
+    assert {node.id for node in corrected} == {node.id for node in NODES}  # a fact of the stream, not what is computed
+    network = network_of(corrected)
+    assert not any(network.monotone.values())
+    assert network_of(NODES).monotone[FED.id]
+
+
 def test_depths_count_roots_and_not_nodes():
     network = network_of([FED, BIG, HUGE, SAME_BANK, DAILY, BY_BANK, ONLY_BIG])
     assert depths(network.nodes, [SAME_BANK.id]) == {FED.id: 0, SAME_BANK.id: 1}
