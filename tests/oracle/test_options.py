@@ -63,11 +63,14 @@ QUERIES = {
     " SELECT k, name FROM names",
 }  # fmt: skip
 
-ONE_OF_EACH = (
+ONE_OF_EACH = {
     "pairs_30", "near", "chain", "over", "scaled", "fine", "having", "kinds", "pairs_by_key", "doubles", "three",
     "minus", "all_of",
-)  # fmt: skip
-"""What runs where nothing is shared: there the others would do the same work a second time."""
+}  # fmt: skip
+GROUPED = {"coarse", "coarsest", "having_more"}
+FEWER = {"unshared": ONE_OF_EACH, "recomputed": ONE_OF_EACH | GROUPED}
+"""What runs under an option: where nothing is shared, the others would do the same work a second time; and where groups
+are recomputed, only these are computed in another way than by default."""
 
 CONFIGURATIONS = {
     "default": Options(),
@@ -87,7 +90,7 @@ if os.environ.get("ARGUS_OPTIONS") == "all":
 @pytest.mark.parametrize("name", CONFIGURATIONS)
 def test_overlapping_queries(spark: SparkSession, name: str) -> None:
     feeds = {"t": Feed(stream(150, seed=11), history=60, batch=30), "names": Feed(names(5), static=True)}
-    cases = {query: Case(sql) for query, sql in QUERIES.items() if name != "unshared" or query in ONE_OF_EACH}
+    cases = {query: Case(sql) for query, sql in QUERIES.items() if query in FEWER.get(name, QUERIES)}
     order = sorted(cases, key=lambda query: (hash_of(query + name), query))
     first, second = order[: len(order) // 2], order[len(order) // 2 :]
     with Oracle(spark, feeds, Options(**vars(CONFIGURATIONS[name]))) as oracle:

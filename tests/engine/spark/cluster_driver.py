@@ -1,4 +1,4 @@
-"""Runs in a process of its own, as the driver of a real cluster: fifty queries, a worker lost, the oracle's answers.
+"""Runs in a process of its own, as the driver of a real cluster: many queries, a worker lost, the oracle's answers.
 
 ``python cluster_driver.py MASTER PID``: the master's address, and the process of the worker to kill between batches.
 The workers find the package in no other way than that the session sends it to them.
@@ -11,6 +11,7 @@ import signal
 import sys
 from pathlib import Path
 
+from long import LONG
 from oracle.harness import Case, Feed, Oracle
 from pyarrow import parquet
 from pyspark.sql import SparkSession
@@ -19,7 +20,7 @@ from workbench.engine.spark.java import use_java
 from workbench.experiments.workload import spread, workload
 
 SAMPLES = Path(__file__).parents[3] / "sample_data"
-QUERIES = 50
+QUERIES = 50 if LONG else 20
 SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
