@@ -15,6 +15,7 @@ from session.directory.survival import stray_files, what_survives
 
 from workbench import Session
 from workbench.catalog.database import CatalogError
+from workbench.catalog.schema import VERSION
 from workbench.engine.storage import relation, segments
 from workbench.errors import EngineError, QueryError, SessionError
 
@@ -73,7 +74,7 @@ def test_a_damaged_catalog_and_other_versions(spark: SparkSession, folder: Path)
     connection = sqlite3.connect(catalog)
     connection.execute("PRAGMA user_version = 1")
     connection.close()
-    with pytest.raises(CatalogError, match="has catalog version 1, and this workbench reads version 6"):
+    with pytest.raises(CatalogError, match=f"has catalog version 1, and this workbench reads version {VERSION}"):
         Session.open(folder, spark)
     for text in (b"no catalog " * 500, catalog.read_bytes()[:20_000]):
         catalog.write_bytes(text)
