@@ -46,7 +46,9 @@ def test_refused_with_message_and_caret(dialect: str, sql: str, expected: str) -
         ("select a from T limit 1 + 1", "as in LIMIT 10"),
         ("select a from T fetch first 3 rows with ties", "say by what rows are equal"),
         ("select T.a from T, U right join T v on v.a = U.k", "write the items before it in parentheses"),
-        ("select sum(a) over () from T", "group in a subquery and join it"),
+        ("select a from T where sum(a) over () > 1", "it stands in the select list, QUALIFY and ORDER BY"),
+        ("select sum(a) over (order by a, b range 2 preceding) from T", None),
+        ("select lag(sum(a) over ()) over (order by b) from T", "compute the inner one in a subquery"),
         (
             "select trunc(m) from T",
             "TRUNC takes a date and a unit, as in TRUNC(d, 'MM'); of numbers there are FLOOR and CEIL",
@@ -57,7 +59,7 @@ def test_refused_with_message_and_caret(dialect: str, sql: str, expected: str) -
         ("select sum(a order by b) from T", "its answer depends on no order; leave it out"),
     ],
 )
-def test_hints(sql: str, hint: str) -> None:
+def test_hints(sql: str, hint: str | None) -> None:
     with pytest.raises(SqlError) as caught:
         bind(sql, "spark", SCHEMA)
     assert caught.value.hint == hint

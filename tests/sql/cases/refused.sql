@@ -25,10 +25,25 @@ WITH TIES needs ORDER BY
 select a from T fetch first 3 rows with ties
                             ^;
 
-select sum(a) over (partition by b) from T;
-a window function (OVER) is not supported
-select sum(a) over (partition by b) from T
-       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^;
+select a from T where rank() over (order by a) = 1;
+OVER there is not supported
+select a from T where rank() over (order by a) = 1
+                             ^^^^;
+
+select sum(a) over w from T;
+unknown window w
+select sum(a) over w from T
+                   ^;
+
+select count(distinct a) over () from T;
+DISTINCT with OVER is not supported
+select count(distinct a) over () from T
+                      ^;
+
+select a from T qualify a > 1;
+QUALIFY without OVER
+select a from T qualify a > 1
+                        ^^^^^;
 
 select a from T where a = (select k from U);
 a subquery as a value that may have several rows is not supported

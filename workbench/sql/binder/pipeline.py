@@ -195,6 +195,7 @@ class QueryBinder:
         if not clauses.is_grouped:
             clauses.bind_select_list()
             clauses.bind_order()
+            clauses.bind_qualify()
             return clauses.in_order(clauses.plain_block())
         # GROUP BY before the select list: a window that is a group gives ``window.start`` there its meaning.
         clauses.bind_groups()
@@ -202,6 +203,8 @@ class QueryBinder:
         clauses.bind_select_list()
         # ORDER BY after the select list, whose items it may name; it collects statistics too.
         clauses.bind_order()
+        # QUALIFY after both, whose calls with OVER it may repeat; it collects statistics, too.
+        clauses.bind_qualify()
         # HAVING, then both are rewritten over groups: only now is every statistic known.
         # Overlapping windows after all clauses, since the whole block is rewritten into slices of time and their union.
         blocks = [without_overlap(block) for block in clauses.grouped_blocks()]

@@ -55,7 +55,7 @@ class AnalyticBinder(Protocol):
 
 
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
-_QUERIES = (exp.Select, exp.SetOperation, exp.Subquery)
+QUERIES = (exp.Select, exp.SetOperation, exp.Subquery)
 
 
 def is_subquery(node: exp.Expr) -> bool:
@@ -63,13 +63,13 @@ def is_subquery(node: exp.Expr) -> bool:
     if isinstance(node, exp.In):
         return node.args.get("query") is not None
     if isinstance(node, _COMPARISONS):
-        return isinstance(node.expression, (exp.Any, exp.All)) and isinstance(node.expression.this, _QUERIES)
-    return isinstance(node, (exp.Exists, *_QUERIES))
+        return isinstance(node.expression, (exp.Any, exp.All)) and isinstance(node.expression.this, QUERIES)
+    return isinstance(node, (exp.Exists, *QUERIES))
 
 
 def outside_subqueries(node: exp.Expr) -> Iterator[exp.Expr]:
     """A syntax node and all below it, except what is in subqueries."""
-    return node.walk(prune=lambda inner: isinstance(inner, _QUERIES))
+    return node.walk(prune=lambda inner: isinstance(inner, QUERIES))
 
 
 class SubqueryBinder(Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -20,19 +20,20 @@ from workbench.sql.algebra.expressions import (
 )
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.ordering import SortKey
-from workbench.sql.algebra.types import INTEGER
+from workbench.sql.algebra.types import BOOLEAN, INTEGER
 from workbench.sql.binder.aggregation import Aggregation, Groups, is_aggregate, over_groups
 from workbench.sql.binder.joins.from_clause import bind_from
 from workbench.sql.binder.joins.subqueries import Subqueries, conjuncts
 from workbench.sql.binder.joins.trees import resolved
+from workbench.sql.binder.order.analytic import Analytics, has_own_aggregate
 from workbench.sql.binder.order.keys import Named, hidden_outputs, over_outputs, sort_keys
 from workbench.sql.binder.order.limit import CLAUSES, Limit, limit_of
 from workbench.sql.binder.protocols import QueryContext, outside_subqueries
 from workbench.sql.binder.scalar import ScalarBinder, is_now
-from workbench.sql.binder.scope import Item
+from workbench.sql.binder.scope import Item, Scope
 from workbench.sql.binder.stream_windows import StreamWindows
 from workbench.sql.binder.window_functions import SESSION_WINDOW, TIME_WINDOW, part_of_window
-from workbench.sql.logical import Block, Grouping, LogicalQuery, Ordered, Output, SetOperation, StreamInput
+from workbench.sql.logical import Analyzed, Block, Grouping, LogicalQuery, Ordered, Output, SetOperation, StreamInput
 from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction
 from workbench.sql.predicates.normal_form import normal_form
 from workbench.sql.syntax.grouping_sets import grouping_sets
@@ -40,6 +41,7 @@ from workbench.sql.windows.bounds import NoWindow, split, without_trivial_bounds
 from workbench.sql.windows.stream_time import ROW, SESSION, SLIDING, TUMBLING, rows_of
 
 _HANDLED = {"expressions", "from_", "joins", "where", "group", "having", "distinct", "with_", *CLAUSES}
+_HANDLED |= {"qualify", "windows"}
 
 
 @dataclass
@@ -74,15 +76,16 @@ class SelectBinder:
         self._distinct = distinct is not None and on is None
         self._distinct_on: list[exp.Expr] = on.expressions if isinstance(on, exp.Tuple) else [on] if on else []
         self._aggregation = Aggregation()
+        self._analytics = Analytics.of(select, self._source)
         self._items: list[_SelectItem] = []
 
     @cached_property
     def is_grouped(self) -> bool:
         """Whether rows are grouped: by GROUP BY, or into one group by an aggregate in SELECT, HAVING or ORDER BY."""
-        clauses = (self._select.args.get(clause) for clause in ("having", "order"))
+        clauses = (self._select.args.get(clause) for clause in ("having", "order", "qualify"))
         roots = [*self._select.expressions, *(clause for clause in clauses if clause is not None)]
         return self._select.args.get("group") is not None or any(
-            is_aggregate(node, self._context.schema) for root in roots for node in outside_subqueries(root)
+            has_own_aggregate(root, self._context.schema) for root in roots
         )
 
     def bind_from(self, windows: StreamWindows | None) -> None:
@@ -134,12 +137,7 @@ class SelectBinder:
     def bind_select_list(self) -> None:
         """The select list, with ``*`` and ``t.*`` written out."""
         for node in self._select.expressions:
-            scalar = ScalarBinder(
-                self._scope,
-                self._context.schema,
-                self._aggregation if self.is_grouped else None,
-                subqueries=self._subqueries,
-            )
+            scalar = self._scalar(self._scope, self._subqueries)
             star = node.this if isinstance(node, exp.Column) and isinstance(node.this, exp.Star) else node
             if not isinstance(star, exp.Star):
                 self._items.append(_SelectItem(self._name(node), scalar.bind(_unaliased(node)), scalar))
@@ -150,7 +148,7 @@ class SelectBinder:
         """DISTINCT ON and ORDER BY, which may name items of the select list: what else they read is selected, too."""
         items = [(item.name, item.expression) for item in self._items]
         scope = replace(self._scope, aliases={n.lower(): e for n, e in items})
-        scalar = ScalarBinder(scope, self._context.schema, self._aggregation if self.is_grouped else None)
+        scalar = self._scalar(scope)
         keys = sort_keys(self._select.args.get("order"), items, scalar.bind, self._source)
         distinct_on = exp.Order(expressions=[exp.Ordered(this=node) for node in self._distinct_on])
         on = sort_keys(distinct_on, items, scalar.bind, self._source)
@@ -165,12 +163,26 @@ class SelectBinder:
             message = f"SELECT DISTINCT is ordered by {missing.args[0]}, which it does not select"
             raise self._source.error(message, self._select.args["order"], "select it as well") from None
 
+    def bind_qualify(self) -> None:
+        """QUALIFY, which may name items of the select list."""
+        aliased = {item.name.lower(): item.expression for item in self._items}
+        scalar = self._scalar(replace(self._scope, aliases=aliased))
+        qualify = self._select.args.get("qualify")
+        self._qualifying = Constant(True, BOOLEAN) if qualify is None else scalar.condition(qualify.this), scalar
+        if qualify is not None and not self._analytics.calls:
+            raise self._source.error("QUALIFY without OVER", qualify.this, "use WHERE or HAVING")
+        if self._analytics.calls and (len(self._sets) > 1 or any(map(_is_sliding, self._listed))):
+            what = "OVER groups of several groupings" if len(self._sets) > 1 else "OVER groups of sliding windows"
+            self._source.refuse(what, self._select.args["group"], "make them a view, and write OVER in a query of it")
+
     def plain_block(self) -> Block:
         """The block of a SELECT that is not grouped."""
         having = self._select.args.get("having")
         if having is not None:
             raise self._source.error("HAVING without GROUP BY or an aggregate", having.this, "use WHERE")
-        return self._block([(item.name, item.expression) for item in self._outputs], None, TRUE)
+        outputs = [(item.name, item.expression) for item in self._outputs]
+        analytics = self._analytics.analyzed([*(e for _, e in outputs), self._qualifying[0]])
+        return self._block(outputs, None, TRUE, analytics, normal_form(self._qualifying[0]))
 
     def grouped_blocks(self) -> list[Block]:
         """The block of each grouping of a grouped SELECT: HAVING is bound, and it and the outputs are rewritten."""
@@ -188,7 +200,10 @@ class SelectBinder:
             statistics = {AggregateCall("count", (), INTEGER)}  # the total of no rows is a row
         sorted_groups = tuple(sorted(groups, key=reading_order))
         grouping = Grouping(sorted_groups, tuple(sorted(statistics, key=reading_order)))
-        return self._block(outputs, grouping, having)
+        of_qualify, scalar = self._qualifying
+        qualify = over(of_qualify, scalar)
+        analytics = self._analytics.analyzed([*(e for _, e in outputs), qualify], lambda e: over(e, scalar))
+        return self._block(outputs, grouping, having, analytics, normal_form(qualify))
 
     def in_order(self, query: Block | SetOperation) -> LogicalQuery:
         """The query in the order of ORDER BY, with the rows that DISTINCT ON and LIMIT leave."""
@@ -227,10 +242,25 @@ class SelectBinder:
         scalar = ScalarBinder(scope, self._context.schema, self._aggregation, self._context.now_at)
         return scalar.condition(having.this), scalar
 
-    def _block(self, outputs: list[Named], grouping: Grouping | None, condition: PredSet) -> Block:
+    def _scalar(self, scope: Scope, subqueries: Subqueries | None = None) -> ScalarBinder:
+        """Binds expressions of the select list, ORDER BY and QUALIFY."""
+        aggregation = self._aggregation if self.is_grouped else None
+        known = self._context.schema
+        return ScalarBinder(scope, known, aggregation, analytics=self._analytics, subqueries=subqueries)
+
+    def _block(
+        self,
+        outputs: list[Named],
+        grouping: Grouping | None,
+        condition: PredSet,
+        analytics: Iterable[Analyzed],
+        qualify: PredSet,
+    ) -> Block:
         named = tuple(Output(*item) for item in outputs)
         having, having_window = self._split(condition)
-        block = Block((), self._where, named, grouping, having, self._distinct, self._window, having_window)
+        windows = self._window, having_window
+        calls = tuple(analytics)
+        block = Block((), self._where, named, grouping, having, self._distinct, *windows, calls, qualify)
         return resolved(self._from.trees, block)
 
     def _name_window(self) -> None:
@@ -307,3 +337,7 @@ class _Aliases(Mapping[str, Expression]):
 
 def _unaliased(node: exp.Expr) -> exp.Expr:
     return node.this if isinstance(node, exp.Alias) else node
+
+
+def _is_sliding(group: Expression) -> bool:
+    return isinstance(group, Call) and group.function == SLIDING

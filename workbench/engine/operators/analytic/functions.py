@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.engine.physical.accumulators import holistic, over_rows
+from workbench.sql.algebra.aggregates import HOLISTIC
 from workbench.sql.algebra.analytic import DISTRIBUTIONS, NEIGHBOURS, RANKS, AnalyticCall, Frame, FrameEnd
 from workbench.sql.algebra.expressions import AggregateCall, Constant
 
@@ -18,6 +19,7 @@ _SHARES = {
     "percent_rank": "if(_rows = 1, 0D, (_rank - 1) / cast(_rows - 1 AS double))",
     "cume_dist": "_last / cast(_rows AS double)",
 }
+_IN_NO_ORDER = "PARTITION BY _part"
 _BY_ROW = "PARTITION BY _part ORDER BY _row"
 _BY_GROUP = "PARTITION BY _part ORDER BY _group"
 _WHOLE = "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
@@ -107,7 +109,11 @@ def _value(function: AnalyticCall) -> str:
         counted = arguments[0] if function.ignore_nulls else "1"
         nth = function.arguments[1]
         assert isinstance(nth, Constant)
-        whole = f"nth_value({arguments[0]}, {nth.value}){nulls} OVER ({_BY_ROW} {_WHOLE})"
+        call = f"nth_value({arguments[0]}, {nth.value}){nulls}"
+        if frame is not None and frame.unit == "rows":
+            return f"{call} OVER ({_frame(function, frame)})"
+        # Peers are in order among the rows of a partition, and not in a frame of groups.
+        whole = f"{call} OVER ({_BY_ROW} {_WHOLE})"
         if frame is None or frame.end is None:
             return whole
         return f"if(count({counted}) OVER ({_frame(function, frame)}) >= {nth.value}, {whole}, NULL)"
@@ -118,7 +124,8 @@ def _value(function: AnalyticCall) -> str:
 def _frame(function: AnalyticCall, frame: Frame | None) -> str:
     """Which rows a value is computed of."""
     if frame is None:
-        return f"{_BY_ROW} {_WHOLE}"
+        # In order, since the last digits of a sum of DOUBLE depend on it; Spark has no order for what needs all values.
+        return _IN_NO_ORDER if function.function in HOLISTIC else f"{_BY_ROW} {_WHOLE}"
     if frame.unit == "rows":
         return f"{_BY_ROW} {frame.text}"
     by_peers = frame.unit == "groups" or all(e is None or float(e.by) == 0 for e in (frame.start, frame.end))

@@ -7,7 +7,7 @@ calls of its basic statistics: AVG over a frame is a SUM and a COUNT over it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -33,7 +33,7 @@ from workbench.sql.algebra.ordering import without_repetition
 from workbench.sql.algebra.types import DOUBLE, INTEGER, DataType, Kind
 from workbench.sql.binder.aggregation import Aggregation, is_aggregate
 from workbench.sql.binder.order.keys import sort_keys
-from workbench.sql.binder.protocols import ExpressionBinder
+from workbench.sql.binder.protocols import QUERIES, ExpressionBinder
 from workbench.sql.logical import Analyzed
 from workbench.sql.schema import Schema
 from workbench.sql.syntax.source_text import SourceText
@@ -55,6 +55,8 @@ def has_own_aggregate(root: exp.Expr, schema: Schema) -> bool:
     waiting: list[exp.Expr] = [root]
     while waiting:
         node = waiting.pop()
+        if isinstance(node, QUERIES):
+            continue  # it groups by itself
         if isinstance(node, exp.Window):
             # Of the function itself only the arguments count.
             function = _function_of(node)
@@ -114,19 +116,23 @@ class Analytics:
         finally:
             self.inside = False
 
-    def analyzed(self, read: Iterable[Expression]) -> tuple[Analyzed, ...]:
+    def analyzed(
+        self, read: Iterable[Expression], change: Callable[[Expression], Expression] = lambda expression: expression
+    ) -> tuple[Analyzed, ...]:
         """The calls of a block; where the order of peers matters, it is that of the columns that the block reads.
 
         Args:
             read: the expressions of the block, those that come first in its order first.
+            change: rewrites what calls are over, as the expressions of the block are.
         """
-        read = [*read, *(a for call in self.calls.values() for a in call.arguments)]
+        calls = {name: call.map(change) for name, call in self.calls.items()}
+        read = [*read, *(a for call in calls.values() for a in call.arguments)]
         known = (column for e in read for column in sorted(columns(e), key=order_of_texts))
         ties = tuple(dict.fromkeys(column for column in known if column.source != ANALYTIC))
-        needy = {call.over for call in self.calls.values() if _tells_peers_apart(call)}
+        needy = {call.over for call in calls.values() if _tells_peers_apart(call)}
         return tuple(
             Analyzed(name, replace(c, over=replace(c.over, ties=ties)) if c.over in needy else c)
-            for name, c in self.calls.items()
+            for name, c in calls.items()
         )
 
     def _keep(self, call: AnalyticCall) -> Column:

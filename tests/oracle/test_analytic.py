@@ -1,0 +1,113 @@
+"""Analytic functions batch by batch against DuckDB: ranks, neighbours, positions, and aggregates over every frame.
+
+Orders are complete but for rows that are equal in all columns, since SQL leaves the order of peers open.
+"""
+
+from __future__ import annotations
+
+from oracle.harness import Case, Feed, Oracle
+from oracle.random_streams import names, stream
+from pyspark.sql import SparkSession
+
+W = "(PARTITION BY g ORDER BY x DESC NULLS LAST, id)"
+
+
+def duck(sql: str) -> Case:
+    """The same words for both."""
+    return Case(sql, dialect="duckdb")
+
+
+ANALYTIC = {
+    "ranks": duck(
+        "SELECT id, g, k, rank() OVER w, dense_rank() OVER w, percent_rank() OVER w, cume_dist() OVER w,"
+        " count(*) OVER w, sum(k) OVER w FROM t WINDOW w AS (PARTITION BY g ORDER BY k NULLS FIRST)"
+    ),
+    "numbers": duck(f"SELECT id, x, row_number() OVER {W}, ntile(3) OVER {W} FROM t"),
+    "neighbours": duck(f"SELECT id, k, lag(k) OVER {W}, lead(k, 2, -7) OVER {W}, lag(s, 3) OVER {W} FROM t"),
+    "neighbours_only": duck(f"SELECT id, lag(id) OVER {W} AS before FROM t WHERE k > 2"),
+    "nulls_ignored": duck(
+        f"SELECT id, lag(k IGNORE NULLS) OVER {W}, first_value(s IGNORE NULLS) OVER {W},"
+        f" last_value(k IGNORE NULLS) OVER {W} FROM t"
+    ),
+    "positions": duck(
+        "SELECT id, first_value(k) OVER w, last_value(s) OVER w, nth_value(k, 2) OVER w,"
+        " last_value(id) OVER (w ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING),"
+        " nth_value(k, 2) OVER (w ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING)"
+        " FROM t WINDOW w AS (PARTITION BY flag ORDER BY d NULLS FIRST, id)"
+    ),
+    "rows": duck(
+        "SELECT id, sum(k) OVER (w ROWS 2 PRECEDING), count(*) OVER (w ROWS BETWEEN 1 FOLLOWING AND 3 FOLLOWING),"
+        " max(x) OVER (w ROWS BETWEEN 3 PRECEDING AND 1 PRECEDING), min(s) OVER (w ROWS UNBOUNDED PRECEDING),"
+        " avg(k) OVER (w ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING) FROM t WINDOW w AS (PARTITION BY g ORDER BY id)"
+    ),
+    "groups": duck(
+        "SELECT id, sum(big % 1000) OVER (w GROUPS BETWEEN 1 PRECEDING AND 1 FOLLOWING),"
+        " count(k) OVER (w GROUPS 2 PRECEDING), max(id) OVER (w GROUPS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)"
+        " FROM t WINDOW w AS (PARTITION BY flag ORDER BY k NULLS LAST)"
+    ),
+    "range": duck(
+        "SELECT id, count(*) OVER (PARTITION BY g ORDER BY k % 100 NULLS FIRST RANGE 2 PRECEDING), min(id) OVER"
+        " (PARTITION BY g ORDER BY amount % 1000 DESC NULLS LAST RANGE BETWEEN 50.5 PRECEDING AND 10 FOLLOWING) FROM t"
+    ),
+    "range_of_time": duck(
+        "SELECT id, count(*) OVER (ORDER BY ts NULLS FIRST RANGE BETWEEN INTERVAL 2 DAY PRECEDING AND CURRENT ROW),"
+        " sum(k % 50) OVER (PARTITION BY flag ORDER BY d NULLS FIRST RANGE BETWEEN INTERVAL 3 DAY PRECEDING AND"
+        " INTERVAL 1 DAY FOLLOWING) FROM t WHERE year(ts) = 2002 AND year(d) = 2002"
+    ),
+    "running": duck("SELECT id, sum(x) OVER (ORDER BY id, x NULLS FIRST) AS total FROM t WHERE k < 9"),
+    "filtered": duck("SELECT id, count(*) FILTER (WHERE k > 3) OVER (PARTITION BY g ORDER BY id) AS n FROM t"),
+    "whole": duck(
+        "SELECT id, k, count(*) OVER () AS n, k - max(k) OVER (PARTITION BY g) AS below, median(k % 100) OVER"
+        " (PARTITION BY g) AS m FROM t WHERE abs(k) < 100"
+    ),
+    "first_of_each": duck("SELECT id, g FROM t QUALIFY row_number() OVER (PARTITION BY g ORDER BY id DESC) <= 2"),
+    "first_ranks": duck("SELECT id, g, k FROM t QUALIFY dense_rank() OVER (PARTITION BY g ORDER BY k) <= 2"),
+    "second_of_each": duck(
+        "SELECT id, g FROM (SELECT id, g, row_number() OVER (PARTITION BY g ORDER BY id DESC) AS n FROM t) v"
+        " WHERE n = 2"
+    ),
+    "changes_only": duck("SELECT id, k FROM t QUALIFY k <> lag(k) OVER (PARTITION BY g ORDER BY id)"),
+    "over_groups": duck(
+        "SELECT g, sum(k % 1000) AS total, rank() OVER (ORDER BY sum(k % 1000) DESC) AS place,"
+        " count(*) - lag(count(*)) OVER (ORDER BY g) AS more FROM t GROUP BY g"
+    ),
+    "groups_ranked": duck(
+        "SELECT g, flag, count(*) AS n FROM t GROUP BY g, flag"
+        " QUALIFY row_number() OVER (PARTITION BY flag ORDER BY n DESC, g) <= 2 ORDER BY n DESC, g, flag"
+    ),
+    "joined": duck(
+        "SELECT t.id, n.name, row_number() OVER (PARTITION BY t.k ORDER BY t.id, n.name, n.rate) AS r"
+        " FROM t JOIN names n ON t.k = n.k"
+    ),
+    "under_groups": duck(
+        "SELECT r, count(*) AS n, max(id) AS m FROM (SELECT id, rank() OVER (PARTITION BY g ORDER BY k) AS r FROM t) v"
+        " GROUP BY r"
+    ),
+    "sessions": duck(
+        "SELECT g, sum(new) OVER (PARTITION BY g ORDER BY id) AS session, id FROM (SELECT g, id, CASE WHEN id -"
+        " lag(id) OVER (PARTITION BY g ORDER BY id) < 5 THEN 0 ELSE 1 END AS new FROM t) v"
+    ),
+    "of_first_rows": duck(
+        "SELECT id, lead(id) OVER (ORDER BY id) AS next FROM (SELECT id FROM t ORDER BY id DESC LIMIT 12) v"
+    ),
+    "distinct": duck("SELECT DISTINCT g, count(*) OVER (PARTITION BY g) AS n FROM t"),
+    "spark": Case(
+        "SELECT id, lag(x, 1) OVER (PARTITION BY g ORDER BY d, id) AS p FROM t",
+        "SELECT id, lag(x, 1) OVER (PARTITION BY g ORDER BY d NULLS FIRST, id) AS p FROM t",
+    ),
+}
+
+
+def test_analytic_functions_batch_by_batch(spark: SparkSession, tmp_path: object) -> None:
+    """Over rows that stay and rows that are taken back, registered together, late and again."""
+    feeds = {"t": Feed(stream(150, 11), 50, 25), "u": Feed(stream(60, 12), 0, 20), "names": Feed(names(5), static=True)}
+    late = {"ranks", "second_of_each", "over_groups"}
+    with Oracle(spark, feeds, path=f"{tmp_path}/session") as oracle:  # type: ignore[arg-type]
+        oracle.register({name: case for name, case in ANALYTIC.items() if name not in late})
+        oracle.run(2)
+        oracle.register({name: ANALYTIC[name] for name in late})
+        oracle.drop("first_of_each")
+        oracle.run(1)
+        oracle.reopen()
+        oracle.run(1)
+        oracle.check_changes()
