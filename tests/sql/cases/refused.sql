@@ -28,7 +28,7 @@ select a from T fetch first 3 rows with ties
 select a from T where rank() over (order by a) = 1;
 OVER there is not supported
 select a from T where rank() over (order by a) = 1
-                             ^^^^;
+                      ^^^^^^^^^^^^^^^^^^^^^^^^;
 
 select sum(a) over w from T;
 unknown window w
@@ -38,7 +38,7 @@ select sum(a) over w from T
 select count(distinct a) over () from T;
 DISTINCT with OVER is not supported
 select count(distinct a) over () from T
-                      ^;
+       ^^^^^^^^^^^^^^^^^;
 
 select a from T qualify a > 1;
 QUALIFY without OVER
@@ -75,11 +75,6 @@ select a from T lateral view explode(s) e as z;
 LATERAL VIEW is not supported
 select a from T lateral view explode(s) e as z
                 ^^^^^^^^^^^^;
-
-select a from T qualify a > 1;
-QUALIFY is not supported
-select a from T qualify a > 1
-                ^^^^^^^;
 
 with recursive r as (select a from T) select a from r;
 a recursive CTE is not supported

@@ -28,7 +28,7 @@ from workbench.sql.binder.joins.trees import resolved
 from workbench.sql.binder.order.analytic import Analytics, has_own_aggregate
 from workbench.sql.binder.order.keys import Named, hidden_outputs, over_outputs, sort_keys
 from workbench.sql.binder.order.limit import CLAUSES, Limit, limit_of
-from workbench.sql.binder.protocols import QueryContext, outside_subqueries
+from workbench.sql.binder.protocols import QueryContext
 from workbench.sql.binder.scalar import ScalarBinder, is_now
 from workbench.sql.binder.scope import Item, Scope
 from workbench.sql.binder.stream_windows import StreamWindows

@@ -78,10 +78,11 @@ def _step(operator: OperatorInput, plan: AnalyticPlan) -> OrderStep:
     order = RowOrder(partition, keys, tuple(map(key_column, node.over.ties)))
     names = tuple(dict.fromkeys([*plan.read, *partition, *(name for name, _ in keys), *order.ties]))
     rows = Scan.of(parent.relation.layout, names, partition, parent.bit)
-    own = None if operator.relation is None else Scan.of(operator.relation.layout, names, partition, None)
-    functions = [node.by_name[name] for name in plan.produced if name in node.by_name]
     first = None if plan.first is None else FirstRows(*plan.first)
-    return OrderStep(rows, None if first is None else own, order, of_all(list(map(reach, functions))), first)
+    kept = operator.relation if first is not None else None
+    own = None if kept is None else Scan.of(kept.layout, names, partition, None)
+    functions = [node.by_name[name] for name in plan.produced if name in node.by_name]
+    return OrderStep(rows, own, order, of_all(list(map(reach, functions))), first)
 
 
 @dataclass(frozen=True)
