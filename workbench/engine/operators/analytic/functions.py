@@ -13,6 +13,7 @@ from workbench.engine.physical.accumulators import holistic, over_rows
 from workbench.sql.algebra.aggregates import HOLISTIC
 from workbench.sql.algebra.analytic import DISTRIBUTIONS, NEIGHBOURS, RANKS, AnalyticCall, Frame, FrameEnd
 from workbench.sql.algebra.expressions import AggregateCall, Constant
+from workbench.sql.algebra.holistic import HOLISTIC_CALLS
 
 _NUMBERS = {"row_number": "_row", "rank": "_rank", "dense_rank": "_group"}
 _SHARES = {
@@ -125,7 +126,7 @@ def _frame(function: AnalyticCall, frame: Frame | None) -> str:
     """Which rows a value is computed of."""
     if frame is None:
         # In order, since the last digits of a sum of DOUBLE depend on it; Spark has no order for what needs all values.
-        return _IN_NO_ORDER if function.function in HOLISTIC else f"{_BY_ROW} {_WHOLE}"
+        return _IN_NO_ORDER if function.function in (*HOLISTIC, *HOLISTIC_CALLS) else f"{_BY_ROW} {_WHOLE}"
     if frame.unit == "rows":
         return f"{_BY_ROW} {frame.text}"
     by_peers = frame.unit == "groups" or all(e is None or float(e.by) == 0 for e in (frame.start, frame.end))
