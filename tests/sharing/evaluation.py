@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cache, lru_cache, reduce
+from functools import cache, cmp_to_key, lru_cache, reduce
 from itertools import product
 from statistics import median
 from typing import Any
@@ -24,6 +24,7 @@ from sharing.small_streams import Data, Row
 from workbench.network.network import Network, QueryPlan
 from workbench.network.nodes import (
     Aggregate,
+    Analytic,
     Join,
     Node,
     NodeId,
@@ -35,6 +36,7 @@ from workbench.network.nodes import (
     Window,
 )
 from workbench.sql import logical
+from workbench.sql.algebra.analytic import Over
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Expression, Value, column_name
 from workbench.sql.algebra.types import BOOLEAN, DataType, Kind
@@ -200,9 +202,55 @@ def answer(query: LogicalQuery, data: Data) -> Bag:
     match query:
         case Block():
             return _block(query, data)
+        case logical.Ordered():
+            return _ordered(query, data)
         case logical.SetOperation():
             operator = SetOperator(f"{query.operator} all" if query.all else query.operator)
             return combined(operator, [_typed(answer(b, data), b, query.types) for b in query.branches])
+
+
+def _ordered(query: logical.Ordered, data: Data) -> Bag:
+    """ORDER BY gives no other rows; LIMIT keeps the first ones, peers being in the order of what is shown."""
+    columns = [Column(stored_name(name), type_) for name, type_ in logical.output_columns(query.query)]
+    rows = _input(query.query, data)
+    ties = tuple(columns[: query.columns])
+    ranks = numbered([(row,) for row in rows], Over(query.on, query.keys, ties))
+    last = "rank" if query.with_ties else "row_number"
+    kept = [
+        row for row, rank in zip(rows, ranks, strict=True)
+        if rank["row_number"] > query.offset and (query.limit is None or rank[last] <= query.offset + query.limit)
+    ]  # fmt: skip
+    return Bag(tuple(row[c.name] for c in ties) for row in kept)
+
+
+def numbered(rows: Sequence[Sides], over: Over) -> list[dict[str, int]]:
+    """The row number, rank and dense rank of each row."""
+    keys = [(key.expression, key.descending, key.nulls_first) for key in over.order]
+    ties = [(tie, False, True) for tie in over.ties]
+
+    def difference(a: int, b: int, by: Sequence[tuple[Expression, bool, bool]]) -> int:
+        for expression, descending, nulls_first in by:
+            x, y = (plain(compiled(expression)(rows[at])) for at in (a, b))
+            if x is None or y is None:
+                found = (1 if x is None else -1) * (-1 if nulls_first else 1) if (x is None) != (y is None) else 0
+            else:
+                found = compared(x, y) * (-1 if descending else 1)
+            if found:
+                return found
+        return 0
+
+    partitions: dict[tuple[Value, ...], list[int]] = {}
+    for at, row in enumerate(rows):
+        partitions.setdefault(tuple(plain(compiled(p)(row)) for p in over.partition), []).append(at)
+    ranks: list[dict[str, int]] = [{} for _ in rows]
+    for places in partitions.values():
+        places.sort(key=cmp_to_key(lambda a, b: difference(a, b, [*keys, *ties])))
+        rank = dense = 0
+        for number, at in enumerate(places, start=1):
+            if number == 1 or difference(places[number - 2], at, keys):
+                rank, dense = number, dense + 1
+            ranks[at] = {"row_number": number, "rank": rank, "dense_rank": dense}
+    return ranks
 
 
 def _typed(bag: Bag, branch: LogicalQuery, types: Sequence[DataType]) -> Bag:
@@ -228,6 +276,11 @@ def _block(block: Block, data: Data) -> Bag:
         rows = [(dict(zip(names, values, strict=True)),) for values in grouped(rows, groups, statistics)]
     having = conjunction(widened(block.having), block.having_window)
     rows = [row for row in rows if satisfies(row, having)]
+    if block.analytics:
+        values_of = {a.name: [r[a.call.function] for r in numbered(rows, a.call.over)] for a in block.analytics}
+        # Columns of analytic functions have source -2, the last but one.
+        rows = [(*row, {n: v[at] for n, v in values_of.items()}, {}) for at, row in enumerate(rows)]
+        rows = [row for row in rows if satisfies(row, block.qualify)]
     values = [tuple(plain(compiled(o.expression)(row)) for o in block.outputs) for row in rows]
     return Bag(set(values)) if block.distinct else Bag(values)
 
@@ -285,6 +338,8 @@ class Evaluation:
                 return [row for row in parents[0] if satisfies((row,), node.predicates)]
             case Window():
                 return [row for row in parents[0] if satisfies((row,), node.within)]
+            case Analytic():
+                return analyzed(node, parents[0])
             case Join():
                 return joined(node, parents[0], parents[-1], node.tested)
             case Aggregate():
@@ -317,12 +372,23 @@ def original(node: Node, rows: dict[NodeId, list[Row]]) -> list[Row]:
             return read(node.read, rows)
         case Window():
             return [row for row in read(node.read, rows) if satisfies((row,), node.within)]
+        case Analytic():
+            return analyzed(node, read(node.read, rows))
         case Join():
             return joined(node, rows[node.left_root], rows[node.right_root], node.predicates)
         case Aggregate():
             return aggregated(node, read(node.read, rows), node.groups, _in_order(node))
         case SetOperation():
             return put_together(node, [read(b.read, rows) for b in node.branches], [b.values for b in node.branches])
+
+
+def analyzed(node: Analytic, rows: Sequence[Row]) -> list[Row]:
+    """Rows with their ranks, as far as the node keeps them."""
+    ranks = numbered([(row,) for row in rows], node.over)
+    made = [
+        {**row, **{f.name: rank[f.function] for f in node.functions}} for row, rank in zip(rows, ranks, strict=True)
+    ]
+    return [row for row in made if satisfies((row,), node.bound)]
 
 
 def joined(node: Join, left: Sequence[Row], right: Sequence[Row], tested: PredSet) -> list[Row]:

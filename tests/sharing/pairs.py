@@ -299,4 +299,35 @@ NOT_SHARED = [
     apart("overlapping ranges", "amount BETWEEN 1 AND 5", "amount BETWEEN 4 AND 9"),
 ]
 
-PAIRS = [*SELECTIONS, *JOINS, *GROUPS, *SETS, *TEXTS, *NOT_SHARED]
+_BY_AMOUNT = "SELECT id, amount FROM F ORDER BY amount DESC LIMIT"
+_OF_CODE = "SELECT id, code, ROW_NUMBER() OVER (PARTITION BY code ORDER BY amount) AS n"
+_RANKED = "SELECT id, amount, RANK() OVER (PARTITION BY code ORDER BY amount) AS r FROM F"
+
+ORDERS = [
+    same("orders of one answer", "SELECT id, amount FROM F WHERE code = 1 ORDER BY amount",
+         "SELECT id, amount FROM F WHERE code = 1 ORDER BY id DESC"),
+    same("the order of a view has no meaning", "SELECT id FROM F WHERE amount > 5",
+         "SELECT id FROM (SELECT id FROM F WHERE amount > 5 ORDER BY id) v"),
+    same("LIMIT and FETCH", f"{_BY_AMOUNT} 3", "SELECT id, amount FROM F ORDER BY 2 DESC FETCH FIRST 3 ROWS ONLY"),
+    Pair("the first of more", f"{_BY_AMOUNT} 10", f"{_BY_AMOUNT} 3", BELOW, 1, Rule.EQUAL),
+    Pair("more than the first", f"{_BY_AMOUNT} 3", f"{_BY_AMOUNT} 10", ABOVE, 0, Rule.EQUAL),
+    Pair("a page of the first", f"{_BY_AMOUNT} 10", f"{_BY_AMOUNT} 3 OFFSET 4", BELOW, 1, Rule.EQUAL),
+    Pair("the second of each is among the first two", f"SELECT * FROM ({_OF_CODE} FROM F) v WHERE n <= 2",
+         f"SELECT * FROM ({_OF_CODE} FROM F) v WHERE n = 2", BELOW, 1, Rule.EQUAL),
+    same("QUALIFY and a condition on a view", f"SELECT id, code FROM ({_OF_CODE} FROM F) v WHERE n <= 2",
+         f"SELECT id, code FROM ({_OF_CODE} FROM F QUALIFY n <= 2) v"),
+    Pair("two functions of one order", _RANKED, _RANKED.replace("RANK", "DENSE_RANK"), SAME, 0, Rule.STATISTICS),
+    Pair("other directions", f"{_BY_AMOUNT} 3", "SELECT id, amount FROM F ORDER BY amount LIMIT 3", APART, 1, Rule.NEW),
+    Pair("NULLs elsewhere", f"{_BY_AMOUNT} 3",
+         "SELECT id, amount FROM F ORDER BY amount DESC NULLS FIRST LIMIT 3", APART, 1, Rule.NEW),
+    Pair("first rows of other rows", f"{_BY_AMOUNT} 3",
+         "SELECT id, amount FROM F WHERE code = 1 ORDER BY amount DESC LIMIT 3", APART, 2, Rule.NEW),
+    Pair("a condition after LIMIT is none before it", "SELECT id, amount FROM F WHERE code = 1 ORDER BY amount LIMIT 3",
+         "SELECT id, amount FROM (SELECT id, amount, code FROM F ORDER BY amount LIMIT 3) v WHERE code = 1",
+         APART, 2, Rule.NEW),
+    Pair("other partitions", _RANKED, _RANKED.replace("PARTITION BY code", "PARTITION BY src"), APART, 1, Rule.NEW),
+    Pair("peers in another order", f"{_BY_AMOUNT} 3", "SELECT src, amount FROM F ORDER BY amount DESC LIMIT 3",
+         APART, 1, Rule.NEW),
+]  # fmt: skip
+
+PAIRS = [*ORDERS, *SELECTIONS, *JOINS, *GROUPS, *SETS, *TEXTS, *NOT_SHARED]

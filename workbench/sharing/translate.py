@@ -30,6 +30,7 @@ from workbench.sql.algebra.expressions import (
     Column,
     Constant,
     Expression,
+    columns,
     map_columns,
     reading_order,
 )
@@ -228,10 +229,11 @@ class _Translator:
 
 
 def tie_breakers(keys: Iterable[SortKey], shown: Iterable[Output]) -> tuple[Expression, ...]:
-    """The columns shown that rows are not ordered by, each once."""
+    """What is shown and not ordered by, each once; and the columns it is made of, so that peers are equal rows."""
     known = {key.expression for key in keys}
-    expressions = dict.fromkeys(output.expression for output in shown)
-    return tuple(e for e in expressions if e not in known and not isinstance(e, Constant))
+    expressions = [output.expression for output in shown]
+    read = (column for e in expressions for column in sorted(columns(e), key=reading_order))
+    return tuple(e for e in dict.fromkeys([*expressions, *read]) if e not in known and not isinstance(e, Constant))
 
 
 def _flattened(query: logical.SetOperation) -> list[LogicalQuery]:

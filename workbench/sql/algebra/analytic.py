@@ -39,9 +39,9 @@ ANALYTIC = -2
 
 @dataclass(frozen=True, slots=True)
 class FrameEnd:
-    """An end of a frame: so far before (negative) or after the current row; ``unit`` of a time is days or seconds."""
+    """An end of a frame: ``by``, a number, before (negative) or after the current row; in days or seconds of a time."""
 
-    by: int | float | str
+    by: str
     unit: str = ""
 
 
@@ -161,8 +161,8 @@ def rank(function: str, over: Over) -> AnalyticCall:
 def _end(end: FrameEnd | None, outwards: str) -> str:
     if end is None:
         return f"UNBOUNDED {outwards}"
-    amount = str(end.by).removeprefix("-")
+    amount = end.by.removeprefix("-")
     if float(amount) == 0:
         return "CURRENT ROW"
-    side = "PRECEDING" if str(end.by).startswith("-") else "FOLLOWING"
+    side = "PRECEDING" if end.by.startswith("-") else "FOLLOWING"
     return f"INTERVAL '{amount}' {end.unit} {side}" if end.unit else f"{amount} {side}"

@@ -173,13 +173,13 @@ class Analytics:
         spec = window.args.get("spec")
         if spec is None:
             running = window.args.get("order") is not None and over.order
-            return Frame("range", None, FrameEnd(0)) if running else None
+            return Frame("range", None, FrameEnd("0")) if running else None
         exclude = spec.args.get("exclude")
         if exclude is not None and str(getattr(exclude, "name", exclude)).upper() not in ("", "NO OTHERS"):
             b.source.refuse("EXCLUDE in a frame", window.this, "compute what is left from two frames")
         unit = str(spec.args.get("kind") or "rows").lower()
         start = self._end(spec, "start", unit, over, window, b)
-        end = self._end(spec, "end", unit, over, window, b) if spec.args.get("end") else FrameEnd(0)
+        end = self._end(spec, "end", unit, over, window, b) if spec.args.get("end") else FrameEnd("0")
         if start is None and end is None:
             return None
         if start is not None and end is not None and float(start.by) > float(end.by):
@@ -197,7 +197,7 @@ class Analytics:
         value, side = spec.args.get(which), str(spec.args.get(f"{which}_side") or "")
         if isinstance(value, str):
             if value.upper() == "CURRENT ROW":
-                return FrameEnd(0)
+                return FrameEnd("0")
             if (which == "start") is not (side.upper() == "PRECEDING"):
                 raise b.source.error(f"a frame cannot {which} at UNBOUNDED {side}", window.this)
             return None
@@ -209,11 +209,11 @@ class Analytics:
         if unit != "range":
             if not digits.isdigit():
                 raise b.source.error(f"a frame of {unit.upper()} counts with a whole number", value)
-            return FrameEnd(int(sign + digits))
+            return FrameEnd(sign + str(int(digits)))
         key = self._range_key(over, value, b)
         if not key.type.numeric or not re.fullmatch(r"[0-9]+(\.[0-9]+)?", digits):
             raise b.source.error("RANGE counts with a number, or with an INTERVAL of a time", value)
-        return FrameEnd(sign + digits if "." in digits else int(sign + digits))
+        return FrameEnd(sign + digits)
 
     def _interval(self, value: exp.Interval, sign: str, unit: str, over: Over, b: ExpressionBinder) -> FrameEnd:
         key = self._range_key(over, value, b) if unit == "range" else None
