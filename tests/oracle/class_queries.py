@@ -537,6 +537,33 @@ SUBQUERIES = {
     "count_none": Case("SELECT id FROM t WHERE (SELECT COUNT(*) FROM u WHERE u.k = t.k) = 0 AND g = 'a'"),
 }
 
+SHAPES = {
+    "star_except": Case("SELECT * EXCEPT (s, x) FROM t WHERE k > 2", "SELECT * EXCLUDE (s, x) FROM t WHERE k > 2"),
+    "star_replace": Case("SELECT * EXCLUDE (x, y) REPLACE (k % 3 AS k) RENAME (s AS text) FROM u", dialect="duckdb"),
+    "by_name": Case("SELECT k, g FROM t UNION ALL BY NAME SELECT g, k FROM u"),
+    "by_name_of_sets": Case(
+        "SELECT k, flag FROM t INTERSECT BY NAME SELECT flag, k FROM u",
+        "SELECT k, flag FROM t INTERSECT SELECT k, flag FROM u",
+    ),
+    "time_between": Case(
+        "SELECT a.id, b.id AS other, EXTRACT(EPOCH FROM (b.ts - a.ts)) AS s FROM t a JOIN t b ON a.k = b.k"
+        " AND b.ts - a.ts <= INTERVAL '3' DAY AND b.ts - a.ts > INTERVAL '0' SECOND",
+        "SELECT a.id, b.id, CAST((EPOCH_US(b.ts) - EPOCH_US(a.ts))::DECIMAL(20,0) / 1000000 AS DECIMAL(20,6))"
+        " FROM t a JOIN t b ON a.k = b.k AND b.ts - a.ts <= INTERVAL '3' DAY AND b.ts - a.ts > INTERVAL '0' SECOND",
+    ),
+    "interval_times": Case(
+        "SELECT id, ts + INTERVAL '1' MINUTE * k AS a, d - k * INTERVAL '2' DAY AS b FROM t"
+        " WHERE k BETWEEN -9 AND 9 AND d > DATE '1990-01-01'",
+        "SELECT id, ts + to_minutes(k), CAST(d - 2 * k::INT AS DATE) FROM t"
+        " WHERE k BETWEEN -9 AND 9 AND d > DATE '1990-01-01'",
+    ),
+    "texts": Case(
+        "SELECT id, SPLIT_PART(s, '_', 2) AS a, REGEXP_REPLACE(s, '[aeiou]', '*') AS b, MD5(s) AS c, RIGHT(s, 2) AS e,"
+        " k & 6 AS f FROM t",
+        "SELECT id, SPLIT_PART(s, '_', 2), REGEXP_REPLACE(s, '[aeiou]', '*', 'g'), MD5(s), RIGHT(s, 2), k & 6 FROM t",
+    ),
+}  # fmt: skip
+
 CLASSES = {
     "selection": SELECTIONS,
     "join": JOINS,
@@ -547,5 +574,6 @@ CLASSES = {
     "outer": OUTER_JOINS,
     "statistic": STATISTICS,
     "subquery": SUBQUERIES,
+    "shape": SHAPES,
 }
 ALL = {f"{kind}_{name}": case for kind, cases in CLASSES.items() for name, case in cases.items()}

@@ -53,7 +53,7 @@ def test_refused_with_message_and_caret(dialect: str, sql: str, expected: str) -
             "select trunc(m) from T",
             "TRUNC takes a date and a unit, as in TRUNC(d, 'MM'); of numbers there are FLOOR and CEIL",
         ),
-        ("select initcap(s) from T", "add_function adds a function of your own"),
+        ("select array(a) from T", "add_function adds a function of your own"),
         ("select collect_list(s) from T", "there are no arrays; LISTAGG(x, ',') makes a text"),
         ("select first(s) from T", "MIN_BY(x, t) takes the value with the smallest t"),
         ("select sum(a order by b) from T", "its answer depends on no order; leave it out"),

@@ -13,6 +13,7 @@ from workbench.sql.algebra import arithmetic, coercion
 from workbench.sql.algebra.coercion import TypeClash, coerce, unify
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.folding import fold
+from workbench.sql.algebra.plain_functions import PLAIN, Plain
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, Kind, decimal
 
 Arguments = tuple[Expression, ...]
@@ -192,7 +193,16 @@ _PART = Function(1, 1, _of_time(INTEGER))
 _ALIKE = Function(2, _MANY, unify, strict=False)
 _VARIANCE = Function(3, 3, _any(DOUBLE), strict=False)
 
+
+def _plain(plain: Plain) -> Function:
+    count = len(plain.parameters)
+    return Function(
+        count, _MANY if plain.last_repeats else count, _fixed(plain.result, *plain.parameters), plain.strict
+    )
+
+
 FUNCTIONS: dict[str, Function] = {
+    **{name: _plain(plain) for name, plain in PLAIN.items()},
     **{operator: Function(2, 2, _arithmetic(operator)) for operator in ("+", "-", "*", "/", "%", "div")},
     "neg": _SAME,
     "abs": _SAME,

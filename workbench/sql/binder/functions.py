@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from sqlglot import exp
 
 from workbench.errors import SqlError
-from workbench.sql.algebra.coercion import is_null
+from workbench.sql.algebra.coercion import TypeClash, is_null
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.functions import call, cast
 from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING, DataType, Kind, parse_type
@@ -23,6 +25,37 @@ _TRUTH = {
     "bigquery": ("", "true", "false"),
 }
 """Dialect -> the blanks that may stand around a text that is cast to BOOLEAN, and the words that are true and false."""
+PLAIN_NODES: dict[type[exp.Expr], tuple[str, str]] = {
+    **{node: (node.__name__.lower(), "this") for node in (
+        exp.Cbrt, exp.Sin, exp.Cos, exp.Tan, exp.Asin, exp.Acos, exp.Atan, exp.Sinh, exp.Cosh, exp.Tanh, exp.Asinh,
+        exp.Acosh, exp.Atanh, exp.Degrees, exp.Radians, exp.Cot, exp.Sec, exp.Csc, exp.Rint, exp.IsNan, exp.Factorial,
+        exp.Reverse, exp.Soundex, exp.MD5, exp.Ascii, exp.Monthname, exp.Dayname)},
+    **{node: (node.__name__.lower(), "this expression") for node in (
+        exp.Atan2, exp.Nanvl, exp.Right, exp.Levenshtein, exp.StartsWith, exp.EndsWith, exp.Contains, exp.Getbit)},
+    exp.BitwiseAnd: ("bit_and_of", "this expression"), exp.BitwiseOr: ("bit_or_of", "this expression"),
+    exp.BitwiseXor: ("bit_xor_of", "this expression"), exp.BitwiseNot: ("bit_not", "this"),
+    exp.BitwiseLeftShift: ("shiftleft", "this expression"), exp.BitwiseRightShift: ("shiftright", "this expression"),
+    exp.BitwiseCount: ("bit_count", "this"), exp.Chr: ("chr", "expressions"), exp.SHA: ("sha1", "this"),
+    exp.SHA2: ("sha2", "this length"), exp.BitLength: ("bit_length", "this"),
+    exp.Translate: ("translate", "this from_ to"), exp.SubstringIndex: ("substring_index", "this delimiter count"),
+    exp.SplitPart: ("split_part", "this delimiter part_index"), exp.ConcatWs: ("concat_ws", "expressions"),
+    exp.NextDay: ("next_day", "this expression"), exp.UnixDate: ("unix_date", "this"),
+    exp.TimestampFromParts: ("make_timestamp", "year month day hour min sec"),
+    exp.UnixSeconds: ("unix_seconds", "this"), exp.UnixMillis: ("unix_millis", "this"),
+    exp.UnixMicros: ("unix_micros", "this"),
+}  # fmt: skip
+"""Syntax node -> the function that it is, and the parts that are its arguments."""
+PLAIN_NAMES = ("log1p", "expm1", "hypot", "pmod", "bin", "octet_length", "crc32", "find_in_set", "luhn_check",
+               "make_date", "weekday", "timestamp_seconds", "timestamp_millis", "timestamp_micros")  # fmt: skip
+"""Functions that the parser leaves as plain names."""
+_SAME = ("cbrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "atan2", "degrees", "radians")
+"""Functions that are the same in every dialect."""
+_DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU", "MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN", "MONDAY", "TUESDAY",
+         "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY")  # fmt: skip
+_REGULAR: dict[type[exp.Expr], str] = {
+    exp.RegexpExtract: "regexp_extract", exp.RegexpReplace: "regexp_replace", exp.RegexpCount: "regexp_count",
+    exp.RegexpSubstr: "regexp_substr", exp.RegexpInstr: "regexp_instr",
+}  # fmt: skip
 _NULL, _ONE = Constant(None, STRING), Constant(1, INTEGER)
 
 
@@ -201,3 +234,68 @@ def log(b: ExpressionBinder, node: exp.Log) -> Expression:
     if base == Constant(10, INTEGER):
         return call("log10", value)
     return call("/", call("ln", value), call("ln", base))
+
+
+def refuse_elsewhere(b: ExpressionBinder, function: str, node: exp.Expr) -> None:
+    """Refuse a function of Spark in a dialect in which it may mean something else, or raises at what is NULL here."""
+    if b.dialect not in SPARK_FAMILY and function not in _SAME:
+        called = (b.source.called(node) or function).upper()
+        b.source.refuse(
+            f"{called} in {b.dialect}", node, "what it means there was not compared with Spark: write it in spark"
+        )
+    if function == "next_day":
+        day = node.args.get("expression")
+        if not isinstance(day, exp.Literal) or day.name.upper() not in _DAYS:
+            b.source.refuse("NEXT_DAY of what is no constant day", node, "as in NEXT_DAY(d, 'MON')")
+
+
+def named(function: str, b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+    """A function that the parser leaves as a plain name."""
+    if b.dialect not in SPARK_FAMILY and function not in _SAME:
+        raise TypeClash(f"{function.upper()} is read in spark only", hint="what it means elsewhere was not compared")
+    return call(function, *arguments)
+
+
+def regular_expression(b: ExpressionBinder, node: exp.Expr) -> Expression:
+    """REGEXP_EXTRACT, REGEXP_REPLACE and their like, with constant patterns of Java."""
+    name = _REGULAR[type(node)]
+    refuse_elsewhere(b, name, node)
+    pattern = b.bind(node.expression)
+    if not (isinstance(pattern, Constant) and isinstance(pattern.value, str)):
+        b.source.refuse("a pattern that is not a constant string", node.expression)
+    try:
+        groups = re.compile(pattern.value).groups
+    except re.error as error:
+        raise b.source.error(f"not a regular expression: {error}", node.expression) from None
+    arguments = [b.bind(node.this), pattern]
+    if name == "regexp_extract":
+        group = b.bind(node.args["group"]) if node.args.get("group") is not None else _ONE
+        value = group.value if isinstance(group, Constant) else None
+        if not isinstance(value, int) or not 0 <= value <= groups:
+            raise b.source.error(f"the pattern has {groups} groups", node, "0 is the whole match, 1 the first group")
+        arguments.append(group)
+    elif name == "regexp_replace":
+        replacement = b.bind(node.args["replacement"])
+        text = replacement.value if isinstance(replacement, Constant) else None
+        if not isinstance(text, str) or "\\" in text or any(int(n) > groups for n in re.findall(r"\$(\d)", text)):
+            b.source.refuse("this replacement", node, "a constant text, in which $1 is the first group of the pattern")
+        if re.search(r"\$(?!\d)", text):
+            b.source.refuse("a $ without a number in a replacement", node, "$1 is the first group of the pattern")
+        arguments.append(replacement)
+    return call(name, *arguments)
+
+
+def json_text(b: ExpressionBinder, node: exp.JSONExtractScalar) -> Expression:
+    """GET_JSON_OBJECT(text, path) with a constant path."""
+    refuse_elsewhere(b, "get_json_object", node)
+    if not isinstance(node.expression, exp.JSONPath):
+        b.source.refuse("a JSON path that is not constant", node)
+    return call("get_json_object", b.bind(node.this), Constant(node.expression.sql("spark").strip("'"), STRING))
+
+
+def capitalized(b: ExpressionBinder, node: exp.Initcap) -> Expression:
+    """INITCAP, whose words are what blanks separate."""
+    refuse_elsewhere(b, "initcap", node)
+    if node.expression is not None and node.expression.name != " ":
+        b.source.refuse("INITCAP with delimiters", node)
+    return call("initcap", b.bind(node.this))

@@ -6,15 +6,17 @@ the syntax node that sqlglot makes of its call. A node that is not listed is ref
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from sqlglot import exp
 
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.functions import call
-from workbench.sql.algebra.types import BOOLEAN, STRING
+from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, STRING
 from workbench.sql.binder import functions, operators, temporal
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.window_functions import bind_part
@@ -37,6 +39,16 @@ def _handler(parts: str, bind: Bind) -> Handler:
 def _call(function: str, *parts: str) -> Handler:
     """A function of ours on the node's parts, in order."""
     return Handler(parts, lambda b, node: call(function, *b.parts(node, *parts)))
+
+
+def _plain(function: str, *parts: str) -> Handler:
+    """A function of Spark's, which is refused in other dialects unless it is the same there."""
+
+    def bind(b: ExpressionBinder, node: exp.Expr) -> Expression:
+        functions.refuse_elsewhere(b, function, node)
+        return call(function, *b.parts(node, *parts))
+
+    return Handler(parts, bind)
 
 
 HANDLERS: dict[type[exp.Expr], Handler] = {
@@ -117,6 +129,15 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     **dict.fromkeys((exp.TsOrDsAdd, exp.DateAdd, exp.DateSub, exp.TimestampAdd),
                     _handler("this expression unit", temporal.date_add)),
     exp.DateDiff: _handler("this expression unit", temporal.date_diff),
+    # Functions that are one for one with Spark's.
+    **{node: _plain(name, *parts.split()) for node, (name, parts) in functions.PLAIN_NODES.items()},
+    **dict.fromkeys((exp.RegexpExtract, exp.RegexpReplace, exp.RegexpCount, exp.RegexpSubstr, exp.RegexpInstr),
+                    _handler("this expression group replacement null_if_pos_overflow", functions.regular_expression)),
+    exp.JSONExtractScalar: _handler("this expression only_json_types json_type", functions.json_text),
+    exp.Initcap: _handler("this expression", functions.capitalized),
+    exp.EqualNull: _call("<=>", "this", "expression"),
+    exp.Pi: _handler("", lambda b, n: Constant(math.pi, DOUBLE)),
+    exp.TimestampDiff: _handler("this expression unit", temporal.timestamp_diff),
     exp.LastDay: _handler("this", temporal.last_day),
     exp.AddMonths: _handler("this expression", temporal.add_months),
 }  # fmt: skip
@@ -126,11 +147,16 @@ NAMED: dict[str, Callable[[ExpressionBinder, list[Expression]], Expression]] = {
     "isnull": lambda b, arguments: call("is_null", *arguments),
     "isnotnull": lambda b, arguments: call("not", call("is_null", *arguments)),
     "trunc": temporal.trunc,
+    "nullifzero": lambda b, arguments: call("nullif", *arguments, Constant(0, INTEGER)),
+    "zeroifnull": lambda b, arguments: call("coalesce", *arguments, Constant(0, INTEGER)),
+    "btrim": lambda b, arguments: call("trim", *arguments),
+    "e": lambda b, arguments: Constant(math.e, DOUBLE),
+    **{name: partial(functions.named, name) for name in functions.PLAIN_NAMES},
 }
 """Functions that the parser leaves as plain names, in lower case -> what binds a call on bound arguments."""
 
 IGNORED_PARTS = frozenset({
     "safe", "typed", "coalesce", "is_nvl", "fractions_supported", "big_int", "ignore_nulls", "zone", "nested",
-    "preserve_end_of_month", "charset", "sysdate", "is_left", "quoted", "date_part_boundary",
+    "preserve_end_of_month", "flatten", "charset", "sysdate", "is_left", "quoted", "date_part_boundary",
 })  # fmt: skip
 """Flags that sqlglot sets on every parse of a dialect: they describe the dialect, and handlers deal with them."""

@@ -32,26 +32,51 @@ def plus_minus(b: ExpressionBinder, node: exp.Add | exp.Sub) -> Expression:
         return add_interval(b, b.bind(node.this), node.expression, sign)
     if isinstance(node.this, exp.Interval) and sign == 1:
         return add_interval(b, b.bind(node.expression), node.this, sign)
+    for time, length in ((node.this, node.expression), (node.expression, node.this)):
+        if (many := _multiple(length)) is not None and (length is node.expression or sign == 1):
+            return _add_multiple(b, b.bind(time), *many, sign)
     left, right = b.bind(node.this), b.bind(node.expression)
     if left.type == TIMESTAMP and right.type == INTEGER:
         return call("add_seconds", left, call("*", right, Constant(sign * 86400, INTEGER)))
     if left.type == TIMESTAMP and right.type.temporal:
         day = "TRUNC(x)" if b.dialect == "oracle" else "CAST(x AS DATE)"
-        b.source.refuse("the difference of timestamps", node, f"subtract dates: {day}")
+        hint = f"compare it with an INTERVAL, or write EXTRACT(EPOCH FROM (a - b)); of dates: {day}"
+        b.source.refuse("the difference of timestamps", node, hint)
     return call("+" if sign == 1 else "-", left, right)
+
+
+def _multiple(node: exp.Expr) -> tuple[exp.Interval, exp.Expr] | None:
+    """An interval and by what it is multiplied, if a node is that."""
+    node = node.unnest()
+    if isinstance(node, exp.Mul):
+        for interval, many in ((node.this, node.expression), (node.expression, node.this)):
+            if isinstance(interval.unnest(), exp.Interval):
+                return interval.unnest(), many
+    return None
+
+
+def _add_multiple(
+    b: ExpressionBinder, time: Expression, interval: exp.Interval, many: exp.Expr, sign: int
+) -> Expression:
+    """A time moved by an interval as often as an INTEGER says."""
+    kind, number = _length(b, interval)
+    times = b.bind(many)
+    if times.type != INTEGER:
+        b.source.refuse("an interval times what is no INTEGER", many, "CAST(x AS INTEGER)")
+    amount = call("*", times, Constant(sign * number, INTEGER))
+    time = coercion.as_time(time)
+    if kind == "months":
+        return call("add_months" if time.type == DATE else "add_months_to_timestamp", time, amount)
+    if kind == "days" and time.type == DATE:
+        return call("+", time, amount)
+    seconds = call("*", amount, Constant(86400, INTEGER)) if kind == "days" else amount
+    return call("add_seconds", coercion.coerce(time, TIMESTAMP), seconds)
 
 
 def add_interval(b: ExpressionBinder, time: Expression, interval: exp.Interval, sign: int) -> Expression:
     """A date or timestamp plus (``sign`` 1) or minus (-1) a constant interval."""
-    b.source.refuse_others(interval, {"this", "unit"}, "INTERVAL")
-    unit = interval.args["unit"].name.upper().removesuffix("S") if interval.args.get("unit") else ""
-    amount = interval.this
-    negative = isinstance(amount, exp.Neg)
-    digits = amount.this.name if negative else amount.name if amount is not None else ""
-    if unit not in _INTERVAL_UNITS or not re.fullmatch(r"[+-]?[0-9]{1,10}", digits.strip()):
-        b.source.refuse("this interval", interval, "write INTERVAL '3' DAY, with a whole number of one unit")
-    kind, factor = _INTERVAL_UNITS[unit]
-    number = int(digits) * factor * sign * (-1 if negative else 1)
+    kind, number = _length(b, interval)
+    number *= sign
     time = coercion.as_time(time)
     if time.type == DATE and kind == "days":
         return call("+", time, Constant(number, INTEGER))
@@ -69,9 +94,27 @@ def comparison(symbol: str) -> Callable[[ExpressionBinder, exp.Binary], Expressi
         if isinstance(node.this.unnest(), exp.Null) or isinstance(node.expression.unnest(), exp.Null):
             hint = "write IS NULL or IS NOT NULL"
             b.source.warn(f"a comparison with NULL by {symbol} is true for no row", node, hint)
+        left, right = node.this.unnest(), node.expression.unnest()
+        if isinstance(left, exp.Sub) and isinstance(right, exp.Interval):
+            # a - b <= length is a <= b + length, and needs no value of an interval.
+            start = coercion.coerce(coercion.as_time(b.bind(left.expression)), TIMESTAMP)
+            return call(symbol, b.bind(left.this), add_interval(b, start, right, 1))
         return call(symbol, *b.parts(node, "this", "expression"))
 
     return bind
+
+
+def _length(b: ExpressionBinder, interval: exp.Interval) -> tuple[str, int]:
+    """Of a constant interval whether it is of days, seconds or months, and how many."""
+    b.source.refuse_others(interval, {"this", "unit"}, "INTERVAL")
+    unit = interval.args["unit"].name.upper().removesuffix("S") if interval.args.get("unit") else ""
+    amount = interval.this
+    negative = isinstance(amount, exp.Neg)
+    digits = amount.this.name if negative else amount.name if amount is not None else ""
+    if unit not in _INTERVAL_UNITS or not re.fullmatch(r"[+-]?[0-9]{1,10}", digits.strip()):
+        b.source.refuse("this interval", interval, "write INTERVAL '3' DAY, with a whole number of one unit")
+    kind, factor = _INTERVAL_UNITS[unit]
+    return kind, int(digits) * factor * (-1 if negative else 1)
 
 
 def divide(b: ExpressionBinder, node: exp.Div) -> Expression:

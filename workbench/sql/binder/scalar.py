@@ -29,13 +29,12 @@ from workbench.sql.syntax.source_text import SourceText
 _NOW = (exp.CurrentTimestamp, exp.CurrentDate)
 _NOW_NAMES = {"now", "sysdate", "current_timestamp", "current_date"}
 _UNSTEADY = (exp.CurrentTime, exp.CurrentDatetime, exp.Rand, exp.Randn, exp.Uuid, exp.CurrentUser, exp.Localtimestamp,
-             exp.Localtime, exp.UnixSeconds, exp.SessionUser)  # fmt: skip
+             exp.Localtime, exp.SessionUser)  # fmt: skip
 _UNSTEADY_NAMES = {"systimestamp", "rand", "random", "uuid", "curdate", "localtimestamp", "rownum", "sys_guid",
                    "monotonically_increasing_id"}  # fmt: skip
 
-_LABELS = {
-    exp.BitwiseAnd: "&", exp.BitwiseOr: "|", exp.BitwiseXor: "^", exp.BitwiseNot: "~", exp.BitwiseLeftShift: "<<",
-    exp.BitwiseRightShift: ">>", exp.Bracket: "a part of an array, [...]", exp.Dot: "a part of a value, by a dot",
+_LABELS: dict[type[exp.Expr], str] = {
+    exp.Bracket: "a part of an array, [...]", exp.Dot: "a part of a value, by a dot",
     exp.Tuple: "a list in parentheses", exp.Star: "* there", exp.Distinct: "DISTINCT there",
     exp.Aliases: "a list of aliases", exp.Interval: "an interval there", exp.Parameter: "a parameter",
     exp.Placeholder: "a parameter", exp.SessionParameter: "a parameter", exp.ByteString: "a constant of bytes",
@@ -49,14 +48,11 @@ _HINTS: dict[type[exp.Expr], str] = {
     exp.Interval: "add it to a date or a timestamp, or subtract it",
     exp.RespectNulls: "every aggregate skips NULLs; leave it out",
     exp.WithinGroup: "PERCENTILE_CONT, PERCENTILE_DISC and MODE have it",
-    exp.Right: "write SUBSTR(x, -n)",
     exp.Collate: "texts compare by their bytes; compare UPPER(x)",
     **dict.fromkeys((exp.First, exp.FirstValue), "MIN_BY(x, t) takes the value with the smallest t"),
     **dict.fromkeys((exp.Last, exp.LastValue), "MAX_BY(x, t) takes the value with the largest t"),
     **dict.fromkeys((exp.ArrayAgg, exp.ArrayUniqueAgg), "there are no arrays; LISTAGG(x, ',') makes a text"),
     exp.MonthsBetween: "subtract dates, or count with YEAR and MONTH",
-    exp.RegexpReplace: "use REPLACE, or add a function of your own with add_function",
-    exp.ConcatWs: "write || between the texts",
 }
 
 

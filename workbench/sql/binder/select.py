@@ -8,7 +8,7 @@ from functools import cached_property
 
 from sqlglot import exp
 
-from workbench.errors import SqlError
+from workbench.errors import SqlError, nearest
 from workbench.sql.algebra.expressions import (
     AggregateCall,
     Call,
@@ -291,10 +291,21 @@ class SelectBinder:
 
     def _starred(self, star: exp.Star, node: exp.Expr) -> list[Named]:
         """The columns of ``*`` or ``t.*``."""
-        self._source.refuse_others(star, set(), "*")
-        if star is node:
-            return self._scope.columns
-        return list(self._scope.item(node.args["table"].name, node).columns.items())
+        self._source.refuse_others(star, {"except_", "replace", "rename"}, "*")
+        item = None if star is node else self._scope.item(node.args["table"].name, node)
+        named = self._scope.columns if item is None else list(item.columns.items())
+        left_out = {self._of_star(n, named) for n in star.args.get("except_") or ()}
+        renamed = {self._of_star(n.this, named): n.alias for n in star.args.get("rename") or ()}
+        scalar = ScalarBinder(self._scope, self._context.schema)
+        replaced = {self._of_star(n.args["alias"], named): scalar.bind(n.this) for n in star.args.get("replace") or ()}
+        return [(renamed.get(n, n), replaced.get(n, e)) for n, e in named if n not in left_out]
+
+    def _of_star(self, node: exp.Expr, named: list[Named]) -> str:
+        """The column of ``*`` that EXCEPT, REPLACE or RENAME means."""
+        name, known = node.name.lower(), [column for column, _ in named]
+        if name not in known:
+            raise self._source.error(f"* has no column {node.name}", node, nearest(name, known))
+        return name
 
     def _by_position(self, node: exp.Expr) -> exp.Expr:
         """GROUP BY 1 means the first select item (in Oracle it would be a constant, which is never meant)."""

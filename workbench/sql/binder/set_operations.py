@@ -18,6 +18,7 @@ from workbench.sql.binder.protocols import QueryContext
 from workbench.sql.binder.scalar import ScalarBinder
 from workbench.sql.binder.scope import scope_of
 from workbench.sql.logical import Block, LogicalQuery, Ordered, Output, SetOperation, output_columns, unordered
+from workbench.sql.predicates.cnf import TRUE
 from workbench.sql.syntax.source_text import SourceText
 
 
@@ -28,11 +29,13 @@ def bind_set_operation(node: exp.SetOperation, context: QueryContext) -> SetOper
         SqlError: the queries have different numbers of columns, or types that do not go together.
     """
     operator, source = type(node).__name__.lower(), context.source
-    source.refuse_others(node, {"this", "expression", "distinct", "with_", *CLAUSES}, operator.upper())
+    source.refuse_others(node, {"this", "expression", "distinct", "by_name", "with_", *CLAUSES}, operator.upper())
     all_ = not node.args.get("distinct")
     branches: list[LogicalQuery] = []
     for side in (node.this, node.expression):
         branch = unordered(context.query(side))
+        if node.args.get("by_name") and branches:
+            branch = _by_name(branches[0], branch, node, source)
         same = isinstance(branch, SetOperation) and (operator, all_) == (branch.operator, branch.all)
         if isinstance(branch, SetOperation) and operator == "union" and same:
             branches += branch.branches
@@ -46,6 +49,23 @@ def bind_set_operation(node: exp.SetOperation, context: QueryContext) -> SetOper
     names = tuple(name for name, _ in shapes[0])
     types = tuple(_common_type(operator, i, branches, node, source) for i in range(len(names)))
     return SetOperation(operator, all_, tuple(_with_typed_nulls(b, types) for b in branches), names, types)
+
+
+def _by_name(first: LogicalQuery, query: LogicalQuery, node: exp.Expr, source: SourceText) -> Block:
+    """A query with its columns in the order of another's, as BY NAME matches them.
+
+    Raises:
+        SqlError: one of them has a column that the other lacks.
+    """
+    own = {name.lower(): Column(stored_name(name), type_) for name, type_ in output_columns(query)}
+    wanted = [name for name, _ in output_columns(first)]
+    different = sorted(own.keys() ^ {name.lower() for name in wanted})
+    if different:
+        message = f"BY NAME of queries of which one has no column {different[0]}"
+        raise source.error(
+            message, node, "select columns of the same names in each, NULL AS name for one that is missing"
+        )
+    return Block((unordered(query),), TRUE, tuple(Output(name, own[name.lower()]) for name in wanted))
 
 
 def union_of(blocks: Sequence[Block]) -> SetOperation:

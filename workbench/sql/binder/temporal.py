@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Callable
 
@@ -12,7 +13,7 @@ from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.folding import parse_timestamp
 from workbench.sql.algebra.functions import call, cast
-from workbench.sql.algebra.types import DATE, STRING, TIMESTAMP, DataType, Kind, decimal
+from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, Kind, decimal
 from workbench.sql.binder.operators import add_interval, as_text
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.syntax import date_formats
@@ -140,12 +141,25 @@ def part(name: str) -> Callable[[ExpressionBinder, exp.Expr], Expression]:
 def extract(b: ExpressionBinder, node: exp.Extract) -> Expression:
     """EXTRACT(part FROM x)."""
     unit = node.name.upper()
+    if unit == "EPOCH":
+        return _epoch(b, node)
     if unit not in _PARTS:
         b.source.refuse(f"EXTRACT of {unit}", node, f"there are {', '.join(_PARTS)}")
     if unit == "SECOND":
         whole = "TO_CHAR(x, 'SS')" if b.dialect == "oracle" else "SECOND(x)"
         b.source.refuse("EXTRACT of SECOND", node, f"it has a fraction; {whole} has none")
     return call(_PARTS[unit], b.bind(node.expression))
+
+
+def _epoch(b: ExpressionBinder, node: exp.Extract) -> Expression:
+    """EXTRACT(EPOCH FROM t), the seconds since 1970, or of the difference of two timestamps, the seconds between."""
+    inner = node.expression.unnest()
+    sides = (inner.this, inner.expression) if isinstance(inner, exp.Sub) else (inner, None)
+    left, right = (None if n is None else coercion.as_time(b.bind(n)) for n in sides)
+    assert left is not None
+    start = Constant(dt.datetime(1970, 1, 1), TIMESTAMP) if right is None else coercion.coerce(right, TIMESTAMP)
+    seconds = call("seconds_between", coercion.coerce(left, TIMESTAMP), start)
+    return cast(seconds, DOUBLE) if b.dialect == "duckdb" else seconds
 
 
 def truncate_time(b: ExpressionBinder, node: exp.DateTrunc | exp.TimestampTrunc) -> Expression:
@@ -209,6 +223,17 @@ def date_diff(b: ExpressionBinder, node: exp.DateDiff) -> Expression:
         b.source.refuse(f"a date difference in {unit}", node, "in days it is")
     left, right = (coercion.coerce(b.bind(_unwrapped(n)), DATE) for n in (node.this, node.expression))
     return call("-", left, right)
+
+
+def timestamp_diff(b: ExpressionBinder, node: exp.TimestampDiff) -> Expression:
+    """TIMESTAMPDIFF(unit, from, to): whole units between two timestamps, toward zero."""
+    unit = _unit(node).removesuffix("S")
+    seconds = {"SECOND": 1, "MINUTE": 60, "HOUR": 3600, "DAY": 86400, "WEEK": 604800}.get(unit)
+    if seconds is None or b.dialect not in SPARK_FAMILY:
+        b.source.refuse(f"TIMESTAMPDIFF in {unit}", node, "SECOND, MINUTE, HOUR, DAY and WEEK are, in spark")
+    later, earlier = (coercion.coerce(coercion.as_time(b.bind(n)), TIMESTAMP) for n in (node.this, node.expression))
+    micros = call("-", call("unix_micros", later), call("unix_micros", earlier))
+    return call("div", micros, Constant(seconds * 1_000_000, INTEGER))
 
 
 def _unit(node: exp.Expr) -> str:

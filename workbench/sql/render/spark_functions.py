@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from workbench.sql.algebra import arithmetic
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import DOUBLE, INTEGER, DataType, Kind
+from workbench.sql.render.plain_functions import PLAIN_SQL
 
 Render = Callable[[Call, Sequence[str]], str]
 """Gives the text of a call from the call and the texts of its arguments."""
@@ -203,6 +204,8 @@ _PARTS = {"week": "weekofyear", **{part: part for part in (
 _MICROSECONDS = "unix_micros(cast({0} as timestamp))"
 
 SPARK_FUNCTIONS: dict[str, str | Render] = {
+    **PLAIN_SQL,
+    "concat_ws": _call("concat_ws"),
     **{symbol: arithmetic_operator(symbol, f"try_{name}") for symbol, name in {
         "+": "add", "-": "subtract", "*": "multiply", "/": "divide", "%": "mod"}.items()},
     # NULL by zero; only the smallest integer by -1 overflows.

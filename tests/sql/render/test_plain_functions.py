@@ -1,0 +1,107 @@
+"""Functions that are one for one with Spark's: their SQL gives what Spark gives, with ANSI mode on and off."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+from pyspark.sql import SparkSession
+from sql.bind_schema import SCHEMA
+
+from workbench.errors import SqlError
+from workbench.sql.algebra.expressions import text
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.logical import Block
+from workbench.sql.render.spark_sql import to_spark
+
+SAME = [
+    "cbrt(x)", "sin(x)", "cos(x)", "tan(x)", "asin(x)", "acos(x)", "atan(x)", "sinh(x)", "cosh(x)", "tanh(x)",
+    "asinh(x)",
+    "acosh(x)", "atanh(x)", "degrees(x)", "radians(x)", "cot(x)", "sec(x)", "csc(x)", "log1p(x)", "expm1(x)", "rint(x)",
+    "isnan(x)",
+    "atan2(x, a)", "hypot(x, a)", "nanvl(x, 1)", "a & b", "a | b", "a ^ b", "~a", "shiftleft(a, 2)", "shiftright(a, 2)",
+    "bit_count(a)", "bin(a)", "chr(a)", "initcap(s)", "reverse(s)", "soundex(s)", "md5(s)", "sha1(s)", "sha2(s, 256)",
+    "ascii(s)", "octet_length(s)", "bit_length(s)", "crc32(s)", "right(s, 2)", "startswith(s, 'a')", "endswith(s, 'b')",
+    "contains(s, 'a')", "levenshtein(s, 'abc')", "find_in_set(s, 'x,ab')", "translate(s, 'ab', 'xy')",
+    "regexp_count(s, '[a-z]')", "regexp_instr(s, 'b')", "regexp_substr(s, '[a-c]+')", "regexp_extract(s, '(a)(b)', 2)",
+    "regexp_extract(s, '(a)(b)')", "regexp_replace(s, '(a)(.)', '$2$1')", "substring_index(s, ',', -1)",
+    "split_part(s, ',', 2)", "split_part(s, ',', -1)", "get_json_object(s, '$.k[0].v')", "luhn_check(s)",
+    "concat_ws('-', s, 'x', upper(s))", "weekday(d)", "monthname(d)", "dayname(d)", "next_day(d, 'TUE')",
+    "unix_date(d)", "equal_null(a, b)",
+    "timestampdiff(MINUTE, ts, TIMESTAMP_NTZ '2020-01-01 00:00:00')", "nullifzero(a)", "zeroifnull(a)",
+    "ts + a * interval '1' minute", "d + interval '2' month * b", "pi()", "e()", "btrim(s)",
+]  # fmt: skip
+"""Texts that Spark evaluates itself, without raising."""
+OTHER = {
+    "make_date(2000 + a, b, 29)": "try_cast(concat(lpad(cast(2000 + a as string), 4, '0'), '-', b, '-29') as date)",
+    "make_timestamp(2000, b, 29, 1, 2, 3.25)": "try_cast(concat('2000-', b, '-29 01:02:03.25') as timestamp_ntz)",
+    "pmod(a, b)": "case when b <> 0 then pmod(a, b) end",
+    "getbit(a, b)": "case when b between 0 and 63 then getbit(a, cast(b as int)) end",
+    "factorial(b)": "factorial(cast(b as int))",
+    "split_part(s, ',', b)": "case when b <> 0 then split_part(s, ',', cast(b as int)) end",
+    "unix_seconds(ts)": "cast(floor(unix_micros(cast(ts as timestamp)) / 1000000) as bigint)",
+    "timestamp_seconds(a)": "cast(timestamp_seconds(a) as timestamp_ntz)",
+    "extract(epoch from ts)": "cast(unix_micros(cast(ts as timestamp)) / 1000000D as decimal(20,6))",
+    "extract(epoch from (ts - TIMESTAMP '2002-11-20 00:00:00'))":
+        "cast(timestampdiff(MICROSECOND, timestamp_ntz '2002-11-20 00:00:00', ts) / 1000000D as decimal(20,6))",
+    "ts - TIMESTAMP '2002-11-20 00:00:00' <= INTERVAL '90' MINUTE":
+        "timestampdiff(MICROSECOND, timestamp_ntz '2002-11-20 00:00:00', ts) <= 5400000000",
+}  # fmt: skip
+"""Texts that Spark does not know, or at which it raises, and what they mean in Spark."""
+
+ROWS = [
+    (5, 2, 0.5, "ab", dt.date(2002, 11, 20), dt.datetime(2002, 11, 20, 1, 30, 0, 250000)),
+    (-7, 0, -2.5, "abc,ab,b", dt.date(1969, 12, 31), dt.datetime(1969, 12, 31, 23, 59, 59)),
+    (0, 13, float("nan"), '{"k": [{"v": "é"}]}', dt.date(2000, 2, 29), dt.datetime(2000, 2, 29)),
+    (66, -1, 1e300, "79927398713", dt.date(1, 6, 3), dt.datetime(2024, 1, 31, 12)),
+    (None, 70, float("-inf"), "", None, None),
+    (1, None, None, None, dt.date(9999, 12, 1), None),
+]
+
+
+@pytest.mark.parametrize("ansi", ["true", "false"])
+def test_values_are_those_of_spark(spark: SparkSession, ansi: str) -> None:
+    frame = spark.createDataFrame(ROWS, "a bigint, b bigint, x double, s string, d date, ts timestamp_ntz").coalesce(1)
+    texts = {**{sql: sql for sql in SAME}, **OTHER}
+    query = bind(
+        "SELECT " + ", ".join(f"{sql} AS c{i}" for i, sql in enumerate(texts)) + " FROM T", "spark", SCHEMA
+    ).query
+    assert isinstance(query, Block)
+    before = spark.conf.get("spark.sql.ansi.enabled")
+    try:
+        spark.conf.set("spark.sql.ansi.enabled", "false")
+        expected = frame.selectExpr(*texts.values()).collect()
+        spark.conf.set("spark.sql.ansi.enabled", ansi)
+        found = frame.selectExpr(*(to_spark(o.expression, lambda c: c.name) for o in query.outputs)).collect()
+    finally:
+        spark.conf.set("spark.sql.ansi.enabled", before)
+    for at, sql in enumerate(texts):
+        assert [repr(row[at]) for row in found] == [repr(row[at]) for row in expected], sql
+
+
+@pytest.mark.parametrize(
+    ("sql", "dialect", "message"),
+    [
+        ("split_part(s, ',', 2)", "postgres", "SPLIT_PART in postgres is not supported"),
+        ("regexp_extract(s, 'ab', 1)", "spark", "the pattern has 0 groups"),
+        ("regexp_replace(s, 'a', '$1')", "spark", "this replacement is not supported"),
+        ("next_day(d, s)", "spark", "NEXT_DAY of what is no constant day is not supported"),
+        ("ts - ts", "spark", "the difference of timestamps is not supported"),
+        ("ts + x * interval '1' day", "spark", "an interval times what is no INTEGER is not supported"),
+    ],
+)
+def test_refused(sql: str, dialect: str, message: str) -> None:
+    with pytest.raises(SqlError) as caught:
+        bind(f"SELECT {sql} FROM T", dialect, SCHEMA)
+    assert caught.value.message == message
+
+
+def test_a_difference_of_times_that_is_compared_with_an_interval_moves_the_other_time() -> None:
+    query = bind("SELECT a FROM T WHERE ts - d < INTERVAL '5' MINUTE", "spark", SCHEMA).query
+    assert isinstance(query, Block)
+    assert "add_seconds(cast(d as timestamp), 300)" in str(query.where)
+
+
+def test_functions_that_are_the_same_in_all_dialects_are_read_there() -> None:
+    query = bind("SELECT sin(x) FROM T", "postgres", SCHEMA).query
+    assert isinstance(query, Block) and text(query.outputs[0].expression) == "sin(x)"

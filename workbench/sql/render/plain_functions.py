@@ -1,0 +1,55 @@
+"""The Spark SQL of the functions of ``algebra/plain_functions``, where it is not a call of the name alone.
+
+As all texts of functions they are total: Spark raises where a date does not exist or a position is 0; these are NULL.
+"""
+
+from __future__ import annotations
+
+from workbench.sql.algebra.plain_functions import PLAIN
+from workbench.sql.algebra.types import INTEGER
+
+_MICROS = "unix_micros(cast({0} as timestamp))"
+_INT = "try_cast({%d} as int)"
+_OTHER = {
+    "pmod": "(case when {1} <> 0 then pmod({0}, {1}) end)",
+    "bit_and_of": "({0} & {1})",
+    "bit_or_of": "({0} | {1})",
+    "bit_xor_of": "({0} ^ {1})",
+    "bit_not": "(~ {0})",
+    "shiftleft": f"shiftleft({{0}}, {_INT % 1})",
+    "shiftright": f"shiftright({{0}}, {_INT % 1})",
+    "getbit": f"cast((case when {{1}} between 0 and 63 then getbit({{0}}, {_INT % 1}) end) as bigint)",
+    "factorial": f"factorial({_INT % 0})",
+    "right": f"right({{0}}, {_INT % 1})",
+    "md5": "md5(cast({0} as binary))",
+    "sha1": "sha1(cast({0} as binary))",
+    "sha2": f"sha2(cast({{0}} as binary), {_INT % 1})",
+    "crc32": "crc32(cast({0} as binary))",
+    "substring_index": f"substring_index({{0}}, {{1}}, {_INT % 2})",
+    "split_part": f"(case when {{2}} <> 0 then split_part({{0}}, {{1}}, {_INT % 2}) end)",
+    "regexp_extract": f"regexp_extract({{0}}, {{1}}, {_INT % 2})",
+    "make_date": f"cast(try_make_timestamp_ntz({_INT % 0}, {_INT % 1}, {_INT % 2}, 0, 0, 0) as date)",
+    "make_timestamp": "try_make_timestamp_ntz(" + ", ".join(_INT % i for i in range(5)) + ", {5})",
+    "unix_seconds": f"cast(floor({_MICROS} / 1000000) as bigint)",
+    "unix_millis": f"cast(floor({_MICROS} / 1000) as bigint)",
+    "unix_micros": _MICROS,
+    "timestamp_seconds": "cast(timestamp_micros(try_multiply({0}, 1000000L)) as timestamp_ntz)",
+    "timestamp_millis": "cast(timestamp_micros(try_multiply({0}, 1000L)) as timestamp_ntz)",
+    "timestamp_micros": "cast(timestamp_micros({0}) as timestamp_ntz)",
+    "seconds_between":
+        "cast(cast(try_subtract(unix_micros(cast({0} as timestamp)), unix_micros(cast({1} as timestamp)))"
+        " as decimal(19,0)) * cast('0.000001' as decimal(7,6)) as decimal(20,6))",
+}  # fmt: skip
+
+
+def _text(name: str) -> str:
+    arguments = ", ".join(f"{{{i}}}" for i in range(len(PLAIN[name].parameters)))
+    plain = f"{name}({arguments})"
+    return f"cast({plain} as bigint)" if PLAIN[name].result == INTEGER else plain
+
+
+PLAIN_SQL: dict[str, str] = {
+    **{name: _text(name) for name, plain in PLAIN.items() if not plain.last_repeats},
+    **_OTHER,
+}
+"""Function -> a format string over the texts of its arguments."""
