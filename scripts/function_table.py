@@ -160,10 +160,8 @@ def main() -> None:
         else:
             others[REASONS.get(group, "not yet; `add_function` adds one of your own")].append(name)
     print("# Functions of Spark\n")
-    print(
-        f"Of the {len(functions)} functions that Spark {spark.version} lists {len(read)} are read. [SQL](sql.md) says what they"
-    )
-    print("mean here; `scripts/function_table.py` made this page by trying them all.\n")
+    print(f"Of the {len(functions)} functions that Spark {spark.version} lists {len(read)} are read.")
+    print("[SQL](sql.md) says what they mean here; `scripts/function_table.py` made this page by trying them all.\n")
     print("## Read\n\n" + " ".join(f"`{name}`" for name in read) + "\n")
     print("## Not read\n\n| reason | functions |\n|---|---|")
     for reason, names in sorted(others.items(), key=lambda item: -len(item[1])):
