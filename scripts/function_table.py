@@ -8,6 +8,7 @@ A function counts as read when some call of it with columns and constants of our
 from __future__ import annotations
 
 import itertools
+import sys
 import warnings
 from collections import defaultdict
 
@@ -139,6 +140,9 @@ def _binds(call: str) -> bool:
     try:
         bind(f"SELECT {selected} AS v FROM t{grouped}", "spark", SCHEMA)
     except WorkbenchError:
+        return False
+    except Exception as problem:  # a defect: an error that is none of ours
+        print(call, repr(problem), file=sys.stderr)
         return False
     return True
 

@@ -86,7 +86,7 @@ def decode(b: ExpressionBinder, node: exp.DecodeCase) -> Expression:
 
 def nvl2(b: ExpressionBinder, node: exp.Nvl2) -> Expression:
     """NVL2(x, if not null, if null)."""
-    value, present, absent = b.parts(node, "this", "true", "false")
+    value, present, absent = (b.bind(node.args.get(key)) for key in ("this", "true", "false"))
     return call("case", call("is_null", value), absent, present)
 
 
@@ -275,7 +275,7 @@ def regular_expression(b: ExpressionBinder, node: exp.Expr) -> Expression:
             raise b.source.error(f"the pattern has {groups} groups", node, "0 is the whole match, 1 the first group")
         arguments.append(group)
     elif name == "regexp_replace":
-        replacement = b.bind(node.args["replacement"])
+        replacement = b.bind(node.args.get("replacement"))
         text = replacement.value if isinstance(replacement, Constant) else None
         if not isinstance(text, str) or "\\" in text or any(int(n) > groups for n in re.findall(r"\$(\d)", text)):
             b.source.refuse("this replacement", node, "a constant text, in which $1 is the first group of the pattern")

@@ -31,8 +31,8 @@ class ExpressionBinder(Protocol):
     def keep(self) -> Callable[[AggregateCall], None] | None:
         """Takes a statistic that the block needs; ``None`` where aggregates may not stand."""
 
-    def bind(self, node: exp.Expr) -> Expression:
-        """The typed expression of a syntax node."""
+    def bind(self, node: exp.Expr | None) -> Expression:
+        """The typed expression of a syntax node; ``None`` is an argument that a call lacks, which is an error."""
 
     def condition(self, node: exp.Expr) -> Expression:
         """The same, which must be BOOLEAN."""

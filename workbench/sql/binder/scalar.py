@@ -95,13 +95,15 @@ class ScalarBinder:
         """Takes a statistic that the block needs; ``None`` where aggregates may not stand."""
         return None if self.aggregation is None else self.aggregation.statistics.add
 
-    def bind(self, node: exp.Expr) -> Expression:
+    def bind(self, node: exp.Expr | None) -> Expression:
         """The typed expression of a syntax node.
 
         Raises:
             SqlError: an unknown name or a type clash, at its place.
             UnsupportedError: a construct that is not evaluated, or too large an expression.
         """
+        if node is None:  # the parser takes a call without it; the call says where
+            raise TypeClash("an argument is missing")
         bound = self.aggregation.bind(node, self) if self.aggregation is not None else None
         try:
             bound = bound or self._bind(node)
