@@ -330,4 +330,112 @@ ORDERS = [
          APART, 1, Rule.NEW),
 ]  # fmt: skip
 
-PAIRS = [*ORDERS, *SELECTIONS, *JOINS, *GROUPS, *SETS, *TEXTS, *NOT_SHARED]
+OUTER_JOINS = [
+    Pair(
+        "a left join is computed from the inner join",
+        "SELECT a.id, b.id FROM F a JOIN F b ON a.dst = b.src",
+        "SELECT a.id, b.id FROM F a LEFT JOIN F b ON a.dst = b.src",
+        FROM,
+        2,
+    ),
+    Pair(
+        "an inner join reads that of a left join",
+        "SELECT a.id, b.id FROM F a LEFT JOIN F b ON a.dst = b.src",
+        "SELECT a.id, b.id FROM F a JOIN F b ON a.dst = b.src",
+        GIVES,
+        0,
+    ),
+    Pair(
+        "a right join with the sides exchanged",
+        "SELECT a.id, b.id FROM F a LEFT JOIN G b ON a.code = b.id",
+        "SELECT a.id, b.id FROM G b RIGHT JOIN F a ON a.code = b.id",
+        APART,
+        1,
+    ),
+    Pair(
+        "a condition that rejects NULL makes a left join an inner one",
+        "SELECT a.id FROM F a JOIN G b ON a.code = b.id WHERE b.rate > 0",
+        "SELECT a.id FROM F a LEFT JOIN G b ON a.code = b.id WHERE b.rate > 0",
+        SAME,
+        0,
+    ),
+    Pair(
+        "a left join beside another inner join",
+        "SELECT a.id, b.name FROM F a LEFT JOIN G b ON a.code = b.id",
+        "SELECT a.id, b.name FROM F c JOIN F a ON c.dst = a.src LEFT JOIN G b ON a.code = b.id",
+        APART,
+        3,
+    ),
+    Pair(
+        "IN is a semijoin",
+        "SELECT a.id FROM F a SEMI JOIN G b ON a.code = b.id",
+        "SELECT id FROM F WHERE code IN (SELECT id FROM G)",
+        SAME,
+        0,
+    ),
+    Pair(
+        "EXISTS is IN",
+        "SELECT id FROM F WHERE code IN (SELECT id FROM G)",
+        "SELECT id FROM F WHERE EXISTS (SELECT 1 FROM G WHERE G.id = F.code)",
+        SAME,
+        0,
+    ),
+    Pair(
+        "NOT EXISTS is an antijoin",
+        "SELECT a.id FROM F a ANTI JOIN G b ON a.code = b.id",
+        "SELECT id FROM F WHERE NOT EXISTS (SELECT 1 FROM G WHERE G.id = F.code)",
+        SAME,
+        0,
+    ),
+    Pair(
+        "IN reads the DISTINCT values",
+        "SELECT DISTINCT id FROM G",
+        "SELECT id FROM F WHERE code IN (SELECT id FROM G)",
+        FROM,
+        2,
+    ),
+    Pair(
+        "a value of a subquery is the aggregate",
+        "SELECT src, AVG(amount) AS a FROM F GROUP BY src",
+        "SELECT id FROM F t WHERE amount > (SELECT AVG(amount) FROM F u WHERE u.src = t.src)",
+        FROM,
+        4,
+    ),
+    Pair(
+        "a semijoin and an antijoin",
+        "SELECT a.id FROM F a SEMI JOIN F b ON a.dst < b.src",
+        "SELECT a.id FROM F a ANTI JOIN F b ON a.dst < b.src",
+        APART,
+        1,
+    ),
+    Pair(
+        "a left join and a right join",
+        "SELECT a.id, b.id FROM F a LEFT JOIN G b ON a.code = b.id",
+        "SELECT a.id, b.id FROM F a RIGHT JOIN G b ON a.code = b.id",
+        APART,
+        2,
+    ),
+    Pair(
+        "NOT IN, which minds NULLs, and NOT EXISTS",
+        "SELECT id FROM F WHERE code NOT IN (SELECT id FROM G)",
+        "SELECT id FROM F WHERE NOT EXISTS (SELECT 1 FROM G WHERE G.id = F.code)",
+        GIVES,
+        1,
+    ),
+    Pair(
+        "a condition in ON and in WHERE",
+        "SELECT a.id, b.id FROM F a LEFT JOIN G b ON a.code = b.id AND b.rate > 0",
+        "SELECT a.id, b.id FROM F a LEFT JOIN G b ON a.code = b.id WHERE b.rate > 0 OR b.rate IS NULL",
+        APART,
+        3,
+    ),
+    Pair(
+        "values of subqueries over other keys",
+        "SELECT id FROM F t WHERE amount > (SELECT AVG(amount) FROM F u WHERE u.src = t.src)",
+        "SELECT id FROM F t WHERE amount > (SELECT AVG(amount) FROM F u WHERE u.dst = t.dst)",
+        APART,
+        5,
+    ),
+]
+
+PAIRS = [*ORDERS, *SELECTIONS, *JOINS, *OUTER_JOINS, *GROUPS, *SETS, *TEXTS, *NOT_SHARED]

@@ -101,9 +101,24 @@ class Writer:
             tables.append("G g")
             where.append(self._pick((f"g.id = {aliases[0]}.code", f"g.name = {aliases[0]}.src AND g.rate > 0")))
         self.chosen.shuffle(where)
+        if self.chosen.random() < 0.25:
+            return self._outer(tables, aliases, where), aliases[0]
         self.chosen.shuffle(tables)
         # The first alias is what is selected.
         return f" FROM {', '.join(tables)}{self._where(where)}", aliases[0]
+
+    def _outer(self, tables: list[str], aliases: list[str], where: list[str]) -> str:
+        """FROM of an outer, semi or anti join, some of whose conditions are in ON."""
+        kind = self._pick(("LEFT", "LEFT", "FULL", "RIGHT", "SEMI", "ANTI"))
+        first, second = tables[:2]
+        names = {other for other in ("a", "b", "c", "g") if other not in aliases[:2]}
+        own = [c for c in where if not any(f"{name}." in c for name in names)]
+        if kind in ("SEMI", "ANTI"):
+            on, above = own, [c for c in own if f"{aliases[1]}." not in c]
+        else:
+            on = [c for c in own if self.chosen.random() < 0.6]
+            above = [c for c in own if c not in on]
+        return f" FROM {first} {kind} JOIN {second} ON {' AND '.join(on) or 'TRUE'}{self._where(above)}"
 
     def _join(self) -> str:
         text, alias = self._from()

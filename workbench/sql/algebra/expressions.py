@@ -102,6 +102,8 @@ class Call(HashedOnce):
 
 Expression = Column | Constant | Call
 
+AFTER_GROUPS = 500_000
+"""Inputs that are joined with groups, and not with rows, have sources from here on."""
 OUTER = 1_000_000
 """Columns of the query around a subquery have sources from here on; of the one around that from twice as far on."""
 

@@ -14,7 +14,7 @@ from workbench.sql.algebra.aggregates import GROUPED
 from workbench.sql.algebra.analytic import ANALYTIC
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import (
-    OUTER,
+    AFTER_GROUPS,
     AggregateCall,
     Call,
     Column,
@@ -225,7 +225,7 @@ def over_groups(
                 return replace(expression, source=0)
             if source == ANALYTIC:
                 return expression  # its call is over groups
-            if source >= OUTER:
+            if source >= AFTER_GROUPS:  # of a subquery, or of the query around this one
                 return expression
             raise missing(expression)
         case Call(function="grouping", arguments=arguments):

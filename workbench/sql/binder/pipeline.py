@@ -207,7 +207,8 @@ class QueryBinder:
         clauses.bind_qualify()
         # HAVING, then both are rewritten over groups: only now is every statistic known.
         # Overlapping windows after all clauses, since the whole block is rewritten into slices of time and their union.
-        blocks = [without_overlap(block) for block in clauses.grouped_blocks()]
+        # Subqueries beside aggregates once there are groups to join them with.
+        blocks = [clauses.joined_with_subqueries(without_overlap(block)) for block in clauses.grouped_blocks()]
         # The order of rows last: it is that of the outputs, however these are computed.
         return clauses.in_order(blocks[0] if len(blocks) == 1 else union_of(blocks))
 

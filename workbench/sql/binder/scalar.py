@@ -67,6 +67,7 @@ class ScalarBinder:
         grouped: whether ``window(...)`` may stand here, which is a group.
         analytics: takes calls with OVER where they are allowed, ``None`` where they are not.
         subqueries: binds subqueries where they are allowed, ``None`` where they are not.
+        of_groups: binds those that stand beside aggregates.
 
     Attributes:
         columns: the column names bound so far, each with its meaning, for errors that name one later.
@@ -81,13 +82,14 @@ class ScalarBinder:
         grouped: bool = False,
         analytics: AnalyticBinder | None = None,
         subqueries: SubqueryBinder | None = None,
+        of_groups: SubqueryBinder | None = None,
     ) -> None:
         self.scope, self.schema, self.aggregation = scope, schema, aggregation
         self.source: SourceText = scope.source
         self.dialect = self.source.dialect
         self.columns: list[tuple[exp.Column, Expression]] = []
         self._now_at, self._grouped = now_at, grouped or aggregation is not None
-        self._analytics, self._subqueries = analytics, subqueries
+        self._analytics, self._subqueries, self._of_groups = analytics, subqueries, of_groups
         self._extents: dict[int, Extent] = {}
 
     @property
@@ -158,9 +160,11 @@ class ScalarBinder:
     # ---- nodes -------------------------------------------------------------------------------------------------------
 
     def _bind(self, node: exp.Expr) -> Expression:
-        grouped = self.aggregation is not None and not self.aggregation.inside
-        if self._subqueries is not None and is_subquery(node) and not grouped:
-            return self._subqueries.value(node, self)
+        if is_subquery(node):
+            grouped = self.aggregation is not None and not self.aggregation.inside
+            subqueries = self._of_groups if grouped else self._subqueries
+            if subqueries is not None:
+                return subqueries.value(node, self)
         if is_now(node) and not self._is_column(node):
             return self._now(node)
         if isinstance(node, exp.Window) and self._analytics is not None:

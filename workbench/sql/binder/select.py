@@ -23,6 +23,7 @@ from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import BOOLEAN, INTEGER
 from workbench.sql.binder.aggregation import Aggregation, Groups, is_aggregate, over_groups
 from workbench.sql.binder.joins.from_clause import bind_from
+from workbench.sql.binder.joins.subqueries import Groups as AfterGroups
 from workbench.sql.binder.joins.subqueries import Subqueries, conjuncts
 from workbench.sql.binder.joins.trees import resolved
 from workbench.sql.binder.order.analytic import Analytics, has_own_aggregate
@@ -93,6 +94,8 @@ class SelectBinder:
         self._from = bind_from(self._select, self._context, None if windows is None else windows.on)
         self._scope = self._from.scope
         self._subqueries = Subqueries(self._from, self._context)
+        self._joined_with_groups = AfterGroups(self._scope)
+        self._of_groups = Subqueries(self._joined_with_groups, self._context)
 
     def bind_where(self) -> None:
         """WHERE with the conditions of FROM, in normal form, its window split off."""
@@ -205,6 +208,10 @@ class SelectBinder:
         analytics = self._analytics.analyzed([*(e for _, e in outputs), qualify], lambda e: over(e, scalar))
         return self._block(outputs, grouping, having, analytics, normal_form(qualify))
 
+    def joined_with_subqueries(self, block: Block) -> Block:
+        """A grouped block, its groups joined with the subqueries that stand beside aggregates."""
+        return self._joined_with_groups.joined(block)
+
     def in_order(self, query: Block | SetOperation) -> LogicalQuery:
         """The query in the order of ORDER BY, with the rows that DISTINCT ON and LIMIT leave."""
         limit, shown = limit_of(self._select, self._source), len(self._items)
@@ -239,14 +246,18 @@ class SelectBinder:
             return None
         aliased = {item.name.lower(): item.expression for item in self._items}
         scope = replace(self._scope, aliases=aliased)
-        scalar = ScalarBinder(scope, self._context.schema, self._aggregation, self._context.now_at)
+        scalar = ScalarBinder(
+            scope, self._context.schema, self._aggregation, self._context.now_at, of_groups=self._of_groups
+        )
         return scalar.condition(having.this), scalar
 
     def _scalar(self, scope: Scope, subqueries: Subqueries | None = None) -> ScalarBinder:
         """Binds expressions of the select list, ORDER BY and QUALIFY."""
         aggregation = self._aggregation if self.is_grouped else None
         known = self._context.schema
-        return ScalarBinder(scope, known, aggregation, analytics=self._analytics, subqueries=subqueries)
+        return ScalarBinder(
+            scope, known, aggregation, analytics=self._analytics, subqueries=subqueries, of_groups=self._of_groups
+        )
 
     def _block(
         self,

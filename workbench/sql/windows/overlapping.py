@@ -120,7 +120,7 @@ def _grouped(
     renamed = {column_name(old): Column(column_name(new), new.type) for old, new in (*groups.items(), *parts.items())}
 
     def over(column: Column) -> Expression:
-        return renamed[column.name]
+        return renamed[column.name] if not column.source else column
 
     outputs = tuple(Output(o.name, map_columns(o.expression, over)) for o in block.outputs)
     having, window = (map_predicates(p, over) for p in (block.having, block.having_window))

@@ -12,7 +12,7 @@ with what it reads of the row around it (``unnesting``). Whether there are rows 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -20,6 +20,7 @@ from workbench.sql.algebra.aggregates import expand
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import (
+    AFTER_GROUPS,
     OUTER,
     AggregateCall,
     Column,
@@ -32,7 +33,7 @@ from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import BOOLEAN, INTEGER
 from workbench.sql.binder.joins.from_clause import FromClause
 from workbench.sql.binder.joins.semijoins import add_semijoin
-from workbench.sql.binder.joins.trees import COMPUTED, OuterJoin, Rows, positions, resolved
+from workbench.sql.binder.joins.trees import COMPUTED, OuterJoin, Rows, positions, resolved, with_results_over
 from workbench.sql.binder.joins.unnesting import (
     Correlated,
     by_domain,
@@ -42,6 +43,7 @@ from workbench.sql.binder.joins.unnesting import (
     over_nothing,
 )
 from workbench.sql.binder.protocols import ExpressionBinder, QueryContext, is_subquery
+from workbench.sql.binder.scope import Scope
 from workbench.sql.logical import (
     Block,
     Grouping,
@@ -74,10 +76,54 @@ def conjuncts(node: exp.Expr) -> list[exp.Expr]:
 
 
 @dataclass
+class Groups:
+    """What subqueries beside aggregates are joined to: groups, of which only values that all share are read.
+
+    Attributes:
+        scope: the names of the rows that are grouped.
+        inputs: the subqueries, each of one row.
+    """
+
+    scope: Scope
+    inputs: list[Input] = field(default_factory=list)
+
+    def add_input(self, relation: Input) -> int:
+        """Add an input, and give its position."""
+        self.inputs.append(relation)
+        return AFTER_GROUPS + len(self.inputs) - 1
+
+    def joined(self, block: Block) -> Block:
+        """A grouped block, its groups joined with the inputs before HAVING and the outputs."""
+        if not self.inputs or block.grouping is None:
+            return block
+        grouped = [*block.grouping.groups, *block.grouping.statistics]
+        outputs = tuple(Output(f"g{i}", Column(column_name(e), e.type)) for i, e in enumerate(grouped, start=1))
+        meaning = {o.expression: Column(o.name, o.type) for o in outputs}
+        groups = replace(block, outputs=outputs, having=TRUE, having_window=TRUE, distinct=False)
+        groups = replace(groups, analytics=(), qualify=TRUE)
+
+        def over(column: Column) -> Expression:
+            if AFTER_GROUPS <= column.source < OUTER:
+                return replace(column, source=column.source - AFTER_GROUPS + 1)
+            return meaning.get(column, column)
+
+        result = with_results_over(block, over)
+        return Block(
+            (groups, *self.inputs),
+            result.having,
+            result.outputs,
+            distinct=block.distinct,
+            window=result.having_window,
+            analytics=result.analytics,
+            qualify=result.qualify,
+        )
+
+
+@dataclass
 class Subqueries:
     """Binds the subqueries of a SELECT into its FROM clause."""
 
-    clause: FromClause
+    clause: FromClause | Groups
     around: QueryContext
 
     # ---- conditions that must hold -----------------------------------------------------------------------------------
@@ -140,7 +186,7 @@ class Subqueries:
         mine = frozenset().union(*(rows.positions for rows, _ in others))
         read = frozenset().union(*(predicate_sources(on) for _, on in others))
         left = [p for p in read - mine if p < OUTER]
-        add_semijoin(self.clause, left, [(rows, Rows((), on)) for rows, on in others], anti)
+        add_semijoin(self._rows_around, left, [(rows, Rows((), on)) for rows, on in others], anti)
 
     def _rows(self, query: LogicalQuery) -> tuple[Rows, PredSet, dict[str, Expression]]:
         """A subquery as rows to be joined.
@@ -159,7 +205,7 @@ class Subqueries:
             position = self.clause.add_input(correlated.query)
             on = correlated.on(position)
         own: dict[str, Expression] = {c.name: replace(c, source=position) for c in _outputs(query)}
-        return Rows(self.clause.take([position])), on, own
+        return Rows(self._rows_around.take([position])), on, own
 
     def _dissolved(self, query: Block) -> tuple[Rows, PredSet, dict[str, Expression]]:
         first, *_ = [self.clause.add_input(item) for item in query.inputs]
@@ -169,7 +215,7 @@ class Subqueries:
             return replace(column, source=column.source + shift)
 
         where, window = map_predicates(query.where, over), map_predicates(query.window, over)
-        trees = self.clause.take(range(first, first + len(query.inputs)))
+        trees = self._rows_around.take(range(first, first + len(query.inputs)))
         mine = frozenset(range(first, first + len(query.inputs)))
         alone = [p for p in where if predicate_sources(p) <= mine]
         tied = [p for p in where if p not in alone]
@@ -181,6 +227,13 @@ class Subqueries:
 
     def value(self, node: exp.Expr, b: ExpressionBinder) -> Expression:
         """What a subquery gives for each row around it."""
+        try:
+            return self._value(node, b)
+        except _ReadsAround:
+            hint = "group in a subquery in FROM, and let the query around it have this subquery"
+            b.source.refuse("a subquery beside aggregates that reads the query around it", node, hint)
+
+    def _value(self, node: exp.Expr, b: ExpressionBinder) -> Expression:
         match node:
             case exp.Exists():
                 query = self._query(node.this)
@@ -265,6 +318,11 @@ class Subqueries:
     def _one_row(self, query: Block) -> list[Expression]:
         """The outputs of an aggregate without groups, which has one row for each row around it."""
         correlated = by_equalities(query)
+        if isinstance(self.clause, Groups):
+            if correlated is None or correlated.names or query.having or query.having_window:
+                raise _ReadsAround
+            position = self.clause.add_input(correlated.query)
+            return [Column(stored_name(o.name), o.type, position) for o in query.outputs]
         if correlated is None:
             correlated = by_domain(query, self._domain, for_nothing=False)
         position = self.clause.add_input(correlated.query)
@@ -275,12 +333,12 @@ class Subqueries:
 
     def _joined(self, correlated: Correlated, position: int, query: Block, own: Sequence[Column]) -> list[Expression]:
         on = correlated.on(position)
-        right = Rows(self.clause.take([position]))
+        right = Rows(self._rows_around.take([position]))
         read = [p for p in predicate_sources(on) if p != position and p < OUTER]
-        left = Rows(self.clause.take(read))
+        left = Rows(self._rows_around.take(read))
         found = Column(f"{COMPUTED}found", BOOLEAN, position)
         kept = frozenset([0])
-        self.clause.trees.append(OuterJoin((left, right), Rows((), on), kept, {found: Constant(True, BOOLEAN)}))
+        self._rows_around.trees.append(OuterJoin((left, right), Rows((), on), kept, {found: Constant(True, BOOLEAN)}))
         if query.having or query.having_window:
             return list(own)
         nothing = [over_nothing(output.expression) for output in query.outputs]
@@ -288,6 +346,12 @@ class Subqueries:
             column if isinstance(n, Constant) and n.value is None else call("case", found, column, n)
             for column, n in zip(own, nothing, strict=True)
         ]
+
+    @property
+    def _rows_around(self) -> FromClause:
+        if isinstance(self.clause, Groups):
+            raise _ReadsAround
+        return self.clause
 
     # ---- parts -------------------------------------------------------------------------------------------------------
 
@@ -313,12 +377,16 @@ class Subqueries:
     def _domain(self, read: Sequence[Column]) -> Input:
         """The distinct values of columns of the clause, under the names d1, d2, …"""
         wanted = frozenset(column.source for column in read)
-        trees = [tree for tree in self.clause.trees if not wanted.isdisjoint(positions(tree))]
+        trees = [tree for tree in self._rows_around.trees if not wanted.isdisjoint(positions(tree))]
         there = frozenset().union(*map(positions, trees))
-        tied = conjunction(*self.clause.conditions)
+        tied = conjunction(*self._rows_around.conditions)
         where = PredSet(tuple(p for p in tied if predicate_sources(p) and predicate_sources(p) <= there))
         outputs = tuple(Output(f"d{i}", column) for i, column in enumerate(read, start=1))
         return resolved(trees, Block((), where if len(trees) > 1 else TRUE, outputs, distinct=True))
+
+
+class _ReadsAround(Exception):
+    """A subquery beside aggregates reads the query around it."""
 
 
 _ZERO = Constant(0, INTEGER)
