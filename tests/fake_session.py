@@ -118,7 +118,7 @@ class FakeSession(SessionViews):
     def add_table(self, name: str, source: object, columns: dict[str, str] | None = None) -> FakeStream:
         return self.add_stream(name, source, None, None, None, columns)
 
-    def register(self, sql: str, name: str, dialect: str, results: str = "lazy") -> FakeQuery:
+    def register(self, sql: str, name: str, dialect: str, results: str = "lazy", force: bool = False) -> FakeQuery:
         _, explanation = self.preview(sql, name, dialect)
         self.plan = self._planned(sql, name) if results != "off" else self.plan
         self.queries[name] = FakeQuery(name, sql, dialect, self.frame, registered=self.batch, explanation=explanation)

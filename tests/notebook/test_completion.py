@@ -39,7 +39,10 @@ def complete(shell, run, session):
         ("%argus results big_transfers --ch", ["--changes"]),
         ("%argus results --limit 3 b", ["big_transfers"]),
         ("%argus stream F f.csv --h", ["--history"]),
-        ("%argus stream F f.csv --history 3 --", ["--batch", "--time", "--type", "--lateness"]),
+        (
+            "%argus stream F f.csv --history 3 --",
+            ["--batch", "--time", "--type", "--lateness", "--key", "--changes", "--weight"],
+        ),
         ("%argus help ru", ["run"]),
         ("%%argus big", ["big_transfers"]),
         ("%%argus q --dia", ["--dialect"]),

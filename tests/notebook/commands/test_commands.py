@@ -20,7 +20,7 @@ def test_a_cell_registers_its_sql_and_shows_the_first_rows(run, session):
     assert session.queries["big_transfers"].sql == "SELECT big FROM f\n"
     assert session.queries["big_transfers"].dialect == "oracle"
     assert "big_transfers registered: 2 nodes new; the network has 2 nodes" in cell.text
-    assert "big_transfers: 3 of 25 rows" in cell.text
+    assert "big_transfers after batch 0: 3 of 25 rows" in cell.text
     assert cell.text.count("Rome") == 3
     assert "<table" in cell.htmls[-1]
 
@@ -48,7 +48,7 @@ def test_the_whole_result_goes_into_a_variable(run, shell):
 
 def test_an_empty_result_shows_its_columns(run, session):
     session.frame = pd.DataFrame({"tranid": [], "city": []})
-    assert "q1: 0 rows\ntranid  city" in run("%%argus q1\nSELECT big").text
+    assert "q1 after batch 0: 0 rows\ntranid  city" in run("%%argus q1\nSELECT big").text
 
 
 def test_nulls_and_html_in_values_are_shown_as_they_are(run, session):
@@ -164,7 +164,8 @@ def test_a_number_of_batches_is_positive(run, number):
 
 def test_results_and_changes(run):
     run("%%argus q1\nSELECT big")
-    assert "q1: 2 of 25 rows" in run("%argus results q1 --limit 2").text
+    assert "q1 after batch 0: 2 of 25 rows" in run("%argus results q1 --limit 2").text
+    run("%argus run 21")
     changes = run("%argus results q1 --changes --since 20").text
     assert "latest changes of q1 since batch 20: 4 rows" in changes and "weight" in changes
 
@@ -173,7 +174,20 @@ def test_changes_say_how_many_there_are_in_all(run):
     run("%%argus q1\nSELECT big")
     told = run("%argus results q1 --changes --limit 3").text
     assert "latest changes of q1 since its answer after batch 0: 3 of 25 rows" in told
+    run("%argus run 22")
     assert "latest changes of q1 since batch 22: 2 rows" in run("%argus results q1 --changes --since 22").text
+    later = run("%argus results q1 --changes --since 100")
+    assert isinstance(later.error, MagicError) and "the last batch that was run is 22" in str(later.error)
+
+
+def test_an_answer_is_sorted_by_a_column(run, shell):
+    run("%%argus q1\nSELECT big")
+    assert "q1 after batch 0, by tranid: 2 of 25 rows" in run("%argus results q1 --sort tranid --desc --limit 2").text
+    largest = run("%argus results q1 --sort TRANID --desc --limit 1").text.split()
+    smallest = run("%argus results q1 --sort tranid --limit 1").text.split()
+    assert largest != smallest
+    assert "did you mean tranid?" in str(run("%argus results q1 --sort trandi").error)
+    assert "--desc needs a column" in str(run("%argus results q1 --desc").error)
 
 
 def test_a_disabled_query_says_why(run, session):

@@ -122,7 +122,7 @@ def show_result(context: NotebookContext, query: Query, limit: int, output: str 
     else:
         first = query.head(max(0, limit))
         rows = len(first) if len(first) < limit else query.count()
-    show(rows_table(first, rows, query.name))
+    show(rows_table(first, rows, f"{query.name} after batch {context.session.batch}"))
 
 
 @command(

@@ -181,9 +181,13 @@ def step(context: NotebookContext, arguments: argparse.Namespace) -> None:
     examples=("%argus back 3", "%argus back 0"),
 )
 def back(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Go back to what was after a batch: run anew from the history, with the same rows in the same batches."""
+    """Go back to what was after a batch: run anew from the history, with the same rows in the same batches.
+
+    The cell ends when the session is there, so that the next line reads the answers of that batch.
+    """
     try:
         context.session.player.go_back(arguments.batch)
     except QueryError as error:
         raise MagicError(error.message, hint=error.hint) from error
     follow(context.session)
+    context.session.player.wait()

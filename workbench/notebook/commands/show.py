@@ -6,6 +6,7 @@ import argparse
 
 import pandas as pd
 
+from workbench.errors import nearest
 from workbench.explain.text import short
 from workbench.notebook.command_line import MagicError, argument, command
 from workbench.notebook.commands.define import LIMIT, OUTPUT, show_result
@@ -22,28 +23,60 @@ QUERY = argument("query", metavar="QUERY", completes="query", help="its name")
     argument("--changes", action="store_true", help="what each batch added (weight 1) and took away (-1)"),
     argument("--since", type=int, metavar="BATCH", help="with --changes: only after this batch"),
     argument("--at", metavar="INSTANT", help="the set of one instant of a windowed query"),
+    argument("--sort", metavar="COLUMN", help="by the values of a column instead of the order that the query asks for"),
+    argument("--desc", action="store_true", help="with --sort: the largest first"),
     LIMIT,
     OUTPUT,
-    examples=("%argus results big_transfers --limit 20", "%argus results big_transfers --changes --since 3"),
+    examples=(
+        "%argus results big_transfers --limit 20",
+        "%argus results big_transfers --sort amount --desc",
+        "%argus results big_transfers --changes --since 3",
+    ),
 )
 def results(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Show a query's answer over all data so far."""
-    query = context.session.query(arguments.query)
+    query, last = context.session.query(arguments.query), context.session.batch
+    if arguments.desc and arguments.sort is None:
+        raise MagicError("--desc needs a column", hint="--sort COLUMN --desc")
     if arguments.changes:
+        if arguments.since is not None and arguments.since > last:
+            raise MagicError(f"there is no batch {arguments.since} yet", hint=f"the last batch that was run is {last}")
         rows = query.changes(since=arguments.since)
         shown = latest_changes(rows, arguments.limit)
         from_start = arguments.since is None or arguments.since < query.registered
         since = f"its answer after batch {query.registered}" if from_start else f"batch {arguments.since}"
         title = f"latest changes of {query.name} since {since}"
     elif arguments.at is not None:
-        rows = query.result(at=arguments.at)
+        rows = sorted_by(query.result(at=arguments.at), arguments.sort, arguments.desc)
         shown, title = rows.head(max(0, arguments.limit)), f"{query.name} at {arguments.at}"
+    elif arguments.sort is not None:
+        rows = sorted_by(query.result(), arguments.sort, arguments.desc)
+        shown, title = rows.head(max(0, arguments.limit)), f"{query.name} after batch {last}, by {arguments.sort}"
     else:
         show_result(context, query, arguments.limit, arguments.output)
         return
     if arguments.output is not None:
         context.variables[arguments.output] = rows
     show(rows_table(shown, len(rows), title))
+
+
+def sorted_by(rows: pd.DataFrame, column: str | None, descending: bool) -> pd.DataFrame:
+    """Rows in the order of a column, NULLs last; as they are where none is named.
+
+    Raises:
+        MagicError: there is no such column.
+
+    Example:
+        >>> sorted_by(pd.DataFrame({"n": [2, None, 3]}), "n", descending=True)["n"].tolist()
+        [3.0, 2.0, nan]
+    """
+    if column is None:
+        return rows
+    by_name = {name.lower(): name for name in map(str, rows.columns)}
+    if column.lower() not in by_name:
+        hint = nearest(column, list(by_name.values())) or f"its columns are {', '.join(by_name.values())}"
+        raise MagicError(f"the answer has no column {column}", hint=hint)
+    return rows.sort_values(by_name[column.lower()], ascending=not descending, kind="stable", na_position="last")
 
 
 def latest_changes(changes: pd.DataFrame, limit: int) -> pd.DataFrame:
