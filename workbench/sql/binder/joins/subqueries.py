@@ -39,6 +39,7 @@ from workbench.sql.binder.joins.unnesting import (
     by_domain,
     by_equalities,
     free_columns,
+    is_ordered_for_each,
     lifted,
     over_nothing,
 )
@@ -356,7 +357,11 @@ class Subqueries:
     # ---- parts -------------------------------------------------------------------------------------------------------
 
     def _query(self, node: exp.Expr) -> LogicalQuery:
-        return unordered(self.around.subquery(node, self.clause.scope))
+        query = unordered(self.around.subquery(node, self.clause.scope))
+        if is_ordered_for_each(query):
+            what = "LIMIT or OVER in a subquery that reads the query around it"
+            self.around.source.refuse(what, node, "rank the rows in a view, PARTITION BY what is compared, and join it")
+        return query
 
     def _values(self, node: exp.Expr, query: LogicalQuery, b: ExpressionBinder) -> list[Expression]:
         """What is compared with the columns of a subquery."""

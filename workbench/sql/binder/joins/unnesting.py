@@ -42,7 +42,17 @@ from workbench.sql.binder.joins.trees import (
     with_results_over,
 )
 from workbench.sql.binder.scope import Scope
-from workbench.sql.logical import Block, Grouping, Input, LogicalQuery, Output, SetOperation, StreamInput, unordered
+from workbench.sql.logical import (
+    Block,
+    Grouping,
+    Input,
+    LogicalQuery,
+    Ordered,
+    Output,
+    SetOperation,
+    StreamInput,
+    unordered,
+)
 from workbench.sql.predicates.cnf import (
     TRUE,
     Operator,
@@ -95,8 +105,23 @@ def free_columns(query: Input) -> frozenset[Column]:
             return frozenset().union(*map(free_columns, query.branches))
         case Block():
             return _own_free(query).union(*map(free_columns, query.inputs))
-        case _:
-            return free_columns(unordered(query))
+        case Ordered():
+            return free_columns(query.query)
+
+
+def is_ordered_for_each(query: Input) -> bool:
+    """Whether a query numbers or limits rows that depend on the row around it: each such row has its own order."""
+    match query:
+        case StreamInput():
+            return False
+        case SetOperation():
+            return any(map(is_ordered_for_each, query.branches))
+        case Block():
+            own = bool(query.analytics) and bool(free_columns(query))
+            return own or any(map(is_ordered_for_each, query.inputs))
+        case Ordered():
+            limited = not query.keeps_all and bool(free_columns(query))
+            return limited or is_ordered_for_each(query.query)
 
 
 def _own_free(block: Block) -> frozenset[Column]:
