@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import random
+import signal
 import sqlite3
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -173,3 +178,41 @@ def test_corrections_from_a_live_source(tmp_path: Path) -> None:
     assert [entry.line for entry in log.quarantined] == [4]
     # An update is one event, whatever batches the source came in.
     assert [log.end_of_event(stop) for stop in range(5)] == [0, 1, 3, 3, 4]
+
+
+CHILD = """
+import sys
+from pathlib import Path
+from workbench.streams.live.sources import open_live
+from workbench.streams.live.take_in import take_in
+from workbench.streams.log import open_log
+
+log = open_log(Path(sys.argv[1]))
+reader = open_live({"id": n % 50, "v": n} for n in range(10**9))
+print("begun", flush=True)
+while True:
+    take_in(log, reader, 7)
+"""
+
+
+def test_a_process_that_is_killed_loses_and_doubles_nothing(tmp_path: Path) -> None:
+    """Killed at whatever moment; the iterator begins anew each time. A new row of a key replaces the old one."""
+    log, reader = live(tmp_path, ({"id": n % 50, "v": n} for n in range(1)), changes="upsert", key=["id"])
+    chosen, logged = random.Random(3), 0
+    for _ in range(int(os.environ.get("ARGUS_KILLS", "2"))):
+        with subprocess.Popen([sys.executable, "-c", CHILD, str(log.folder)], stdout=subprocess.PIPE) as child:
+            assert child.stdout is not None and child.stdout.readline() == b"begun\n"
+            time.sleep(chosen.uniform(0.01, 0.4))
+            child.send_signal(signal.SIGKILL)
+        again = open_log(log.folder)
+        assert again.tail is not None
+        read = int(again.tail.offsets.get("", "0"))
+        assert read >= logged
+        logged = read
+        rows = again.read(0, again.rows)
+        expected = [(1, n) for n in range(min(50, read))]
+        expected += [entry for n in range(50, read) for entry in ((-1, n - 50), (1, n))]
+        assert list(zip(rows.column(WEIGHT).to_pylist(), rows.column("v").to_pylist(), strict=True)) == expected
+        again.tail.close()
+    assert logged
+    reader.close()
