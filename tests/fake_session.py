@@ -93,6 +93,8 @@ class FakeSession(SessionViews):
     interrupts: dict[int, int] = field(default_factory=dict)
     underway: Progress | None = None
     added: list[tuple[Any, ...]] = field(default_factory=list)
+    sources: dict[str, object] = field(default_factory=dict)
+    sinks: dict[str, object] = field(default_factory=dict)
 
     @cached_property
     def player(self) -> Player:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from IPython.core.display_functions import DisplayHandle
 
     from workbench.explain.explanation import ExplanationView
+    from workbench.session.live.sources import SourceStatus
+    from workbench.session.sinks.sink import SinkStatus
     from workbench.streams.stream import Stream
 
 WIDEST = 60
@@ -167,6 +169,22 @@ def streams_table(streams: Iterable[Stream]) -> Shown:
     ]
     columns = ["stream", "read", "of rows", "batch", "time", "rows are", "quarantined"]
     return table(columns, rows) if rows else Shown("no streams yet")
+
+
+def sources_table(sources: Mapping[str, SourceStatus]) -> Shown:
+    """What live sources bring, where they go on, and what they said."""
+    rows = [
+        [name, s.source or "attach it again", ", ".join(f"{k} {v}".strip() for k, v in s.offsets.items()),
+         f"{s.waiting:,}", s.problem or ("it has ended" if s.ended else "")]
+        for name, s in sources.items()
+    ]  # fmt: skip
+    return table(["live stream", "source", "goes on at", "rows waiting", "problem"], rows)
+
+
+def sinks_table(sinks: Mapping[str, SinkStatus]) -> Shown:
+    """Where changes go, and how far behind that is."""
+    rows = [[name, s.query, s.target, f"{s.behind:,}", s.problem] for name, s in sinks.items()]
+    return table(["sink", "query", "target", "batches behind", "problem"], rows)
 
 
 def kind(stream: Stream) -> str:

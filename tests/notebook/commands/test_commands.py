@@ -12,6 +12,8 @@ from workbench.errors import SqlError, UnexpectedError, WorkbenchError
 from workbench.notebook.command_line import MagicError
 from workbench.notebook.commands.registry import COMMANDS
 from workbench.notebook.commands.show import latest_changes
+from workbench.session.live.sources import SourceStatus
+from workbench.session.sinks.sink import SinkStatus
 
 
 def test_a_cell_registers_its_sql_and_shows_the_first_rows(run, session):
@@ -309,3 +311,11 @@ def test_whatever_stands_in_a_line_only_errors_of_the_package_come_back(
         cell = run(f"%argus {name} {line}" if name else f"%%argus {line}\nSELECT big")
         assert cell.error is None or isinstance(cell.error, WorkbenchError), (line, repr(cell.error))
         assert len(cell.stdout.splitlines()) <= 6 and len(cell.stdout) < 2_000, line
+
+
+def test_streams_say_how_live_sources_and_sinks_are(run, session):
+    session.sources["Clicks"] = SourceStatus("in/*.csv", {"1.csv": "all"}, 7, "OSError: gone", False)
+    session.sinks["big"] = SinkStatus("big", "out", 3, 2, "")
+    lines = [text.splitlines() for text in run("%argus streams").texts]
+    assert lines[1][1].split() == ["Clicks", "in/*.csv", "1.csv", "all", "7", "OSError:", "gone"]
+    assert lines[2][1].split() == ["big", "big", "out", "2"]

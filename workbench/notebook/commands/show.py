@@ -11,7 +11,16 @@ from workbench.explain.text import short
 from workbench.notebook.command_line import MagicError, argument, command
 from workbench.notebook.commands.define import LIMIT, OUTPUT, show_result
 from workbench.notebook.context import NotebookContext
-from workbench.notebook.display import Shown, explained, rows_table, show, streams_table, table
+from workbench.notebook.display import (
+    Shown,
+    explained,
+    rows_table,
+    show,
+    sinks_table,
+    sources_table,
+    streams_table,
+    table,
+)
 from workbench.notebook.drawing import picture
 
 QUERY = argument("query", metavar="QUERY", completes="query", help="its name")
@@ -118,8 +127,13 @@ def queries(context: NotebookContext, arguments: argparse.Namespace) -> None:
 
 @command("streams", examples=("%argus streams",))
 def streams(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """List the streams and how far each has been read."""
-    show(streams_table(context.session.streams.values()))
+    """List the streams and how far each has been read, how live sources are, and how far sinks are behind."""
+    session = context.session
+    show(streams_table(session.streams.values()))
+    if session.sources:
+        show(sources_table(session.sources))
+    if session.sinks:
+        show(sinks_table(session.sinks))
 
 
 @command(
