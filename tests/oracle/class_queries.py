@@ -157,6 +157,12 @@ AGGREGATES = {
         " FROM t GROUP BY g"
     ),
     "averages": Case("SELECT k, AVG(amount) AS a, AVG(x) AS x, AVG(big) AS b FROM t GROUP BY k"),
+    "averages_in_duckdb": Case(
+        "SELECT g, AVG(amount) AS a, AVG(k) AS b, AVG(DISTINCT k) AS c, SUM(amount) / COUNT(amount) AS d,"
+        " amount_sum / 7.0 AS e"
+        " FROM (SELECT g, k, amount, amount AS amount_sum FROM t) GROUP BY g, amount_sum",
+        dialect="duckdb",
+    ),
     "extremes": Case(
         "SELECT flag, MIN(y) AS a, MAX(y) AS b, MIN(s) AS c, MAX(s) AS d, MIN(d) AS e, MAX(d) AS f, MIN(ts) AS g,"
         " MAX(ts) AS h, MIN(wide) AS i, MAX(big) AS j FROM t GROUP BY flag"

@@ -23,8 +23,8 @@ from workbench.sql.algebra.expressions import (
     column_name,
     columns,
 )
-from workbench.sql.algebra.functions import call
-from workbench.sql.algebra.types import DOUBLE, INTEGER, STRING, Kind, decimal
+from workbench.sql.algebra.functions import call, cast
+from workbench.sql.algebra.types import DOUBLE, INTEGER, MAX_PRECISION, STRING, Kind, decimal
 from workbench.sql.binder.operators import as_text
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.schema import Schema, UserAggregate
@@ -111,6 +111,8 @@ class Aggregation:
             value, key = arguments
             arguments = [value, call("case", call("is_null", value), Constant(None, STRING), key)]
         result = aggregates.expand(name, tuple(arguments), syntax.distinct, self.statistics.add)
+        if b.dialect == "duckdb" and name == "avg" and arguments[0].type.kind in (Kind.INTEGER, Kind.DECIMAL):
+            return _average_in_duckdb(result)
         if b.dialect == "oracle" and (b.source.called(node) or "").upper() in ("VARIANCE", "STDDEV"):
             # Oracle's short names give 0 for one value, where the others give NULL.
             count = aggregates.expand("count", tuple(arguments), False, self.statistics.add)
@@ -133,6 +135,23 @@ class Aggregation:
             return b.bind_text(user.rule, named, aggregates=False)
         except SqlError as error:
             raise b.source.error(f"aggregate {user.name}: {error.message}", node, error.hint) from None
+
+
+def _average_in_duckdb(average: Expression) -> Expression:
+    """The average of exact numbers as DuckDB computes it: the sum of the digits by their number and scale, as DOUBLE.
+
+    Where the digits of the sum may not fit 38 it stays what it was, and is refused.
+    """
+    assert isinstance(average, Call)
+    total, count = average.arguments
+    scale = total.type.scale
+    if total.type.precision + scale > MAX_PRECISION:
+        return average
+    digits = call("*", total, Constant(10**scale, INTEGER)) if scale else total
+    divisor = cast(count, DOUBLE)
+    if scale:
+        divisor = call("*", divisor, Constant(float(10**scale), DOUBLE))
+    return call("/", cast(digits, DOUBLE), divisor)
 
 
 def _with_share(arguments: list[Expression], syntax: AggregateSyntax, source: SourceText) -> list[Expression]:

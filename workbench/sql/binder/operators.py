@@ -13,7 +13,7 @@ from sqlglot import exp
 from workbench.sql.algebra import coercion
 from workbench.sql.algebra.arithmetic import BIGINT_MAX
 from workbench.sql.algebra.expressions import Constant, Expression
-from workbench.sql.algebra.functions import call
+from workbench.sql.algebra.functions import call, cast
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, Kind, decimal
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.syntax.source_text import SourceText
@@ -118,8 +118,13 @@ def _length(b: ExpressionBinder, interval: exp.Interval) -> tuple[str, int]:
 
 
 def divide(b: ExpressionBinder, node: exp.Div) -> Expression:
-    """Division, which is of integers a DOUBLE except in dialects where it is an integer (not Oracle, not Spark)."""
+    """Division, which is of integers a DOUBLE except in dialects where it is an integer (not Oracle, not Spark).
+
+    In DuckDB a quotient of decimals is a DOUBLE too.
+    """
     left, right = b.bind(node.this), b.bind(node.expression)
+    if b.dialect == "duckdb" and left.type.numeric and right.type.numeric:
+        left, right = (cast(side, DOUBLE) if side.type.kind is Kind.DECIMAL else side for side in (left, right))
     whole = node.args.get("typed") and left.type == INTEGER and right.type == INTEGER
     return call("div" if whole else "/", left, right)
 
