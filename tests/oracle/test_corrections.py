@@ -47,7 +47,7 @@ def feeds(seed: int) -> dict[str, Feed]:
 @pytest.mark.parametrize("seed", range(1, 1 + int(os.environ.get("ARGUS_SEEDS", "1"))))
 def test_every_class_under_corrections(spark: SparkSession, seed: int) -> None:
     """Half of a mix of all classes from the start, the other half over rows that were corrected already."""
-    order = random.Random(seed).sample(sorted(ALL), min(len(ALL), int(os.environ.get("ARGUS_QUERIES", "30"))))
+    order = random.Random(seed).sample(sorted(ALL), min(len(ALL), int(os.environ.get("ARGUS_QUERIES", "16"))))
     early, late = order[::2], order[1::2]
     with Oracle(spark, feeds(seed)) as oracle:
         oracle.register({name: ALL[name] for name in early}, check=False)
@@ -62,7 +62,7 @@ def test_windows_under_corrections(spark: SparkSession) -> None:
     # Now is the latest time that any row brought, also one that was taken back.
     now = re.compile(r"(SELECT max\((?:d|ts)\)(?: m)? FROM [fg])\b")
     cases = {name: Case(case.sql, now.sub(r"\1_brought", case.asked)) for name, case in CASES.items()}
-    some = random.Random(5).sample(sorted(cases), min(len(cases), int(os.environ.get("ARGUS_QUERIES", "14"))))
+    some = random.Random(5).sample(sorted(cases), min(len(cases), int(os.environ.get("ARGUS_QUERIES", "6"))))
     with Oracle(spark, {"f": corrected(F, 40, 35, 3, time="d"), "g": corrected(G, 0, 40, 4, time="ts")}) as oracle:
         oracle.register({name: cases[name] for name in some[::2]}, check=False)
         oracle.run(2)
