@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import signal
+import warnings
 
 import example_network
 import pandas as pd
 import pytest
 
-from workbench.errors import SqlError, UnexpectedError, WorkbenchError
+from workbench.errors import SqlError, SqlWarning, UnexpectedError, WorkbenchError
 from workbench.notebook.command_line import MagicError
 from workbench.notebook.commands.registry import COMMANDS
 from workbench.notebook.commands.show import latest_changes
@@ -180,6 +181,18 @@ def test_changes_say_how_many_there_are_in_all(run):
     assert "latest changes of q1 since batch 22: 2 rows" in run("%argus results q1 --changes --since 22").text
     later = run("%argus results q1 --changes --since 100")
     assert isinstance(later.error, MagicError) and "the last batch that was run is 22" in str(later.error)
+
+
+def test_what_is_hardly_meant_is_said_beside_the_query(run, session, monkeypatch):
+    register = type(session).register
+
+    def doubtful(self, *arguments, **more):
+        warnings.warn("= NULL is true for no row", SqlWarning, stacklevel=1)
+        return register(self, *arguments, **more)
+
+    monkeypatch.setattr(type(session), "register", doubtful)
+    text = run("%%argus q1\nSELECT big").text
+    assert "q1 registered" in text and "\nwarning: = NULL is true for no row\n" in text
 
 
 def test_an_answer_is_sorted_by_a_column(run, shell):

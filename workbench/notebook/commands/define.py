@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import textwrap
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.errors import nearest
+from workbench.errors import SqlWarning, nearest
 from workbench.explain.describe import NetworkView
 from workbench.explain.text import counted
 from workbench.notebook.command_line import MagicError, argument, command
@@ -91,9 +92,23 @@ def register(
     """Register or replace a query; gives it with a sentence on what that did to the network."""
     replaced = name is not None and name.lower() in {other.lower() for other in session.queries}
     before = session.network
-    query = session.register(sql, name=name, dialect=dialect, results=results, force=force)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", SqlWarning)
+        query = session.register(sql, name=name, dialect=dialect, results=results, force=force)
     change = describe_change(query.name, before, session.network)
-    return query, f"{query.name} {'replaced' if replaced else 'registered'}: {change}"
+    sentence = f"{query.name} {'replaced' if replaced else 'registered'}: {change}"
+    return query, "\n".join([sentence, *doubts(caught)])
+
+
+def doubts(caught: Sequence[warnings.WarningMessage]) -> list[str]:
+    """What a query was accepted with, but is hardly meant; other warnings go where warnings go."""
+    found = []
+    for warning in caught:
+        if issubclass(warning.category, SqlWarning):
+            found.append(f"warning: {warning.message}")
+        else:
+            warnings.showwarning(warning.message, warning.category, warning.filename, warning.lineno)
+    return found
 
 
 def describe_change(name: str, before: NetworkView, after: NetworkView) -> str:
