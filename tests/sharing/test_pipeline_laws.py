@@ -17,7 +17,7 @@ from sharing.soundness import check
 
 from workbench.catalog.catalog import Catalog
 from workbench.network.network import Network
-from workbench.network.nodes import Aggregate, Join, Node, NodeId
+from workbench.network.nodes import Aggregate, Analytic, Join, Node, NodeId
 from workbench.options import Options
 from workbench.sharing.planner import Planner
 from workbench.sql.logical import LogicalQuery
@@ -43,11 +43,18 @@ def registered(planner: Planner, texts: Sequence[str], network: Network | None =
 
 
 def without_statistics(network: Network) -> Mapping[NodeId, Node]:
-    """The nodes, aggregates without what they compute of their groups."""
-    return {
-        id_: replace(node, statistics=frozenset()) if isinstance(node, Aggregate) else node
-        for id_, node in network.nodes.items()
-    }
+    """The nodes, without what aggregates compute of their groups and analytic nodes of their rows."""
+
+    def bare(node: Node) -> Node:
+        match node:
+            case Aggregate():
+                return replace(node, statistics=frozenset())
+            case Analytic():
+                return replace(node, functions=frozenset())
+            case _:
+                return node
+
+    return {id_: bare(node) for id_, node in network.nodes.items()}
 
 
 @pytest.mark.parametrize("pair", PAIRS[::3], ids=TITLES[::3])

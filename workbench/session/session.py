@@ -555,11 +555,13 @@ class Session:
         Raises:
             QueryError: there is none.
         """
+        self.parts.directory.check_writable()
         self.parts.sinks.drop(name)
 
     @property
     def sinks(self) -> Mapping[str, SinkStatus]:
         """How the sinks are, by their names: how far behind, and what went wrong last."""
+        self.parts.directory.check_open()
         return MappingProxyType(dict(self.parts.sinks.statuses))
 
     # -- batches -------------------------------------------------------------------------------------------------
