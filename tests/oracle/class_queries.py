@@ -238,6 +238,10 @@ AGGREGATES = {
         " FROM (SELECT g, k, COUNT(*) AS n, SUM(amount) AS s, MIN(s) AS lo, MAX(ts) AS hi, MAX(y) AS x FROM t"
         " GROUP BY g, k) GROUP BY n % 2",
     ),
+    "booleans_of_groups": Case(
+        "SELECT n % 2 AS r, MIN(f) AS a, MAX(f) AS b, COUNT(DISTINCT f) AS c"
+        " FROM (SELECT k, MIN(flag) AS f, COUNT(*) AS n FROM t GROUP BY k) GROUP BY n % 2"
+    ),
     "values_of_all": Case(
         "SELECT COUNT(DISTINCT k) AS a, MEDIAN(n) AS m, MIN(k) AS lo, MAX(n) AS hi, COUNT(DISTINCT n) AS b"
         " FROM (SELECT k, COUNT(*) AS n FROM t WHERE flag GROUP BY k HAVING COUNT(*) BETWEEN 2 AND 6)",

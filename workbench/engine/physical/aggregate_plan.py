@@ -10,7 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from workbench.engine.physical.accumulators import OVER_NOTHING, Additive, Final, Part, additive, holistic, over_rows
-from workbench.engine.physical.value_statistics import VALUES, CountedValues, OfValues, Once, OncePart, by_values
+from workbench.engine.physical.value_statistics import (
+    VALUES,
+    CountedValues,
+    DistinctPart,
+    DistinctStatistic,
+    ValueStatistic,
+    by_values,
+)
 from workbench.engine.storage.layout import BRANCH, GROUPING_SET, MEMBER, WEIGHT
 from workbench.engine.storage.lineage import WORD_BITS
 from workbench.engine.storage.scan import Readers
@@ -66,7 +73,7 @@ class GroupedPlan:
         sessions: by what the rows of a group are divided once more.
         sets: the members that group alike, for each grouping; empty where all do.
         counted: the expressions whose values are counted in each group.
-        once: columns of the state that follow from the values that come into a group or leave it.
+        distinct_parts: columns of the state that follow from the values that come into a group or leave it.
         from_values: output columns that are computed from all values of a group.
     """
 
@@ -82,8 +89,8 @@ class GroupedPlan:
     sessions: Sessions | None = None
     sets: tuple[frozenset[int], ...] = ()
     counted: tuple[CountedValues, ...] = ()
-    once: tuple[OncePart, ...] = ()
-    from_values: Mapping[str, OfValues] = field(default_factory=dict)
+    distinct_parts: tuple[DistinctPart, ...] = ()
+    from_values: Mapping[str, ValueStatistic] = field(default_factory=dict)
 
     def readers(self, branch: int) -> tuple[Readers, ...]:
         """For each grouping its members, and the bits of the nodes that they read of a branch."""
@@ -145,9 +152,9 @@ class GroupedPlan:
         return {**self.state_keys, **{part.name: part.type for part in self.state_parts}}
 
     @property
-    def state_parts(self) -> tuple[Part | OncePart, ...]:
+    def state_parts(self) -> tuple[Part | DistinctPart, ...]:
         """All columns of the state beside its keys."""
-        return (*self.parts, *self.once)
+        return (*self.parts, *self.distinct_parts)
 
 
 def plan_aggregate(node: Aggregate, produced: Columns, monotone: bool, incremental: bool = True) -> GroupedPlan:
@@ -166,8 +173,8 @@ def plan_aggregate(node: Aggregate, produced: Columns, monotone: bool, increment
     sql = {column_name(group): over_rows(node.direct_group(group)) for group in plain}
     parts = {LIVE: Part(LIVE, INTEGER, f"sum({WEIGHT})")}
     finals: dict[str, Final] = {}
-    once: dict[str, OncePart] = {}
-    from_values: dict[str, OfValues] = {}
+    distinct_parts: dict[str, DistinctPart] = {}
+    from_values: dict[str, ValueStatistic] = {}
     from_rows: dict[str, str] = {}
     with_rows = sessions is not None or not incremental or not _needs_no_rows(node, monotone)
     over_nothing: dict[str, str] = {}
@@ -183,10 +190,10 @@ def plan_aggregate(node: Aggregate, produced: Columns, monotone: bool, increment
             case Additive(own, final):
                 parts.update((part.name, part) for part in own)
                 finals[name] = final
-            case Once(own_once, final):
-                once.update((part.name, part) for part in own_once)
+            case DistinctStatistic(own_parts, final):
+                distinct_parts.update((part.name, part) for part in own_parts)
                 finals[name] = final
-            case OfValues() as statistic_of_values:
+            case ValueStatistic() as statistic_of_values:
                 from_values[name] = statistic_of_values
             case None:
                 from_rows[name] = holistic(direct)
@@ -206,15 +213,15 @@ def plan_aggregate(node: Aggregate, produced: Columns, monotone: bool, increment
         over_nothing=over_nothing,
         inexact=frozenset(inexact),
         sessions=sessions,
-        counted=_counted([*(part.of for part in once.values()), *(s.of for s in from_values.values())]),
-        once=tuple(once.values()),
+        counted=_counted([*(part.of for part in distinct_parts.values()), *(s.of for s in from_values.values())]),
+        distinct_parts=tuple(distinct_parts.values()),
         from_values=from_values,
     )
 
 
 def _maintained(
     name: str, statistic: AggregateCall, monotone: bool, with_rows: bool
-) -> Additive | Once | OfValues | None:
+) -> Additive | DistinctStatistic | ValueStatistic | None:
     """How a statistic is kept in the state; ``None`` where it is computed from rows.
 
     Args:

@@ -50,7 +50,7 @@ class CountedValues:
 
 
 @dataclass(frozen=True)
-class OncePart:
+class DistinctPart:
     """A stored column of a group: the number or the sum of its values, each taken once.
 
     It changes when a value comes into the group or leaves it.
@@ -64,7 +64,7 @@ class OncePart:
 
 
 @dataclass(frozen=True)
-class OfValues:
+class ValueStatistic:
     """A statistic that is computed from all values of a group, in their order.
 
     Attributes:
@@ -83,14 +83,14 @@ class OfValues:
 
 
 @dataclass(frozen=True)
-class Once:
+class DistinctStatistic:
     """A statistic of DISTINCT values that is kept in parts of the group."""
 
-    parts: tuple[OncePart, ...]
+    parts: tuple[DistinctPart, ...]
     final: Final
 
 
-def by_values(statistic: AggregateCall) -> OfValues | Once | None:
+def by_values(statistic: AggregateCall) -> ValueStatistic | DistinctStatistic | None:
     """The statistic from counts of values; ``None`` when these do not give it.
 
     Example:
@@ -101,23 +101,23 @@ def by_values(statistic: AggregateCall) -> OfValues | Once | None:
     match statistic.function, statistic.arguments:
         case "count", (argument,) if statistic.distinct:
             count = _count_of(CountedValues.of(argument))
-            return Once((count,), Final(count.name, INTEGER, zero=True))
+            return DistinctStatistic((count,), Final(count.name, INTEGER, zero=True))
         case "sum", (argument,) if statistic.distinct and adds_up(argument.type, monotone=False):
             of = CountedValues.of(argument)
-            total = OncePart(f"{of.column} sum", decimal(38, argument.type.scale), of, summed=True)
-            return Once((total, _count_of(of)), Final(total.name, statistic.type, _count_of(of).name))
+            total = DistinctPart(f"{of.column} sum", decimal(38, argument.type.scale), of, summed=True)
+            return DistinctStatistic((total, _count_of(of)), Final(total.name, statistic.type, _count_of(of).name))
         case (("sum" | "var_samp" | "var_pop" | "stddev_samp" | "stddev_pop"), (argument,)):
             if argument.type.kind is not Kind.DOUBLE:
                 return None
             of = CountedValues.of(argument)
-            return OfValues(statistic.function, of, statistic.type, distinct=statistic.distinct)
+            return ValueStatistic(statistic.function, of, statistic.type, distinct=statistic.distinct)
         case (("median" | "mode" | "min" | "max"), (argument,)) if not statistic.distinct:
-            return OfValues(statistic.function, CountedValues.of(argument), statistic.type)
+            return ValueStatistic(statistic.function, CountedValues.of(argument), statistic.type)
         case "percentile", (argument, Constant(Decimal() as fraction)) if not statistic.distinct:
-            return OfValues("percentile", CountedValues.of(argument), statistic.type, float(fraction))
+            return ValueStatistic("percentile", CountedValues.of(argument), statistic.type, float(fraction))
         case _:
             return None
 
 
-def _count_of(values: CountedValues) -> OncePart:
-    return OncePart(f"{values.column} count", INTEGER, values, summed=False)
+def _count_of(values: CountedValues) -> DistinctPart:
+    return DistinctPart(f"{values.column} count", INTEGER, values, summed=False)

@@ -17,7 +17,7 @@ from workbench.engine.operators.grouped import group_values
 from workbench.engine.operators.grouped.group_values import GroupValues
 from workbench.engine.operators.grouped.value_counts import ChangedValues
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan, plan_aggregate
-from workbench.engine.physical.value_statistics import VALUES, OfValues
+from workbench.engine.physical.value_statistics import VALUES, ValueStatistic
 from workbench.engine.storage.indexes.rank_index import RankKey, SortedRun, is_ranked
 from workbench.engine.storage.layout import MEMBER, Layout, conform
 from workbench.engine.storage.scan import Scan
@@ -105,11 +105,11 @@ def test_what_is_looked_up_is_what_stands_there_in_order(
     values = stored.values(stored.change(pick, chosen, 40))
     assert bool(values.ranked) == (large < 10**9)
     for function, expected in (("min", min), ("max", max)):
-        found = values.statistic(OfValues(function, stored.of, type_)).to_pylist()
+        found = values.statistic(ValueStatistic(function, stored.of, type_)).to_pylist()
         assert found == [expected(counter, default=None) for counter in stored.left]
     if type_ == DOUBLE:
         for fraction in (0.0, 0.33, 0.5, 1.0):
-            found = values.statistic(OfValues("percentile", stored.of, DOUBLE, fraction)).to_pylist()
+            found = values.statistic(ValueStatistic("percentile", stored.of, DOUBLE, fraction)).to_pylist()
             for value, counter in zip(found, stored.left, strict=True):
                 bag = np.array(sorted(counter.elements()))
                 with np.errstate(invalid="ignore"):

@@ -17,7 +17,13 @@ import pytest
 from workbench.engine.operators.grouped.value_counts import ChangedValues, SortedValues
 from workbench.engine.physical.accumulators import Final
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan, plan_aggregate
-from workbench.engine.physical.value_statistics import VALUES, CountedValues, OfValues, Once, by_values
+from workbench.engine.physical.value_statistics import (
+    VALUES,
+    CountedValues,
+    DistinctStatistic,
+    ValueStatistic,
+    by_values,
+)
 from workbench.engine.storage.layout import MEMBER
 from workbench.network.nodes import Aggregate, Read
 from workbench.sql.algebra.expressions import AggregateCall, Column, column_name
@@ -48,8 +54,8 @@ def sorted_values(made: Sequence[tuple[Any, int, int]], type_: pa.DataType) -> S
     return SortedValues.of(pieces, GROUPS)
 
 
-def of(function: str, type_: DataType, fraction: float = 0.5, distinct: bool = False) -> OfValues:
-    return OfValues(function, CountedValues(1, "v", type_, "v"), type_, fraction, distinct)
+def of(function: str, type_: DataType, fraction: float = 0.5, distinct: bool = False) -> ValueStatistic:
+    return ValueStatistic(function, CountedValues(1, "v", type_, "v"), type_, fraction, distinct)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +145,7 @@ def test_where_rows_are_read_anyway_no_values_are_counted() -> None:
 
 def test_values_that_enter_and_leave_change_what_takes_each_once() -> None:
     total = by_values(AggregateCall("sum", (Column("k", INTEGER),), decimal(38, 0), distinct=True))
-    assert isinstance(total, Once) and isinstance(total.final, Final)
+    assert isinstance(total, DistinctStatistic) and isinstance(total.final, Final)
     summed, counted = total.parts
     plan = plan_of(AggregateCall("sum", (Column("k", INTEGER),), decimal(38, 0), distinct=True))
     of_k = summed.of
@@ -154,5 +160,5 @@ def test_values_that_enter_and_leave_change_what_takes_each_once() -> None:
     assert changed is not None and dirty.column("g").to_pylist() == ["x", "y"]
     assert changed.group.tolist() == [0, 0, 1, 0]
     before = np.array([0, 1, 2, 3])  # 5 enters x, 6 leaves it, 7 stays in y, 8 stays in x
-    assert changed.once(counted, before, 2).to_pylist() == [0, 0]
-    assert changed.once(summed, before, 2).to_pylist() == [Decimal(-1), None]
+    assert changed.distinct_change(counted, before, 2).to_pylist() == [0, 0]
+    assert changed.distinct_change(summed, before, 2).to_pylist() == [Decimal(-1), None]

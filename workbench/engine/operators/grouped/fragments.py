@@ -24,7 +24,7 @@ from pyspark.sql import DataFrame
 
 from workbench.engine.physical.accumulators import Part
 from workbench.engine.physical.aggregate_plan import GroupedPlan
-from workbench.engine.physical.value_statistics import OncePart
+from workbench.engine.physical.value_statistics import DistinctPart
 from workbench.engine.spark.arrow_tasks import map_rows
 from workbench.engine.storage.grouping import Positions, group_rows
 from workbench.engine.storage.layout import BATCH, BRANCH, GROUPING_SET, MEMBER, WEIGHT, Layout, conform
@@ -126,7 +126,7 @@ class Fragments:
         return read
 
 
-def merge_groups(rows: pa.RecordBatch, keys: Sequence[str], parts: Sequence[Part | OncePart]) -> pa.RecordBatch:
+def merge_groups(rows: pa.RecordBatch, keys: Sequence[str], parts: Sequence[Part | DistinctPart]) -> pa.RecordBatch:
     """Parts of groups with one row for each group; the other columns must be those of ``Fragments.layout``."""
     if not rows.num_rows:
         return rows

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from workbench.engine.operators.grouped.state_lookup import KeyedLookup
 from workbench.engine.operators.grouped.value_counts import ChangedValues, Counts, SortedValues, percentile
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
-from workbench.engine.physical.value_statistics import VALUES, CountedValues, OfValues
+from workbench.engine.physical.value_statistics import VALUES, CountedValues, ValueStatistic
 from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.indexes.key_index import Hashes, Key, KeyRanges, candidates_of_each, key_hashes
 from workbench.engine.storage.indexes.rank_index import RankedGroup, RankKey, SortedRun, is_ranked
@@ -53,7 +53,7 @@ class GroupValues:
     state: Scan | None
     stored: Run
 
-    def statistic(self, statistic: OfValues) -> pa.Array:
+    def statistic(self, statistic: ValueStatistic) -> pa.Array:
         """A statistic of each dirty group."""
         if statistic.function not in (*_RANKS, *_PERCENTILES) or not self.ranked:
             return self._sorted.statistic(statistic)
@@ -63,7 +63,7 @@ class GroupValues:
         small = self._sorted_small.statistic(statistic)
         return pc.replace_with_mask(small, pa.array(mask), self._by_rank(statistic, at).cast(small.type))
 
-    def _by_rank(self, statistic: OfValues, at: Positions) -> pa.Array:
+    def _by_rank(self, statistic: ValueStatistic, at: Positions) -> pa.Array:
         """A statistic of some large groups."""
         groups = [self.ranked[int(group)] for group in at]
         totals = np.array([group.total for group in groups], dtype=np.int64)

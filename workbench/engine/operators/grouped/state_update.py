@@ -76,7 +76,7 @@ class StateUpdate:
     def __call__(self, batches: Batches) -> Batches:
         """The change of the operator's rows; every task must have all fragments of its groups."""
         dirty, values = ChangedValues.split(self.plan, Fragments.of(self.plan).dirty_groups(list(batches)))
-        dirty = self._with_once(dirty, values)
+        dirty = self._with_distinct_parts(dirty, values)
         writer = SegmentWriter(self.folder, self.job_input.task_mark())
         for rows in (dirty, *([] if values is None else [values.rows])):
             writer.add(rows)
@@ -111,17 +111,17 @@ class StateUpdate:
         empty = pa.RecordBatch.from_pydict({MEMBER: pa.array(missing, pa.int64()), **marks})
         return pa.concat_batches([dirty, conform(empty, dirty.schema)])
 
-    def _with_once(self, dirty: pa.RecordBatch, values: ChangedValues | None) -> pa.RecordBatch:
+    def _with_distinct_parts(self, dirty: pa.RecordBatch, values: ChangedValues | None) -> pa.RecordBatch:
         """The dirty groups with the change of the parts that take each value once."""
-        if values is None or not self.plan.once:
+        if values is None or not self.plan.distinct_parts:
             return dirty
         before = np.zeros(values.rows.num_rows, dtype=np.int64)
         if self._state is not None:
             after = self._merged(values.rows, self._state, self._looked_up(0))
             before = after.column(LIVE).to_numpy() - values.counts
-        for part in self.plan.once:
+        for part in self.plan.distinct_parts:
             own = np.flatnonzero(values.rows.column(VALUES).to_numpy() == part.of.number)
-            change = values.of(part.of).once(part, before[own], dirty.num_rows)
+            change = values.of(part.of).distinct_change(part, before[own], dirty.num_rows)
             dirty = dirty.set_column(dirty.schema.get_field_index(part.name), dirty.schema.field(part.name), change)
         return dirty
 

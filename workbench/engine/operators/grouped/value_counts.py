@@ -7,7 +7,7 @@ The change of these rows comes with the fragments of the group, in the same task
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from workbench.engine.operators.grouped.statistics import narrowed
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
-from workbench.engine.physical.value_statistics import VALUES, CountedValues, OfValues, OncePart
+from workbench.engine.physical.value_statistics import VALUES, CountedValues, DistinctPart, ValueStatistic
 from workbench.engine.storage.grouping import Positions, group_rows, normalized, not_distinct
 from workbench.engine.storage.reduction import Cells, Combine
 from workbench.streams.arrow_types import to_arrow
@@ -60,7 +60,7 @@ class ChangedValues:
         own = np.flatnonzero(self.rows.column(VALUES).to_numpy() == values.number)
         return ChangedValues(self.rows.take(pa.array(own)), self.group[own])
 
-    def once(self, part: OncePart, before: Counts, groups: int) -> pa.Array:
+    def distinct_change(self, part: DistinctPart, before: Counts, groups: int) -> pa.Array:
         """The change of a part that takes each value once.
 
         Args:
@@ -119,10 +119,9 @@ class SortedValues:
             values, group, counts = values.take(pa.array(left)), group[left], counts[counts > 0]
         return SortedValues(values, group, counts, groups)
 
-    def statistic(self, statistic: OfValues) -> pa.Array:
+    def statistic(self, statistic: ValueStatistic) -> pa.Array:
         """A statistic of each group; NULL of a group without values."""
-        each = SortedValues(self.values, self.group, np.ones_like(self.counts), self.groups)
-        own = each if statistic.distinct else self
+        own = replace(self, counts=np.ones_like(self.counts)) if statistic.distinct else self
         match statistic.function:
             case "min":
                 result = own._taken(own._first)

@@ -4,8 +4,6 @@ The counts of a group's values are spread over the runs of a relation, each of w
 index of a segment has its rows by group and, within a group, by value, with the sum of the counts so far. So how many
 of the group's values are at most *v* is a binary search in each run, and the value at a place is found by searching for
 it among the values of all runs: the logarithm of the group's size in steps, whatever was added or taken back.
-
-Source: order statistics of dynamic data by counts over sorted runs, as in a Fenwick tree laid over an LSM tree.
 """
 
 from __future__ import annotations

@@ -223,10 +223,10 @@ def _with_conditions(rows: Rows, block: Block, computed: Mapping[Column, Express
     """Rows with those conditions of a block that read nothing else, and the block without; ``None`` if it has none."""
     own = rows.positions
 
-    def moved(predicates: PredSet) -> PredSet:
+    def own_predicates(predicates: PredSet) -> PredSet:
         return pred_set(p for p in predicates if own_sources(p) and own_sources(p) <= own)
 
-    where, window = moved(block.where), moved(block.window)
+    where, window = own_predicates(block.where), own_predicates(block.window)
     if not where and not window:
         return rows, None
 
