@@ -139,10 +139,12 @@ def test_who_reads_while_it_is_closed_is_told_that(
 
 
 def test_threads_and_folders_go_with_their_sessions(spark: SparkSession, tmp_path: Path) -> None:
-    def threads() -> int:
-        return sum(thread.name.startswith("argus") for thread in threading.enumerate())
+    def threads() -> set[threading.Thread]:
+        return {thread for thread in threading.enumerate() if thread.name.startswith("argus")} - of_others
 
-    counts, folders = [], []
+    of_others: set[threading.Thread] = set()
+    of_others = threads()
+    left, folders = [], []
     for _ in range(3):
         with Session(spark) as session:
             session.add_stream("t", ROWS, history=10, batch=10)
@@ -151,5 +153,5 @@ def test_threads_and_folders_go_with_their_sessions(spark: SparkSession, tmp_pat
             assert session.player.wait(60)
             session.query("q").save(tmp_path / "rows.parquet")
             folders.append(session.path)
-        counts.append(threads())
-    assert counts == [0, 0, 0] and not any(folder.exists() for folder in folders)
+        left.append(threads())
+    assert left == [set(), set(), set()] and not any(folder.exists() for folder in folders)
