@@ -16,7 +16,7 @@ WORKBENCH, TESTS = ROOT / "workbench", ROOT / "tests"
 MOST_MODULES = 15
 """Modules of one folder, its ``__init__`` not counted."""
 MOST_LINES = 450
-LONGER = {"workbench/session/session.py": 900}
+LONGER = {"workbench/session/session.py": 800}
 """Lines of the one class that an analyst works with: mostly the docstrings of its methods."""
 OF_LIBRARIES = {
     *("_accumulatorServer", "_active_spark_context", "_exit", "_gateway", "_jdf", "_jsc", "_jsparkSession", "_jvm"),

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from workbench.session import warm_up as module
 from workbench.session.session import Session
-from workbench.session.warm_up import QUERIES, warm_up
+from workbench.session.startup import warm_up as module
+from workbench.session.startup.warm_up import QUERIES, warm_up
 
 
 @pytest.fixture

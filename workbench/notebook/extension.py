@@ -135,8 +135,8 @@ def start_spark() -> SparkSession:
 
 def settle(calm: Calm, spark: SparkSession) -> None:
     """Prepare a Spark that has just started for the first queries, and the machine for later starts."""
-    from workbench.session.class_training import train_in_background
-    from workbench.session.warm_up import warm_up
+    from workbench.session.startup.class_training import train_in_background
+    from workbench.session.startup.warm_up import warm_up
 
     warm_up(spark, calm.wait)
     train_in_background()

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import datetime as dt
 import os
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import timedelta
 from functools import cached_property, wraps
 from pathlib import Path
-from shutil import rmtree
 from types import MappingProxyType, TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 from weakref import WeakValueDictionary
@@ -23,26 +20,27 @@ from workbench.catalog.catalog import Catalog
 from workbench.engine.reports import BatchReport
 from workbench.engine.schedule import Progress
 from workbench.engine.spark.user_functions.process import Limits
-from workbench.errors import QueryError, SessionError, StreamError
+from workbench.errors import QueryError, SessionError
 from workbench.errors.public_api import check_argument, public_api, translate_callback_errors
 from workbench.explain.describe import NetworkView
 from workbench.explain.explanation import ExplanationView
 from workbench.network.nodes import NodeId
 from workbench.options import Options
 from workbench.session import transitions
-from workbench.session.changes import Change
+from workbench.session.batch_runner import BatchRunner
 from workbench.session.directory.directory import CATALOG, SessionDirectory, decoding_catalog
 from workbench.session.directory.save import save
 from workbench.session.directory.stored_functions import StoredFunction
 from workbench.session.integrity_checks import CheckReport
-from workbench.session.live.batch_size import LEAST_ROWS, BatchSize, seconds_of
-from workbench.session.live.sources import SourceStatus, begin_live
+from workbench.session.live.batch_size import seconds_of
+from workbench.session.live.sources import SourceStatus
 from workbench.session.parts import Parts
 from workbench.session.player import Player
 from workbench.session.query import Query
 from workbench.session.sinks.sink import SinkStatus
 from workbench.session.sinks.sinks import Sinks
 from workbench.session.state import EAGER, LAZY, OFF, QueryRecord, State
+from workbench.session.stream_registry import StreamRegistry
 from workbench.session.transitions import BoundText
 from workbench.sql.algebra.types import parse_type
 from workbench.sql.binder.pipeline import bind
@@ -50,11 +48,7 @@ from workbench.sql.logical import LogicalQuery
 from workbench.sql.schema import UserAggregate
 from workbench.sql.syntax.dialects import known_dialect
 from workbench.streams.corrections.declared import corrections_of
-from workbench.streams.corrections.update import update
-from workbench.streams.ingest import ingest
-from workbench.streams.live.sources import open_live
-from workbench.streams.source import OpenedSource
-from workbench.streams.stream import Stream, replayed, static_table
+from workbench.streams.stream import Stream
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -184,6 +178,7 @@ class Session:
         self.parts = Parts(directory, catalog, spark, options)
         self.spark = self.parts.spark
         self.parts.sinks = Sinks(self.path / "sinks", self._changes_of, lambda: self.parts.store.last.batch)
+        self._streams, self._batches = StreamRegistry(self.parts), BatchRunner(self.parts)
         self._handles: WeakValueDictionary[str, Query] = WeakValueDictionary()
 
     @one_at_a_time
@@ -274,16 +269,8 @@ class Session:
             StreamError: the source cannot be read, a column's type is not supported, the lateness does not go with the
                 event times, how rows change is not clear, or the name is taken.
         """
-        corrections, live = corrections_of(changes, key, weight), open_live(source)
-        copied = source if live is None else OpenedSource(live.schema, iter(()), live.inferred)
-        with self._adding_log(name) as (change, folder):
-            log = ingest(name, copied, folder, columns=columns, time=time, lateness=lateness, corrections=corrections)
-            if live is not None:
-                log = begin_live(log, live, source, history or 0, not self.temporary)
-                self.parts.live.attach(name, live)
-            stream = replayed(log, history, batch, time)
-            change.state = transitions.add_stream(self.parts.runtime, change.state, stream)
-        return change.state.streams[name]
+        corrections = corrections_of(changes, key, weight)
+        return self._streams.add_stream(name, source, history, batch, time, columns, lateness, corrections)
 
     @one_at_a_time
     def attach(self, name: str, source: object) -> None:
@@ -294,11 +281,7 @@ class Session:
         Raises:
             StreamError: there is no such stream, it is not live, or the source is not.
         """
-        stream, reader = self._state.stream(name), open_live(source)
-        if reader is None or stream.table or stream.log.tail is None:
-            what = f"a {type(source).__name__}" if reader is None else stream.name
-            raise StreamError(f"{what} is not live", hint="live are patterns of paths, polled queries and iterators")
-        self.parts.live.attach(stream.name, reader)
+        self._streams.attach(name, source)
 
     @one_at_a_time
     def add_table(
@@ -309,12 +292,7 @@ class Session:
         Arguments and errors as ``add_stream``. With a key, a row replaces an earlier one of its key, and rows can be
         replaced and deleted later; without one they can only be added.
         """
-        corrections = corrections_of(None, key, None, table=True)
-        with self._adding_log(name) as (change, folder):
-            log = ingest(name, source, folder, columns=columns, corrections=corrections, growing=True)
-            table = static_table(log)
-            change.state = transitions.add_stream(self.parts.runtime, change.state, table)
-        return change.state.streams[name]
+        return self._streams.add_table(name, source, columns, key)
 
     @one_at_a_time
     def update_table(self, name: str, rows: object = None, delete: object = None) -> BatchReport:
@@ -332,20 +310,7 @@ class Session:
         Example:
             >>> session.update_table("zips", [{"zip": "02139", "state": "MA"}])  # doctest: +SKIP
         """
-        stream = self._state.stream(name)
-        if not stream.table:
-            raise StreamError(f"{stream.name} is a stream", hint="rows come to it from its source")
-        self.parts.directory.check_writable()
-        log = stream.log.growing(durable=not self.temporary)
-        update(log, rows, delete)
-        with self.parts.store.changing() as change:
-            grown = replace(stream, log=log)
-            state = change.state.with_stream(grown)
-            change.state, report = transitions.run(self.parts.runtime, state, {stream.name: grown.waiting})
-            change.state = self.parts.failures.without_failed(change.state)
-        self.parts.failures.disable()
-        self.parts.sinks.notify()
-        return report
+        return self._streams.update_table(name, rows, delete)
 
     @one_at_a_time
     def drop_stream(self, name: str) -> None:
@@ -354,13 +319,7 @@ class Session:
         Raises:
             StreamError: there is no such stream, or a query or view reads it.
         """
-        stream = self._state.stream(name)
-        with self.parts.store.changing() as change:
-            change.state = transitions.drop_stream(self.parts.runtime, change.state, name)
-        self.parts.live.detach(stream.name)
-        if stream.log.tail is not None:
-            stream.log.tail.close()
-        rmtree(stream.log.folder, ignore_errors=True)
+        self._streams.drop(name)
 
     @one_at_a_time
     def set_batch(self, stream: str, rows: int) -> Stream:
@@ -369,11 +328,7 @@ class Session:
         Raises:
             StreamError: there is no such stream, or the number is not at least 1.
         """
-        known = self._state.stream(stream)
-        with self.parts.store.changing() as change:
-            changed = known.in_batches_of(rows)
-            change.state = change.state.with_stream(changed)
-        return changed
+        return self._streams.set_batch(stream, rows)
 
     @one_at_a_time
     def add_function(
@@ -582,19 +537,7 @@ class Session:
                 again tries it again.
             SessionError: the session is read-only.
         """
-        if batches < 0:
-            raise QueryError(f"cannot run {batches} batches", hint="give a number of batches, 0 or more")
-        self.parts.directory.check_writable()
-        reports, on_report = [], translate_callback_errors("progress", progress)
-        for _ in range(batches):
-            with self.parts.lock:
-                self.parts.live.take_in(self._state.streams)
-            if all(stream.finished for stream in self._state.streams.values()):
-                break
-            reports.append(self._run_batch(None, profile))
-            if on_report is not None:
-                on_report(reports[-1])
-        return reports
+        return self._batches.run(batches, translate_callback_errors("progress", progress), profile)
 
     def run_live(
         self,
@@ -618,39 +561,8 @@ class Session:
         Example:
             >>> session.run_live(latency="500ms", until="10 minutes")  # doctest: +SKIP
         """
-        size, on_report = (
-            BatchSize(LEAST_ROWS, seconds_of(latency, "latency")),
-            translate_callback_errors("progress", progress),
-        )
-        ends = None if until is None else time.monotonic() + seconds_of(until, "until")
-        self.parts.directory.check_writable()
-        reports: list[BatchReport] = []
-        while ends is None or time.monotonic() < ends:
-            with self.parts.lock:
-                state = self._state
-                self.parts.live.take_in(state.streams, dict.fromkeys(state.streams, size.rows))
-                waiting = {name: stream.waiting for name, stream in state.streams.items()}
-                ended = self.parts.live.ended(state.streams)
-            if not any(waiting.values()):
-                if ended:
-                    break
-                time.sleep(min(size.latency / 4, 0.25))
-                continue
-            reports.append(self._run_batch(size.of(waiting), False))
-            size = size.after(reports[-1].rows, reports[-1].seconds)
-            if on_report is not None:
-                on_report(reports[-1])
-        return reports
-
-    def _run_batch(self, sizes: Mapping[str, int] | None, profile: bool) -> BatchReport:
-        with self.parts.exclusively(), self.parts.store.changing() as change:
-            change.state, report = transitions.run(self.parts.runtime, change.state, sizes, profile)
-            change.state = self.parts.failures.without_failed(change.state)
-        self.parts.failures.disable()
-        with self.parts.lock:
-            self.parts.integrity.after_batch()
-        self.parts.sinks.notify()
-        return report
+        seconds, ends = seconds_of(latency, "latency"), None if until is None else seconds_of(until, "until")
+        return self._batches.run_live(seconds, ends, translate_callback_errors("progress", progress))
 
     @one_at_a_time
     def seek(self, batch: int, progress: Callable[[BatchReport], None] | None = None) -> None:
@@ -666,13 +578,7 @@ class Session:
             QueryError: that batch was not run yet.
             EngineError: Spark could not evaluate the history or a batch; nothing has changed then.
         """
-        if not 0 <= batch <= self.batch:
-            raise QueryError(f"cannot go back to batch {batch}", hint=f"the last batch that was run is {self.batch}")
-        with self.parts.store.changing() as change:
-            on_report = translate_callback_errors("progress", progress)
-            change.state = transitions.seek(self.parts.runtime, change.state, batch, on_report)
-            change.state = self.parts.failures.without_failed(change.state)
-        self.parts.failures.disable()
+        self._batches.seek(batch, translate_callback_errors("progress", progress))
 
     @cached_property
     def player(self) -> Player:
@@ -805,10 +711,3 @@ class Session:
         queries = {name: self._handle(self._state.queries[name]) for name in texts}
         self.parts.failures.disable()
         return queries
-
-    @contextmanager
-    def _adding_log(self, name: str) -> Iterator[tuple[Change, Path]]:
-        """A change that adds a stream, and the folder for its log."""
-        folder = transitions.new_log(self._state, self.parts.directory.streams, name)
-        with folder as path, self.parts.store.changing() as change:
-            yield change, path

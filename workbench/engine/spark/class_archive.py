@@ -3,7 +3,7 @@
 A starting Spark loads some 15,000 classes from 280 jars, and verifies each. A JVM can write those it has loaded to an
 archive as it ends, and a later one maps them into its memory. The archive is for one Java, one Spark and one user: it
 lies in ``argus`` of the user's cache (``$XDG_CACHE_HOME``, or ``~/.cache``), where nobody else may write, since whoever
-writes it decides which code runs. ``session.class_training`` makes it.
+writes it decides which code runs. ``session.startup.class_training`` makes it.
 
 A JVM notices an archive of other jars and does without, but one that was cut short or altered lets it crash. So the
 checksum of the file is part of its name, and is compared before each use: 50 ms for 150 MB.

@@ -1,7 +1,7 @@
 """Makes the JVM's archive of classes (``engine.spark.class_archive``), in a process of its own.
 
 Example:
-    ``python -m workbench.session.class_training``: takes the time of some queries once for each Java and Spark.
+    ``python -m workbench.session.startup.class_training``: takes the time of some queries once for each Java and Spark.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pyspark import SparkContext
 from workbench.engine.spark.class_archive import ClassArchive
 from workbench.engine.spark.java import use_java
 from workbench.engine.spark.local_session import local_spark
-from workbench.session.warm_up import warm_up
+from workbench.session.startup.warm_up import warm_up
 
 WRITING = 300.0
 """Seconds that a JVM may take to write its archive."""
@@ -29,7 +29,7 @@ def train_in_background() -> None:
     """Make the archive unless there is one, by a process that takes only time that others leave, and outlives this."""
     with suppress(OSError):
         if not ClassArchive.of(use_java()).options():
-            command = [sys.executable, "-m", "workbench.session.class_training"]
+            command = [sys.executable, "-m", "workbench.session.startup.class_training"]
             none = subprocess.DEVNULL
             _trainings.append(subprocess.Popen(command, stdin=none, stdout=none, stderr=none, start_new_session=True))
 

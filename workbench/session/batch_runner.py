@@ -1,0 +1,98 @@
+"""The batches of a session: how they are run, one after the other or as rows come, and run anew.
+
+Its methods stand behind those of ``Session``, which document arguments and errors. Other operations of the session may
+come between two batches.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+
+from workbench.engine.reports import BatchReport
+from workbench.errors import QueryError
+from workbench.session import transitions
+from workbench.session.live.batch_size import LEAST_ROWS, BatchSize
+from workbench.session.parts import Parts
+
+OnReport = Callable[[BatchReport], None] | None
+
+
+class BatchRunner:
+    """Runs the batches of a session.
+
+    Args:
+        parts: of the session.
+    """
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    def run(self, batches: int, on_report: OnReport, profile: bool) -> list[BatchReport]:
+        """Let batches arrive, until the streams' end at most; see ``Session.run``."""
+        if batches < 0:
+            raise QueryError(f"cannot run {batches} batches", hint="give a number of batches, 0 or more")
+        self._parts.directory.check_writable()
+        reports: list[BatchReport] = []
+        for _ in range(batches):
+            with self._parts.lock:
+                self._parts.live.take_in(self._parts.store.state.streams)
+            if all(stream.finished for stream in self._parts.store.state.streams.values()):
+                break
+            reports.append(self._run_batch(None, profile))
+            if on_report is not None:
+                on_report(reports[-1])
+        return reports
+
+    def run_live(self, latency: float, until: float | None, on_report: OnReport) -> list[BatchReport]:
+        """Let rows arrive as they come; see ``Session.run_live``.
+
+        Args:
+            latency: seconds that a batch may take.
+            until: seconds to run; ``None``: until all live sources have ended.
+            on_report: called with the report of every batch.
+        """
+        size = BatchSize(LEAST_ROWS, latency)
+        ends = None if until is None else time.monotonic() + until
+        self._parts.directory.check_writable()
+        reports: list[BatchReport] = []
+        while ends is None or time.monotonic() < ends:
+            waiting, ended = self._take_in(size)
+            if any(waiting.values()):
+                reports.append(self._run_batch(size.of(waiting), False))
+                size = size.after(reports[-1].rows, reports[-1].seconds)
+                if on_report is not None:
+                    on_report(reports[-1])
+            elif ended:
+                break
+            else:
+                time.sleep(min(latency / 4, 0.25))
+        return reports
+
+    def seek(self, batch: int, on_report: OnReport) -> None:
+        """Go back to what was after a batch; see ``Session.seek``. It belongs inside ``Parts.exclusively``."""
+        last = self._parts.store.state.batch
+        if not 0 <= batch <= last:
+            raise QueryError(f"cannot go back to batch {batch}", hint=f"the last batch that was run is {last}")
+        with self._parts.store.changing() as change:
+            change.state = transitions.seek(self._parts.runtime, change.state, batch, on_report)
+            change.state = self._parts.failures.without_failed(change.state)
+        self._parts.failures.disable()
+
+    def _take_in(self, size: BatchSize) -> tuple[dict[str, int], bool]:
+        """Log what has come; gives the rows that wait, by stream, and whether no more will come."""
+        with self._parts.lock:
+            streams = self._parts.store.state.streams
+            self._parts.live.take_in(streams, dict.fromkeys(streams, size.rows))
+            waiting = {name: stream.waiting for name, stream in streams.items()}
+            return waiting, self._parts.live.ended(streams)
+
+    def _run_batch(self, sizes: Mapping[str, int] | None, profile: bool) -> BatchReport:
+        with self._parts.exclusively(), self._parts.store.changing() as change:
+            change.state, report = transitions.run(self._parts.runtime, change.state, sizes, profile)
+            change.state = self._parts.failures.without_failed(change.state)
+        self._parts.failures.disable()
+        with self._parts.lock:
+            self._parts.integrity.after_batch()
+        self._parts.sinks.notify()
+        return report

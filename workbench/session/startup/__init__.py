@@ -1,0 +1,1 @@
+"""What makes the first minute of a session short: Spark started early, and classes archived."""
