@@ -20,13 +20,17 @@ from workbench.engine.spark.java import use_java
 from workbench.experiments.workload import spread, workload
 
 SAMPLES = Path(__file__).parents[3] / "sample_data"
-QUERIES = 50 if LONG else 20
+QUERIES = 50 if LONG else 10
+QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""For JVMs that end after a minute."""
 SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.executor.memory": "512m",
+    "spark.driver.extraJavaOptions": QUICK_START,
+    "spark.executor.extraJavaOptions": QUICK_START,
     "spark.locality.wait": "0s",
     # A worker that is lost should be missed at once, not after two minutes.
     "spark.network.timeout": "20s",
