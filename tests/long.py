@@ -30,6 +30,7 @@ FIRST = (
     "oracle/test_analytic.py",
     "oracle/test_first_rows.py",
     "oracle/test_tpch.py",
+    "oracle/test_nexmark.py",
     "experiments/test_experiments.py",
     "oracle/test_query_classes.py",
     "oracle/test_windows.py",

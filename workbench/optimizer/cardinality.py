@@ -141,6 +141,8 @@ class Estimates:
             case Join():
                 side, inner = node.names.input_name(name)
                 return self.column(node.roots[side], inner)
+            case Analytic() if name in node.by_name:
+                return None
             case Window() | Analytic():
                 return self.column(node.read.root, name)
             case _:

@@ -256,6 +256,23 @@ def named(function: str, b: ExpressionBinder, arguments: list[Expression]) -> Ex
     return call(function, *arguments)
 
 
+def split_index(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+    """Flink's SPLIT_INDEX(text, separator, n): the part between separators, the first one for 0; NULL beyond the last.
+
+    Example:
+        >>> # SPLIT_INDEX('a/b', '/', 1) is 'b', and SPLIT_INDEX('a/b', '/', 2) is NULL
+    """
+    text, separator, place = arguments if len(arguments) == 3 else (None, None, None)
+    if not isinstance(separator, Constant) or not isinstance(separator.value, str) or not separator.value:
+        raise TypeClash("SPLIT_INDEX takes a text, a constant separator and a number")
+    assert text is not None and place is not None
+    found = call("-", call("length", text), call("length", call("replace", text, separator, Constant("", STRING))))
+    parts = call("div", found, Constant(len(separator.value), INTEGER))
+    within = call("and", call(">=", place, Constant(0, INTEGER)), call("<=", place, parts))
+    part = call("split_part", text, separator, call("+", place, _ONE))
+    return call("case", within, part, _NULL)
+
+
 def regular_expression(b: ExpressionBinder, node: exp.Expr) -> Expression:
     """REGEXP_EXTRACT, REGEXP_REPLACE and their like, with constant patterns of Java."""
     name = _REGULAR[type(node)]

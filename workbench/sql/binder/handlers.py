@@ -150,6 +150,7 @@ NAMED: dict[str, Callable[[ExpressionBinder, list[Expression]], Expression]] = {
     "nullifzero": lambda b, arguments: call("nullif", *arguments, Constant(0, INTEGER)),
     "zeroifnull": lambda b, arguments: call("coalesce", *arguments, Constant(0, INTEGER)),
     "btrim": lambda b, arguments: call("trim", *arguments),
+    "split_index": functions.split_index,
     "e": lambda b, arguments: Constant(math.e, DOUBLE),
     **{name: partial(functions.named, name) for name in functions.PLAIN_NAMES},
 }

@@ -21,7 +21,7 @@ from workbench.sql.binder.differences import refuse_different
 from workbench.sql.binder.handlers import HANDLERS, IGNORED_PARTS, NAMED
 from workbench.sql.binder.protocols import AnalyticBinder, SubqueryBinder, is_subquery
 from workbench.sql.binder.scope import Scope, scope_of
-from workbench.sql.binder.window_functions import bind_window, is_window
+from workbench.sql.binder.window_functions import bind_part_of_call, bind_window, is_part, is_window
 from workbench.sql.schema import Schema
 from workbench.sql.syntax.limits import Extent, refuse_extent, refuse_height, refuse_nesting
 from workbench.sql.syntax.source_text import SourceText
@@ -223,6 +223,14 @@ class ScalarBinder:
         now = self._now_at(node)
         return functions.cast(now, DATE) if name == "CURRENT_DATE" and now.type == TIMESTAMP else now
 
+    def _time_of_row(self, node: exp.Anonymous) -> Expression:
+        """PROCTIME(): rows are processed in stream time, which is the event time of the row."""
+        times = [item.time for item in self.scope.items if item.time is not None]
+        if len(times) != 1:
+            hint = "it is the event time of the row, of the one stream in FROM that has it: add_stream(..., time=...)"
+            raise self.source.error("PROCTIME() has no meaning here", node, hint)
+        return times[0]
+
     def _is_column(self, node: exp.Expr) -> bool:
         return isinstance(node, exp.Column) and any(node.name.lower() in item.columns for item in self.scope.items)
 
@@ -233,6 +241,10 @@ class ScalarBinder:
             if not self._grouped:
                 self.source.refuse(f"{name}(...) outside of GROUP BY", node, f"group by it, and select {name}.start")
             return bind_window(self, node)
+        if is_part(node):
+            return bind_part_of_call(self, node)
+        if name == "proctime" and not node.expressions:
+            return self._time_of_row(node)
         self.source.refuse_others(node, {"this", "expressions", *IGNORED_PARTS}, name)
         user = self.schema.function(name)
         if user is not None:

@@ -24,6 +24,8 @@ class Item:
     """The inputs of the block that it stands for."""
     named: bool = False
     """Whether it is a stream, view or query by name, and no subquery."""
+    time: Expression | None = None
+    """The event time of its rows, where it is a stream that has one."""
 
 
 class Outer(Protocol):

@@ -33,7 +33,7 @@ from workbench.sql.binder.protocols import QueryContext
 from workbench.sql.binder.scalar import ScalarBinder, is_now
 from workbench.sql.binder.scope import Item, Scope
 from workbench.sql.binder.stream_windows import StreamWindows
-from workbench.sql.binder.window_functions import SESSION_WINDOW, TIME_WINDOW, part_of_window
+from workbench.sql.binder.window_functions import SESSION_WINDOW, TIME_WINDOW, part_of_window, without_ends
 from workbench.sql.logical import Analyzed, Block, Grouping, LogicalQuery, Ordered, Output, SetOperation, StreamInput
 from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction
 from workbench.sql.predicates.normal_form import normal_form
@@ -133,8 +133,8 @@ class SelectBinder:
         else:
             nodes, sets = grouping_sets(group, self._source)
             bound = {node: scalar.bind(self._by_position(node)) for node in nodes}
-            self._listed = tuple(dict.fromkeys(bound.values()))
-            self._sets = [tuple(dict.fromkeys(bound[node] for node in grouping)) for grouping in sets]
+            self._listed = without_ends(dict.fromkeys(bound.values()))
+            self._sets = [without_ends(dict.fromkeys(bound[node] for node in grouping)) for grouping in sets]
         self._name_window()
 
     def bind_select_list(self) -> None:
@@ -284,10 +284,19 @@ class SelectBinder:
             named = [(name, part_of_window(start, name, keep)) for name in ("start", "end")]
             parts = {name: part for name, part in named if part is not None}
             called = SESSION_WINDOW if start.function == SESSION else TIME_WINDOW
+            if start.function == SESSION:
+                self._name_ends_of_sessions(start, parts["end"])
             if not any(item.alias.lower() == called for item in self._scope.items):
                 self._scope.items.append(Item(called, parts))
             timed = normal_form(call("not", call("is_null", start.arguments[0])))
             self._where = conjunction(self._where, timed)
+
+    def _name_ends_of_sessions(self, start: Call, end: Expression) -> None:
+        """Let names of ends of sessions, which FROM could not know, mean what follows from the groups."""
+        meaning = {call("add_seconds", start, start.arguments[1]): end}
+        for item in self._scope.items:
+            item.columns = {name: meaning.get(e, e) for name, e in item.columns.items()}
+        self._scope.columns[:] = [(name, meaning.get(e, e)) for name, e in self._scope.columns]
 
     def _plain_items(self, scalar: ScalarBinder) -> Groups:
         """GROUP BY ALL: the items of the select list that have no aggregate and are no constants."""

@@ -1,13 +1,16 @@
-"""Spark's ``window(time, size[, slide])`` and ``session_window(time, gap)`` in GROUP BY: rows of each stretch of time.
+"""Windows in GROUP BY: rows of each stretch of time, by Spark's functions or Flink's.
 
 Windows begin at whole multiples of the slide since 1970. Where they do not overlap, the window of a row is a value of
 it, its start. Where they do, a row belongs to several groups; ``windows.overlapping`` rewrites such a query. A session
-ends where no row comes for a while, the gap; where it starts depends on the other rows of its group.
+ends where no row comes for a while, the gap; where it starts depends on the other rows of its group::
+
+    window(time, size[, slide])   session_window(time, gap)      Spark
+    TUMBLE(time, size)   HOP(time, slide, size)   SESSION(time, gap)      Flink, with TUMBLE_START(…), TUMBLE_END(…), …
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from sqlglot import exp
 
@@ -18,17 +21,33 @@ from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import INTEGER, TIMESTAMP
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.syntax.limits import MAX_WINDOWS
+from workbench.sql.syntax.table_functions import HOP, SESSION, TUMBLE, WINDOWS
+from workbench.sql.windows import stream_time
 from workbench.sql.windows.overlapping import window_start
-from workbench.sql.windows.stream_time import DURATION_UNITS, SESSION, duration_seconds, duration_text
+from workbench.sql.windows.stream_time import DURATION_UNITS, duration_seconds, duration_text
 
 MAX_SECONDS = 10_000 * 366 * 86_400
 """Seconds of the longest window: as long as there are dates."""
 TIME_WINDOW, SESSION_WINDOW = "window", "session_window"
+_TAKES = {
+    TIME_WINDOW: (2, 3, "a time, a size and a slide"),
+    TUMBLE: (2, 2, "a time and a size"),
+    HOP: (3, 3, "a time, a slide and a size"),
+    **dict.fromkeys((SESSION_WINDOW, SESSION), (2, 2, "a time and a gap")),
+}
+"""Functions of windows -> the least and the largest number of arguments, and what they are."""
+_STARTS = (stream_time.TUMBLING, stream_time.SLIDING, stream_time.SESSION)
+_PARTS = {f"{name}_{part}": (name, part) for name in WINDOWS for part in ("start", "end")}
 
 
 def is_window(node: exp.Expr) -> bool:
-    """Whether a syntax node is ``window(...)`` or ``session_window(...)``."""
-    return isinstance(node, exp.Anonymous) and node.name.lower() in (TIME_WINDOW, SESSION_WINDOW)
+    """Whether a syntax node is a call of a function of windows."""
+    return isinstance(node, exp.Anonymous) and node.name.lower() in _TAKES
+
+
+def is_part(node: exp.Expr) -> bool:
+    """Whether a syntax node is ``TUMBLE_START(...)`` or one like it."""
+    return isinstance(node, exp.Anonymous) and node.name.lower() in _PARTS
 
 
 def bind_window(b: ExpressionBinder, node: exp.Anonymous) -> Expression:
@@ -38,20 +57,40 @@ def bind_window(b: ExpressionBinder, node: exp.Anonymous) -> Expression:
         SqlError: arguments are missing or wrong.
     """
     name, parts = node.name.lower(), node.expressions
-    most, takes = (2, "a time and a gap") if name == SESSION_WINDOW else (3, "a time, a size and a slide")
-    if not 2 <= len(parts) <= most:
+    least, most, takes = _TAKES[name]
+    if not least <= len(parts) <= most:
         raise b.source.error(f"{name} takes {takes}, not {len(parts)} arguments", node)
-    time = coercion.as_time(b.bind(parts[0]))
+    return start_of_window(b, name, b.bind(parts[0]), node, parts[1:])
+
+
+def start_of_window(
+    b: ExpressionBinder, name: str, time: Expression, node: exp.Expr, lengths: list[exp.Expr]
+) -> Expression:
+    """The start of the window, windows or session of a time.
+
+    Args:
+        b: for errors.
+        name: of the function.
+        time: of the row.
+        node: the call.
+        lengths: what else the function takes.
+
+    Raises:
+        SqlError: the time is none, or the lengths are wrong.
+    """
+    time = coercion.as_time(time)
     if not time.type.temporal:
-        raise b.source.error(f"{name} needs a date or a timestamp, not {time.type}", parts[0])
+        raise b.source.error(f"{name} needs a date or a timestamp, not {time.type}", node)
     time = coercion.coerce(time, TIMESTAMP)
-    size, *rest = (_seconds(b, part) for part in parts[1:])
-    if name == SESSION_WINDOW:
-        return Call(SESSION, (time, Constant(size, INTEGER)), TIMESTAMP)
-    slide = rest[0] if rest else size
+    seconds = [_seconds(b, part) for part in lengths]
+    if name in (SESSION_WINDOW, SESSION):
+        return Call(stream_time.SESSION, (time, Constant(seconds[0], INTEGER)), TIMESTAMP)
+    slide, size = seconds if name == HOP else (seconds[-1], seconds[0])
     if slide > size:
         hint = "WindowIs in a for loop may hop over rows"
-        raise b.source.error("the slide of a window is not longer than its size", parts[2], hint)
+        raise b.source.error(
+            "the slide of a window is not longer than its size", lengths[0 if name == HOP else 1], hint
+        )
     if (windows := -(-size // slide)) > MAX_WINDOWS:
         slowest = duration_text(-(-size // MAX_WINDOWS))
         hint = f"let it slide by '{slowest}' or more, for at most {MAX_WINDOWS} windows"
@@ -60,8 +99,12 @@ def bind_window(b: ExpressionBinder, node: exp.Anonymous) -> Expression:
 
 
 def _seconds(b: ExpressionBinder, node: exp.Expr) -> int:
-    """A length of time, written as ``'1 hour 30 minutes'``."""
-    seconds = duration_seconds(node.name) if isinstance(node, exp.Literal) and node.is_string else None
+    """A length of time, written as ``'1 hour 30 minutes'`` or ``INTERVAL '5' MINUTE``."""
+    text = node.name if isinstance(node, exp.Literal) and node.is_string else ""
+    if isinstance(node, exp.Interval) and isinstance(node.this, exp.Literal):
+        unit = node.args.get("unit")
+        text = node.this.name if unit is None else f"{node.this.name} {unit.name}"
+    seconds = duration_seconds(text)
     if seconds is None:
         raise b.source.error("a length of time is needed", node, f"write '5 minutes', in {DURATION_UNITS}")
     if not seconds:
@@ -69,6 +112,16 @@ def _seconds(b: ExpressionBinder, node: exp.Expr) -> int:
     if seconds > MAX_SECONDS:
         raise b.source.error("a window of more than ten thousand years", node, "write '5 minutes'")
     return seconds
+
+
+def bind_part_of_call(b: ExpressionBinder, node: exp.Anonymous) -> Expression:
+    """``TUMBLE_START(time, size)`` and its like, which name the window that is a group once more."""
+    name, wanted = _PARTS[node.name.lower()]
+    window = exp.Anonymous(this=name, expressions=node.expressions)
+    part = part_of_window(bind_window(b, window), wanted, b.keep)
+    if part is None:
+        b.source.refuse(f"{node.name}(...) outside of GROUP BY", node, f"group by {name.upper()}(...)")
+    return part
 
 
 def bind_part(b: ExpressionBinder, node: exp.Dot) -> Expression:
@@ -88,8 +141,17 @@ def part_of_window(start: Expression, name: str, keep: Callable[[AggregateCall],
     match start, name.lower():
         case _, "start":
             return start
-        case Call(function, (time, Constant() as gap)), "end" if function == SESSION:
+        case Call(function, (time, Constant() as gap)), "end" if function == stream_time.SESSION:
             return None if keep is None else call("add_seconds", expand("max", (time,), False, keep), gap)
         case Call(_, (_, Constant() as size, *_)), "end":
             return call("add_seconds", start, size)
     return None
+
+
+def without_ends(groups: Iterable[Expression]) -> tuple[Expression, ...]:
+    """Groups without the ends of windows whose starts are groups as well, from which they follow."""
+    listed = tuple(groups)
+    starts = {g for g in listed if isinstance(g, Call) and g.function in _STARTS}
+    return tuple(
+        g for g in listed if not (isinstance(g, Call) and g.function == "add_seconds" and g.arguments[0] in starts)
+    )

@@ -15,6 +15,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from sqlglot.tokens import Tokenizer
 
 from workbench.errors import SqlError, UnsupportedError, nearest
+from workbench.sql.syntax.table_functions import as_calls
 
 SPARK_FAMILY = frozenset({"spark", "spark2", "databricks", "hive"})
 EXAMINED = SPARK_FAMILY | {"oracle", "postgres", "duckdb", "bigquery", "presto", "trino"}
@@ -28,6 +29,8 @@ _REASONS = {
     "clickhouse": "it gives 0 and not NULL where there are no values",
     "snowflake": "its divisions and averages keep six digits",
 }
+_FUNCTION_NAMES = (TokenType.WINDOW, TokenType.SESSION)
+"""Key words that are names of functions before a parenthesis."""
 
 
 def known_dialect(dialect: str) -> str:
@@ -60,7 +63,8 @@ def tokenize(sql: str, dialect: str) -> list[Token]:
     Besides what sqlglot's tokenizers do:
 
     - ``for (...)`` begins a window clause, in whose head ``t--`` counts down and begins no comment;
-    - ``window`` before a parenthesis is the name of a function, and no key word;
+    - ``window`` and ``session`` before a parenthesis are names of functions, and no key words;
+    - functions of windows in FROM are as in Flink (``table_functions``);
     - in Spark a doubled quote inside a string is a quote, as it is since Spark 4.
 
     Raises:
@@ -73,9 +77,9 @@ def tokenize(sql: str, dialect: str) -> list[Token]:
         raise SqlError("syntax error: a quote or comment is not closed", sql=sql,
                        position=_unclosed(sql, dialect, error)) from None  # fmt: skip
     for token, following in pairwise(tokens):
-        if token.token_type is TokenType.WINDOW and following.token_type is TokenType.L_PAREN:
+        if token.token_type in _FUNCTION_NAMES and following.token_type is TokenType.L_PAREN:
             token.token_type = TokenType.VAR
-    return tokens
+    return as_calls(tokens)
 
 
 @cache

@@ -76,7 +76,7 @@ def _of_slices(block: Block, start: Call, others: list[Expression], statistics: 
     slices = replace(block, outputs=outputs, grouping=grouping, having=TRUE, having_window=TRUE, distinct=False)
     time = Column("slice", slice_.type)
     columns = [Column(name, e.type) for name, e in zip([*names[0], *names[1]], [*others, *statistics], strict=True)]
-    union = _windows(Block((slices,), TRUE, ()), start, time, columns, [c.name for c in columns])
+    union = for_each_window(Block((slices,), TRUE, ()), start, time, columns, [c.name for c in columns])
     parts = {s: of_parts(s, Column(name, s.type)) for s, name in zip(statistics, names[1], strict=True)}
     return _grouped(block, union, start, dict(zip(others, names[0], strict=True)), parts)
 
@@ -85,13 +85,13 @@ def _of_rows(block: Block, start: Call, others: list[Expression], statistics: It
     arguments = list(dict.fromkeys(a for s in statistics for a in s.arguments if not isinstance(a, Constant)))
     names = _names(others, arguments)
     rows = Block(block.inputs, block.where, (), window=block.window)
-    union = _windows(rows, start, start.arguments[0], [*others, *arguments], [*names[0], *names[1]])
+    union = for_each_window(rows, start, start.arguments[0], [*others, *arguments], [*names[0], *names[1]])
     named: dict[Expression, Expression] = {a: Column(name, a.type) for a, name in zip(arguments, names[1], strict=True)}
     parts = {s: replace(s, arguments=tuple(named.get(a, a) for a in s.arguments)) for s in statistics}
     return _grouped(block, union, start, dict(zip(others, names[0], strict=True)), parts)
 
 
-def _windows(
+def for_each_window(
     rows: Block, start: Call, time: Expression, columns: Iterable[Expression], names: list[str]
 ) -> SetOperation:
     """The rows once for each window that they are in: ``columns`` under ``names``, and the window's start."""

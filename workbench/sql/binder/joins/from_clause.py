@@ -14,6 +14,7 @@ from workbench.sql.algebra.expressions import OUTER, Column, Expression, digest,
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import DataType
 from workbench.sql.binder.joins.semijoins import add_semijoin
+from workbench.sql.binder.joins.table_functions import TABLE_FUNCTIONS, rows_with_windows
 from workbench.sql.binder.joins.trees import COMPUTED, Leaf, OuterJoin, Rows, Tree
 from workbench.sql.binder.joins.trees import positions as positions_of
 from workbench.sql.binder.protocols import QueryContext
@@ -105,9 +106,9 @@ class FromClause:
         start = self.mark()
         match node:
             case exp.Table():
-                self.source.refuse_others(node, {"this", "alias", "db", "catalog", "joins"}, "FROM")
+                self.source.refuse_others(node, {"this", "alias", "db", "catalog", "joins", "version"}, "FROM")
                 relation, named = self._relation(node)
-                self._add_item(node, node.alias or node.name, relation, named)
+                self._add_item(node, node.alias or node.this.name, relation, named)
             case exp.Subquery(this=exp.Table() | exp.Subquery() as inner) if _stands_for_itself(inner):
                 self.source.refuse_others(node, {"this", "alias", "joins"}, "FROM")
                 if node.alias and (inner.alias or inner.args.get("joins")):
@@ -282,20 +283,36 @@ class FromClause:
             SqlError: nothing has that name.
         """
         name, schema = table.name, self.context.schema
+        if isinstance(table.this, exp.Anonymous):
+            windows = rows_with_windows(table, self.context)
+            return windows, tuple((n.lower(), t) for n, t in output_columns(windows))
         if not isinstance(table.this, exp.Identifier):
-            self.source.refuse("a table function", table)
+            self.source.refuse("a table function", table, TABLE_FUNCTIONS)
         if table.args.get("db") is not None:
             raise self.source.error(f"unknown stream {table.db}.{name}", table, "streams have names of one part")
         query = self.context.local.get(name.lower()) or schema.view(name)
         if query is not None:
+            self._check_version(table, name)
             return query, tuple((n.lower(), t) for n, t in output_columns(query))
         stream = schema.stream(name)
         if stream is not None:
+            self._check_version(table, stream[0])
             stored = tuple((stored_name(column), type_) for column, type_ in stream[1])
             return StreamInput(stream[0], stored, stream[0] not in schema.corrected), stream[1]
         known = [*schema.streams, *schema.views, *self.context.local]
         hint = nearest(name, known) or (f"there are {', '.join(known[:8])}" if known else "add one with add_stream")
         raise self.source.error(f"unknown stream {name}", table, hint)
+
+    def _check_version(self, table: exp.Table, name: str) -> None:
+        """FOR SYSTEM_TIME AS OF is read of a table of which no row is taken back, which is the same at all times."""
+        version = table.args.get("version")
+        if version is None:
+            return
+        known = self.context.schema
+        if name not in known.tables or name in known.corrected or version.args["this"] != "TIMESTAMP":
+            hint = "leave it out, which joins the rows that are there now; versions of a table are not kept"
+            self.source.refuse("time travel, but to a table without a key,", table, hint)
+        ScalarBinder(self.scope, known, now_at=self.context.now_at).bind(version.expression)
 
     def _add_item(self, node: exp.Expr, alias: str, relation: LogicalQuery | StreamInput, named: Named) -> None:
         """Add a FROM item; a plain block dissolves into this one."""
@@ -320,7 +337,9 @@ class FromClause:
             what = f"a join of more than {MAX_JOINED} inputs, with views written out, is not supported"
             raise UnsupportedError(what, **self.source.of(node), hint="a view with GROUP BY is one input")
         item = Item(alias, dict(zip(names, values, strict=True)))
-        item.inputs, item.named = range(offset, len(self.inputs)), isinstance(node, exp.Table)
+        item.inputs, item.named = range(offset, len(self.inputs)), isinstance(node.this, exp.Identifier)
+        if isinstance(relation, StreamInput) and (time := self.context.schema.time(relation.stream)) is not None:
+            item.time = replace(time, source=offset)
         self.scope.add(item, node)
         if self.window_on is not None:
             self.conditions.append(self.window_on(self, item))
