@@ -176,6 +176,11 @@ class FakeSession(SessionViews):
             progress(self.reports[-1])
         return done
 
+    def observed(self) -> pd.DataFrame:
+        columns = ["node", "kind", "inputs", "predicted", "learnt", "actual", "q_predicted", "q_learnt", "seconds"]
+        rows = [[example_network.BIG.id, "selection", 1, 2000.0, 12.5, 10, 200.0, 1.25, 0.5]] if self.reports else []
+        return pd.DataFrame(rows, columns=columns)
+
     def kept(self, root: str) -> tuple[int, int]:
         return 1234, 56789
 

@@ -1,4 +1,4 @@
-"""How many rows a read has, estimated from the data seen so far (T5.5, T6.3).
+"""How many rows a read has, estimated from the data seen so far (T5.5, T6.3), corrected by what batches have shown.
 
 Estimates rank choices and are never relied on for an answer. Where nothing is known of a stream, all its reads are
 taken to be of one size, so that choices follow the plan's shape alone.
@@ -26,10 +26,13 @@ from workbench.network.nodes import (
     Window,
 )
 from workbench.network.reads import side_of
+from workbench.optimizer.observed import NOTHING, Observed, grown_together
 from workbench.optimizer.selectivity import join_rows, selectivity
 from workbench.optimizer.statistics import ColumnStatistics, StreamStatistics
 from workbench.sql.algebra.expressions import Column, Expression
 from workbench.sql.predicates.cnf import Operator, ORPred, PredSet, pred_set, predicate_sources, rename_predicates
+
+Roots = tuple[NodeId, NodeId]
 
 UNKNOWN_ROWS = 1000.0
 """Rows of a stream nothing is known of."""
@@ -52,6 +55,7 @@ class Estimates:
     Attributes:
         streams: what is known of each stream, by name in lower case.
         nodes: the network's nodes; may be a working copy that grows.
+        observed: what batches have shown; it goes before what statistics say.
 
     Example:
         >>> source = Source("F")
@@ -61,10 +65,14 @@ class Estimates:
 
     streams: Mapping[str, StreamStatistics]
     nodes: Mapping[NodeId, Node] = field(default_factory=dict)
+    observed: Observed = NOTHING
     row_counts: dict[Read, float] = field(default_factory=dict, compare=False, repr=False)
     """Rows of reads that were asked for: they depend on what the root computes, and so not on other nodes."""
     fractions: dict[Read, float] = field(default_factory=dict, compare=False, repr=False)
     """The fractions of reads that were asked for: each registration asks for those of all readers of its streams."""
+
+    corrections: dict[tuple[Roots, frozenset[ORPred]], float] = field(default_factory=dict, compare=False, repr=False)
+    """How many times the rows that statistics say joins were seen to have, by their roots and keys."""
 
     def over(self, nodes: Mapping[NodeId, Node]) -> Estimates:
         """The estimates for another network."""
@@ -81,14 +89,32 @@ class Estimates:
             self.row_counts[read] = self._rows(read)
         return self.row_counts[read]
 
+    def changes(self, node: Node) -> float | None:
+        """Estimated rows that a batch brings to a selection or join; ``None`` elsewhere, and where that is not known
+        (``Observed.growth``)."""
+        if not isinstance(node, Selection | Join):
+            return None
+        root = node.id if isinstance(node, Join) else node.read.root
+        growth = self.observed.growth(root, self.nodes)
+        if growth is None:
+            return None
+        return growth * (self.joined(node.roots, node.predicates) if isinstance(node, Join) else self.rows(node.read))
+
     def _rows(self, read: Read) -> float:
+        if (seen := self.observed.selections.get(read)) and (growth := self.observed.growth(read.root, self.nodes)):
+            return seen / growth
+        return self._by_statistics(read)
+
+    def _by_statistics(self, read: Read) -> float:
         node = self.nodes[read.root]
         match node:
             case Join():
                 return self.joined(node.roots, rename_predicates(read.required, node.names.input))
             case Source():
                 statistics = self._of_stream(node)
-                return UNKNOWN_ROWS if statistics is None else statistics.rows * self.fraction(read)
+                if statistics is None:
+                    return UNKNOWN_ROWS
+                return self.observed.arrived.get(node.stream.lower(), statistics.rows) * self.fraction(read)
             case Aggregate():
                 groups = prod(self._distinct(node.read.root, group) for group in node.groups)
                 return max(1.0, min(self.rows(node.read), groups)) * self.fraction(read)
@@ -103,13 +129,38 @@ class Estimates:
             case Selection():
                 raise ValueError(f"{read.root} is no root")
 
-    def joined(self, roots: tuple[NodeId, NodeId], predicates: PredSet) -> float:
+    def joined(self, roots: Roots, predicates: PredSet) -> float:
         """Estimated rows of the pairs of two roots' rows that satisfy predicates over both."""
+        return self._joined(roots, predicates) * self.correction(roots, predicates)
+
+    def correction(self, roots: Roots, predicates: PredSet) -> float:
+        """How many times the rows that statistics say a join was seen to have; 1 where none was seen.
+
+        What was seen of just this join goes before what was seen of others by the same keys.
+        """
+        seen = self.observed.joins.get(roots)
+        if not seen or not (growth := grown_together(self.observed.growth(root, self.nodes) for root in roots)):
+            return 1.0
+        for tested, rows in seen:
+            if tested == predicates:
+                return self._factor(roots, tested, rows / growth)
+        keys = frozenset(p for p in predicates if is_key(p))
+        if (roots, keys) not in self.corrections:
+            alike = [(rows, tested) for tested, rows in seen if keys == frozenset(p for p in tested if is_key(p))]
+            factors = sorted(self._factor(roots, tested, rows / growth) for rows, tested in alike)
+            self.corrections[roots, keys] = factors[len(factors) // 2] if factors else 1.0
+        return self.corrections[roots, keys]
+
+    def _factor(self, roots: Roots, predicates: PredSet, rows: float) -> float:
+        estimated = self._joined(roots, predicates)
+        return rows / estimated if estimated else 1.0
+
+    def _joined(self, roots: Roots, predicates: PredSet) -> float:
         left, right = self._sides(roots, predicates)
         between = pred_set(p for p in predicates if len(predicate_sources(p)) != 1)
         return join_rows(left, right, between, lambda c: self.column(roots[c.source], c.name))
 
-    def examined(self, roots: tuple[NodeId, NodeId], predicates: PredSet) -> float:
+    def examined(self, roots: Roots, predicates: PredSet) -> float:
         """Estimated pairs that a join must look at: those whose keys are equal, whatever else is tested of them.
 
         Keys are rarely independent (a ZIP code has one town): every further one counts for its root only.
@@ -120,7 +171,7 @@ class Estimates:
         )
         return left * right * prod(fraction ** (0.5**place) for place, fraction in enumerate(keys))
 
-    def _sides(self, roots: tuple[NodeId, NodeId], predicates: PredSet) -> tuple[float, float]:
+    def _sides(self, roots: Roots, predicates: PredSet) -> tuple[float, float]:
         """Estimated rows of each side that satisfy what reads it alone."""
         left, right = (self.rows(Read(roots[side], side_of(predicates, side))) for side in SIDES)
         return left, right

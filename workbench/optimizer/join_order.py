@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import combinations
 from math import prod
+from types import MappingProxyType
 
 from workbench.optimizer.selectivity import Statistics, factors
 from workbench.sql.predicates.cnf import Operator, ORPred, PredSet, predicate_sources
@@ -20,6 +21,7 @@ EXHAUSTIVE = 8
 """Up to how many inputs all orders are compared."""
 
 Inputs = frozenset[int]
+NO_CORRECTIONS: Mapping[Inputs, float] = MappingProxyType({})
 Rows = Callable[[Inputs], float]
 """Estimates the rows of the join of some inputs."""
 
@@ -119,8 +121,13 @@ def written_order(graph: JoinGraph) -> JoinTree:
     return tree
 
 
-def cardinality(graph: JoinGraph, columns: Statistics) -> Rows:
+def cardinality(graph: JoinGraph, columns: Statistics, corrections: Mapping[Inputs, float] = NO_CORRECTIONS) -> Rows:
     """Estimates the join of some inputs: the product of their sizes, and of all predicates that read only them.
+
+    Args:
+        graph: the inputs and the predicates.
+        columns: what is known of a column.
+        corrections: for pairs of inputs how many times the rows that statistics say were seen; they multiply.
 
     Example:
         >>> cardinality(JoinGraph({0: 10.0, 1: 20.0}, PredSet()), lambda column: None)(frozenset({0, 1}))
@@ -130,7 +137,8 @@ def cardinality(graph: JoinGraph, columns: Statistics) -> Rows:
 
     def rows(inputs: Inputs) -> float:
         inside = PredSet(tuple(p for read, p in sources if read <= inputs))
-        return prod(graph.sizes[i] for i in sorted(inputs)) * prod(factors(inside, columns))
+        seen = prod(factor for pair, factor in corrections.items() if pair <= inputs)
+        return prod(graph.sizes[i] for i in sorted(inputs)) * prod(factors(inside, columns)) * seen
 
     return rows
 

@@ -32,6 +32,7 @@ from workbench.session.directory.directory import CATALOG, SessionDirectory, dec
 from workbench.session.directory.save import save
 from workbench.session.directory.stored_functions import StoredFunction
 from workbench.session.integrity_checks import CheckReport
+from workbench.session.learning.observing import predictions
 from workbench.session.live.batch_size import seconds_of
 from workbench.session.live.sources import SourceStatus
 from workbench.session.parts import Parts
@@ -471,6 +472,7 @@ class Session:
         """
         state, planner = self._state, self.parts.planner
         logical = bind(sql, dialect or self.dialect, state.schema).named(name)[name]
+        transitions.learn(self.parts.runtime, state)
         with planner.catalog.rehearsal():
             network = planner.drop(state.network, state.same_names([name]))
             planned = planner.register(network, name, logical)
@@ -637,6 +639,21 @@ class Session:
     def reports(self) -> list[BatchReport]:
         """The reports of all batches."""
         return list(self._state.reports)
+
+    def observed(self) -> pd.DataFrame:
+        """What the last batch was expected to bring to the nodes of the network, and what it brought.
+
+        Returns:
+            One row for each source's selection and each join and its selections: ``node, kind, inputs, predicted,
+            learnt, actual, q_predicted, q_learnt, seconds``. ``predicted`` follows from statistics of the streams
+            alone, ``learnt`` also from the batches before the last; each has a q-error, which is 1 for a perfect
+            estimate. ``seconds`` is what a batch of its operator takes, on average.
+
+        Example:
+            >>> session.observed()["q_learnt"].median()  # doctest: +SKIP
+            1.1
+        """
+        return predictions(self._state)
 
     @property
     def batch(self) -> int:

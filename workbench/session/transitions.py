@@ -9,7 +9,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shutil import rmtree
 
@@ -20,6 +20,7 @@ from workbench.errors import QueryError, StreamError
 from workbench.network.network import Network, QueryPlan
 from workbench.network.reads import functions_called
 from workbench.session.cost_limit import check_cost
+from workbench.session.learning.observing import Observer, present_statistics
 from workbench.session.query_windows import windows_of
 from workbench.session.state import ACTIVE, EAGER, LISTED, OFF, RESULTS, QueryRecord, State
 from workbench.sharing.decisions import Explanation
@@ -42,10 +43,11 @@ class BoundText:
 
 @dataclass(frozen=True)
 class Runtime:
-    """What transitions work with: the planner with the catalog, and the engine."""
+    """What transitions work with: the planner with the catalog, the engine, and what was observed."""
 
     planner: Planner
     engine: Engine
+    observer: Observer = field(default_factory=Observer)
 
 
 @contextmanager
@@ -96,6 +98,13 @@ def drop_stream(runtime: Runtime, state: State, name: str) -> State:
     return replace(state.without_stream(stream.name), statistics=statistics)
 
 
+def learn(runtime: Runtime, state: State) -> State:
+    """Let the planner know what streams look like by now, and what batches have shown of the network."""
+    state = replace(state, statistics=present_statistics(state))
+    runtime.planner.know(state.statistics, runtime.observer.observed(state))
+    return state
+
+
 def register(runtime: Runtime, state: State, texts: Mapping[str, BoundText], force: bool = True) -> State:
     """Fold queries into the network, in place of those of the same names, and compute what is new.
 
@@ -110,6 +119,7 @@ def register(runtime: Runtime, state: State, texts: Mapping[str, BoundText], for
             raise QueryError(f"results cannot be kept {text.results}", hint=f"there are {', '.join(RESULTS)}")
         if name.lower() in {stream.lower() for stream in state.streams}:
             raise QueryError(f"{name} is a stream", hint="choose another name for the query")
+    state = learn(runtime, state)
     replaced = state.same_names(texts)
     network = runtime.planner.drop(state.network, replaced)
     state = state.without(replaced)

@@ -7,7 +7,7 @@ from the network what happens to be in that order.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from workbench.network.nodes import Join, NodeId
@@ -151,7 +151,20 @@ def _planned(draft: Draft, parts: Parts) -> JoinTree:
     graph = JoinGraph({first: draft.estimates.rows(read) for first, read in reads.items()}, waiting)
     if not draft.options.join_order:
         return written_order(graph)
-    return best_order(graph, cardinality(graph, lambda c: draft.estimates.column(reads[c.source].root, c.name)))
+    corrections = {frozenset(min(parts.parts[i].members) for i in tie): c for tie, c in _corrections(draft, parts)}
+    rows = cardinality(graph, lambda c: draft.estimates.column(reads[c.source].root, c.name), corrections)
+    return best_order(graph, rows)
+
+
+def _corrections(draft: Draft, parts: Parts) -> Iterator[tuple[tuple[int, int], float]]:
+    """For pairs of parts that predicates tie together how wrong their estimates were seen to be."""
+    if draft.estimates.observed.joins:
+        for a, b in parts.connected():
+            for pair in parts.oriented(draft, a, b):
+                correction = draft.estimates.correction(pair.roots, pair.required)
+                if correction != 1.0:
+                    yield (a, b), correction
+                    break
 
 
 def _first_pair(tree: JoinTree, parts: Parts) -> tuple[int, int]:

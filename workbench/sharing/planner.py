@@ -15,6 +15,7 @@ from workbench.network.nodes import NodeId
 from workbench.network.projection import carried_columns
 from workbench.optimizer.cardinality import Estimates
 from workbench.optimizer.join_cost import JoinCost, costliest_new_join
+from workbench.optimizer.observed import NOTHING, Observed
 from workbench.optimizer.statistics import StreamStatistics
 from workbench.options import Options
 from workbench.sharing.decisions import Explanation
@@ -41,6 +42,7 @@ class Planner:
         catalog: what is planned so far; a new one in memory unless given. Its ``transaction`` makes several changes all
             or nothing, its ``rehearsal`` undoes them.
         streams: what is known of the data of each stream, by name in lower case.
+        observed: what batches have shown of the network.
 
     Example:
         >>> planner = Planner()
@@ -51,12 +53,18 @@ class Planner:
     options: Options = field(default_factory=Options)
     catalog: Catalog = field(default_factory=Catalog)
     streams: Mapping[str, StreamStatistics] = field(default_factory=dict)
+    observed: Observed = NOTHING
     _estimated: Estimates | None = field(default=None, repr=False)
 
     def _estimates(self) -> Estimates:
-        if self._estimated is None or self._estimated.streams is not self.streams:
-            self._estimated = Estimates(self.streams)
-        return self._estimated
+        known = self._estimated
+        if known is None or known.streams is not self.streams or known.observed is not self.observed:
+            self._estimated = known = Estimates(self.streams, observed=self.observed)
+        return known
+
+    def know(self, streams: Mapping[str, StreamStatistics], observed: Observed) -> None:
+        """Plan from now on with what is known of the streams, and what batches have shown."""
+        self.streams, self.observed = streams, observed
 
     def refresh(self, network: Network) -> None:
         """Bring what the catalog derives from the whole network up to date: column maps (T8.1) and who is served."""

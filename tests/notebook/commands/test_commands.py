@@ -247,6 +247,15 @@ def test_timings_by_batch_and_by_operator(run, session):
     assert "█" in text
 
 
+def test_timings_show_what_was_expected_and_what_came(run, session):
+    assert "nothing was observed yet" in run("%argus timings --observed").text
+    session.plan = example_network.example()
+    run("%argus run 1")
+    text = run("%argus timings --observed").text
+    assert "median q-error 200.00 from statistics, 1.25 learnt" in text
+    assert text.splitlines()[2].split()[-7:] == ["2,000.0", "12.5", "10", "200.0", "1.2", "500", "ms"]
+
+
 def test_help_lists_every_command_and_explains_one(run):
     text = run("%argus help").text
     assert "%argus stream" in text and "%%argus" in text

@@ -1,4 +1,4 @@
-"""The command that shows where the time of the last batches went."""
+"""The command that shows where the time of the last batches went, and what was expected of them."""
 
 from __future__ import annotations
 
@@ -25,11 +25,15 @@ BAR = 20
 @command(
     "timings",
     argument("--batches", type=int, default=10, metavar="N", help="how many of the last (default: 10)"),
-    examples=("%argus timings", "%argus timings --batches 1"),
+    argument("--observed", action="store_true", help="the rows that were expected of each node, and that came"),
+    examples=("%argus timings", "%argus timings --batches 1", "%argus timings --observed"),
 )
 def timings(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Show where the time of the last batches went."""
-    show_timings(context.session, arguments.batches)
+    if arguments.observed:
+        show_observed(context.session)
+    else:
+        show_timings(context.session, arguments.batches)
 
 
 def show_timings(session: Session, batches: int) -> None:
@@ -41,6 +45,29 @@ def show_timings(session: Session, batches: int) -> None:
     tables = [_by_batch(reports, session.network), _by_operator(reports, session)]
     profile = next((report for report in reversed(reports) if any(o.alone for o in report.operators)), None)
     show(together(*tables, *([] if profile is None else [nodes_table(profile, session.network)])))
+
+
+def show_observed(session: Session) -> None:
+    """A table of the nodes whose rows were expected worst: from statistics, from what batches showed, and as it was."""
+    observed = session.observed()
+    if observed.empty:
+        show("nothing was observed yet; %argus run")
+        return
+    worst = observed.sort_values(["q_learnt", "q_predicted"], ascending=False)[:SLOWEST]
+    rows = [
+        [
+            _caption(node.node, session.network),
+            *(f"{number:,.1f}" for number in (node.predicted, node.learnt)),
+            f"{node.actual:,}",
+            *(f"{number:,.1f}" for number in (node.q_predicted, node.q_learnt)),
+            milliseconds(node.seconds),
+        ]
+        for node in worst.itertuples()
+    ]
+    medians = [f"{observed[name].median():,.2f}" for name in ("q_predicted", "q_learnt")]
+    which = f"the {len(rows)} worst of {len(observed):,} nodes" if len(observed) > len(rows) else "nodes"
+    title = f"{which} in batch {session.batch}; median q-error {medians[0]} from statistics, {medians[1]} learnt"
+    show(table(["node", "predicted", "learnt", "rows", "q predicted", "q learnt", "its operator"], rows, title))
 
 
 def _by_batch(reports: Sequence[BatchReport], network: NetworkView) -> Shown:

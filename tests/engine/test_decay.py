@@ -1,0 +1,36 @@
+"""Averages of what batches did: they follow a drift within a few batches, and count missing reports as no rows."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.engine.averages import HALF_LIFE, averages
+from workbench.engine.reports import BatchReport, OperatorReport
+
+
+def batch(number: int, **rows: int) -> BatchReport:
+    operators = tuple(OperatorReport(name, (name,), 10, n, 0.1 * n, {name: n}) for name, n in rows.items())
+    return BatchReport(number, 10, 1.0, operators, arrived={"F": 10})
+
+
+def test_what_stays_the_same_is_its_own_average() -> None:
+    mean = averages([batch(number, J=4) for number in range(1, 9)])
+    assert mean.node_rows == pytest.approx({"J": 4})
+    assert mean.seconds == pytest.approx({"J": 0.4})
+    assert mean.arrived == pytest.approx({"f": 10})
+
+
+def test_a_drift_is_half_seen_after_the_half_life() -> None:
+    before = [batch(number, J=0) for number in range(1, 100)]
+    mean = averages([*before, *(batch(100 + number, J=100) for number in range(HALF_LIFE))])
+    assert 50 < mean.node_rows["J"] < 60
+
+
+def test_no_report_is_no_rows_since_the_first() -> None:
+    reports = [batch(1), batch(2, J=6), batch(3), batch(4)]
+    assert 0 < averages(reports).node_rows["J"] < 3
+    assert averages(reports[:2]).node_rows == pytest.approx({"J": 6})
+
+
+def test_no_batches_have_no_averages() -> None:
+    assert not averages([]).node_rows

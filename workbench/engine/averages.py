@@ -1,0 +1,72 @@
+"""Decayed averages of what the last batches did: rows of nodes and of streams, seconds of operators.
+
+They follow from the reports, which are in the catalog anyway. So observing costs a batch nothing, and a session that is
+opened again has observed what it had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from workbench.engine.reports import BatchReport
+from workbench.network.nodes import NodeId
+
+CONSIDERED = 20
+"""So many batches are averaged."""
+HALF_LIFE = 5
+"""A batch counts half as much as one so many batches later: a drift is seen within a few batches."""
+
+
+@dataclass(frozen=True)
+class Averages:
+    """What a batch does, on average.
+
+    Attributes:
+        node_rows: rows out of each node that ran.
+        seconds: of each operator, by its name.
+        arrived: rows of each stream, by its name in lower case.
+    """
+
+    node_rows: Mapping[NodeId, float]
+    seconds: Mapping[str, float]
+    arrived: Mapping[str, float]
+
+
+def averages(reports: Sequence[BatchReport]) -> Averages:
+    """The averages over the last of some batches.
+
+    An operator that had no work in a batch has no report of it: that counts as no rows, from its first batch on.
+
+    Example:
+        >>> six = BatchReport(1, 6, 0.5, (), arrived={"F": 6})
+        >>> averages([six, six]).arrived
+        {'f': 6.0}
+    """
+    node_rows, seconds, arrived = _Average(), _Average(), _Average()
+    for age, report in enumerate(reversed(reports[-CONSIDERED:])):
+        weight = 0.5 ** (age / HALF_LIFE)
+        node_rows.add(weight, {id_: rows for operator in report.operators for id_, rows in operator.node_rows.items()})
+        seconds.add(weight, {operator.name: operator.seconds for operator in report.operators})
+        arrived.add(weight, {name.lower(): rows for name, rows in report.arrived.items()})
+    return Averages(node_rows.values(), seconds.values(), arrived.values())
+
+
+class _Average:
+    """Weighted averages by name. Batches are added from the last to the first."""
+
+    def __init__(self) -> None:
+        self._weight = 0.0
+        self._sums: dict[str, float] = {}
+        self._weights: dict[str, float] = {}
+
+    def add(self, weight: float, numbers: Mapping[str, float]) -> None:
+        """Add the numbers of a batch."""
+        self._weight += weight
+        for name, number in numbers.items():
+            self._sums[name] = self._sums.get(name, 0.0) + weight * number
+            self._weights[name] = self._weight
+
+    def values(self) -> dict[str, float]:
+        """The averages; each since the first batch that has the name."""
+        return {name: total / self._weights[name] for name, total in self._sums.items()}

@@ -1,0 +1,110 @@
+"""What a session has observed of its network: what the planner learns from batches, and how good its estimates are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import pandas as pd
+
+from workbench.engine.averages import averages
+from workbench.engine.reports import BatchReport
+from workbench.network.network import Network
+from workbench.network.nodes import Join, NodeId, kind_of
+from workbench.optimizer.cardinality import Estimates
+from workbench.optimizer.observed import NOTHING, Observed
+from workbench.optimizer.statistics import StreamStatistics
+from workbench.session.state import State
+
+COLUMNS = ["node", "kind", "inputs", "predicted", "learnt", "actual", "q_predicted", "q_learnt", "seconds"]
+
+GROWN = 2
+"""A stream of so many times the rows its statistics are of is looked at again."""
+
+
+@dataclass
+class Observer:
+    """Turns the reports of a session into what its planner knows. It remembers what it found for the last batch."""
+
+    _report: BatchReport | None = field(default=None, repr=False)
+    _observed: Observed = NOTHING
+
+    def observed(self, state: State) -> Observed:
+        """What the last batches showed."""
+        last = state.reports[-1] if state.reports else None
+        if last is not self._report:
+            self._report, self._observed = last, observed(state)
+        return self._observed
+
+
+def observed(state: State, before: int | None = None) -> Observed:
+    """What batches showed of a session's network.
+
+    Args:
+        state: of the session.
+        before: only batches before this one count; ``None``: all.
+    """
+    reports = [report for report in state.reports if before is None or report.batch < before]
+    mean = averages(reports)
+    return Observed(state.network.nodes, mean.node_rows, mean.arrived, _arrived(state)) if reports else NOTHING
+
+
+def present_statistics(state: State) -> Mapping[str, StreamStatistics]:
+    """Statistics of all streams, taken anew of those that have grown much since; the same object where none has."""
+    known = state.statistics
+    grown = [s for s in state.streams.values() if (old := known.get(s.name.lower())) and s.position > GROWN * old.rows]
+    return {**known, **{stream.name.lower(): stream.statistics() for stream in grown}} if grown else known
+
+
+def predictions(state: State) -> pd.DataFrame:
+    """For the nodes of a network what the last batch was expected to bring, and what it brought.
+
+    Returns:
+        One row a node: ``node, kind, inputs`` (leaves below it), ``predicted`` (rows, from statistics of the streams
+        alone), ``learnt`` (from what the batches before showed), ``actual``, the q-errors of both, which are
+        max(estimate / actual, actual / estimate) of at least one row each, and ``seconds`` of its operator, on average.
+        Nodes above aggregates, windows and corrected streams are left out: how many of their rows change is not
+        estimated.
+    """
+    rows = list[list[object]]()
+    if state.reports:
+        last, nodes, learnt = state.reports[-1], state.network.nodes, observed(state, before=state.batch)
+        arriving = {name.lower(): float(number) for name, number in last.arrived.items()}
+        now = Observed(arriving=arriving, arrived=_arrived(state))
+        plain = Estimates(state.statistics, nodes, now)
+        better = Estimates(state.statistics, nodes, replace(now, nodes=learnt.nodes, changes=learnt.changes))
+        seconds = averages(state.reports).seconds
+        for operator in last.operators:
+            for node in (nodes[id_] for id_ in operator.nodes if id_ in nodes):
+                predicted, learned = plain.changes(node), better.changes(node)
+                if predicted is None or learned is None:
+                    continue
+                actual = operator.node_rows.get(node.id, 0)
+                errors = q_error(predicted, actual), q_error(learned, actual)
+                inputs = _leaves(state.network, node.id)
+                rows.append(
+                    [node.id, kind_of(node), inputs, predicted, learned, actual, *errors, seconds[operator.name]]
+                )
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def q_error(estimate: float, actual: float) -> float:
+    """How many times too high or too low an estimate was (G. Moerkotte et al., VLDB 2009); less than a row is one row.
+
+    Example:
+        >>> q_error(20, 5), q_error(5, 20), q_error(0.1, 0)
+        (4.0, 4.0, 1.0)
+    """
+    high, low = max(estimate, actual, 1.0), max(min(estimate, actual), 1.0)
+    return high / low
+
+
+def _arrived(state: State) -> dict[str, int]:
+    """Rows of each stream so far."""
+    return {name.lower(): stream.position for name, stream in state.streams.items()}
+
+
+def _leaves(network: Network, node: NodeId) -> int:
+    """How many inputs are joined in a node's rows."""
+    root = network.nodes[network.roots[node]]
+    return root.leaves if isinstance(root, Join) else 1
