@@ -49,6 +49,7 @@ OF_A_SESSION: dict[str, Callable[[Session], object]] = {
     "views": lambda s: s.views,
     "network": lambda s: s.network,
     "reports": lambda s: s.reports,
+    "observed": lambda s: s.observed(),
     "batch": lambda s: s.batch,
     "now": lambda s: s.now,
     "kept": lambda s: s.kept("x"),
