@@ -67,7 +67,9 @@ class StreamRegistry:
         stream, reader = self._state.stream(name), open_live(source)
         if reader is None or stream.table or stream.log.tail is None:
             what = f"a {type(source).__name__}" if reader is None else stream.name
-            raise StreamError(f"{what} is not live", hint="live are patterns of paths, polled queries and iterators")
+            raise StreamError(
+                f"{what} is not live", hint="live are topics, patterns of paths, polled queries and iterators"
+            )
         self._parts.live.attach(stream.name, reader)
 
     def add_table(

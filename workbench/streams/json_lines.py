@@ -26,6 +26,9 @@ ENDINGS = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 SAMPLE_LINES = 10_000
 """Columns and types are inferred from so many lines."""
 
+_ENVELOPE = frozenset({"payload", "before", "after"})
+"""Members whose own members are a row's (Debezium)."""
+
 Record = Mapping[str, Any]
 
 
@@ -66,19 +69,32 @@ def schema_of(records: Sequence[Record]) -> pa.Schema:
 
 
 def batch_of(
-    records: Sequence[tuple[int, bytes]], schema: pa.Schema
+    lines: Sequence[tuple[int, bytes]], schema: pa.Schema
 ) -> tuple[pa.RecordBatch, list[int], list[QuarantinedRow]]:
     """The rows of numbered lines, the number of each, and the lines that are no rows."""
-    good, quarantined = list[tuple[int, bytes, Record]](), list[QuarantinedRow]()
-    known = set(schema.names)
-    for number, line in records:
-        record = as_record(line)
-        if not isinstance(record, str) and (more := record.keys() - known):
-            record = f"it has a member that no line had before: {', '.join(sorted(more))}"
+    return rows_of([(number, line, as_record(line)) for number, line in lines], schema)
+
+
+def rows_of(
+    records: Sequence[tuple[int, object, Record | str]], schema: pa.Schema
+) -> tuple[pa.RecordBatch, list[int], list[QuarantinedRow]]:
+    """Records as rows of a schema.
+
+    Args:
+        records: the number of each, what it was read from, and the record, or why it is none.
+        schema: the columns; a member of a record that is none of them would be lost, so the record is quarantined.
+
+    Returns:
+        The rows, the number of each, and the records that do not fit.
+    """
+    good, quarantined = list[tuple[int, object, Record]](), list[QuarantinedRow]()
+    for number, source, record in records:
+        if not isinstance(record, str) and (more := _unknown(record, schema)):
+            record = f"it has a member that no record had before: {', '.join(more)}"
         if isinstance(record, str):
-            quarantined.append(QuarantinedRow(number, line.decode(errors="replace").strip(), record))
+            quarantined.append(QuarantinedRow(number, _text(source), record))
         else:
-            good.append((number, line, record))
+            good.append((number, source, record))
     try:
         return _rows([record for *_, record in good], schema), [number for number, *_ in good], quarantined
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
@@ -86,19 +102,33 @@ def batch_of(
 
 
 def _row_by_row(
-    good: Sequence[tuple[int, bytes, Record]], schema: pa.Schema, quarantined: list[QuarantinedRow]
+    good: Sequence[tuple[int, object, Record]], schema: pa.Schema, quarantined: list[QuarantinedRow]
 ) -> tuple[pa.RecordBatch, list[int], list[QuarantinedRow]]:
     """The same where some values are not of their column's type."""
     fitting, numbers = list[Record](), list[int]()
-    for number, line, record in good:
+    for number, source, record in good:
         try:
             _rows([record], schema)
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-            quarantined.append(QuarantinedRow(number, line.decode(errors="replace").strip(), f"a value: {error}"))
+            quarantined.append(QuarantinedRow(number, _text(source), f"a value: {error}"))
         else:
             fitting.append(record)
             numbers.append(number)
-    return _rows(fitting, schema), numbers, quarantined
+    return _rows(fitting, schema), numbers, sorted(quarantined, key=lambda entry: entry.line)
+
+
+def _unknown(record: Record, schema: pa.Schema) -> list[str]:
+    """Members that are no columns, also of the rows within an envelope; Arrow would leave those out."""
+    unknown = sorted(str(name) for name in record if name not in schema.names)
+    for name in _ENVELOPE & record.keys() & set(schema.names):
+        inner, type_ = record[name], schema.field(name).type
+        if isinstance(inner, Mapping) and pa.types.is_struct(type_):
+            unknown += [f"{name}.{member}" for member in _unknown(inner, pa.schema(list(type_)))]
+    return unknown
+
+
+def _text(source: object) -> str:
+    return source.decode(errors="replace").strip() if isinstance(source, bytes) else str(source)
 
 
 def _rows(records: Sequence[Record], schema: pa.Schema) -> pa.RecordBatch:

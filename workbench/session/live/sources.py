@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+import pyarrow as pa
 
 from workbench.errors import StreamError
 from workbench.streams.live.reader import Reader
@@ -14,8 +17,8 @@ from workbench.streams.log import StreamLog
 from workbench.streams.stream import Stream
 from workbench.streams.tail import Tail
 
-SOURCE = "@source"
-"""The offset under which a tail has what to read, where that can be written down."""
+SOURCE, SCHEMA = "@source", "@schema"
+"""The offsets under which a tail has what to read, where that can be written down, and what columns it had."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,8 @@ def begin_live(log: StreamLog, reader: Reader, source: object, history: int, dur
     assert log.tail is not None
     if isinstance(source, str | Path):
         with log.tail.transaction():
-            log.tail.append(log.schema.empty_table(), offsets={SOURCE: str(source)})
+            schema = b64encode(reader.schema.serialize().to_pybytes()).decode()
+            log.tail.append(log.schema.empty_table(), offsets={SOURCE: str(source), SCHEMA: schema})
     while log.rows < history:
         before = log.rows
         if take_in(log, reader, history - before) or log.rows == before:
@@ -125,7 +129,9 @@ class LiveSources:
     def _reader(self, name: str, tail: Tail) -> Reader | None:
         """The reader of a stream; after a session was opened, the one that its log names."""
         if name not in self._readers and (source := tail.offsets.get(SOURCE)):
-            reader = open_live(source)
+            # What the first rows suggested stays so, also when the source has other first rows by now.
+            schema = tail.offsets.get(SCHEMA)
+            reader = open_live(source, pa.ipc.read_schema(pa.py_buffer(b64decode(schema))) if schema else None)
             if reader is not None:
                 self._readers[name] = reader
         return self._readers.get(name)

@@ -12,15 +12,13 @@ import pandas as pd
 import pyarrow as pa
 
 from workbench.errors import StreamError
-from workbench.sql.algebra.types import DataType
-from workbench.streams.json_lines import schema_of
-from workbench.streams.live.reader import Fetched, Offsets
-from workbench.streams.source import QuarantinedRow
+from workbench.streams.json_lines import rows_of, schema_of
+from workbench.streams.live.reader import Fetched, Offsets, TypedReader
 
 _WHOLE = ""
 
 
-class IteratorReader:
+class IteratorReader(TypedReader):
     """Reads an iterator.
 
     Args:
@@ -42,22 +40,7 @@ class IteratorReader:
                 message = "the iterator gives no row, and so says nothing of its columns"
                 raise StreamError(message, hint="add the stream when it has a first row")
             schema = schema_of(self._waiting)
-        self._schema = schema
-
-    @property
-    def schema(self) -> pa.Schema:
-        """Its columns."""
-        return self._schema
-
-    @property
-    def inferred(self) -> Mapping[str, DataType]:
-        """Its values have their types."""
-        return {}
-
-    @property
-    def description(self) -> str:
-        """What it reads."""
-        return f"a {type(self._iterator).__name__}"
+        super().__init__(schema, f"a {type(iterator).__name__}")
 
     def fetch(self, offsets: Offsets, most: int) -> Fetched:
         """The next rows; as an iterator is asked for them, it may take as long as it likes."""
@@ -69,7 +52,8 @@ class IteratorReader:
             self._pull(start + most - self._given - len(self._waiting))
         skipped = min(start - self._given, len(self._waiting))
         taken = self._waiting[skipped : skipped + most]
-        rows, quarantined = self._rows(taken, start)
+        numbered = [(place, record, record) for place, record in enumerate(taken, start + 1)]
+        rows, _, quarantined = rows_of(numbered, self._schema)
         self._given += skipped + len(taken)
         self._waiting = self._waiting[skipped + len(taken) :]
         offset = {_WHOLE: str(max(start, self._given))} if taken else {}
@@ -88,25 +72,6 @@ class IteratorReader:
             except StopIteration:
                 self._ended = True
                 return
-
-    def _rows(self, records: list[Mapping[str, object]], start: int) -> tuple[pa.RecordBatch, list[QuarantinedRow]]:
-        known, good, quarantined = set(self._schema.names), list[Mapping[str, object]](), list[QuarantinedRow]()
-        for place, record in enumerate(records, start + 1):
-            reason = f"it has a column that no row had before: {', '.join(map(str, sorted(record.keys() - known)))}"
-            if record.keys() <= known:
-                try:
-                    _batch([record], self._schema)
-                    good.append(record)
-                    continue
-                except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-                    reason = f"a value: {error}"
-            quarantined.append(QuarantinedRow(place, str(dict(record)), reason))
-        return _batch(good, self._schema), quarantined
-
-
-def _batch(records: list[Mapping[str, object]], schema: pa.Schema) -> pa.RecordBatch:
-    columns = [pa.array([record.get(field.name) for record in records], field.type) for field in schema]
-    return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 def _records(item: object) -> list[Mapping[str, object]]:

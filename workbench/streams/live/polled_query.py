@@ -8,15 +8,14 @@ the order in which rows become visible, as a sequence does where one writer uses
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pyarrow as pa
 
 from workbench.errors import StreamError, nearest
-from workbench.sql.algebra.types import DataType
 from workbench.streams.json_lines import schema_of
-from workbench.streams.live.reader import Fetched, Offsets
+from workbench.streams.live.reader import Fetched, Offsets, TypedReader
 
 _WHOLE = ""
 
@@ -39,7 +38,7 @@ class PolledQuery:
         self.connect, self.sql, self.by = connect, sql, by
 
 
-class QueryReader:
+class QueryReader(TypedReader):
     """Reads a polled query.
 
     Args:
@@ -60,22 +59,7 @@ class QueryReader:
             if query.by not in names:
                 raise StreamError(f"the polled query has no column {query.by}", hint=nearest(query.by, names))
             schema = schema_of([dict(zip(names, row, strict=True)) for row in rows])
-        self._schema = schema
-
-    @property
-    def schema(self) -> pa.Schema:
-        """Its columns."""
-        return self._schema
-
-    @property
-    def inferred(self) -> Mapping[str, DataType]:
-        """Its values have their types."""
-        return {}
-
-    @property
-    def description(self) -> str:
-        """What it reads."""
-        return f"{self._query.sql} (polled by {self._query.by})"
+        super().__init__(schema, f"{query.sql} (polled by {query.by})")
 
     def fetch(self, offsets: Offsets, most: int) -> Fetched:
         """Rows beyond the largest value so far."""
@@ -86,9 +70,6 @@ class QueryReader:
         columns = [pa.array([row[names.index(f.name)] for row in rows], f.type) for f in self._schema]
         offset = {_WHOLE: json.dumps(rows[-1][names.index(self._query.by)])} if rows else {}
         return Fetched(pa.RecordBatch.from_arrays(columns, schema=self._schema), offset)
-
-    def close(self) -> None:
-        """Nothing is open between two polls."""
 
     def _poll(self, after: int | str | None, most: int) -> tuple[list[str], Sequence[Sequence[Any]]]:
         by = '"' + self._query.by.replace('"', '""') + '"'

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import pyarrow as pa
 
@@ -29,12 +29,14 @@ class Fetched:
         offsets: where the partitions go on that have given rows.
         quarantined: records that are no rows; their lines are places among the source's records.
         ended: whether there will never be more.
+        places: of a source with partitions, the partition and the offset that each row came from.
     """
 
     rows: pa.RecordBatch
     offsets: Offsets
     quarantined: tuple[QuarantinedRow, ...] = field(default=())
     ended: bool = False
+    places: tuple[tuple[str, int], ...] = field(default=())
 
 
 class Reader(Protocol):
@@ -66,3 +68,30 @@ class Reader(Protocol):
 
     def close(self) -> None:
         """Let go of files and connections."""
+
+
+class TypedReader:
+    """What readers have in common whose values have types of their own, so that none is guessed from texts.
+
+    Args:
+        schema: the columns.
+        description: what it reads, to show.
+    """
+
+    inferred: ClassVar[Mapping[str, DataType]] = {}
+
+    def __init__(self, schema: pa.Schema, description: str) -> None:
+        self._schema, self._description = schema, description
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Its columns."""
+        return self._schema
+
+    @property
+    def description(self) -> str:
+        """What it reads."""
+        return self._description
+
+    def close(self) -> None:
+        """Nothing is open between two fetches."""

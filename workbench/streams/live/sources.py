@@ -9,6 +9,8 @@ import pyarrow as pa
 
 from workbench.streams.live.folder import FolderReader
 from workbench.streams.live.iterator import IteratorReader
+from workbench.streams.live.kafka.address import SCHEME
+from workbench.streams.live.kafka.reader import TopicReader
 from workbench.streams.live.polled_query import PolledQuery, QueryReader
 from workbench.streams.live.reader import Reader
 
@@ -19,13 +21,16 @@ def open_live(source: object, schema: pa.Schema | None = None) -> Reader | None:
     """The reader of a live source; ``None`` for one that is copied as a whole.
 
     Args:
-        source: a pattern of paths, a ``PolledQuery``, or an iterator or generator.
+        source: the address of a topic (``kafka://…``), a pattern of paths, a ``PolledQuery``, or an iterator or
+            generator.
         schema: its columns, where they are known.
 
     Raises:
         StreamError: nothing is there yet that says what columns it has.
     """
     match source:
+        case str() if source.startswith(SCHEME):
+            return TopicReader(source, schema)
         case PolledQuery():
             return QueryReader(source, schema)
         case str() | Path() if _PATTERN & set(str(source)) and not Path(source).exists():

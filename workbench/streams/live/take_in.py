@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from workbench.streams.corrections.declared import Changes
 from workbench.streams.ingest import column_types, fit, rejected_rows
 from workbench.streams.live.reader import Reader
 from workbench.streams.log import StreamLog, log_schema
-from workbench.streams.source import Chunk, OpenedSource
+from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 
 MARKS = "@#"
 """What offsets begin with that are none of the source."""
@@ -44,7 +45,7 @@ def take_in(log: StreamLog, reader: Reader, most: int) -> bool:
     before = int(offsets.get(LINES, "0"))
     lines = np.arange(before + 1, before + 1 + fetched.rows.num_rows)
     after = {**fetched.offsets, LINES: str(before + fetched.rows.num_rows + len(fetched.quarantined))}
-    opened = OpenedSource(fetched.rows.schema, iter([Chunk(fetched.rows, lines, fetched.quarantined)]))
+    opened = OpenedSource(fetched.rows.schema, iter([Chunk(fetched.rows, lines)]))
     corrections = log.corrections
     if corrections is not None and corrections.changes is Changes.DEBEZIUM:
         opened = unfold_envelopes(opened, corrections)
@@ -56,8 +57,20 @@ def take_in(log: StreamLog, reader: Reader, most: int) -> bool:
             applied = CurrentRows(database, log_schema(log.columns), corrections).apply(rows, lines.tolist())
             quarantined += rejected_rows(rows, lines, applied.rejected)
             rows = applied.rows
-        log.tail.append(rows, quarantined, after)
+        log.tail.append(rows, [*fetched.quarantined, *_placed(quarantined, before, fetched.places)], after)
     return fetched.ended
+
+
+def _placed(
+    entries: Iterable[QuarantinedRow], before: int, places: Sequence[tuple[str, int]]
+) -> Iterator[QuarantinedRow]:
+    """Quarantined rows with their partition and offset instead of their number, where the source has any."""
+    for entry in entries:
+        if places:
+            partition, offset = places[entry.line - before - 1]
+            yield replace(entry, line=offset, reason=f"partition {partition}, offset {offset}: {entry.reason}")
+        else:
+            yield entry
 
 
 def _types(log: StreamLog, opened: OpenedSource) -> Mapping[str, DataType]:

@@ -1,0 +1,1 @@
+"""Topics of Kafka as live sources, by confluent-kafka (extra ``kafka``)."""

@@ -1,0 +1,193 @@
+"""A topic as a live source: its partitions are read from the offsets in the stream's log, without a consumer group.
+
+Offsets are logged with the rows, so the broker is asked to remember nothing. Only committed messages are read. Between
+partitions the order is that in which the broker sends them; the log keeps it, so a replay has the same order.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from workbench.errors import StreamError
+from workbench.sql.algebra.types import DataType
+from workbench.streams.json_lines import rows_of
+from workbench.streams.live.kafka.address import parse_address
+from workbench.streams.live.kafka.records import OPTIONS, Message, Records
+from workbench.streams.live.reader import Fetched, Offsets, TypedReader
+from workbench.streams.source import QuarantinedRow
+
+ANSWER = 3.0
+"""Seconds that a broker has to answer."""
+PAUSE = 5.0
+"""Seconds after which a broker that did not answer is asked again: batches in between do not wait for it."""
+_SILENCE = 1.0
+"""Seconds without a message after which the rest is left for the next batch."""
+_LONG_POLL = 100
+"""Milliseconds that a broker keeps a request for messages that are not there yet."""
+_SAMPLE = 1_000
+
+
+class TopicReader(TypedReader):
+    """Reads a topic.
+
+    Args:
+        given: its address.
+        schema: the columns, where the stream has been added before; ``None``: those of the first messages.
+
+    Raises:
+        StreamError: confluent-kafka is not installed, the broker cannot be reached, there is no such topic, or no
+            message says what columns there are.
+    """
+
+    def __init__(self, given: str, schema: pa.Schema | None = None) -> None:
+        self._address = parse_address(given, OPTIONS)
+        self._records = Records(self._address.options)
+        self._skips = self._address.options.get("gone") == "skip"
+        self._positions: dict[int, int] = {}
+        self._said = ""
+        self._down: tuple[float, str] = (0.0, "")
+        self._consumer = self._connected()
+        # Questions have a connection of their own, on which no answer waits behind messages that are not there yet.
+        self._questions = self._connected()
+        self._inferred: Mapping[str, DataType] = {}
+        if schema is None:
+            schema, self._inferred = self._records.infer(self._poll({}, _SAMPLE, [])[0])
+        super().__init__(schema, given)
+
+    @property
+    def inferred(self) -> Mapping[str, DataType]:  # type: ignore[override]
+        """Columns of CSV are texts, and may look like numbers."""
+        return self._inferred
+
+    def fetch(self, offsets: Offsets, most: int) -> Fetched:
+        """The messages that are there by now."""
+        gone: list[QuarantinedRow] = []
+        messages, after = self._poll({int(place): int(at) for place, at in offsets.items()}, most, gone)
+        records = [(number, m.value, self._records.record(m, self._schema)) for number, m in enumerate(messages)]
+        rows, numbers, poison = rows_of(records, self._schema)
+        quarantined = [*gone, *(_at(messages[entry.line], entry) for entry in poison)]
+        places = tuple((str(messages[number].partition), messages[number].offset) for number in numbers)
+        changed = {str(p): str(at) for p, at in after.items() if str(at) != offsets.get(str(p))}
+        return Fetched(rows, changed, tuple(quarantined), places=places)
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._consumer.close()
+        self._questions.close()
+
+    def _poll(
+        self, offsets: Mapping[int, int], most: int, gone: list[QuarantinedRow]
+    ) -> tuple[list[Message], dict[int, int]]:
+        """Messages from the offsets on, and where the partitions go on after them; what is gone is added."""
+        ends = self._ask(lambda: self._ends(offsets, gone))
+        after = {partition: start for partition, (start, _) in ends.items()}
+        if after != self._positions:
+            self._assign(after)
+        messages: list[Message] = []
+        while len(messages) < most and any(after[partition] < end for partition, (_, end) in ends.items()):
+            received = self._consumer.poll(_SILENCE)
+            if received is None:
+                break
+            partition = received.partition()
+            if (error := received.error()) is not None:
+                if error.name() != "_PARTITION_EOF":
+                    raise StreamError(f"{self._where}, partition {partition}: {error.str()}", hint=_HINT)
+                # Marks of transactions take offsets, and are no messages.
+                after[partition] = max(after[partition], received.offset())
+                continue
+            messages.append(_message(received))
+            after[partition] = received.offset() + 1
+        self._positions = dict(after)
+        return messages, after
+
+    def _assign(self, starts: Mapping[int, int]) -> None:
+        topic = self._address.topic
+        self._consumer.assign([_kafka().TopicPartition(topic, partition, at) for partition, at in starts.items()])
+
+    def _ends(self, offsets: Mapping[int, int], gone: list[QuarantinedRow]) -> dict[int, tuple[int, int]]:
+        """Where each partition goes on, and where it ends by now."""
+        topic = self._questions.list_topics(self._address.topic, timeout=ANSWER).topics[self._address.topic]
+        if topic.error is not None:
+            message = f"{self._where}: {topic.error.str()}"
+            raise StreamError(message, hint="check its name, and that the client may read it")
+        found: dict[int, tuple[int, int]] = {}
+        for partition in sorted(topic.partitions):
+            asked = _kafka().TopicPartition(self._address.topic, partition)
+            low, high = self._questions.get_watermark_offsets(asked, timeout=ANSWER)
+            start = offsets.get(partition, low)
+            if start > high:
+                message = f"{self._where}, partition {partition} ends at {high}, and the log goes on at {start}"
+                raise StreamError(message, hint="it was made anew: add it as another stream")
+            if start < low:
+                lost = f"partition {partition}, offsets {start} to {low - 1} are gone from the topic (retention)"
+                if not self._skips:
+                    hint = "gone=skip in the address goes on after them, and counts them as quarantined: attach it"
+                    raise StreamError(f"{self._where}, {lost}", hint=hint)
+                gone.append(QuarantinedRow(start, "", lost))
+            found[partition] = (max(start, low), high)
+        return found
+
+    def _connected(self) -> Any:
+        settings = {
+            "group.id": "argus",  # asked for by the client; no group is joined, as partitions are assigned
+            "enable.auto.commit": False,
+            "auto.offset.reset": "error",
+            "isolation.level": "read_committed",
+            "enable.partition.eof": True,
+            "error_cb": self._remember,
+        }
+        try:
+            return _kafka().Consumer({"fetch.wait.max.ms": _LONG_POLL, **self._address.client(), **settings})
+        except _kafka().KafkaException as error:
+            raise StreamError(f"{self._where}: {error.args[0].str()}", hint="check the settings") from error
+
+    def _ask(self, question: Any) -> Any:
+        """What the broker answers; one that does not is not asked again for a while."""
+        until, said = self._down
+        if time.monotonic() < until:
+            raise StreamError(said, hint=_HINT)
+        try:
+            return question()
+        except _kafka().KafkaException as error:
+            self._questions.poll(0)  # the client's own words for it come to the callback
+            said = f"{self._where} cannot be reached: {self._said or error.args[0].str()}"
+            self._down = (time.monotonic() + PAUSE, said)
+            self._positions = {}
+            raise StreamError(said, hint=_HINT) from error
+
+    def _remember(self, error: Any) -> None:
+        if error.name() != "_ALL_BROKERS_DOWN":
+            self._said = error.str()
+
+    @property
+    def _where(self) -> str:
+        return f"topic {self._address.topic} at {self._address.servers}"
+
+
+_HINT = "check the address and the broker; the topic is read on when it answers"
+
+
+def _kafka() -> Any:
+    try:
+        import confluent_kafka
+    except ImportError as error:
+        hint = "pip install 'argus-workbench[kafka]'"
+        raise StreamError("topics are read by confluent-kafka, which is not installed", hint=hint) from error
+    return confluent_kafka
+
+
+def _message(received: Any) -> Message:
+    kind, timestamp = received.timestamp()
+    at = timestamp if kind else None
+    headers: Sequence[tuple[str, bytes | None]] = received.headers() or ()
+    return Message(received.partition(), received.offset(), received.key(), received.value(), at, headers)
+
+
+def _at(message: Message, entry: QuarantinedRow) -> QuarantinedRow:
+    reason = f"partition {message.partition}, offset {message.offset}: {entry.reason}"
+    text = entry.text if message.value is not None else ""
+    return QuarantinedRow(message.offset, text, reason)

@@ -1,0 +1,156 @@
+"""Messages as records: JSON, CSV or Avro values, keys, and what Kafka itself says of a message.
+
+A message without a value is a tombstone. It is a record of nothing but its key, which ``changes="upsert"`` follows;
+among Debezium's envelopes it is an empty envelope. Elsewhere it is no row.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from workbench.errors import StreamError, nearest
+from workbench.sql.algebra.types import DataType
+from workbench.streams.convert import infer_type
+from workbench.streams.json_lines import Record, as_record, schema_of
+from workbench.streams.live.kafka.avro import AvroFormat
+
+OPTIONS = ("format", "schema", "framing", "columns", "key", "headers", "partition", "offset", "timestamp", "gone")
+"""What an address may say of its messages; ``gone`` is of the reader."""
+FORMATS = ("json", "csv", "avro")
+_WHOLE_KEY = "*"
+
+Decode = Callable[[bytes], Record | str]
+
+
+@dataclass(frozen=True)
+class Message:
+    """One message of a topic."""
+
+    partition: int
+    offset: int
+    key: bytes | None
+    value: bytes | None
+    timestamp: int | None
+    """Milliseconds since 1970."""
+    headers: Sequence[tuple[str, bytes | None]]
+
+
+class Records:
+    """Makes records of messages, as the options of an address say.
+
+    Raises:
+        StreamError: the options do not go together, or a schema cannot be read.
+    """
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        self._key = options.get("key", "")
+        self._extra = {kind: options[kind] for kind in _EXTRA if kind in options}
+        form = options.get("format", "json")
+        if form not in FORMATS:
+            raise StreamError(f"format={form}", hint=nearest(form, FORMATS) or f"one of {', '.join(FORMATS)}")
+        self._needed_by(form, options)
+        self._avro: AvroFormat | None = None
+        self._columns = [name for name in options.get("columns", "").split(",") if name]
+        match form:
+            case "avro":
+                self._avro = AvroFormat(Path(options["schema"]), options.get("framing"))
+                self._decode: Decode = self._avro.record
+            case "csv":
+                self._decode = self._csv
+            case _:
+                self._decode = as_record
+
+    def infer(self, messages: Sequence[Message]) -> tuple[pa.Schema, Mapping[str, DataType]]:
+        """The columns that messages have, and the types that columns of text suggest."""
+        records = [record for message in messages if not isinstance(record := self.record(message, None), str)]
+        if not records and self._avro is None:
+            hint = "add the stream when the topic has a first message that fits, which says what columns there are"
+            raise StreamError("the topic has no message that says what columns there are", hint=hint)
+        schema = schema_of(records) if records else pa.schema([])
+        for field in self._avro.schema if self._avro is not None else ():
+            place = schema.get_field_index(field.name)
+            schema = schema.append(field) if place < 0 else schema.set(place, field)
+        texts = {name: pa.array([record.get(name) for record in records], pa.string()) for name in self._columns}
+        return schema, {name: infer_type(column) for name, column in texts.items()}
+
+    def record(self, message: Message, schema: pa.Schema | None) -> Record | str:
+        """The record of a message, or why it is none.
+
+        Args:
+            message: of the topic.
+            schema: the columns, where they are known: a key for a column of text is text, also if it looks like JSON.
+        """
+        value: Record | str = {} if message.value is None else self._decode(message.value)
+        if isinstance(value, str):
+            return value
+        if message.value is None and not self._key and not _of_envelopes(schema):
+            return "it has no value (a tombstone): key=COLUMN names the column that its key is"
+        extra = {name: _EXTRA[kind](message) for kind, name in self._extra.items()}
+        return {**self._key_members(message.key, schema), **value, **extra}
+
+    def _key_members(self, key: bytes | None, schema: pa.Schema | None) -> Mapping[str, object]:
+        if not self._key:
+            return {}
+        if self._key == _WHOLE_KEY:
+            found = as_record(key or b"{}")
+            inner = {} if isinstance(found, str) else found
+            # Kafka Connect's converter may put the schema beside the key.
+            return inner["payload"] if inner.keys() == {"schema", "payload"} else inner
+        if key is None:
+            return {self._key: None}
+        text = key.decode(errors="replace")
+        if schema is not None and pa.types.is_string(schema.field(self._key).type):
+            return {self._key: text}
+        try:
+            return {self._key: json.loads(text)}
+        except ValueError:
+            return {self._key: text}
+
+    def _csv(self, line: bytes) -> Record | str:
+        try:
+            rows = [*csv.reader([line.decode()], strict=True)]
+        except (csv.Error, UnicodeDecodeError) as error:
+            return f"it is no CSV: {error}"
+        fields = rows[0] if rows else []
+        if len(fields) != len(self._columns):
+            return f"it has {len(fields)} fields instead of {len(self._columns)}"
+        return {name: field or None for name, field in zip(self._columns, fields, strict=True)}
+
+    def _needed_by(self, form: str, options: Mapping[str, str]) -> None:
+        needed = {"csv": "columns", "avro": "schema"}
+        for kind, option in needed.items():
+            if (kind == form) != (option in options):
+                message = f"format={form} needs {option}=…" if kind == form else f"{option}=… goes with format={kind}"
+                raise StreamError(message, hint="format=csv&columns=id,fee, or format=avro&schema=trades.avsc")
+
+
+def _of_envelopes(schema: pa.Schema | None) -> bool:
+    return schema is not None and ("op" in schema.names or "payload" in schema.names)
+
+
+def _headers(message: Message) -> str:
+    texts = {name: None if value is None else value.decode(errors="replace") for name, value in message.headers}
+    return json.dumps(texts, ensure_ascii=False)
+
+
+def _timestamp(message: Message) -> dt.datetime | None:
+    if message.timestamp is None:
+        return None
+    return dt.datetime(1970, 1, 1) + dt.timedelta(milliseconds=message.timestamp)
+
+
+_EXTRA: Mapping[str, Callable[[Message], Any]] = {
+    "headers": _headers,
+    "partition": lambda message: message.partition,
+    "offset": lambda message: message.offset,
+    "timestamp": _timestamp,
+}
+"""What can be a column besides the key and the value; headers are a JSON object."""
