@@ -1,0 +1,38 @@
+"""Plans that run as one job."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from pyspark import TaskContext
+from pyspark.sql import SparkSession
+
+from workbench.engine.spark.arrow_tasks import Batches, run_tasks
+from workbench.engine.spark.jobs import TASKS_A_CORE, Job, run_jobs
+
+
+def job(spark: SparkSession, number: int, tasks: int = 1) -> Job:
+    """A plan whose tasks each say which one they are, and in which attempt of Spark's they ran."""
+
+    def step(task: int) -> Batches:
+        context = TaskContext.get()
+        assert context is not None
+        yield pa.RecordBatch.from_pydict({"plan": [number], "task": [task], "ran": [context.taskAttemptId()]})
+
+    return Job(run_tasks(spark, tasks, step, "plan bigint, task bigint, ran bigint"))
+
+
+@pytest.mark.parametrize("plans", [1, 3, 30])
+def test_small_plans_share_tasks(spark: SparkSession, plans: int) -> None:
+    jobs = [job(spark, number) for number in range(plans)]
+    for _ in range(2):
+        answers = run_jobs(jobs)
+        assert sorted(row.plan for row in answers) == list(range(plans))
+        most = TASKS_A_CORE * spark.sparkContext.defaultParallelism
+        assert len({row.ran for row in answers}) == min(plans, most)
+
+
+def test_tasks_of_one_plan_stay_apart(spark: SparkSession) -> None:
+    answers = run_jobs([job(spark, number, tasks=1 + number % 2) for number in range(8)])
+    assert sorted((row.plan, row.task) for row in answers) == [(n, t) for n in range(8) for t in range(1 + n % 2)]
+    assert len({row.ran for row in answers}) == len(answers)
