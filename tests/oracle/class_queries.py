@@ -552,6 +552,45 @@ SUBQUERIES = {
     "count_none": Case("SELECT id FROM t WHERE (SELECT COUNT(*) FROM u WHERE u.k = t.k) = 0 AND g = 'a'"),
 }
 
+CORRELATED = {
+    "newest": Case(
+        "SELECT id, (SELECT s FROM u WHERE u.k = t.k ORDER BY u.id DESC, s LIMIT 1) AS s FROM t", dialect="duckdb"
+    ),
+    "first_of_all": Case("SELECT id FROM t WHERE k >= (SELECT k FROM u ORDER BY k DESC NULLS LAST, id LIMIT 1)",
+                         dialect="duckdb"),
+    "two_of_each": Case(
+        "SELECT t.id, x.id AS other, x.amount FROM t LEFT JOIN LATERAL (SELECT id, amount FROM u"
+        " WHERE u.k = t.k AND u.id <> t.id ORDER BY id DESC, amount LIMIT 2) x ON x.amount > 0", dialect="duckdb"
+    ),
+    "lateral": Case(
+        "SELECT t.id, x.c, y.n FROM t, LATERAL (SELECT t.id + u.id AS c, u.g FROM u WHERE u.k < t.k AND u.k > 3) x,"
+        " LATERAL (SELECT COUNT(*) AS n FROM u WHERE u.g = x.g) y", dialect="duckdb"
+    ),
+    "lateral_merged": Case("SELECT t.id, x.id AS other FROM t LEFT JOIN LATERAL (SELECT id, s FROM u WHERE u.k = t.k) x"
+                           " ON x.s = t.s", dialect="duckdb"),
+    "ranked": Case("SELECT id FROM t WHERE 2 IN (SELECT rank() OVER (ORDER BY u.id) FROM u WHERE u.g = t.g)"
+                   " OR k = 3", dialect="duckdb"),
+    "named_alike": Case("SELECT id FROM t WHERE k IN (SELECT d1 FROM (SELECT k AS d1, id FROM u) v WHERE v.id > t.id)"
+                        " OR flag"),
+    "beside_groups": Case(
+        "SELECT g, COUNT(*) AS n, (SELECT MAX(id) FROM u WHERE u.g = t.g) AS m, EXISTS (SELECT 1 FROM u"
+        " WHERE u.g > t.g) AS e, g IN (SELECT s FROM u) AS i, COUNT(*) IN (SELECT k FROM u) AS c FROM t GROUP BY g"
+    ),
+    "beside_rolled_up": Case("SELECT g, flag, (SELECT COUNT(*) FROM u WHERE u.g = t.g) AS n FROM t"
+                             " GROUP BY ROLLUP (g, flag)"),
+    "having": Case("SELECT g, COUNT(*) AS n FROM t GROUP BY g HAVING COUNT(*) > (SELECT COUNT(*) FROM u"
+                   " WHERE u.g = t.g) OR g IS NULL"),
+    "value_having": Case("SELECT id, (SELECT COUNT(*) FROM u WHERE u.k = t.k HAVING COUNT(*) <> 1) AS n FROM t"),
+    "rows_as_values": Case(
+        "SELECT id, (k, g) IN (SELECT k, g FROM u) AS i,"
+        " NOT ((k, flag) IN (SELECT k, flag FROM u WHERE u.id > t.id)) AS n FROM t",
+        "SELECT id, (k, g) IN (SELECT k, g FROM u) AS i, CASE"
+        " WHEN EXISTS (SELECT 1 FROM u WHERE u.id > t.id AND u.k = t.k AND u.flag = t.flag) THEN FALSE"
+        " WHEN EXISTS (SELECT 1 FROM u WHERE u.id > t.id AND (u.k = t.k OR u.k IS NULL OR t.k IS NULL)"
+        " AND (u.flag = t.flag OR u.flag IS NULL OR t.flag IS NULL)) THEN NULL ELSE TRUE END FROM t",
+    ),
+}  # fmt: skip
+
 SHAPES = {
     "star_except": Case("SELECT * EXCEPT (s, x) FROM t WHERE k > 2", "SELECT * EXCLUDE (s, x) FROM t WHERE k > 2"),
     "star_replace": Case("SELECT * EXCLUDE (x, y) REPLACE (k % 3 AS k) RENAME (s AS text) FROM u", dialect="duckdb"),
@@ -589,6 +628,7 @@ CLASSES = {
     "outer": OUTER_JOINS,
     "statistic": STATISTICS,
     "subquery": SUBQUERIES,
+    "correlated": CORRELATED,
     "shape": SHAPES,
 }
 ALL = {f"{kind}_{name}": case for kind, cases in CLASSES.items() for name, case in cases.items()}

@@ -387,6 +387,21 @@ OUTER_JOINS = [
         SAME,
         0,
     ),
+    same(
+        "LATERAL that is plain is a join",
+        "SELECT a.id, b.id FROM F a JOIN G b ON a.code = b.id",
+        "SELECT a.id, x.id FROM F a, LATERAL (SELECT id FROM G WHERE G.id = a.code) x",
+    ),
+    same(
+        "LATERAL by other names",
+        "SELECT a.id, n FROM F a LEFT JOIN LATERAL (SELECT MIN(name) AS n FROM G WHERE G.id = a.code) x ON TRUE",
+        "SELECT b.id, m FROM F b LEFT JOIN LATERAL (SELECT MIN(name) AS m FROM G c WHERE c.id = b.code) x ON TRUE",
+    ),
+    same(
+        "windows in Flink's words and in Spark's",
+        "SELECT COUNT(*) FROM F GROUP BY window(day, '2 days')",
+        "SELECT COUNT(*) FROM TABLE(TUMBLE(TABLE F, DESCRIPTOR(day), INTERVAL '2' DAY)) GROUP BY window_start",
+    ),
     Pair(
         "IN reads the DISTINCT values",
         "SELECT DISTINCT id FROM G",

@@ -28,7 +28,6 @@ from workbench.sql.syntax.dialects import known_dialect
 from workbench.sql.syntax.limits import refuse_shape
 from workbench.sql.syntax.parse import Statement, ViewName, parse
 from workbench.sql.syntax.source_text import SourceText
-from workbench.sql.windows.overlapping import without_overlap
 from workbench.sql.windows.stream_time import common_time, now_of
 
 
@@ -208,7 +207,7 @@ class QueryBinder:
         # HAVING, then both are rewritten over groups: only now is every statistic known.
         # Overlapping windows after all clauses, since the whole block is rewritten into slices of time and their union.
         # Subqueries beside aggregates once there are groups to join them with.
-        blocks = [clauses.joined_with_subqueries(without_overlap(block)) for block in clauses.grouped_blocks()]
+        blocks = [clauses.joined_with_subqueries(block) for block in clauses.grouped_blocks()]
         # The order of rows last: it is that of the outputs, however these are computed.
         return clauses.in_order(blocks[0] if len(blocks) == 1 else union_of(blocks))
 

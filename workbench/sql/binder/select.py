@@ -22,9 +22,11 @@ from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import BOOLEAN, INTEGER
 from workbench.sql.binder.aggregation import Aggregation, Groups, is_aggregate, over_groups
+from workbench.sql.binder.joins.after_groups import AfterGroups
 from workbench.sql.binder.joins.from_clause import bind_from
-from workbench.sql.binder.joins.subqueries import Groups as AfterGroups
-from workbench.sql.binder.joins.subqueries import Subqueries, conjuncts
+from workbench.sql.binder.joins.subquery_conditions import SubqueryConditions
+from workbench.sql.binder.joins.subquery_parts import conjuncts
+from workbench.sql.binder.joins.subquery_values import FromRows, SubqueryValues
 from workbench.sql.binder.joins.trees import resolved
 from workbench.sql.binder.order.analytic import Analytics, has_own_aggregate
 from workbench.sql.binder.order.keys import Named, hidden_outputs, over_outputs, sort_keys
@@ -39,6 +41,7 @@ from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction
 from workbench.sql.predicates.normal_form import normal_form
 from workbench.sql.syntax.grouping_sets import grouping_sets
 from workbench.sql.windows.bounds import NoWindow, split, without_trivial_bounds
+from workbench.sql.windows.overlapping import without_overlap
 from workbench.sql.windows.stream_time import ROW, SESSION, SLIDING, TUMBLING, rows_of
 
 _HANDLED = {"expressions", "from_", "joins", "where", "group", "having", "distinct", "with_", *CLAUSES}
@@ -93,9 +96,9 @@ class SelectBinder:
         """FROM with the window clause: the inputs, the scope of all other clauses, and the conditions of joins."""
         self._from = bind_from(self._select, self._context, None if windows is None else windows.on)
         self._scope = self._from.scope
-        self._subqueries = Subqueries(self._from, self._context)
-        self._joined_with_groups = AfterGroups(self._scope)
-        self._of_groups = Subqueries(self._joined_with_groups, self._context)
+        self._subqueries = SubqueryValues(FromRows(self._from), self._context)
+        self._after_groups = AfterGroups(self._from)
+        self._of_groups = SubqueryValues(self._after_groups, self._context)
 
     def bind_where(self) -> None:
         """WHERE with the conditions of FROM, in normal form, its window split off."""
@@ -105,8 +108,9 @@ class SelectBinder:
                 self._scope, self._context.schema, now_at=self._context.now_at, subqueries=self._subqueries
             )
             # A conjunct that asks for partners is a join; what is left is a condition.
+            partners = SubqueryConditions(self._from, self._context)
             for node in conjuncts(where.this):
-                if not self._subqueries.condition(node, scalar):
+                if not partners.condition(node, scalar):
                     self._from.conditions.append(normal_form(scalar.condition(node)))
         self._where, window = self._split(conjunction(*self._from.conditions))
         owners: dict[Expression, frozenset[str]] = {}
@@ -209,8 +213,15 @@ class SelectBinder:
         return self._block(outputs, grouping, having, analytics, normal_form(qualify))
 
     def joined_with_subqueries(self, block: Block) -> Block:
-        """A grouped block, its groups joined with the subqueries that stand beside aggregates."""
-        return self._joined_with_groups.joined(block)
+        """A grouped block without windows that overlap, its groups joined with subqueries beside aggregates."""
+        assert block.grouping is not None
+        groups, scalar = block.grouping.groups, self._scalar(self._scope)
+        if any(map(_is_sliding, groups)) and self._after_groups.reads_groups:
+            what = "a subquery beside sliding windows that reads the query around it"
+            self._source.refuse(what, self._select.args["group"], "group in a subquery in FROM")
+        return self._after_groups.around(
+            without_overlap(block), lambda e: over_groups(e, groups, self._listed, self._not_grouped(scalar))
+        )
 
     def in_order(self, query: Block | SetOperation) -> LogicalQuery:
         """The query in the order of ORDER BY, with the rows that DISTINCT ON and LIMIT leave."""
@@ -251,7 +262,7 @@ class SelectBinder:
         )
         return scalar.condition(having.this), scalar
 
-    def _scalar(self, scope: Scope, subqueries: Subqueries | None = None) -> ScalarBinder:
+    def _scalar(self, scope: Scope, subqueries: SubqueryValues | None = None) -> ScalarBinder:
         """Binds expressions of the select list, ORDER BY and QUALIFY."""
         aggregation = self._aggregation if self.is_grouped else None
         known = self._context.schema

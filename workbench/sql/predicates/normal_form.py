@@ -50,6 +50,36 @@ def normal_form(expression: Expression | None) -> PredSet:
     return pred_set(or_pred(c) for c in _minimal(clauses))
 
 
+def expression_of(predicates: PredSet) -> Expression:
+    """An expression that is true exactly where a PredSet is.
+
+    Example:
+        >>> from workbench.sql.algebra.expressions import Column, text
+        >>> p, q = Column("p", BOOLEAN), Column("q", BOOLEAN)
+        >>> text(expression_of(normal_form(Call("and", (p, Call("not", (q,), BOOLEAN)), BOOLEAN))))
+        'p and not(q)'
+    """
+    tests = [_joined("or", [_test(literal) for literal in p.literals], False) for p in predicates]
+    return _joined("and", tests, True)
+
+
+def _joined(connective: str, tests: list[Expression], of_none: bool) -> Expression:
+    if len(tests) < 2:
+        return tests[0] if tests else Constant(of_none, BOOLEAN)
+    return Call(connective, tuple(tests), BOOLEAN)
+
+
+def _test(literal: Literal) -> Expression:
+    match literal.operator:
+        case Operator.HOLDS:
+            return literal.left
+        case Operator.IS_NULL:
+            return Call("is_null", (literal.left,), BOOLEAN)
+        case Operator.IS_NOT_NULL:
+            return Call("not", (Call("is_null", (literal.left,), BOOLEAN),), BOOLEAN)
+    return Call(str(literal.operator), literal.expressions, BOOLEAN)
+
+
 def _conjuncts(expression: Expression, negated: bool) -> list[tuple[Expression, bool]]:
     """The parts that must all be true, each with whether it is under NOT."""
     match expression:

@@ -13,7 +13,9 @@ from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import OUTER, Column, Expression, digest, identity, map_columns
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import DataType
+from workbench.sql.binder.joins.lateral import add_lateral
 from workbench.sql.binder.joins.semijoins import add_semijoin
+from workbench.sql.binder.joins.subquery_parts import bound_subquery
 from workbench.sql.binder.joins.table_functions import TABLE_FUNCTIONS, rows_with_windows
 from workbench.sql.binder.joins.trees import COMPUTED, Leaf, OuterJoin, Rows, Tree
 from workbench.sql.binder.joins.trees import positions as positions_of
@@ -120,8 +122,13 @@ class FromClause:
                 self.source.refuse_others(node, {"this", "alias", "with_", "joins"}, "FROM")
                 query = self.context.query(exp.Subquery(this=node.this, with_=node.args.get("with_")))
                 self._add_item(node, node.alias, query, tuple((n.lower(), t) for n, t in output_columns(query)))
+            case exp.Lateral(this=exp.Subquery()) if not node.args.get("view"):
+                self.source.refuse_others(node, {"this", "alias"}, "LATERAL")
+                query = bound_subquery(node.this, self.context, self.scope)
+                offset, values = len(self.inputs), add_lateral(self, query)
+                self._name_item(node, node.alias, [name.lower() for name, _ in output_columns(query)], values, offset)
             case _:
-                words = {"Lateral": "LATERAL", "Unnest": "UNNEST", "Values": "VALUES in FROM"}
+                words = {"Lateral": "LATERAL VIEW", "Unnest": "UNNEST", "Values": "VALUES in FROM"}
                 hint = "FROM takes streams, tables, views, queries and subqueries; add_table adds rows of your own"
                 self.source.refuse(words.get(type(node).__name__, node.key.upper()), node, hint)
         for join in node.args.get("joins") or ():
@@ -158,7 +165,10 @@ class FromClause:
         if method:
             names = [name for name, _ in sides[1]]
             using = [(name, join) for name in dict.fromkeys(n for n, _ in sides[0]) if name in names]
-        condition = conjunction(self._on(join, start), *(self._equal(name, node, sides) for name, node in using))
+        tied = self._take_tied(before)
+        if tied and side in ("RIGHT", "FULL"):
+            self.source.refuse(f"LATERAL in a {side} JOIN that reads its left side", join, "write a LEFT JOIN")
+        condition = conjunction(tied, self._on(join, start), *(self._equal(name, node, sides) for name, node in using))
         if kind in ("SEMI", "ANTI"):
             self._semijoin(join, condition, start, before)
         elif side:
@@ -169,6 +179,13 @@ class FromClause:
         else:
             self.conditions.append(condition)
             self._merge([name for name, _ in using], sides, start, side)
+
+    def _take_tied(self, before: _Mark) -> PredSet:
+        """Take out of the clause the conditions that tie what was added after ``before`` to items before it."""
+        added = conjunction(*self.conditions[before.conditions :])
+        tied = PredSet(tuple(p for p in added if any(source < before.inputs for source in predicate_sources(p))))
+        self.conditions[before.conditions :] = [PredSet(tuple(p for p in added if p not in tied.or_preds))]
+        return tied
 
     def _on(self, join: exp.Join, start: _Mark) -> PredSet:
         """The condition of ON, which sees the items of its own parentheses."""
@@ -327,7 +344,16 @@ class FromClause:
         else:
             self.add_input(relation)
             values = [Column(stored_name(name), type_, offset) for name, type_ in named]
-        names = [name for name, _ in named]
+        item = self._name_item(node, alias, [name for name, _ in named], values, offset)
+        if isinstance(relation, StreamInput) and (time := self.context.schema.time(relation.stream)) is not None:
+            item.time = replace(time, source=offset)
+        if self.window_on is not None:
+            self.conditions.append(self.window_on(self, item))
+
+    def _name_item(
+        self, node: exp.Expr, alias: str, names: list[str], values: Sequence[Expression], offset: int
+    ) -> Item:
+        """Give a FROM item, whose inputs begin at ``offset``, and its columns their names."""
         given = node.args["alias"].args.get("columns") if node.args.get("alias") is not None else None
         if given:
             if len(given) != len(names):
@@ -338,11 +364,8 @@ class FromClause:
             raise UnsupportedError(what, **self.source.of(node), hint="a view with GROUP BY is one input")
         item = Item(alias, dict(zip(names, values, strict=True)))
         item.inputs, item.named = range(offset, len(self.inputs)), isinstance(node.this, exp.Identifier)
-        if isinstance(relation, StreamInput) and (time := self.context.schema.time(relation.stream)) is not None:
-            item.time = replace(time, source=offset)
         self.scope.add(item, node)
-        if self.window_on is not None:
-            self.conditions.append(self.window_on(self, item))
+        return item
 
 
 def _stands_for_itself(node: exp.Expr) -> bool:

@@ -43,6 +43,7 @@ from workbench.sql.binder.joins.trees import (
 )
 from workbench.sql.binder.scope import Scope
 from workbench.sql.logical import (
+    Analyzed,
     Block,
     Grouping,
     Input,
@@ -51,6 +52,8 @@ from workbench.sql.logical import (
     Output,
     SetOperation,
     StreamInput,
+    output_columns,
+    parts_of,
     unordered,
 )
 from workbench.sql.predicates.cnf import (
@@ -109,19 +112,19 @@ def free_columns(query: Input) -> frozenset[Column]:
             return free_columns(query.query)
 
 
-def is_ordered_for_each(query: Input) -> bool:
-    """Whether a query numbers or limits rows that depend on the row around it: each such row has its own order."""
+def analyzes_totals(query: Input) -> bool:
+    """Whether it has OVER above the one group of an aggregate of rows that depend on the row around it."""
     match query:
         case StreamInput():
             return False
         case SetOperation():
-            return any(map(is_ordered_for_each, query.branches))
+            return any(map(analyzes_totals, query.branches))
         case Block():
-            own = bool(query.analytics) and bool(free_columns(query))
-            return own or any(map(is_ordered_for_each, query.inputs))
+            total = query.grouping is not None and not query.grouping.groups
+            own = total and bool(query.analytics) and bool(free_columns(query))
+            return own or any(map(analyzes_totals, query.inputs))
         case Ordered():
-            limited = not query.keeps_all and bool(free_columns(query))
-            return limited or is_ordered_for_each(query.query)
+            return analyzes_totals(query.query)
 
 
 def _own_free(block: Block) -> frozenset[Column]:
@@ -147,7 +150,9 @@ def with_free(query: Input, change: Change) -> Input:
             read = {c: change(c) for c in _own_free(query)}
             inputs = tuple(with_free(item, change) for item in query.inputs)
             return replace(_with_meaning(query, read), inputs=inputs)
-        case _:
+        case Ordered():
+            return replace(query, query=_query(with_free(query.query, change)))
+        case StreamInput():
             return query
 
 
@@ -164,6 +169,20 @@ def lowered_query(query: Input) -> Input:
 def _query(query: Input) -> LogicalQuery:
     assert not isinstance(query, StreamInput)
     return query
+
+
+def _free_names(query: Input, count: int) -> tuple[str, ...]:
+    """Names d1, d2, … for columns that a query gets; with more letters, if it has such columns."""
+    taken = {
+        stored_name(name)
+        for part in parts_of(query)
+        if not isinstance(part, StreamInput)
+        for name, _ in output_columns(part)
+    }
+    prefix = "d"
+    while any(name.startswith(prefix) and name[len(prefix) :].isdigit() for name in taken):
+        prefix += "d"
+    return tuple(f"{prefix}{i}" for i in range(1, count + 1))
 
 
 # ---- correlation by equality -----------------------------------------------------------------------------------------
@@ -204,7 +223,7 @@ def by_equalities(block: Block) -> Correlated | None:
     inner = replace(block, where=pred_set(rest))
     if any(c.source < 2 * OUTER for c in free_columns(inner)):
         return None
-    names = tuple(f"d{i}" for i in range(1, len(keys) + 1))
+    names = _free_names(block, len(keys))
     query = with_keys(inner, names, [own for own, _ in keys])
     return Correlated(lowered_query(query), names, tuple(lowered(outer) for _, outer in keys), False)
 
@@ -234,18 +253,22 @@ def with_keys(block: Block, names: Sequence[str], keys: Sequence[Expression]) ->
 # ---- any correlation -------------------------------------------------------------------------------------------------
 
 
-def by_domain(query: Input, domain_of: Callable[[Sequence[Column]], Input], for_nothing: bool = True) -> Correlated:
+Domain = Callable[[Sequence[Column], Sequence[str]], Input]
+"""Gives the distinct values of columns, under these names."""
+
+
+def by_domain(query: Input, domain_of: Domain, for_nothing: bool = True) -> Correlated:
     """Any subquery, for each value of the columns that it reads of the query around it.
 
     Args:
         query: the subquery.
-        domain_of: gives the distinct values of columns of the query around it, under the names d1, d2, …
+        domain_of: gives the distinct values of columns of the query around it.
         for_nothing: whether an aggregate of all rows has a row also for values for which there are none.
     """
     read = sorted((c for c in free_columns(query) if c.source < 2 * OUTER), key=lambda c: (c.source, c.name))
     outer = [_lowered(column) for column in read]
-    domain = domain_of(outer)
-    names = tuple(f"d{i}" for i in range(1, len(read) + 1))
+    names = _free_names(query, len(read))
+    domain = domain_of(outer, names)
     if isinstance(query, Block):
         carried: Input = _block_for_each(query, read, names, domain, for_nothing)
     else:
@@ -258,18 +281,27 @@ def _for_each(query: Input, read: Sequence[Column], names: Sequence[str], domain
     match query:
         case SetOperation():
             branches = tuple(_query(_for_each(branch, read, names, domain)) for branch in query.branches)
-            own = (
-                tuple(f"c{i}" for i in range(1, len(query.names) + 1)) if set(names) & set(query.names) else query.names
-            )
-            return replace(
-                query, branches=branches, names=(*own, *names), types=(*query.types, *(c.type for c in read))
-            )
+            types = (*query.types, *(c.type for c in read))
+            return replace(query, branches=branches, names=(*query.names, *names), types=types)
         case Block():
             return _block_for_each(query, read, names, domain)
         case StreamInput():
             raise ValueError("a stream reads nothing of a query around it")
-        case _:
+        case Ordered() if query.keeps_all:
             return _for_each(unordered(query), read, names, domain)
+        case Ordered():
+            return _first_rows_for_each(query, read, names, domain)
+
+
+def _first_rows_for_each(query: Ordered, read: Sequence[Column], names: Sequence[str], domain: Input) -> Ordered:
+    """The first rows for each row of a domain: they are counted of each as DISTINCT ON counts them."""
+    rows = _query(_for_each(query.query, read, names, domain))
+    of_domain = [Column(name, column.type) for name, column in zip(names, read, strict=True)]
+    if isinstance(rows, Block):
+        # What is shown comes first, then the columns of the domain, then what is only ordered by.
+        own, more = rows.outputs[: -len(names)], rows.outputs[-len(names) :]
+        rows = replace(rows, outputs=(*own[: query.columns], *more, *own[query.columns :]))
+    return replace(query, query=rows, columns=query.columns + len(names), on=(*query.on, *of_domain))
 
 
 def _block_for_each(
@@ -298,8 +330,19 @@ def _block_for_each(
     if block.grouping is not None:
         block = with_results_over(block, lambda column: above.get(column, column))
     block = replace(block, inputs=tuple(inputs), where=conjunction(block.where, *conditions))
-    each = with_keys(block, names, values)
+    each = _analyzed_for_each(with_keys(block, names, values), values)
     return _with_rows_for_nothing(each, block, names, read, domain) if groupless else each
+
+
+def _analyzed_for_each(block: Block, keys: Sequence[Expression]) -> Block:
+    """A block whose analytic functions see the rows, or groups, of each value of some keys."""
+
+    def of_each(one: Analyzed) -> Analyzed:
+        partition = dict.fromkeys([*one.call.over.partition, *own])
+        return replace(one, call=replace(one.call, over=replace(one.call.over, partition=tuple(partition))))
+
+    own = keys if block.grouping is None else [Column(column_name(key), key.type) for key in keys]
+    return replace(block, analytics=tuple(map(of_each, block.analytics)))
 
 
 def _with_rows_for_nothing(

@@ -1,0 +1,140 @@
+"""Subqueries beside aggregates: they are joined with groups, before HAVING and what is selected of these.
+
+What such a subquery reads of the query around it must be groups, or follow from them. Its domain, where it needs one,
+is that of the rows that are grouped, which have all values that groups have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from workbench.sql.algebra.aggregates import GROUPED
+from workbench.sql.algebra.expressions import (
+    AFTER_GROUPS,
+    OUTER,
+    Column,
+    Constant,
+    Expression,
+    column_name,
+    columns,
+    map_columns,
+)
+from workbench.sql.algebra.types import BOOLEAN
+from workbench.sql.binder.joins.domain import domain_of
+from workbench.sql.binder.joins.from_clause import FromClause
+from workbench.sql.binder.joins.trees import Leaf, OuterJoin, Rows, Tree, resolved, with_results_over
+from workbench.sql.binder.joins.unnesting import Correlated, Domain
+from workbench.sql.binder.scope import Scope
+from workbench.sql.logical import Block, Input, Output
+from workbench.sql.predicates.cnf import TRUE
+
+STATISTIC = AFTER_GROUPS - 1
+"""Source of columns of statistics, as subqueries compare them: sources below 0 cannot be lifted."""
+
+
+@dataclass(frozen=True)
+class _Joined:
+    """A subquery and how it belongs to a group; without ``found`` it has one row, which belongs to all."""
+
+    correlated: Correlated
+    found: Column | None
+
+
+@dataclass
+class AfterGroups:
+    """What subqueries beside aggregates are joined to.
+
+    Attributes:
+        clause: the rows that are grouped.
+        joined: the subqueries.
+    """
+
+    clause: FromClause
+    joined: list[_Joined] = field(default_factory=list)
+
+    @property
+    def scope(self) -> Scope:
+        """The names of the rows."""
+        return self.clause.scope
+
+    @property
+    def reads_groups(self) -> bool:
+        """Whether some subquery reads the query around it."""
+        return any(joined.found is not None for joined in self.joined)
+
+    @property
+    def domain(self) -> Domain:
+        """The distinct values of columns of the rows; statistics are not known among them."""
+        return self._domain
+
+    def _domain(self, read: Sequence[Column], names: Sequence[str]) -> Input:
+        if any(column.source == STATISTIC for column in read):
+            raise ComparesStatistic
+        return domain_of(self.clause)(read, names)
+
+    def comparable(self, value: Expression) -> Expression | None:
+        """A value over rows and statistics."""
+        if any(column.source < GROUPED for column in columns(value)):
+            return None
+        return map_columns(value, lambda c: replace(c, source=STATISTIC) if c.source == GROUPED else c)
+
+    def add_input(self, relation: Input) -> int:
+        """Join a relation of one row."""
+        self.joined.append(_Joined(Correlated(relation, (), (), False), None))
+        return AFTER_GROUPS + len(self.joined) - 1
+
+    def add_value(self, correlated: Correlated, found: Callable[[int], Column]) -> int:
+        """Join a relation with the groups that it belongs to."""
+        position = AFTER_GROUPS + len(self.joined)
+        self.joined.append(_Joined(correlated, found(position)))
+        return position
+
+    def around(self, block: Block, over_groups: Callable[[Expression], Expression]) -> Block:
+        """A grouped block, its groups joined with the subqueries before HAVING and the outputs.
+
+        Args:
+            block: without subqueries.
+            over_groups: an expression over rows and statistics as one over columns of groups.
+        """
+        if not self.joined or block.grouping is None:
+            return block
+        grouped = [*block.grouping.groups, *block.grouping.statistics]
+        outputs = tuple(Output(f"g{i}", Column(column_name(e), e.type)) for i, e in enumerate(grouped, start=1))
+        meaning = {o.expression: Column(o.name, o.type) for o in outputs}
+        groups = replace(block, outputs=outputs, having=TRUE, having_window=TRUE, distinct=False)
+        groups = replace(groups, analytics=(), qualify=TRUE)
+
+        def over(column: Column) -> Expression:
+            if AFTER_GROUPS <= column.source < OUTER:
+                return replace(column, source=column.source - AFTER_GROUPS + 1)
+            return meaning.get(column, column)
+
+        def of_groups(expression: Expression) -> Expression:
+            statistic = map_columns(expression, lambda c: replace(c, source=GROUPED) if c.source == STATISTIC else c)
+            return map_columns(over_groups(statistic), over)
+
+        trees: list[Tree] = [Leaf(0, groups)]
+        for position, joined in enumerate(self.joined, start=1):
+            leaf = Leaf(position, joined.correlated.query)
+            if joined.found is None:
+                trees.append(leaf)
+                continue
+            on = replace(joined.correlated, outer=tuple(map(of_groups, joined.correlated.outer))).on(position)
+            there = {replace(joined.found, source=position): Constant(True, BOOLEAN)}
+            trees[0] = OuterJoin((Rows((trees[0],)), Rows((leaf,))), Rows((), on), frozenset([0]), there)
+        result = with_results_over(block, over)
+        joined_block = Block(
+            (),
+            result.having,
+            result.outputs,
+            distinct=block.distinct,
+            window=result.having_window,
+            analytics=result.analytics,
+            qualify=result.qualify,
+        )
+        return resolved(trees, joined_block)
+
+
+class ComparesStatistic(Exception):
+    """A subquery needs the distinct values of a statistic, which rows do not have."""

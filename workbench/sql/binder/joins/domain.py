@@ -1,0 +1,27 @@
+"""What subqueries read of the rows around them: the distinct values of some columns of a FROM clause."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from workbench.sql.algebra.expressions import Column
+from workbench.sql.binder.joins.semijoins import Clause
+from workbench.sql.binder.joins.trees import positions, resolved
+from workbench.sql.binder.joins.unnesting import Domain
+from workbench.sql.logical import Block, Input, Output
+from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction, predicate_sources
+
+
+def domain_of(clause: Clause) -> Domain:
+    """Gives the distinct values of columns of a clause as it is by then; conditions of its joins hold for them."""
+
+    def distinct_values(read: Sequence[Column], names: Sequence[str]) -> Input:
+        wanted = frozenset(column.source for column in read)
+        trees = [tree for tree in clause.trees if not wanted.isdisjoint(positions(tree))]
+        there = frozenset().union(*map(positions, trees))
+        tied = conjunction(*clause.conditions)
+        where = PredSet(tuple(p for p in tied if predicate_sources(p) and predicate_sources(p) <= there))
+        outputs = tuple(Output(name, column) for name, column in zip(names, read, strict=True))
+        return resolved(trees, Block((), where if len(trees) > 1 else TRUE, outputs, distinct=True))
+
+    return distinct_values

@@ -1,0 +1,73 @@
+"""What subqueries as conditions and subqueries as values have in common: they are bound, and compared with values."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from workbench.sql.algebra.coercion import TypeClash
+from workbench.sql.algebra.column_names import stored_name
+from workbench.sql.algebra.expressions import Column, Expression
+from workbench.sql.algebra.functions import call
+from workbench.sql.binder.joins.unnesting import analyzes_totals
+from workbench.sql.binder.protocols import ExpressionBinder, QueryContext, is_subquery
+from workbench.sql.binder.scope import Scope
+from workbench.sql.logical import Block, LogicalQuery, output_columns, unordered
+
+COMPARED: dict[type[exp.Expr], str] = {
+    exp.EQ: "=",
+    exp.NEQ: "<>",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.GT: ">",
+    exp.GTE: ">=",
+}
+"""Comparisons that ANY and ALL may follow."""
+
+
+def conjuncts(node: exp.Expr) -> list[exp.Expr]:
+    """The conditions that must all hold; one, if no part of it is a subquery."""
+    if not any(is_subquery(part) for part in node.walk()):
+        return [node]
+    inner = node.unnest()
+    return [*conjuncts(inner.this), *conjuncts(inner.expression)] if isinstance(inner, exp.And) else [node]
+
+
+def bound_subquery(node: exp.Expr, around: QueryContext, scope: Scope) -> LogicalQuery:
+    """The logical query of a subquery, which sees the columns of a scope."""
+    query = unordered(around.subquery(node, scope))
+    if analyzes_totals(query):
+        what = "OVER an aggregate of all rows in a subquery that reads the query around it"
+        around.source.refuse(what, node, "leave OVER out: there is one row")
+    return query
+
+
+def compared_values(node: exp.Expr, query: LogicalQuery, b: ExpressionBinder) -> list[Expression]:
+    """What is compared with the columns of a subquery.
+
+    Raises:
+        SqlError: numbers or types of values and columns do not go together.
+    """
+    left = node.this.unnest()
+    parts = left.expressions if isinstance(left, exp.Tuple) else [node.this]
+    columns = output_columns(query)
+    if len(parts) != len(columns):
+        message = f"{len(parts)} values are compared with {len(columns)} columns"
+        raise b.source.error(message, node, "select as many columns as there are values")
+    values = [b.bind(part) for part in parts]
+    for value, (_, type_) in zip(values, columns, strict=True):
+        try:
+            call("=", value, Column("c", type_))
+        except TypeClash as clash:
+            raise b.source.error(clash.message, node, clash.hint) from None
+    return values
+
+
+def columns_of(query: LogicalQuery) -> list[Column]:
+    """The columns of a query as those of an input."""
+    return [Column(stored_name(name), type_) for name, type_ in output_columns(query)]
+
+
+def has_one_row(query: LogicalQuery) -> bool:
+    """Whether a query is an aggregate of all rows."""
+    grouped = isinstance(query, Block) and query.grouping is not None and not query.grouping.groups
+    return grouped and isinstance(query, Block) and not query.having and not query.having_window

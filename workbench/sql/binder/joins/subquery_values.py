@@ -1,0 +1,266 @@
+"""Subqueries as values: a subquery anywhere in an expression has a value for each row, or group, around it.
+
+It is an aggregate of one row, joined by an outer join with what it reads of the row around it (``unnesting``). Whether
+there are rows is a count of them::
+
+    EXISTS (q)           is  COUNT(*) of q > 0
+    x IN (q)             is  TRUE where q has x, else NULL where x or some value of q is NULL, else FALSE
+    (x, y) IN (q)        is  TRUE where q has both, else NULL where some row of q may have both, else FALSE
+    x < ANY (q)          is  x < MAX of q, likewise
+    (SELECT a … LIMIT 1) is  MIN of the one a
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from sqlglot import exp
+
+from workbench.sql.algebra.aggregates import expand
+from workbench.sql.algebra.column_names import stored_name
+from workbench.sql.algebra.expressions import (
+    AggregateCall,
+    Column,
+    Constant,
+    Expression,
+    column_name,
+    columns,
+    map_columns,
+)
+from workbench.sql.algebra.functions import call
+from workbench.sql.algebra.types import BOOLEAN, INTEGER
+from workbench.sql.binder.joins.after_groups import ComparesStatistic
+from workbench.sql.binder.joins.domain import domain_of
+from workbench.sql.binder.joins.from_clause import FromClause
+from workbench.sql.binder.joins.subquery_parts import (
+    COMPARED,
+    bound_subquery,
+    columns_of,
+    compared_values,
+    has_one_row,
+)
+from workbench.sql.binder.joins.trees import COMPUTED, OuterJoin, Rows
+from workbench.sql.binder.joins.unnesting import (
+    Correlated,
+    Domain,
+    by_domain,
+    by_equalities,
+    lifted,
+    over_nothing,
+)
+from workbench.sql.binder.protocols import ExpressionBinder, QueryContext
+from workbench.sql.binder.scope import Scope
+from workbench.sql.logical import Block, Grouping, Input, LogicalQuery, Ordered, Output
+from workbench.sql.predicates.cnf import TRUE, conjunction, predicate_sources
+from workbench.sql.predicates.normal_form import expression_of, normal_form
+
+
+class RowsAround(Protocol):
+    """What subqueries are joined to: the rows of a FROM clause, or groups of them (``after_groups``)."""
+
+    @property
+    def scope(self) -> Scope:
+        """The names that subqueries see."""
+
+    @property
+    def domain(self) -> Domain:
+        """Gives the distinct values of columns of the rows."""
+
+    def comparable(self, value: Expression) -> Expression | None:
+        """A value as a subquery may compare it with its rows; ``None`` where it is known only later."""
+
+    def add_input(self, relation: Input) -> int:
+        """Join a relation of one row, and give its position."""
+
+    def add_value(self, correlated: Correlated, found: Callable[[int], Column]) -> int:
+        """Join a relation by an outer join, and give its position; ``found`` is TRUE where it has a row."""
+
+
+@dataclass(frozen=True)
+class FromRows:
+    """The rows of a FROM clause."""
+
+    clause: FromClause
+
+    @property
+    def scope(self) -> Scope:
+        """The names of the clause."""
+        return self.clause.scope
+
+    @property
+    def domain(self) -> Domain:
+        """The distinct values of its columns."""
+        return domain_of(self.clause)
+
+    def comparable(self, value: Expression) -> Expression | None:
+        """Any value of its rows."""
+        return None if any(column.source < 0 for column in columns(value)) else value
+
+    def add_input(self, relation: Input) -> int:
+        """Join a relation of one row."""
+        return self.clause.add_input(relation)
+
+    def add_value(self, correlated: Correlated, found: Callable[[int], Column]) -> int:
+        """Join a relation with the inputs that it belongs to."""
+        position = self.clause.add_input(correlated.query)
+        on = correlated.on(position)
+        right = Rows(self.clause.take([position]))
+        left = Rows(self.clause.take(p for p in predicate_sources(on) if p != position))
+        there = {found(position): Constant(True, BOOLEAN)}
+        self.clause.trees.append(OuterJoin((left, right), Rows((), on), frozenset([0]), there))
+        return position
+
+
+Tests = Callable[[Mapping[str, Expression]], Iterable[Expression]]
+"""Conditions on a row of a subquery, over its outputs by their stored names."""
+
+
+@dataclass
+class SubqueryValues:
+    """Binds the subqueries of one clause of a SELECT as values."""
+
+    rows: RowsAround
+    context: QueryContext
+
+    def value(self, node: exp.Expr, b: ExpressionBinder) -> Expression:
+        """What a subquery gives for each row, or group, around it."""
+        try:
+            return self._value(node, b)
+        except ComparesStatistic:
+            hint = "group in a subquery in FROM, and let the query around it have this subquery"
+            b.source.refuse("an aggregate that is compared with such a subquery", node, hint)
+
+    def _value(self, node: exp.Expr, b: ExpressionBinder) -> Expression:
+        match node:
+            case exp.Exists():
+                query = self._query(node.this)
+                return Constant(True, BOOLEAN) if has_one_row(query) else call(">", self._count(query), _ZERO)
+            case exp.In():
+                query = self._query(node.args["query"])
+                return self._is_in(compared_values(node, query, b), query, node, b)
+            case _ if type(node) in COMPARED:
+                query = self._query(node.expression.this)
+                values = compared_values(node, query, b)
+                operator = COMPARED[type(node)]
+                if isinstance(node.expression, exp.All):
+                    return call("not", self._any(values, _NEGATED[operator], query, node, b))
+                return self._any(values, operator, query, node, b)
+        return self._only_value(self._query(node), node, b)
+
+    def _query(self, node: exp.Expr) -> LogicalQuery:
+        return bound_subquery(node, self.context, self.rows.scope)
+
+    def _only_value(self, query: LogicalQuery, node: exp.Expr, b: ExpressionBinder) -> Expression:
+        """The value of a subquery of one column and at most one row."""
+        outputs = columns_of(query)
+        if len(outputs) != 1:
+            raise b.source.error(f"a subquery that is a value has one column, not {len(outputs)}", node, "select one")
+        if isinstance(query, Ordered) and query.limit in (0, 1) and not query.with_ties and not query.on:
+            return self._aggregated(query, [("min", outputs[0])])[0]
+        if isinstance(query, Block) and query.grouping is not None and not query.grouping.groups:
+            if query.having_window:
+                b.source.refuse("HAVING of now in a subquery that is a value", node, "write CASE WHEN")
+            return self._one_row(_with_having_in_output(query))[0]
+        hint = "select an aggregate, as MIN or MAX, of which there is one, or add ORDER BY … LIMIT 1"
+        b.source.refuse("a subquery as a value that may have several rows", node, hint)
+
+    def _any(
+        self, values: list[Expression], operator: str, query: LogicalQuery, node: exp.Expr, b: ExpressionBinder
+    ) -> Expression:
+        """x <operator> ANY (query)."""
+        if operator == "=":
+            return self._is_in(values, query, node, b)
+        if len(values) != 1:
+            b.source.refuse("a comparison of several values with ANY or ALL", node, "compare them one by one")
+        (x,), (y,) = values, columns_of(query)
+        names = {"<": ["max"], "<=": ["max"], ">": ["min"], ">=": ["min"], "<>": ["min", "max"]}[operator]
+        found = self._aggregated(query, [*((name, y) for name in names), ("count", None), ("count", y)])
+        *ends, rows, known = found
+        tests = [call(operator, x, end) for end in ends]
+        test = tests[0] if len(tests) == 1 else call("or", *tests)
+        unknown = call("or", call("<", known, rows), call("and", call("is_null", x), call(">", rows, _ZERO)))
+        return _known(test, unknown)
+
+    def _is_in(self, values: list[Expression], query: LogicalQuery, node: exp.Expr, b: ExpressionBinder) -> Expression:
+        compared = [x for x in map(self.rows.comparable, values) if x is not None]
+        if len(compared) < len(values):
+            hint = "let a subquery in FROM select it"
+            b.source.refuse("a value of OVER that is compared with a subquery", node, hint)
+        pairs = [(y.name, lifted(x)) for x, y in zip(compared, columns_of(query), strict=True)]
+        equal = self._count(query, lambda row: (call("=", row[y], x) for y, x in pairs))
+        if len(pairs) == 1:
+            (x,), (y,) = values, columns_of(query)
+            rows, known = self._aggregated(query, [("count", None), ("count", y)])
+            unknown = call("or", call("<", known, rows), call("and", call("is_null", x), call(">", rows, _ZERO)))
+            return _known(call(">", equal, _ZERO), unknown)
+        possible = self._count(query, lambda row: (
+            call("or", call("=", row[y], x), call("is_null", row[y]), call("is_null", x)) for y, x in pairs
+        ))  # fmt: skip
+        return _known(call(">", equal, _ZERO), call(">", possible, _ZERO))
+
+    def _count(self, query: LogicalQuery, tests: Tests = lambda row: ()) -> Expression:
+        return self._aggregated(query, [("count", None)], tests)[0]
+
+    def _aggregated(
+        self, query: LogicalQuery, wanted: Sequence[tuple[str, Column | None]], tests: Tests = lambda row: ()
+    ) -> list[Expression]:
+        """Statistics of the rows of a query, for each row around it.
+
+        Args:
+            query: the subquery.
+            wanted: functions, each of an output or of rows.
+            tests: what must hold for the rows.
+        """
+        if isinstance(query, Block) and query.is_plain:
+            values: dict[str, Expression] = {stored_name(o.name): o.expression for o in query.outputs}
+            block = query
+        else:
+            values = {column.name: column for column in columns_of(query)}
+            block = Block((query,), TRUE, ())
+        where = conjunction(block.where, *map(normal_form, tests(values)))
+        statistics: set[AggregateCall] = set()
+        outputs = []
+        for i, (function, column) in enumerate(wanted):
+            arguments = () if column is None else (values[column.name],)
+            value = expand(function, arguments, False, statistics.add)
+            outputs.append(Output(f"v{i}", map_columns(value, lambda c: replace(c, source=0))))
+        grouping = Grouping((), tuple(sorted(statistics, key=column_name)))
+        return self._one_row(replace(block, where=where, outputs=tuple(outputs), grouping=grouping, distinct=False))
+
+    def _one_row(self, query: Block) -> list[Expression]:
+        """The outputs of an aggregate without groups, which has one row for each row around it."""
+        correlated = by_equalities(query) or by_domain(query, self.rows.domain, for_nothing=False)
+        names = [Column(stored_name(o.name), o.type) for o in query.outputs]
+        if not correlated.names:  # one row, with which every row is joined
+            position = self.rows.add_input(correlated.query)
+            return [replace(column, source=position) for column in names]
+        position = self.rows.add_value(correlated, _found)
+        nothing = [over_nothing(output.expression) for output in query.outputs]
+        return [
+            own if isinstance(n, Constant) and n.value is None else call("case", _found(position), own, n)
+            for own, n in zip((replace(column, source=position) for column in names), nothing, strict=True)
+        ]
+
+
+_NEGATED = {"=": "<>", "<>": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+_ZERO = Constant(0, INTEGER)
+
+
+def _found(position: int) -> Column:
+    return Column(f"{COMPUTED}found", BOOLEAN, position)
+
+
+def _known(test: Expression, unknown: Expression) -> Expression:
+    """TRUE where a test holds; else NULL, where a value may be missing that it would hold for; else FALSE."""
+    return call("case", test, Constant(True, BOOLEAN), unknown, Constant(None, BOOLEAN), Constant(False, BOOLEAN))
+
+
+def _with_having_in_output(query: Block) -> Block:
+    """An aggregate of all rows whose value is NULL where HAVING does not hold, instead of no row."""
+    if not query.having:
+        return query
+    (output,) = query.outputs
+    value = call("case", expression_of(query.having), output.expression, Constant(None, output.type))
+    return replace(query, outputs=(replace(output, expression=value),), having=TRUE)
