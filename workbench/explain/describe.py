@@ -15,7 +15,7 @@ from workbench.errors.public_api import public_api
 from workbench.explain.dot import to_dot
 from workbench.explain.node_view import NodeView, node_view
 from workbench.explain.text import counted
-from workbench.network.network import Network
+from workbench.network.network import Network, checked_query
 from workbench.network.nodes import Aggregate, Node, NodeId
 from workbench.network.projection import Columns, carried_columns, computed_columns
 from workbench.sql.algebra.column_names import display_name
@@ -65,7 +65,7 @@ class NetworkView:
     @property
     def results(self) -> Mapping[str, tuple[NodeId, ...]]:
         """The nodes at which each query's answer is found, by the query's name: the rows that all of them have."""
-        return {name: plan.nodes for name, plan in self._network.queries.items()}
+        return {name: plan.nodes for name, plan in self._network.queries.items() if checked_query(name) == name}
 
     @property
     def last_report(self) -> Any | None:

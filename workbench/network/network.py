@@ -103,6 +103,20 @@ def root_of(nodes: Nodes, id_: NodeId) -> NodeId:
     return node.read.root if isinstance(node, Selection) else id_
 
 
+CHECK = "\n"
+"""Stands in the names of checks, behind that of the query that they belong to; no query's name has a line end."""
+
+
+def check_name(query: str, number: int) -> str:
+    """What a check of a query is called in the network: a query of its own, which must have no rows."""
+    return f"{query}{CHECK}{number}"
+
+
+def checked_query(name: str) -> str:
+    """The query that a check belongs to; any other query itself."""
+    return name.partition(CHECK)[0]
+
+
 @dataclass(frozen=True)
 class QueryPlan:
     """Where a query's answer is found: the rows it reads, projected on ``outputs`` (over the root's columns).
@@ -206,7 +220,7 @@ class Served(Mapping[NodeId, tuple[str, ...]]):
     """
 
     def __init__(self, network: Network) -> None:
-        self._names = tuple(network.queries)
+        self._names = tuple(map(checked_query, network.queries))
         self._bits: dict[NodeId, int] = dict.fromkeys(network.nodes, 0)
         for place, plan in enumerate(network.queries.values()):
             for id_ in plan.nodes:
@@ -216,7 +230,7 @@ class Served(Mapping[NodeId, tuple[str, ...]]):
                 self._bits[parent] |= self._bits[id_]
 
     def __getitem__(self, id_: NodeId) -> tuple[str, ...]:
-        return tuple(compress(self._names, map(int, reversed(bin(self._bits[id_])[2:]))))
+        return tuple(dict.fromkeys(compress(self._names, map(int, reversed(bin(self._bits[id_])[2:])))))
 
     def __iter__(self) -> Iterator[NodeId]:
         return iter(self._bits)

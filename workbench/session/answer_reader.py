@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from workbench.catalog.catalog import Catalog
 from workbench.engine.answers import Answers
 from workbench.engine.event_time import EventTimeClock
-from workbench.engine.fetching import fetch_results, to_pandas
+from workbench.engine.fetching import fetch_count, fetch_results, to_pandas
 from workbench.engine.physical.retention import query_bound
 from workbench.engine.spark.failures import translate_errors
 from workbench.errors import QueryError, SessionError
@@ -21,9 +21,10 @@ from workbench.session.changes import StateStore
 from workbench.session.function_failures import FunctionFailures
 from workbench.session.query_windows import time_at
 from workbench.session.state import ACTIVE, QueryRecord, State
-from workbench.session.transitions import Runtime
+from workbench.session.transitions import Runtime, add_checks
 from workbench.sharing.planner import Planner
 from workbench.sql.algebra.planning_cache import PlanningCache
+from workbench.sql.checks import SEVERAL_ROWS
 from workbench.sql.windows.stream_time import EventTimeVector
 
 CLOSED = "the session is closed"
@@ -133,9 +134,14 @@ class AnswerReader:
         """Answers that are computed from the streams' rows, in a network of their own."""
         planner = Planner(self._runtime.planner.options, Catalog(), state.statistics)
         network = planner.register(Network(), query.name, query.logical).network
+        network = add_checks(planner, network, query.name, query.logical)
         planner.catalog.close()
         plan = network.queries[query.name]
         with self._runtime.engine.aside(network, state.engine.arrived, clock, state.batch) as rows:
+            for name, check in network.queries.items():
+                of_check = Answers(check, rows.by_root[check.read.root], registered, clock, self._spark)
+                if name != query.name and fetch_count(of_check):
+                    raise QueryError(f"query {query.name} has no answer: {SEVERAL_ROWS}", hint="add LIMIT 1 to it")
             yield Answers(plan, rows.by_root[plan.read.root], registered, clock, self._spark)
 
 

@@ -1,15 +1,20 @@
-"""Isolation: a function that failed disables the queries that call it, and nothing else."""
+"""Isolation: a function that failed disables the queries that call it, a check its query, and nothing else."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 
+from workbench.engine.answers import Answers
+from workbench.engine.engine import Engine
+from workbench.engine.fetching import fetch_count
 from workbench.engine.spark.user_functions.functions import UserFunctions
+from workbench.network.network import checked_query
 from workbench.session.changes import StateStore
 from workbench.session.state import State
 from workbench.session.transitions import Runtime, callers, disable
 from workbench.sql.algebra.expressions import shown_function
+from workbench.sql.checks import SEVERAL_ROWS
 
 
 class FunctionFailures:
@@ -39,11 +44,11 @@ class FunctionFailures:
                 self._functions.forget(problems)
 
     def without_failed(self, state: State) -> State:
-        """The state, the queries disabled whose functions have failed; belongs inside the change that called them.
+        """The state, the queries disabled whose functions or checks have failed; belongs inside the change.
 
         A value that was computed from a call that failed is never committed as a query's answer.
         """
-        reasons = _reasons(state, self._functions.problems)
+        reasons = _reasons(state, self._functions.problems) | _violated(self._runtime.engine, state)
         return disable(self._runtime, state, reasons) if reasons else state
 
     def _disable(self, problems: Mapping[str, str]) -> None:
@@ -61,4 +66,15 @@ def _reasons(state: State, problems: Mapping[str, str]) -> dict[str, str]:
         query: f"function {shown_function(function)} {problem}"
         for function, problem in problems.items()
         for query in callers(state, function)
+    }
+
+
+def _violated(engine: Engine, state: State) -> dict[str, str]:
+    """Which queries have a check that has rows, in the state that is about to be committed."""
+    rows, clock = engine.state.by_root, engine.state.clock
+    return {
+        query: SEVERAL_ROWS
+        for name, plan in state.network.queries.items()
+        if (query := checked_query(name)) != name
+        and fetch_count(Answers(plan, rows[plan.read.root], state.batch, clock, engine.spark))
     }

@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from workbench.explain.text import counted
+from workbench.network.network import checked_query
 from workbench.session.changes import StateStore
 from workbench.session.directory.integrity import FileVerifier, StoredFile
 from workbench.session.directory.opening import Opening
@@ -146,5 +147,5 @@ class IntegrityChecks:
         for name, plan in state.network.queries.items():
             tree = state.engine.by_root.get(plan.read.root)
             if tree is not None and (files := sorted(damaged.keys() & tree.files)):
-                reasons[name] = damaged[files[0]]
+                reasons[checked_query(name)] = damaged[files[0]]
         self._store.disable(reasons)

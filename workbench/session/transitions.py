@@ -7,7 +7,7 @@ that fails takes back with the state.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from workbench.engine.engine import Engine
 from workbench.engine.reports import BatchReport
 from workbench.engine.state import EngineState
 from workbench.errors import QueryError, StreamError
-from workbench.network.network import Network, QueryPlan
+from workbench.network.network import Network, QueryPlan, check_name, checked_query
 from workbench.network.reads import functions_called
 from workbench.session.cost_limit import check_cost
 from workbench.session.learning.observing import Observer, present_statistics
@@ -27,6 +27,7 @@ from workbench.sharing.decisions import Explanation
 from workbench.sharing.planner import Planned, Planner
 from workbench.sql.algebra.expressions import calls
 from workbench.sql.binder.pipeline import Bound
+from workbench.sql.checks import checks_of
 from workbench.sql.logical import LogicalQuery, calls_of, streams_of
 from workbench.streams.stream import Stream
 
@@ -121,7 +122,7 @@ def register(runtime: Runtime, state: State, texts: Mapping[str, BoundText], for
             raise QueryError(f"{name} is a stream", hint="choose another name for the query")
     state = learn(runtime, state)
     replaced = state.same_names(texts)
-    network = runtime.planner.drop(state.network, replaced)
+    network = runtime.planner.drop(state.network, with_checks(state.network, replaced))
     state = state.without(replaced)
     for name, text in texts.items():
         views = text.bound.named(name)
@@ -129,6 +130,8 @@ def register(runtime: Runtime, state: State, texts: Mapping[str, BoundText], for
         if not force:
             check_cost(name, runtime.planner.costliest_new_join(network, planned.network))
         network = planned.network
+        if text.results != OFF:
+            network = add_checks(runtime.planner, network, name, views[name])
         record = QueryRecord(
             name=name,
             sql=text.sql,
@@ -148,13 +151,13 @@ def register(runtime: Runtime, state: State, texts: Mapping[str, BoundText], for
 def drop(runtime: Runtime, state: State, name: str) -> State:
     """Take a query out, and exactly the nodes nobody else needs."""
     views = {key: view for key, view in state.views.items() if key.lower() != name.lower()}
-    network = runtime.planner.drop(state.network, [name])
+    network = runtime.planner.drop(state.network, with_checks(state.network, [name]))
     return _release(runtime, replace(state.without([name]), views=views), network)
 
 
 def disable(runtime: Runtime, state: State, reasons: Mapping[str, str]) -> State:
     """Take queries out of the network that cannot go on, and remember why."""
-    network = runtime.planner.drop(state.network, reasons)
+    network = runtime.planner.drop(state.network, with_checks(state.network, reasons))
     for name in reasons:  # how a query was shared is of interest also when it does not run
         runtime.planner.catalog.put_decisions(name, state.queries[name].explanation.rows())
     return _release(runtime, state.disabled(reasons), network)
@@ -204,11 +207,25 @@ def seek(runtime: Runtime, state: State, batch: int, progress: Callable[[BatchRe
 
 def callers(state: State, function: str) -> list[str]:
     """The queries that call a function, in their outputs or in a node they are computed from."""
-    callers = [name for name, plan in state.network.queries.items() if function in _called(state.network, plan)]
+    plans = state.network.queries.items()
+    callers = [*dict.fromkeys(checked_query(name) for name, plan in plans if function in _called(state.network, plan))]
     # Queries of which nothing is kept are in no network.
     others = (query for query in state.queries.values() if query.status == ACTIVE)
     unkept = [query.name for query in others if query.name not in state.network.queries]
     return [*callers, *(name for name in unkept if function in calls_of(state.queries[name].logical))]
+
+
+def add_checks(planner: Planner, network: Network, name: str, logical: LogicalQuery) -> Network:
+    """The network with the checks of a query."""
+    for number, check in enumerate(checks_of(logical), start=1):
+        network = planner.register(network, check_name(name, number), check).network
+    return network
+
+
+def with_checks(network: Network, names: Iterable[str]) -> list[str]:
+    """Names of queries in the network with those of their checks."""
+    wanted = set(names)
+    return [name for name in network.queries if checked_query(name) in wanted]
 
 
 def _planned(planner: Planner, network: Network, name: str, logical: LogicalQuery, text: BoundText) -> Planned:

@@ -71,6 +71,8 @@ class Block:
 
     ``window`` and ``having_window`` are the parts of WHERE and HAVING that compare times with now (``windows``).
 
+    ``single``: of a grouped block that every group is of one row. It is not evaluated here: ``checks_of`` finds out.
+
     ``analytics`` are computed of the rows, or groups, that are left by then; ``qualify`` and ``outputs`` may read them.
     """
 
@@ -84,6 +86,7 @@ class Block:
     having_window: PredSet = TRUE
     analytics: tuple[Analyzed, ...] = ()
     qualify: PredSet = TRUE
+    single: bool = False
 
     @property
     def is_plain(self) -> bool:

@@ -45,10 +45,10 @@ QUALIFY without OVER
 select a from T qualify a > 1
                         ^^^^^;
 
-select a from T where a = (select k from U);
-a subquery as a value that may have several rows is not supported
-select a from T where a = (select k from U)
-                                  ^^^^^^^^;
+select a from T where a = (select k, a from U);
+a subquery that is a value has one column, not 2
+select a from T where a = (select k, a from U)
+                                  ^^^^^^^^^^^;
 
 
 select a, rand() from T;

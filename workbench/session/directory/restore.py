@@ -17,7 +17,7 @@ from workbench.engine.manifest import ARRIVED, StoredSegment
 from workbench.engine.spark.user_functions.functions import UserFunctions
 from workbench.engine.state import EngineState
 from workbench.errors import StreamError
-from workbench.network.network import Network
+from workbench.network.network import Network, checked_query
 from workbench.network.nodes import NodeId
 from workbench.optimizer.statistics import StreamStatistics
 from workbench.session.directory.directory import SessionDirectory
@@ -77,7 +77,7 @@ class Damage:
     def unreadable(self, network: Network) -> dict[str, str]:
         """The queries whose own rows are damaged, and how."""
         roots = {name: plan.read.root for name, plan in network.queries.items()}
-        return {name: self.trees[root] for name, root in roots.items() if root in self.trees}
+        return {checked_query(name): self.trees[root] for name, root in roots.items() if root in self.trees}
 
     def __str__(self) -> str:
         parts = (self.trees, self.arrived, self.streams, self.functions, self.distrusted)

@@ -8,6 +8,7 @@ there are rows is a count of them::
     (x, y) IN (q)        is  TRUE where q has both, else NULL where some row of q may have both, else FALSE
     x < ANY (q)          is  x < MAX of q, likewise
     (SELECT a … LIMIT 1) is  MIN of the one a
+    (SELECT a …)         is  MIN of the one a, as long as there is one: a check of the query says so (``checks_of``)
 """
 
 from __future__ import annotations
@@ -47,11 +48,13 @@ from workbench.sql.binder.joins.unnesting import (
     Domain,
     by_domain,
     by_equalities,
+    free_columns,
     lifted,
     over_nothing,
 )
 from workbench.sql.binder.protocols import ExpressionBinder, QueryContext
 from workbench.sql.binder.scope import Scope
+from workbench.sql.checks import ROWS
 from workbench.sql.logical import Block, Grouping, Input, LogicalQuery, Ordered, Output
 from workbench.sql.predicates.cnf import TRUE, conjunction, predicate_sources
 from workbench.sql.predicates.normal_form import expression_of, normal_form
@@ -163,8 +166,7 @@ class SubqueryValues:
             if query.having_window:
                 b.source.refuse("HAVING of now in a subquery that is a value", node, "write CASE WHEN")
             return self._one_row(_with_having_in_output(query))[0]
-        hint = "select an aggregate, as MIN or MAX, of which there is one, or add ORDER BY … LIMIT 1"
-        b.source.refuse("a subquery as a value that may have several rows", node, hint)
+        return self._aggregated(query, [("min", outputs[0])], single=True)[0]
 
     def _any(
         self, values: list[Expression], operator: str, query: LogicalQuery, node: exp.Expr, b: ExpressionBinder
@@ -204,7 +206,11 @@ class SubqueryValues:
         return self._aggregated(query, [("count", None)], tests)[0]
 
     def _aggregated(
-        self, query: LogicalQuery, wanted: Sequence[tuple[str, Column | None]], tests: Tests = lambda row: ()
+        self,
+        query: LogicalQuery,
+        wanted: Sequence[tuple[str, Column | None]],
+        tests: Tests = lambda row: (),
+        single: bool = False,
     ) -> list[Expression]:
         """Statistics of the rows of a query, for each row around it.
 
@@ -212,6 +218,7 @@ class SubqueryValues:
             query: the subquery.
             wanted: functions, each of an output or of rows.
             tests: what must hold for the rows.
+            single: whether there must be one row, or none.
         """
         if isinstance(query, Block) and query.is_plain:
             values: dict[str, Expression] = {stored_name(o.name): o.expression for o in query.outputs}
@@ -220,18 +227,21 @@ class SubqueryValues:
             values = {column.name: column for column in columns_of(query)}
             block = Block((query,), TRUE, ())
         where = conjunction(block.where, *map(normal_form, tests(values)))
-        statistics: set[AggregateCall] = set()
+        statistics: set[AggregateCall] = {ROWS} if single else set()
         outputs = []
         for i, (function, column) in enumerate(wanted):
             arguments = () if column is None else (values[column.name],)
             value = expand(function, arguments, False, statistics.add)
             outputs.append(Output(f"v{i}", map_columns(value, lambda c: replace(c, source=0))))
         grouping = Grouping((), tuple(sorted(statistics, key=column_name)))
-        return self._one_row(replace(block, where=where, outputs=tuple(outputs), grouping=grouping, distinct=False))
+        block = replace(block, where=where, outputs=tuple(outputs), grouping=grouping, distinct=False, single=single)
+        return self._one_row(block)
 
     def _one_row(self, query: Block) -> list[Expression]:
         """The outputs of an aggregate without groups, which has one row for each row around it."""
-        correlated = by_equalities(query) or by_domain(query, self.rows.domain, for_nothing=False)
+        # Of groups that must have one row there are none for values that no row around has.
+        correlated = None if query.single and free_columns(query) else by_equalities(query)
+        correlated = correlated or by_domain(query, self.rows.domain, for_nothing=False)
         names = [Column(stored_name(o.name), o.type) for o in query.outputs]
         if not correlated.names:  # one row, with which every row is joined
             position = self.rows.add_input(correlated.query)
