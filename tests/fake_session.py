@@ -181,6 +181,9 @@ class FakeSession(SessionViews):
         rows = [[example_network.BIG.id, "selection", 1, 2000.0, 12.5, 10, 200.0, 1.25, 0.5]] if self.reports else []
         return pd.DataFrame(rows, columns=columns)
 
+    def reoptimize(self, dry_run: bool = False) -> str:
+        return f"dry_run={dry_run}"
+
     def kept(self, root: str) -> tuple[int, int]:
         return 1234, 56789
 

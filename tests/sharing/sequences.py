@@ -25,6 +25,7 @@ from workbench.catalog.catalog import Catalog
 from workbench.errors import WorkbenchError
 from workbench.network.network import Network
 from workbench.options import Options
+from workbench.session.learning.replan import Asked, replan
 from workbench.sharing.planner import Planner
 from workbench.sql.algebra.planning_cache import PlanningCache
 from workbench.sql.binder.pipeline import bind
@@ -106,6 +107,8 @@ class Counts:
 
     registrations: int = 0
     drops: int = 0
+    moved: int = 0
+    stayed: int = 0
     kinds: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     rules: Counter[str] = field(default_factory=Counter)
@@ -211,10 +214,11 @@ class Run:
         self.planner = Planner(self.of.options, Catalog(), known)
         self.network = Network()
         self.queries: dict[str, LogicalQuery] = {}
+        self.eager: set[str] = set()
         self.schema = self.of.schema
 
     def steps(self) -> None:
-        """Plan and check step by step; then in another order; then drop one query after the other.
+        """Plan and check step by step; then anew, in another order; then drop one query after the other.
 
         Raises:
             Wrong: something that was planned is not what was asked for.
@@ -222,6 +226,7 @@ class Run:
         try:
             for step in self.of.steps:
                 self._step(step)
+            self._replan()
             self._in_another_order()
             self._drop_all()
         finally:
@@ -234,6 +239,8 @@ class Run:
             case Drop(names):
                 self._drop([name for name in names if name in self.queries])
                 self.counts.drops += 1
+                self._check()
+                self._replan()
             case Reopen():
                 self._reopen()
             case AddAgain(name):
@@ -260,7 +267,9 @@ class Run:
         self.network = network
         for name in bound:
             self.queries.pop(name, None)  # a replaced query comes last
+            self.eager.discard(name)
         self.queries |= bound
+        self.eager |= bound.keys() if eager else set()
 
     def _is_small(self, query: LogicalQuery) -> bool:
         try:
@@ -274,6 +283,22 @@ class Run:
         self.network = self.planner.drop(self.network, names)
         for name in names:
             del self.queries[name]
+
+    def _replan(self) -> None:
+        """Plan all queries anew: first to look at, then to keep."""
+        asked = {name: Asked(query, "", "", name in self.eager) for name, query in self.queries.items()}
+        before = self.network
+        looked_at = replan(self.planner, before, asked, lambda network: False)
+        _same(self.planner.catalog.network(), before, "undone")
+        kept = replan(self.planner, before, asked, lambda network: True)
+        _same(looked_at.network, kept.network, "rehearsed")
+        self.network = kept.network
+        for name, plan in before.queries.items():
+            if not before.monotone[plan.read.root] and self.network.queries[name].read != plan.read:
+                raise Wrong(f"{name} reads other rows than those that it may take back")
+        self.counts.moved += len(kept.moved(before))
+        self.counts.stayed += len(kept.stayed)
+        self._check()
 
     def _reopen(self) -> None:
         self.planner.refresh(self.network)

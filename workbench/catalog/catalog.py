@@ -152,6 +152,14 @@ class Catalog(Search):
             self.database.run_many("UPDATE nodes SET position = -position WHERE id = ?", [(id_,) for _, id_ in moved])
             self.database.run_many("UPDATE nodes SET position = ? WHERE id = ?", moved)
 
+    def put_query_order(self, names: Iterable[str]) -> None:
+        """Give all queries their places in the order."""
+        with self.transaction():
+            places = [(place, name) for place, name in enumerate(names, start=1)]
+            # No place is taken twice on the way.
+            self.database.run_many("UPDATE queries SET position = -position WHERE name = ?", [(n,) for _, n in places])
+            self.database.run_many("UPDATE queries SET position = ? WHERE name = ?", places)
+
     def remove_node(self, id_: NodeId) -> None:
         """Remove a node, and the predicates and expressions that only it had; nothing happens if there is none."""
         with self.transaction():

@@ -33,6 +33,7 @@ from workbench.session.directory.save import save
 from workbench.session.directory.stored_functions import StoredFunction
 from workbench.session.integrity_checks import CheckReport
 from workbench.session.learning.observing import predictions
+from workbench.session.learning.reoptimizing import Reoptimization, cheaper
 from workbench.session.live.batch_size import seconds_of
 from workbench.session.live.sources import SourceStatus
 from workbench.session.parts import Parts
@@ -478,6 +479,32 @@ class Session:
             network = planner.drop(state.network, state.same_names([name]))
             planned = planner.register(network, name, logical)
         return NetworkView(planned.network, state.reports), ExplanationView.of(planned.explanation)
+
+    @one_at_a_time
+    def reoptimize(self, dry_run: bool = False) -> Reoptimization:
+        """Plan all queries anew with what batches have shown, and exchange what can be computed at less cost.
+
+        Answers, changes and ids of queries stay as they are; only how they are computed changes. Trees that are new are
+        computed from all data so far, as at a registration. Nothing changes where it would not be cheaper.
+
+        Args:
+            dry_run: only say what would be done.
+
+        Raises:
+            EngineError: Spark could not compute a new tree; nothing has changed.
+
+        Example:
+            >>> print(session.reoptimize(dry_run=True))  # doctest: +SKIP
+            after batch 7: 2 queries would move (chains, pairs)
+              predicted cost of a batch: 41,200 rows, then 35,100 (-15%)
+        """
+        if dry_run:
+            return transitions.reoptimize(self.parts.runtime, self._state, lambda before, after: False)[1]
+        with self.parts.store.changing() as change:
+            change.state, outcome = transitions.reoptimize(self.parts.runtime, change.state, cheaper())
+            change.state = self.parts.failures.without_failed(change.state)
+        self.parts.failures.disable()
+        return outcome
 
     # -- sinks ---------------------------------------------------------------------------------------------------
 

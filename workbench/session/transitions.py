@@ -21,6 +21,7 @@ from workbench.network.network import Network, QueryPlan, check_name, checked_qu
 from workbench.network.reads import functions_called
 from workbench.session.cost_limit import check_cost
 from workbench.session.learning.observing import Observer, present_statistics
+from workbench.session.learning.reoptimizing import Reoptimization, reoptimized
 from workbench.session.query_windows import windows_of
 from workbench.session.state import ACTIVE, EAGER, LISTED, OFF, RESULTS, QueryRecord, State
 from workbench.sharing.decisions import Explanation
@@ -153,6 +154,16 @@ def drop(runtime: Runtime, state: State, name: str) -> State:
     views = {key: view for key, view in state.views.items() if key.lower() != name.lower()}
     network = runtime.planner.drop(state.network, with_checks(state.network, [name]))
     return _release(runtime, replace(state.without([name]), views=views), network)
+
+
+def reoptimize(runtime: Runtime, state: State, accept: Callable[[float, float], bool]) -> tuple[State, Reoptimization]:
+    """Plan the network anew, and exchange the trees that are computed otherwise.
+
+    Args:
+        accept: whether to do it, by the predicted costs of a batch before and after.
+    """
+    after, outcome = reoptimized(runtime.planner, learn(runtime, state), accept)
+    return _release(runtime, after, after.network) if outcome.applied else state, outcome
 
 
 def disable(runtime: Runtime, state: State, reasons: Mapping[str, str]) -> State:

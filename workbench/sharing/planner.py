@@ -15,6 +15,7 @@ from workbench.network.nodes import NodeId
 from workbench.network.projection import carried_columns
 from workbench.optimizer.cardinality import Estimates
 from workbench.optimizer.join_cost import JoinCost, costliest_new_join
+from workbench.optimizer.network_cost import batch_cost
 from workbench.optimizer.observed import NOTHING, Observed
 from workbench.optimizer.statistics import StreamStatistics
 from workbench.options import Options
@@ -104,12 +105,20 @@ class Planner:
         gone = [name for name in names if name in network.queries]
         if not gone:
             return network
-        with self.catalog.transaction():
-            draft = self._draft(network)
-            drop_queries(draft, gone)
-            left = draft.frozen()
+        left = self.without(network, gone)
         active_planning_cache().count_dropped(len(gone), len(left.queries))
         return left
+
+    def without(self, network: Network, names: Iterable[str]) -> Network:
+        """The network without some queries that may come back: what was found out about them stays in the cache."""
+        with self.catalog.transaction():
+            draft = self._draft(network)
+            drop_queries(draft, names)
+            return draft.frozen()
+
+    def batch_cost(self, network: Network) -> float:
+        """What a batch of a network costs, predicted; see ``network_cost``."""
+        return batch_cost(self._estimates(), network)
 
     def costliest_new_join(self, before: Network, after: Network) -> JoinCost | None:
         """Of the joins that a change of the network adds the one with most pairs, estimated from the data so far."""

@@ -256,6 +256,11 @@ def test_timings_show_what_was_expected_and_what_came(run, session):
     assert text.splitlines()[2].split()[-7:] == ["2,000.0", "12.5", "10", "200.0", "1.2", "500", "ms"]
 
 
+def test_reoptimize_says_what_it_does_or_would_do(run, session):
+    assert run("%argus reoptimize --dry-run").text == "dry_run=True"
+    assert run("%argus reoptimize").text == "dry_run=False"
+
+
 def test_help_lists_every_command_and_explains_one(run):
     text = run("%argus help").text
     assert "%argus stream" in text and "%%argus" in text

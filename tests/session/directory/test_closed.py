@@ -37,6 +37,7 @@ OF_A_SESSION: dict[str, Callable[[Session], object]] = {
     "register": lambda s: s.register(SQL),
     "register_many": lambda s: s.register_many({"a": SQL}),
     "preview": lambda s: s.preview(SQL, "a"),
+    "reoptimize": lambda s: s.reoptimize(),
     "drop": lambda s: s.drop("q"),
     "run": lambda s: s.run(1),
     "seek": lambda s: s.seek(0),

@@ -51,7 +51,7 @@ COMMANDS: dict[str, Command] = {
         *(define.add_stream, define.add_table, define.drop),
         *(replay.run, replay.play, replay.pause, replay.step, replay.back),
         *(show.results, show.windows, show.queries, show.streams, show.plan, show.explain),
-        *(timings.timings, show.catalog, experiment.experiment),
+        *(timings.timings, timings.reoptimize, show.catalog, experiment.experiment),
         *(sessions.save, sessions.close, sessions.open_session, sessions.check),
         *(sessions.doctor, sessions.last_error, help_command),
     )

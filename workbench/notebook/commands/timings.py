@@ -1,4 +1,4 @@
-"""The command that shows where the time of the last batches went, and what was expected of them."""
+"""The commands that show where the time of the last batches went and what was expected of them, and plan anew."""
 
 from __future__ import annotations
 
@@ -34,6 +34,16 @@ def timings(context: NotebookContext, arguments: argparse.Namespace) -> None:
         show_observed(context.session)
     else:
         show_timings(context.session, arguments.batches)
+
+
+@command(
+    "reoptimize",
+    argument("--dry-run", action="store_true", help="only say what would be done"),
+    examples=("%argus reoptimize --dry-run", "%argus reoptimize"),
+)
+def reoptimize(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Plan all queries anew with what batches have shown, and change the network where that is cheaper."""
+    show(str(context.session.reoptimize(dry_run=arguments.dry_run)))
 
 
 def show_timings(session: Session, batches: int) -> None:

@@ -1,0 +1,130 @@
+"""Re-optimisation: the network as it would be if its queries were registered now, with what batches have shown.
+
+It is one change like a registration: trees that are new are hydrated beside those that run, and the commit exchanges
+them. Whatever moment the process dies, the session has the one network or the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from workbench.explain.describe import NetworkView
+from workbench.explain.text import counted, listed, short
+from workbench.network.network import Network
+from workbench.network.nodes import NodeId
+from workbench.network.sql_text import node_sql
+from workbench.session.learning.replan import Asked, Replanned, replan
+from workbench.session.state import EAGER, QueryRecord, State
+from workbench.sharing.decisions import Explanation
+from workbench.sharing.planner import Planner
+
+LISTED = 20
+"""So many trees that come or go are listed."""
+
+
+@dataclass(frozen=True)
+class Reoptimization:
+    """What re-planning a network changes, or would change.
+
+    Attributes:
+        batch: the last batch that was run.
+        applied: whether it was done.
+        cost_before, cost_after: rows that a batch looks at, predicted, of the network before and of the other one.
+        size_before, size_after: weighted sizes of the two (T10.4.4).
+        moved: queries that are computed otherwise.
+        stayed: queries that stay where they are, since their rows may be retracted.
+        removed, added: what each tree that goes, or comes, computes, by the id of its root.
+    """
+
+    batch: int
+    applied: bool
+    cost_before: float
+    cost_after: float
+    size_before: int
+    size_after: int
+    moved: tuple[str, ...]
+    stayed: tuple[str, ...]
+    removed: Mapping[NodeId, str]
+    added: Mapping[NodeId, str]
+
+    def __str__(self) -> str:
+        if not self.moved:
+            return f"after batch {self.batch}: planned anew, every query is computed as it is"
+        gain = (1 - self.cost_after / self.cost_before) if self.cost_before else 0.0
+        lines = [
+            f"after batch {self.batch}: {counted(len(self.moved), 'query', 'queries')} "
+            f"{'moved' if self.applied else 'would move'} ({listed(self.moved)})",
+            f"  predicted cost of a batch: {self.cost_before:,.0f} rows, then {self.cost_after:,.0f} ({-gain:+.0%})",
+            f"  weighted size: {self.size_before:,}, then {self.size_after:,}",
+        ]
+        for sign, trees in (("-", self.removed), ("+", self.added)):
+            lines += [f"  {sign} {id_}  {short(sql, 100)}" for id_, sql in [*trees.items()][:LISTED]]
+            if len(trees) > LISTED:
+                lines.append(f"  {sign} {len(trees) - LISTED} more")
+        if self.stayed:
+            lines.append(f"  stayed, since their rows may be retracted: {listed(self.stayed)}")
+        if not self.applied and self.cost_after >= self.cost_before:
+            lines.append("  it is not cheaper, so it stays as it is")
+        return "\n".join(lines)
+
+
+def cheaper(times: float = 1.0) -> Callable[[float, float], bool]:
+    """Whether the cost after is less than so many times the cost before."""
+    return lambda before, after: after < times * before
+
+
+def reoptimized(planner: Planner, state: State, accept: Callable[[float, float], bool]) -> tuple[State, Reoptimization]:
+    """The state with the network planned anew, and what changes.
+
+    Args:
+        planner: knows what was learnt.
+        state: before.
+        accept: whether to change the network, by the predicted costs of a batch before and after; where not, the state
+            is as it was, and so is the catalog.
+    """
+    network, cost = state.network, planner.batch_cost(state.network)
+    asked = {name: _asked(state.queries[name]) for name in network.queries}
+    replanned = replan(planner, network, asked, lambda other: accept(cost, planner.batch_cost(other)))
+    outcome = _outcome(planner, state, replanned, cost)
+    if not replanned.accepted:
+        return state, outcome
+    moved, queries = set(outcome.moved), dict(state.queries)
+    for name, explanation in replanned.explanations.items():
+        if name in moved:
+            queries[name] = replace(queries[name], explanation=_explained(explanation, outcome))
+        planner.catalog.put_decisions(name, queries[name].explanation.rows())
+    return replace(state, network=replanned.network, queries=queries), outcome
+
+
+def _asked(record: QueryRecord) -> Asked:
+    return Asked(record.logical, record.sql, record.dialect, record.results == EAGER)
+
+
+def _outcome(planner: Planner, state: State, replanned: Replanned, cost: float) -> Reoptimization:
+    before, after = state.network, replanned.network
+    return Reoptimization(
+        batch=state.batch,
+        applied=replanned.accepted,
+        cost_before=cost,
+        cost_after=planner.batch_cost(after),
+        size_before=NetworkView(before).weighted_size(),
+        size_after=NetworkView(after).weighted_size(),
+        moved=replanned.moved(before),
+        stayed=tuple(sorted(replanned.stayed)),
+        removed=_trees_beyond(before, after),
+        added=_trees_beyond(after, before),
+    )
+
+
+def _trees_beyond(network: Network, other: Network) -> dict[NodeId, str]:
+    """The trees of a network that another has not."""
+    return {root: node_sql(network.nodes[root]) for root in network.trees if root not in other.trees}
+
+
+def _explained(explanation: Explanation, outcome: Reoptimization) -> Explanation:
+    note = (
+        f"planned anew after batch {outcome.batch}, with all other queries: "
+        f"predicted cost of a batch {outcome.cost_before:,.0f} rows, then {outcome.cost_after:,.0f}"
+    )
+    return replace(explanation, notes=(*explanation.notes, note))
