@@ -285,13 +285,14 @@ class Run:
             del self.queries[name]
 
     def _replan(self) -> None:
-        """Plan all queries anew: first to look at, then to keep."""
+        """Plan all queries anew: in some scenarios first to look at, and then to keep."""
         asked = {name: Asked(query, "", "", name in self.eager) for name, query in self.queries.items()}
         before = self.network
-        looked_at = replan(self.planner, before, asked, lambda network: False)
+        looked_at = replan(self.planner, before, asked, lambda network: False) if self.of.seed % 4 == 0 else None
         _same(self.planner.catalog.network(), before, "undone")
         kept = replan(self.planner, before, asked, lambda network: True)
-        _same(looked_at.network, kept.network, "rehearsed")
+        if looked_at is not None:
+            _same(looked_at.network, kept.network, "rehearsed")
         self.network = kept.network
         for name, plan in before.queries.items():
             if not before.monotone[plan.read.root] and self.network.queries[name].read != plan.read:
