@@ -20,6 +20,8 @@ from workbench.engine.storage import relation, segments
 SOME = [
     "selection_or",
     "join_self",
+    "join_theta",
+    "join_cross",
     "join_or_join_nulls",
     "join_over_aggregate",
     "aggregate_by_group",
@@ -37,7 +39,7 @@ CASES = list(ALL) if os.environ.get("ARGUS_SHORTCUTS") == "all" else SOME
     "limits",
     some(
         [
-            {"SMALL_ROWS": 0, "MERGED_HERE": 0, "ROWS_A_TASK": 0, "PAIRS_A_ROW": 0, "RUNS": 2},
+            {"SMALL_ROWS": 0, "MERGED_HERE": 0, "ROWS_A_TASK": 0, "PAIRS_A_ROW": 0, "FEW_PAIRS": 0, "RUNS": 2},
             {
                 "SMALL_ROWS": 12,
                 "MERGED_HERE": 30,

@@ -5,16 +5,19 @@
 In: change of each side (a Z-set), and the relations before the batch, of which only the rows with the same key are
 read. Out: change of the pairs. Weights multiply, so retractions on either side come out right, and a pair belongs to
 the later batch of its two rows. Where the sides have keys that must be equal, an index join finds candidate pairs
-(``index_join``) and Spark tests the predicates; elsewhere Spark joins.
+(``index_join``) and Spark tests the predicates; elsewhere Spark joins, unless there are few pairs in all.
 
 Source: thesis T4.1; Budiu et al., DBSP: Automatic incremental view maintenance, 2023.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from workbench.engine.operators.index_join import IndexJoin
 from workbench.engine.operators.operator_input import OperatorInput, ParentRows
 from workbench.engine.operators.runner import Runner
+from workbench.engine.physical.access_paths import AccessPath
 from workbench.engine.physical.plans import JoinPlan
 from workbench.engine.physical.semijoin import all_of
 from workbench.engine.spark.jobs import Job
@@ -30,6 +33,10 @@ from workbench.sql.render.spark_sql import predicates_to_spark
 
 PAIRS_A_ROW = 30
 """Where many rows find more pairs each, Spark's own join is faster: it makes pairs some ten times as fast."""
+
+FEW_PAIRS = 50_000
+"""So many pairs without a key are faster made here, by a plan that is kept, than by a join that Spark plans anew."""
+EVERY_PAIR = AccessPath(())
 
 
 def join_job(runner: Runner, operator: OperatorInput, plan: JoinPlan) -> Job | None:
@@ -48,10 +55,12 @@ def join_job(runner: Runner, operator: OperatorInput, plan: JoinPlan) -> Job | N
 
 def _by_index(runner: Runner, operator: OperatorInput, plan: JoinPlan) -> Job | None:
     """The job of a join whose pairs are found by key; ``None`` where Spark finds them better."""
-    spark = runner.spark
+    spark, (left, right) = runner.spark, operator.parents
     if not plan.access_paths and not plan.semijoins:
-        return None
-    pairs = index_join_of(plan, *operator.parents)
+        if _pairs_compared(left, right) > FEW_PAIRS:
+            return None
+        plan = replace(plan, access_paths=(EVERY_PAIR,))
+    pairs = index_join_of(plan, left, right)
     job_input = runner.write_input(plan, operator.batch, operator.segments)
     tasks, many = tasks_for(operator.changed_rows, spark), operator.changed_rows > ROWS_A_TASK
     if many and pairs.count(spark, job_input, tasks) > PAIRS_A_ROW * operator.changed_rows:
@@ -62,6 +71,12 @@ def _by_index(runner: Runner, operator: OperatorInput, plan: JoinPlan) -> Job | 
         return runner.sql_job(tested_pairs(plan.join, view, plan.produced), plan)
 
     return runner.cached(plan, "rows", (plan, pairs, tasks), make)
+
+
+def _pairs_compared(left: ParentRows, right: ParentRows) -> int:
+    """How many pairs have a changed row, whatever node they belong to."""
+    after = right.relation.rows + right.stored_changes
+    return left.stored_changes * after + left.relation.rows * right.stored_changes
 
 
 def index_join_of(plan: JoinPlan, left: ParentRows, right: ParentRows) -> IndexJoin:
