@@ -1,8 +1,10 @@
-"""A topic in a session: its rows are recorded, so answers are the same when it is gone back and opened again."""
+"""Topics in a session: rows are recorded, so answers are the same when it is gone back and opened again; and what is
+sent to a topic is a source again."""
 
 from __future__ import annotations
 
 import random
+import time
 from pathlib import Path
 
 import duckdb
@@ -30,8 +32,8 @@ def expected(current: dict[int, dict[str, object]]) -> dict[str, list[tuple[obje
         return {name: sorted(database.execute(sql).fetchall(), key=repr) for name, sql in QUERIES.items()}
 
 
-def answers(session: Session) -> dict[str, list[tuple[object, ...]]]:
-    frames = {name: query.result().astype(object) for name, query in session.queries.items()}
+def answers(session: Session, *names: str) -> dict[str, list[tuple[object, ...]]]:
+    frames = {name: session.query(name).result().astype(object) for name in names or QUERIES}
     return {
         name: sorted(frame.where(frame.notna(), None).itertuples(index=False, name=None), key=repr)
         for name, frame in frames.items()
@@ -62,10 +64,22 @@ def test_upserts_and_tombstones_of_a_topic(spark: SparkSession, tmp_path: Path) 
         session.add_stream("Orders", url, history=10, batch=1_000, key=["id"], changes="upsert")
         session.add_table("States", STATES)
         session.register_many(QUERIES)
+        session.add_sink("fees", broker.url("fees"))
+        while session.sinks["fees"].behind:
+            time.sleep(0.05)
+        session.run(1)
+        while session.sinks["fees"].behind:
+            time.sleep(0.05)
+        session.add_stream("Sent", broker.url("fees", "fetch.wait.max.ms=10"), batch=1_000, weight="weight")
+        session.register("SELECT state, n, s, m FROM Sent", name="back")
         for _ in range(3):
             while session.run(1):
                 pass
-            assert answers(session) == expected(current)
+            while session.sinks["fees"].behind:
+                time.sleep(0.05)
+            session.run(1)
+            found = answers(session)
+            assert found == expected(current) and found["fees"] == answers(session, "back")["back"]
             change(15)
         broker.put("orders", b"no JSON", key=1)
         while session.run(1):

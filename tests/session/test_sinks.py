@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -16,6 +16,8 @@ import pytest
 from workbench.errors import QueryError, SessionError
 from workbench.session.sinks import sink as sink_module
 from workbench.session.sinks.sinks import Sinks
+from workbench.session.sinks.target import Source
+from workbench.sql.algebra.types import INTEGER
 
 
 class Query:
@@ -29,10 +31,10 @@ class Query:
         batches = [batch for batch in range(first, self.latest + 1) if batch != 3]
         return pd.DataFrame({"batch": batches, "weight": 1, "id": batches})
 
-    def reader(self, name: str) -> tuple[str, Callable[[int | None], pd.DataFrame]]:
+    def source(self, name: str) -> Source:
         if name != "q":
             raise QueryError(f"there is no query {name}")
-        return self.registration, self.changes
+        return Source(self.registration, (INTEGER,), self.changes)
 
 
 @pytest.fixture
@@ -42,7 +44,7 @@ def query() -> Query:
 
 @pytest.fixture
 def sinks(query: Query, tmp_path: Path) -> Iterator[Sinks]:
-    made = Sinks(tmp_path / "sinks", query.reader, lambda: query.latest)
+    made = Sinks(tmp_path / "sinks", query.source, lambda: query.latest)
     yield made
     made.close()
 
@@ -99,7 +101,7 @@ def test_a_target_that_is_down_stops_nobody(
 
 
 def test_a_sink_goes_on_at_its_place(query: Query, tmp_path: Path) -> None:
-    first = Sinks(tmp_path / "sinks", query.reader, lambda: query.latest)
+    first = Sinks(tmp_path / "sinks", query.source, lambda: query.latest)
     taken: list[int] = []
     first.add("calls", "q", lambda batch, changes: taken.append(batch))
     first.add("files", "q", str(tmp_path / "out"))
@@ -107,7 +109,7 @@ def test_a_sink_goes_on_at_its_place(query: Query, tmp_path: Path) -> None:
     first.close()
     assert taken == [0, 1, 2]
     query.latest += 2
-    again = Sinks(tmp_path / "sinks", query.reader, lambda: query.latest)
+    again = Sinks(tmp_path / "sinks", query.source, lambda: query.latest)
     again.go_on()
     caught_up(again, query, "files")
     assert again.statuses["calls"].problem == "its target must be given again: add_sink"
@@ -118,7 +120,7 @@ def test_a_sink_goes_on_at_its_place(query: Query, tmp_path: Path) -> None:
     again.close()
     # Another query of that name has other changes: the old place says nothing of them.
     query.registration = "second"
-    third = Sinks(tmp_path / "sinks", query.reader, lambda: query.latest)
+    third = Sinks(tmp_path / "sinks", query.source, lambda: query.latest)
     third.go_on()
     assert "registered before" in third.statuses["files"].problem
     with pytest.raises(SessionError, match="registered before"):
@@ -156,7 +158,7 @@ def test_a_webhook(sinks: Sinks, query: Query) -> None:
     ("name", "query_name", "target", "message"),
     [
         ("s", "q", 7, "a int is no sink"),
-        ("s", "q", "kafka://host/topic", "no sink of the kind kafka://"),
+        ("s", "q", "mqtt://host/topic", "no sink of the kind mqtt://"),
         ("../s", "q", "out", "is no name of a sink"),
         ("s", "r", "out", "there is no query r"),
     ],

@@ -41,6 +41,7 @@ from workbench.session.player import Player
 from workbench.session.query import Query
 from workbench.session.sinks.sink import SinkStatus
 from workbench.session.sinks.sinks import Sinks
+from workbench.session.sinks.target import Source
 from workbench.session.state import EAGER, LAZY, OFF, QueryRecord, State
 from workbench.session.stream_registry import StreamRegistry
 from workbench.session.transitions import BoundText
@@ -179,7 +180,7 @@ class Session:
         self.last_error: BaseException | None = None
         self.parts = Parts(directory, catalog, spark, options)
         self.spark = self.parts.spark
-        self.parts.sinks = Sinks(self.path / "sinks", self._changes_of, lambda: self.parts.store.last.batch)
+        self.parts.sinks = Sinks(self.path / "sinks", self._source_of, lambda: self.parts.store.last.batch)
         self._streams, self._batches = StreamRegistry(self.parts), BatchRunner(self.parts)
         self._handles: WeakValueDictionary[str, Query] = WeakValueDictionary()
 
@@ -516,9 +517,11 @@ class Session:
 
         Args:
             query: whose changes.
-            target: a folder, which gets a Parquet file for each batch (exactly once); an address ``http://…``, to which
-                JSON is posted with the number of the batch; or a callable of that number and a DataFrame with the
-                column ``weight`` and the query's. After a crash the last two may get a batch a second time.
+            target: exactly once each batch: a folder, which gets a Parquet file for each; ``delta:FOLDER``, a Delta
+                table; ``kafka://host:port/topic`` and ``postgresql://user@host/db?table=…``, which with ``key=…`` get
+                rows to put and keys to remove instead of changes. Or an address ``http://…``, to which JSON is posted
+                with the number of the batch, or a callable of that number and a DataFrame with the column ``weight``
+                and the query's; after a crash these may get a batch a second time.
             mode: ``"changes"``; there is no other yet.
             name: of the sink; that of the query unless given.
 
@@ -737,8 +740,8 @@ class Session:
         handle = self._handles.get(query.id)
         return handle if handle is not None else self._handles.setdefault(query.id, Query(query, self.parts.answers))
 
-    def _changes_of(self, name: str) -> tuple[str, Callable[[int | None], pd.DataFrame]]:
-        """The registration of a query, and what reads its changes.
+    def _source_of(self, name: str) -> Source:
+        """The changes of a query, for a sink.
 
         Raises:
             QueryError: there is no such query, or older changes of it are not kept for a sink that is behind.
@@ -747,7 +750,8 @@ class Session:
         if record.results == OFF or (record.windows and record.results != EAGER):
             hint = 'register it with results="eager", which keeps what every batch changed'
             raise QueryError(f"the changes of {name} are not kept for a sink", hint=hint)
-        return record.id, self._handle(record).changes
+        handle = self._handle(record)
+        return Source(record.id, tuple(type_ for _, type_ in handle.columns), handle.changes)
 
     def _register(self, texts: Mapping[str, BoundText], named: int, force: bool) -> dict[str, Query]:
         with self.parts.store.changing() as change:

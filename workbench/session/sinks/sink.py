@@ -1,7 +1,8 @@
 """One sink: a query, a target, and how far the target has come in the query's changes.
 
 A sink has a thread and a place of its own, so one that is slow or down stops nobody. Its place is a file in the session
-directory, written after the target has taken a batch; opened again, the sink goes on there.
+directory, written after the target has taken a batch; opened again, the sink goes on there. A target that keeps the
+number of the batch with the rows is asked for it first: it has a batch that it took just before a crash.
 """
 
 from __future__ import annotations
@@ -9,13 +10,12 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-
-import pandas as pd
+from uuid import uuid4
 
 from workbench.files.writing import replacing
-from workbench.session.sinks.targets import Target
+from workbench.session.sinks.target import Source, Target
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 60.0
 """Seconds until a target that failed is tried again; the pause doubles."""
@@ -30,12 +30,14 @@ class Place:
         registration: which registration of the name.
         target: what was given, where it can be written down.
         batch: the last batch that the target has; -1 before the answer at registration.
+        id: by which the target knows the sink; another one when it was dropped and added again.
     """
 
     query: str
     registration: str
     target: str | None
     batch: int = -1
+    id: str = field(default_factory=lambda: uuid4().hex)
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class Sink:
         path: of the file with its place.
         place: where it goes on.
         target: what takes the changes.
-        changes: gives the query's changes after a batch; ``None``: all.
+        source: the query's changes.
         latest: the number of the last batch.
     """
 
@@ -73,11 +75,12 @@ class Sink:
         path: Path,
         place: Place,
         target: Target,
-        changes: Callable[[int | None], pd.DataFrame],
+        source: Source,
         latest: Callable[[], int],
     ) -> None:
         self._path, self._place, self._target = path, place, target
-        self._changes, self._latest = changes, latest
+        self._source, self._latest = source, latest
+        self._begun = False
         self._problem = ""
         self._due = threading.Event()
         self._closing = False
@@ -115,15 +118,23 @@ class Sink:
             except Exception as problem:  # a target may raise whatever it likes; a dropped query shows in the same way
                 pause = min(LONGEST_PAUSE, 2 * pause if pause else FIRST_PAUSE)
                 self._problem = f"{type(problem).__name__}: {problem}"
+                self._begun = False  # it may have taken the batch all the same, so it is asked
             if last:
+                self._target.close()
                 return
 
     def _bring(self) -> None:
         """Everything up to the last batch, batch by batch."""
-        latest, since = self._latest(), self._place.batch
-        if latest <= since:
+        latest = self._latest()
+        if latest <= self._place.batch:
             return
-        changes = self._changes(None if since < 0 else since)
+        if not self._begun:
+            known = self._target.begin(self._place.id, self._source.types)
+            if known is not None and known > self._place.batch:
+                self._save(replace(self._place, batch=known))
+            self._begun = True
+        since = self._place.batch
+        changes = self._source.changes(None if since < 0 else since)
         for batch, rows in changes.groupby("batch", sort=True):
             self._target.write(self._place.query, int(batch), rows.drop(columns="batch").reset_index(drop=True))
             self._problem = ""

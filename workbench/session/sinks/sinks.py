@@ -7,18 +7,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-import pandas as pd
-
 from workbench.errors import QueryError, SessionError, WorkbenchError, nearest
 from workbench.files.writing import make_folder
 from workbench.session.sinks.sink import Place, Sink, SinkStatus, read_place
+from workbench.session.sinks.target import Source
 from workbench.session.sinks.targets import target_of
 
 PATIENCE = 5.0
 """Seconds that the end of a session waits for its sinks, all together."""
 
-Changes = Callable[[int | None], pd.DataFrame]
-ReaderOf = Callable[[str], tuple[str, Changes]]
+SourceOf = Callable[[str], Source]
 
 
 class Sinks:
@@ -26,12 +24,12 @@ class Sinks:
 
     Args:
         folder: of their files, in the session directory.
-        reader_of: gives for a query's name its registration, and what reads its changes after a batch.
+        source_of: gives the changes of a query by its name.
         latest: the number of the last batch.
     """
 
-    def __init__(self, folder: Path, reader_of: ReaderOf, latest: Callable[[], int]) -> None:
-        self._folder, self._reader_of, self._latest = folder, reader_of, latest
+    def __init__(self, folder: Path, source_of: SourceOf, latest: Callable[[], int]) -> None:
+        self._folder, self._source_of, self._latest = folder, source_of, latest
         self._sinks: dict[str, Sink] = {}
         self._stopped: dict[str, SinkStatus] = {}
 
@@ -45,18 +43,18 @@ class Sinks:
             raise SessionError(f"there is already a sink called {name}", hint="name=… gives another name")
         if not name.replace("-", "").replace("_", "").replace(" ", "").isalnum():
             raise SessionError(f"{name!r} is no name of a sink", hint="letters, digits, blanks, - and _")
-        target, (registration, changes) = target_of(given), self._reader_of(query)
+        target, source = target_of(given), self._source_of(query)
         make_folder(self._folder)
         path = self._folder / f"{name}.json"
         written = str(given) if isinstance(given, str | Path) else None
-        place = Place(query, registration, written)
+        place = Place(query, source.registration, written)
         if path.exists():
             stored = read_place(path)
-            if (stored.query, stored.registration) != (query, registration):
+            if (stored.query, stored.registration) != (query, source.registration):
                 message = f"the sink {name} is of {stored.query} as it was registered before"
                 raise SessionError(message, hint=f"drop_sink({name!r}) forgets how far it had come")
             place = replace(stored, target=written)
-        self._sinks[name] = Sink(path, place, target, changes, self._latest)
+        self._sinks[name] = Sink(path, place, target, source, self._latest)
         self._stopped.pop(name, None)
         return self._sinks[name].status
 

@@ -1,8 +1,7 @@
-"""What takes the changes of a query: a callable, a folder of Parquet files, or a webhook.
+"""Targets that know nothing of earlier batches, and the target that an analyst means.
 
-What a target has taken is said after it has taken it. A crash in between sends a batch again, so a target takes a batch
-by its number: a folder replaces the file of the batch (exactly once), a webhook and a callable are told the number, and
-leave out what they had (at least once).
+A crash sends a batch again: a folder replaces the file of the batch (exactly once), a webhook and a callable are told
+the number, and leave out what they had (at least once).
 """
 
 from __future__ import annotations
@@ -11,40 +10,24 @@ import json
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from workbench.errors import SessionError
+from workbench.errors import SessionError, StreamError
 from workbench.files.writing import make_folder, replacing
+from workbench.session.sinks.delta import DELTA, DeltaTarget, is_delta
+from workbench.session.sinks.kafka import TopicTarget
+from workbench.session.sinks.postgres import POSTGRES, PostgresTarget
+from workbench.session.sinks.target import Target
+from workbench.streams.live.kafka.address import SCHEME as KAFKA
 
 TIMEOUT = 10
 """Seconds that a webhook has to answer."""
 
 
-class Target(Protocol):
-    """Takes the changes of one batch after the other."""
-
-    @property
-    def description(self) -> str:
-        """What it is, to show."""
-
-    def write(self, query: str, batch: int, changes: pd.DataFrame) -> None:
-        """Take the changes of a batch.
-
-        Args:
-            query: its name.
-            batch: its number.
-            changes: the column ``weight``, then the query's.
-
-        Raises:
-            Exception: it could not; the batch is sent again later.
-        """
-
-
-class CallableTarget:
+class CallableTarget(Target):
     """Calls a function with the number of the batch and its changes."""
 
     def __init__(self, function: Callable[[int, pd.DataFrame], object]) -> None:
@@ -60,7 +43,7 @@ class CallableTarget:
         self._function(batch, changes)
 
 
-class FolderTarget:
+class FolderTarget(Target):
     """Writes a Parquet file for each batch, which is there whole or not at all."""
 
     def __init__(self, folder: Path) -> None:
@@ -80,7 +63,7 @@ class FolderTarget:
             pq.write_table(pa.Table.from_pandas(rows, preserve_index=False), file)
 
 
-class WebhookTarget:
+class WebhookTarget(Target):
     """Posts JSON: ``{"query": …, "batch": …, "changes": [{"weight": 1, …}, …]}``."""
 
     def __init__(self, url: str) -> None:
@@ -107,13 +90,28 @@ def target_of(given: object) -> Target:
     Raises:
         SessionError: there is no such kind of target.
     """
+    try:
+        return _target_of(given)
+    except StreamError as error:
+        raise SessionError(error.message, hint=error.hint) from error
+
+
+def _target_of(given: object) -> Target:
     match given:
         case str() if given.startswith(("http://", "https://")):
             return WebhookTarget(given)
+        case str() if given.startswith(KAFKA):
+            return TopicTarget(given)
+        case str() if given.startswith(POSTGRES):
+            return PostgresTarget(given)
+        case str() if given.startswith(DELTA):
+            return DeltaTarget(Path(given.removeprefix(DELTA)))
         case str() if "://" in given:
             scheme = given.partition("://")[0]
-            hint = "there are http:// and https://, a folder for Parquet files, and a callable"
+            hint = "there are kafka://, postgresql://, http://, delta:FOLDER, a folder (Parquet), and a callable"
             raise SessionError(f"there is no sink of the kind {scheme}://", hint=hint)
+        case str() | Path() if is_delta(Path(given)):
+            return DeltaTarget(Path(given))
         case str() | Path():
             return FolderTarget(Path(given))
         case _ if callable(given):

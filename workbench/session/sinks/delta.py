@@ -1,0 +1,70 @@
+"""A Delta table in a folder: changes are appended, and the batch number is the transaction's version.
+
+Delta's protocol keeps for an application (``txnAppId``) the last version (``txnVersion``) that it wrote, in the commit
+that has the rows, so each batch is there exactly once. Source: Delta Lake protocol, "Transaction Identifiers".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from workbench.errors import SessionError
+from workbench.session.sinks.rows import typed_changes
+from workbench.session.sinks.target import Target
+from workbench.sql.algebra.types import DataType
+
+DELTA = "delta:"
+
+
+def is_delta(folder: Path) -> bool:
+    """Whether there is a Delta table in a folder."""
+    return (folder / "_delta_log").is_dir()
+
+
+class DeltaTarget(Target):
+    """Appends ``batch``, ``weight`` and the query's columns to a Delta table, which is made where there is none.
+
+    Args:
+        folder: of the table.
+
+    Raises:
+        SessionError: deltalake is not installed.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        _deltalake()
+        self._folder = folder
+        self._sink, self._types = "", tuple[DataType, ...]()
+
+    @property
+    def description(self) -> str:
+        """The folder."""
+        return f"{DELTA}{self._folder}"
+
+    def begin(self, sink: str, types: Sequence[DataType]) -> int | None:
+        """The version that the table has of this sink."""
+        self._sink, self._types = f"argus-{sink}", tuple(types)
+        if not is_delta(self._folder):
+            return None
+        version: int | None = _deltalake().DeltaTable(self._folder).transaction_version(self._sink)
+        return version
+
+    def write(self, query: str, batch: int, changes: pd.DataFrame) -> None:
+        """Append the batch, in one commit with its number."""
+        delta = _deltalake()
+        properties = delta.CommitProperties(app_transactions=[delta.Transaction(self._sink, batch)])
+        rows = typed_changes(batch, changes, self._types)
+        delta.write_deltalake(self._folder, rows, mode="append", commit_properties=properties)
+
+
+def _deltalake() -> Any:
+    try:
+        import deltalake
+    except ImportError as error:
+        hint = "pip install 'argus-workbench[delta]'"
+        raise SessionError("Delta tables need deltalake, which is not installed", hint=hint) from error
+    return deltalake

@@ -1,0 +1,162 @@
+"""A topic of Kafka: ``kafka://host:port/topic``, and with ``?key=id`` rows by key, as a compacted topic has them.
+
+A batch is one transaction with its rows and, in the topic ``NAME-argus``, its number. So whoever reads committed
+messages sees each batch exactly once. Without a key a message is a change, JSON with ``weight``; with one it is
+the row of its key, or has no value where the key has no row any more. The number is in the header ``argus-batch`` only,
+so that a topic of changes is itself a source, ``add_stream(…, weight="weight")``.
+Source: KIP-98, exactly once delivery and transactions.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from decimal import Decimal
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+
+from workbench.session.sinks.rows import Row, typed_changes, upserts
+from workbench.session.sinks.target import Target
+from workbench.sql.algebra.types import DataType
+from workbench.streams.live.kafka.address import kafka_client, parse_address
+
+ANSWER = 10.0
+"""Seconds that a broker has to answer."""
+_RECENT = 1_000
+"""Numbers of batches are looked for among so many last messages first."""
+
+
+class TopicTarget(Target):
+    """Writes to a topic.
+
+    Args:
+        given: its address.
+
+    Raises:
+        StreamError: confluent-kafka is not installed, or the address cannot be followed.
+    """
+
+    def __init__(self, given: str) -> None:
+        kafka_client()
+        self._given, self._address = given, parse_address(given, ["key"])
+        self._address.client()
+        self._progress = f"{self._address.topic}-argus"
+        self._key = [name for name in self._address.options.get("key", "").split(",") if name]
+        self._producer: Any = None
+        self._sink, self._types = "", tuple[DataType, ...]()
+
+    @property
+    def description(self) -> str:
+        """The address."""
+        return self._given
+
+    def begin(self, sink: str, types: Sequence[DataType]) -> int | None:
+        """The last number of a batch in the topic of numbers."""
+        self.close()
+        self._sink, self._types = sink, tuple(types)
+        # What an earlier process left unfinished under this id is ended by this, and does not count below.
+        settings = {**self._address.client(), "transactional.id": f"argus-{sink}"}
+        producer = kafka_client().Producer(settings)
+        producer.init_transactions(ANSWER)
+        self._producer = producer
+        return self._last_batch()
+
+    def write(self, query: str, batch: int, changes: pd.DataFrame) -> None:
+        """The batch and its number, in one transaction."""
+        rows = typed_changes(batch, changes, self._types)
+        messages = [*(self._by_key(rows) if self._key else _changes(rows))]
+        self._producer.begin_transaction()
+        try:
+            for key, value in messages:
+                self._produce(self._address.topic, key, value, headers={"argus-batch": str(batch)})
+            self._produce(self._progress, self._sink.encode(), str(batch).encode(), partition=0)
+            self._producer.commit_transaction(ANSWER)
+        except Exception:
+            with suppress(kafka_client().KafkaException):  # where even that fails, the next beginning ends it
+                self._producer.abort_transaction(ANSWER)
+            raise
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._producer = None
+
+    def _by_key(self, rows: pa.Table) -> Iterator[tuple[bytes, bytes | None]]:
+        found = upserts(rows, self._key)
+        for key in found.removed:
+            yield self._key_bytes(key), None
+        for key, row in [*found.changed.items(), *found.added.items()]:
+            yield self._key_bytes(key), _json(row)
+
+    def _key_bytes(self, key: Sequence[object]) -> bytes:
+        """One column as it is, several as a JSON object: what ``kafka://…?key=id`` and ``key=*`` read."""
+        if len(key) > 1:
+            return _json(dict(zip(self._key, key, strict=True)))
+        return key[0].encode() if isinstance(key[0], str) else json.dumps(_plain(key[0])).encode()
+
+    def _produce(self, topic: str, key: bytes | None, value: bytes | None, **more: Any) -> None:
+        while True:
+            try:
+                self._producer.produce(topic, value, key, **more)
+                return
+            except BufferError:
+                self._producer.poll(0.1)
+
+    def _last_batch(self) -> int | None:
+        kafka = kafka_client()
+        settings = {"group.id": "argus", "isolation.level": "read_committed", "enable.partition.eof": True}
+        consumer = kafka.Consumer({"enable.auto.commit": False, **self._address.client(), **settings})
+        try:
+            listed = consumer.list_topics(self._progress, timeout=ANSWER).topics[self._progress]
+            if listed.error is not None or 0 not in listed.partitions:
+                return None
+            numbers = kafka.TopicPartition(self._progress, 0)
+            low, high = consumer.get_watermark_offsets(numbers, timeout=ANSWER)
+            for start in dict.fromkeys([max(low, high - _RECENT), low]):
+                found = self._numbers(consumer, start, high)
+                if found:
+                    return max(found)
+            return None
+        finally:
+            consumer.close()
+
+    def _numbers(self, consumer: Any, start: int, end: int) -> list[int]:
+        consumer.assign([kafka_client().TopicPartition(self._progress, 0, start)])
+        found: list[int] = []
+        while start < end:
+            message = consumer.poll(ANSWER)
+            if message is None:
+                raise TimeoutError(f"{self._progress} did not answer within {ANSWER:g} s")
+            if (error := message.error()) is not None:
+                if error.name() != "_PARTITION_EOF":
+                    raise kafka_client().KafkaException(error)
+                break
+            start = message.offset() + 1
+            if message.key() == self._sink.encode():
+                found.append(int(message.value()))
+        return found
+
+
+def _changes(rows: pa.Table) -> Iterator[tuple[None, bytes]]:
+    for row in rows.drop_columns(["batch"]).to_pylist():
+        yield None, _json(row)
+
+
+def _json(row: Row) -> bytes:
+    return json.dumps({name: _plain(value) for name, value in row.items()}, ensure_ascii=False).encode()
+
+
+def _plain(value: object) -> object:
+    """A value as JSON has it; decimals are texts, which lose no digit."""
+    match value:
+        case Decimal():
+            return str(value)
+        case dt.datetime() | dt.date():
+            return value.isoformat()
+        case float() if not math.isfinite(value):
+            return str(value)
+    return value

@@ -1,0 +1,168 @@
+"""A table of PostgreSQL: ``postgresql://user@host/database?table=fees&key=state``.
+
+Without a key it has the changes, each with ``batch`` and ``weight``. With one it has the answer: rows are inserted,
+updated and deleted. The number of the batch is written to the table ``argus_sinks`` in the same transaction, so each
+batch is there exactly once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+import pandas as pd
+import pyarrow as pa
+
+from workbench.errors import SessionError
+from workbench.session.sinks.rows import Row, typed_changes, upserts
+from workbench.session.sinks.target import Target
+from workbench.sql.algebra.types import INTEGER, DataType, Kind
+
+POSTGRES = ("postgresql://", "postgres://")
+_PROGRESS = "CREATE TABLE IF NOT EXISTS argus_sinks (sink text PRIMARY KEY, batch bigint NOT NULL)"
+_KEEP = """
+INSERT INTO argus_sinks VALUES (%s, %s)
+ON CONFLICT (sink) DO UPDATE SET batch = excluded.batch WHERE argus_sinks.batch < excluded.batch"""
+_TYPES: Mapping[Kind, str] = {
+    Kind.BOOLEAN: "boolean",
+    Kind.INTEGER: "bigint",
+    Kind.DOUBLE: "double precision",
+    Kind.STRING: "text",
+    Kind.DATE: "date",
+    Kind.TIMESTAMP: "timestamp",
+}
+_ANSWER_SECONDS = 10
+
+
+class PostgresTarget(Target):
+    """Writes to a table, which is made where there is none.
+
+    Args:
+        url: as libpq takes it, and ``table`` (the query's name unless given) and ``key`` (columns, with commas).
+
+    Raises:
+        SessionError: psycopg is not installed, or a password stands in the address.
+    """
+
+    def __init__(self, url: str) -> None:
+        _psycopg()
+        parts = urlsplit(url)
+        given = dict(parse_qsl(parts.query))
+        if parts.password or "password" in given:
+            hint = "leave it out: libpq takes it from PGPASSWORD or ~/.pgpass"
+            raise SessionError("the password would be kept with the session and shown", hint=hint)
+        self._description = url
+        self._table = given.pop("table", "")
+        self._key = [name for name in given.pop("key", "").split(",") if name]
+        self._address = urlunsplit((parts.scheme, parts.netloc, parts.path, urlencode(given), ""))
+        self._connection: Any = None
+        self._sink, self._types = "", tuple[DataType, ...]()
+
+    @property
+    def description(self) -> str:
+        """The address."""
+        return self._description
+
+    def begin(self, sink: str, types: Sequence[DataType]) -> int | None:
+        """The batch that the database has of this sink."""
+        self.close()
+        self._sink, self._types = sink, tuple(types)
+        self._connection = _psycopg().connect(self._address, connect_timeout=_ANSWER_SECONDS)
+        with self._connection.transaction():
+            self._connection.execute(_PROGRESS)
+            found = self._connection.execute("SELECT batch FROM argus_sinks WHERE sink = %s", [sink]).fetchone()
+        return found[0] if found is not None else None
+
+    def write(self, query: str, batch: int, changes: pd.DataFrame) -> None:
+        """The batch and its number, in one transaction."""
+        rows = typed_changes(batch, changes, self._types)
+        with self._connection.transaction(), self._connection.cursor() as cursor:
+            cursor.execute(_KEEP, [self._sink, batch])
+            if not cursor.rowcount:
+                return  # it is there already
+            table = _Table(cursor, self._table or query, rows, self._key, self._types)
+            if not self._key:
+                table.insert(rows.to_pylist())
+                return
+            by_key = upserts(rows, self._key)
+            table.delete(by_key.removed)
+            table.update(by_key.changed)
+            table.insert(list(by_key.added.values()))
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = None
+
+
+class _Table:
+    """The statements of one batch."""
+
+    def __init__(self, cursor: Any, name: str, rows: pa.Table, key: Sequence[str], types: Sequence[DataType]) -> None:
+        sql = _psycopg().sql
+        self._sql, self._cursor, self._key = sql, cursor, key
+        self._name = sql.SQL(".").join(map(sql.Identifier, name.split(".")))
+        self._columns = rows.column_names[2:] if key else rows.column_names
+        self._create(types if key else [INTEGER, INTEGER, *types])
+
+    def insert(self, rows: Sequence[Row]) -> None:
+        text = self._sql.SQL("INSERT INTO {} ({}) VALUES ({})").format(
+            self._name, self._names(self._columns), self._sql.SQL(", ").join([self._sql.Placeholder()] * self._width)
+        )
+        try:
+            self._many(text, [[row[name] for name in self._columns] for row in rows])
+        except _psycopg().errors.UniqueViolation as error:
+            hint = "the key must be unique in the answer, and the table empty at first"
+            raise SessionError(f"two rows of one key: {error.diag.message_detail}", hint=hint) from error
+
+    def update(self, rows: Mapping[tuple[object, ...], Row]) -> None:
+        others = [name for name in self._columns if name not in self._key]
+        if others:
+            text = self._sql.SQL("UPDATE {} SET {} WHERE {}").format(
+                self._name, self._each(others, ", "), self._each(self._key, " AND ")
+            )
+            self._many(text, [[*(row[name] for name in others), *key] for key, row in rows.items()])
+
+    def delete(self, keys: Sequence[tuple[object, ...]]) -> None:
+        text = self._sql.SQL("DELETE FROM {} WHERE {}").format(self._name, self._each(self._key, " AND "))
+        self._many(text, [list(key) for key in keys])
+
+    def _create(self, types: Sequence[DataType]) -> None:
+        parts = [
+            self._sql.SQL("{} {}").format(self._sql.Identifier(name), self._sql.SQL(_written(type_)))
+            for name, type_ in zip(self._columns, types, strict=True)
+        ]
+        if self._key:
+            parts.append(self._sql.SQL("PRIMARY KEY ({})").format(self._names(self._key)))
+        text = self._sql.SQL("CREATE TABLE IF NOT EXISTS {} ({})")
+        self._cursor.execute(text.format(self._name, self._sql.SQL(", ").join(parts)))
+
+    @property
+    def _width(self) -> int:
+        return len(self._columns)
+
+    def _names(self, names: Sequence[str]) -> Any:
+        return self._sql.SQL(", ").join(map(self._sql.Identifier, names))
+
+    def _each(self, names: Sequence[str], between: str) -> Any:
+        return self._sql.SQL(between).join(self._sql.SQL("{} = %s").format(self._sql.Identifier(n)) for n in names)
+
+    def _many(self, text: Any, values: Sequence[Sequence[object]]) -> None:
+        if values:
+            self._cursor.executemany(text, values)
+
+
+def _written(type_: DataType) -> str:
+    return _TYPES.get(type_.kind) or f"numeric({type_.precision}, {type_.scale})"
+
+
+def _psycopg() -> Any:
+    try:
+        import psycopg
+        import psycopg.sql
+    except ImportError as error:
+        hint = "pip install 'argus-workbench[postgres]'"
+        raise SessionError("PostgreSQL needs psycopg, which is not installed", hint=hint) from error
+    return psycopg

@@ -1,0 +1,79 @@
+"""The changes of a batch with their types, and as rows to put and to remove by key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+import pyarrow as pa
+
+from workbench.errors import SessionError, nearest
+from workbench.sql.algebra.types import INTEGER, DataType
+from workbench.streams.arrow_types import to_arrow
+
+Row = Mapping[str, object]
+Key = tuple[object, ...]
+
+
+def typed_changes(batch: int, changes: pd.DataFrame, types: Sequence[DataType]) -> pa.Table:
+    """Changes as Arrow: ``batch``, ``weight`` and the query's columns, each of its type whatever values there are."""
+    arrays = [
+        pa.array(changes.iloc[:, place], to_arrow(type_), from_pandas=True)
+        for place, type_ in enumerate([INTEGER, *types])
+    ]
+    numbers = pa.array([batch] * len(changes), pa.int64())
+    return pa.Table.from_arrays([numbers, *arrays], names=["batch", *changes.columns])
+
+
+@dataclass(frozen=True)
+class Upserts:
+    """What a batch does to rows that are known by their keys.
+
+    Attributes:
+        removed: keys that have no row any more.
+        changed: the new rows of keys that had one before.
+        added: rows of new keys.
+    """
+
+    removed: Sequence[Key]
+    changed: Mapping[Key, Row]
+    added: Mapping[Key, Row]
+
+
+def upserts(changes: pa.Table, key: Sequence[str]) -> Upserts:
+    """The changes of a batch by key.
+
+    Args:
+        changes: as ``typed_changes`` gives them.
+        key: names of columns.
+
+    Raises:
+        SessionError: there is no such column, or two rows come with one key.
+
+    Example:
+        >>> changes = pa.table({"batch": [1, 1], "weight": [-1, 1], "id": [7, 7], "n": [1, 2]})
+        >>> upserts(changes, ["id"]).changed
+        {(7,): {'id': 7, 'n': 2}}
+    """
+    names = changes.column_names[2:]
+    for name in key:
+        if name not in names:
+            hint = nearest(name, names) or f"one of {', '.join(names)}"
+            raise SessionError(f"the query has no column {name} for key=…", hint=hint)
+    before, after = set[Key](), dict[Key, Row]()
+    for row, weight in zip(changes.select(names).to_pylist(), changes.column("weight").to_pylist(), strict=True):
+        found = tuple(row[name] for name in key)
+        if weight < 0:
+            before.add(found)
+        elif weight > 1 or found in after:
+            values = ", ".join(f"{name} {value}" for name, value in zip(key, found, strict=True))
+            hint = "name a key that is unique in the answer, or leave key=… out: changes have their weights then"
+            raise SessionError(f"the answer has two rows with {values}", hint=hint)
+        else:
+            after[found] = row
+    return Upserts(
+        removed=[found for found in before if found not in after],
+        changed={found: row for found, row in after.items() if found in before},
+        added={found: row for found, row in after.items() if found not in before},
+    )

@@ -1,0 +1,65 @@
+"""What a sink brings, and what takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import pandas as pd
+
+from workbench.sql.algebra.types import DataType
+
+
+@dataclass(frozen=True)
+class Source:
+    """The changes of a query.
+
+    Attributes:
+        registration: which registration of its name it is.
+        types: of its columns.
+        changes: gives its changes after a batch; ``None``: all.
+    """
+
+    registration: str
+    types: tuple[DataType, ...]
+    changes: Callable[[int | None], pd.DataFrame]
+
+
+class Target(Protocol):
+    """Takes the changes of one batch after the other, all in one thread."""
+
+    @property
+    def description(self) -> str:
+        """What it is, to show."""
+
+    def begin(self, sink: str, types: Sequence[DataType]) -> int | None:
+        """Get ready, before the first batch and after each failure.
+
+        Args:
+            sink: the sink's id.
+            types: of the query's columns.
+
+        Returns:
+            The last batch of this sink that it has, where it keeps that with the rows.
+
+        Raises:
+            Exception: it cannot be reached; it is tried again later.
+        """
+        return None
+
+    def write(self, query: str, batch: int, changes: pd.DataFrame) -> None:
+        """Take the changes of a batch.
+
+        Args:
+            query: its name.
+            batch: its number.
+            changes: the column ``weight``, then the query's.
+
+        Raises:
+            Exception: it could not; the batch is sent again later.
+        """
+
+    def close(self) -> None:
+        """Let go of connections."""
+        return None
