@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.engine.operators.analytic.ordered_rows import OrderedRows, Side
+from workbench.engine.operators.analytic.ranges import First, Reading
 from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.lineage import Mask
 from workbench.sql.algebra.analytic import DENSE_RANK, RANK, ROW_NUMBER
@@ -26,6 +27,11 @@ class FirstRows:
 
     rank: str
     most: int
+
+    @property
+    def reading(self) -> Reading | None:
+        """Which rows are enough to tell the first ones; ``None``: all are needed, since dense ranks are not counted."""
+        return None if self.rank == DENSE_RANK else First(self.most, peers=self.rank == RANK)
 
     def kept(self, side: Side) -> Mask:
         """Which rows of a side are kept."""

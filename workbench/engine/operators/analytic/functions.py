@@ -7,13 +7,26 @@ needs values of other rows, over ``_part`` in the order of ``_row``; a frame of 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from workbench.engine.operators.analytic.ordered_rows import prefix_columns
 from workbench.engine.physical.accumulators import holistic, over_rows
+from workbench.engine.storage.indexes.order_index import DIGITS
 from workbench.sql.algebra.aggregates import HOLISTIC
-from workbench.sql.algebra.analytic import DISTRIBUTIONS, NEIGHBOURS, RANKS, AnalyticCall, Frame, FrameEnd
-from workbench.sql.algebra.expressions import AggregateCall, Constant
+from workbench.sql.algebra.analytic import (
+    DISTRIBUTIONS,
+    NEIGHBOURS,
+    RANK,
+    RANKS,
+    ROW_NUMBER,
+    AnalyticCall,
+    Frame,
+    FrameEnd,
+)
+from workbench.sql.algebra.expressions import AggregateCall, Column, Constant, Expression
 from workbench.sql.algebra.holistic import HOLISTIC_CALLS
+from workbench.sql.algebra.types import INTEGER, Kind
 
 _NUMBERS = {"row_number": "_row", "rank": "_rank", "dense_rank": "_group"}
 _SHARES = {
@@ -65,6 +78,26 @@ def reach(function: AnalyticCall) -> Reach:
     return Reach(None, 0 if ends_here else None, peers=True)
 
 
+def running(function: AnalyticCall) -> bool:
+    """Whether its value follows from how many rows stand before, or from a sum over them, and from the rows since."""
+    if function.function in (ROW_NUMBER, RANK):
+        return True
+    frame = function.frame
+    ends_here = frame is not None and frame.start is None and frame.end is not None and float(frame.end.by) == 0
+    if not ends_here or function.function not in ("count", "sum"):
+        return False
+    return not function.arguments or summed(function) is not None
+
+
+def summed(function: AnalyticCall) -> str | None:
+    """The column whose sums along the order its value follows from, where they are exact whole numbers."""
+    match function.arguments:
+        case (Column(name, type_),) if type_ == INTEGER or (type_.kind is Kind.DECIMAL and type_.precision <= DIGITS):
+            return name
+        case _:
+            return None
+
+
 def of_all(reaches: list[Reach]) -> Reach:
     """How far around a row any of some functions looks."""
     backs, aheads = [r.back for r in reaches], [r.ahead for r in reaches]
@@ -76,9 +109,30 @@ def of_all(reaches: list[Reach]) -> Reach:
     )
 
 
-def analytic_sql(function: AnalyticCall) -> str:
-    """A function over numbered rows."""
-    return f"cast({_value(function)} AS {function.type.spark})"
+def analytic_sql(function: AnalyticCall, summed_columns: Sequence[str] = ()) -> str:
+    """A function over numbered rows.
+
+    Args:
+        function: which one.
+        summed_columns: those that rows come with the sums of that stand before their partition's rows.
+    """
+    value = _value(function)
+    if function.function in ("count", "sum") and (column := summed(function)) in summed_columns and running(function):
+        count, total = prefix_columns(summed_columns.index(str(column)))
+        frame = f"OVER ({_frame(function, function.frame)})"
+        counted = f"({count} + count(`{column}`) {frame})"
+        value = counted
+        if function.function == "sum":
+            value = f"if({counted} = 0, NULL, {total} + coalesce(sum({_exact(function.arguments[0])}) {frame}, 0))"
+    elif function.function == "count" and not function.arguments and running(function):
+        # The rows before have numbers, too.
+        value = f"max(_row) OVER ({_frame(function, function.frame)})"
+    return f"cast({value} AS {function.type.spark})"
+
+
+def _exact(value: Expression) -> str:
+    """A whole number with as many digits as its sums may need."""
+    return f"cast({over_rows(value)} AS decimal(19,0))" if value.type == INTEGER else over_rows(value)
 
 
 def _value(function: AnalyticCall) -> str:

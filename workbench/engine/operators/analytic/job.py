@@ -19,10 +19,12 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from workbench.engine.operators.analytic import partitions
 from workbench.engine.operators.analytic.first_rows import FirstRows
-from workbench.engine.operators.analytic.functions import Reach, analytic_sql, of_all, reach
-from workbench.engine.operators.analytic.ordered_rows import MARKS, OrderedRows, RowOrder, Side
-from workbench.engine.operators.grouped.state_lookup import KeyedLookup
+from workbench.engine.operators.analytic.functions import Reach, analytic_sql, of_all, reach, running, summed
+from workbench.engine.operators.analytic.ordered_rows import MARKS, SUM_DIGITS, OrderedRows, Side, prefix_columns
+from workbench.engine.operators.analytic.partitions import PartitionLookup, selected
+from workbench.engine.operators.analytic.ranges import Around, From, Reading
 from workbench.engine.operators.operator_input import OperatorInput
 from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.join_keys import key_column
@@ -30,11 +32,13 @@ from workbench.engine.physical.plans import AnalyticPlan
 from workbench.engine.spark.arrow_tasks import Batches
 from workbench.engine.spark.jobs import Job
 from workbench.engine.storage.grouping import group_rows
+from workbench.engine.storage.indexes.order_index import RowOrder
 from workbench.engine.storage.job_input import InputRows, TaskInput
 from workbench.engine.storage.layout import WEIGHT
 from workbench.engine.storage.lineage import Mask
 from workbench.engine.storage.scan import Scan
-from workbench.engine.storage.segments import Run, read_share
+from workbench.engine.storage.segments import Run
+from workbench.sql.algebra.analytic import RANK, AnalyticCall
 
 
 def analytic_job(runner: Runner, operator: OperatorInput, plan: AnalyticPlan) -> Job | None:
@@ -47,18 +51,18 @@ def analytic_job(runner: Runner, operator: OperatorInput, plan: AnalyticPlan) ->
     job_input = runner.write_input(plan, operator.batch, [*operator.segments, InputRows((), kept)])
 
     def make() -> Job:
-        schema = ", ".join([*(f"`{name}` {type_}" for name, type_ in step.rows.types), *(f"{m} bigint" for m in MARKS)])
-        view = runner.bind(plan, "ordered", job_input.run(runner.spark, 1, step.change, schema))
-        return runner.sql_job(_sql(plan, view), plan, tasks=1)
+        view = runner.bind(plan, "ordered", job_input.run(runner.spark, 1, step.change, step.ddl))
+        return runner.sql_job(_sql(plan, step, view), plan, tasks=1)
 
     return runner.cached(plan, "rows", (plan, step), make)
 
 
-def _sql(plan: AnalyticPlan, view: str) -> str:
+def _sql(plan: AnalyticPlan, step: OrderStep, view: str) -> str:
     """The change of the node's rows out of ordered rows."""
     functions = plan.node.by_name
     values = [
-        f"{analytic_sql(functions[name])} AS `{name}`" if name in functions else f"`{name}`" for name in plan.produced
+        f"{analytic_sql(functions[name], step.rows.summed)} AS `{name}`" if name in functions else f"`{name}`"
+        for name in plan.produced
     ]
     names = ", ".join(f"`{name}`" for name in plan.produced)
     valued = f"SELECT {', '.join([*values, '_sign', '_keep'])} FROM {view}"
@@ -77,12 +81,29 @@ def _step(operator: OperatorInput, plan: AnalyticPlan) -> OrderStep:
     keys = tuple((key_column(k.expression), (k.descending, k.nulls_first)) for k in node.over.order)
     order = RowOrder(partition, keys, tuple(map(key_column, node.over.ties)))
     names = tuple(dict.fromkeys([*plan.read, *partition, *(name for name, _ in keys), *order.ties]))
-    rows = Scan.of(parent.relation.layout, names, partition, parent.bit)
+    scan = Scan.of(parent.relation.layout, names, partition, parent.bit)
     first = None if plan.first is None else FirstRows(*plan.first)
     kept = operator.relation if first is not None else None
-    own = None if kept is None else Scan.of(kept.layout, names, partition, None)
+    own = None if kept is None else PartitionLookup(Scan.of(kept.layout, names, partition, None), order)
     functions = [node.by_name[name] for name in plan.produced if name in node.by_name]
+    reading = reading_of(functions) if first is None else first.reading
+    sums = sorted({column for f in functions if running(f) and (column := summed(f)) is not None})
+    rows = PartitionLookup(scan, order, reading, tuple(sums) if isinstance(reading, From) else (), partitions.LARGE)
     return OrderStep(rows, own, order, of_all(list(map(reach, functions))), first)
+
+
+def reading_of(functions: Sequence[AnalyticCall]) -> Reading | None:
+    """Which rows of a large partition are enough to compute some functions; ``None``: all rows are needed."""
+    reaches = [reach(function) for function in functions]
+    backs = [r.back for function, r in zip(functions, reaches, strict=True) if not running(function)]
+    aheads = [r.ahead for r in reaches]
+    finite = [by for by in (*backs, *aheads) if by is not None]
+    if len(finite) < len(backs) + len(aheads):
+        return None
+    rows = max([b for b in backs if b is not None], default=0) + max([a for a in aheads if a is not None], default=0)
+    if len(backs) == len(functions):
+        return Around(rows)
+    return From(rows, any(r.peers or function.function == RANK for function, r in zip(functions, reaches, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -97,32 +118,45 @@ class OrderStep:
         first: which rows are kept; ``None``: all.
     """
 
-    rows: Scan
-    own: Scan | None
+    rows: PartitionLookup
+    own: PartitionLookup | None
     order: RowOrder
     reach: Reach
     first: FirstRows | None
 
+    @property
+    def ddl(self) -> str:
+        """What comes out in Spark's DDL."""
+        columns = [f"`{name}` {type_}" for name, type_ in self.rows.scan.types]
+        columns += [f"{mark} bigint" for mark in MARKS]
+        for at, name in enumerate(self.rows.summed):
+            type_ = self.rows.scan.schema.field(name).type
+            count, total = prefix_columns(at)
+            scale = type_.scale if pa.types.is_decimal(type_) else 0
+            columns += [f"{count} bigint", f"{total} decimal({SUM_DIGITS},{scale})"]
+        return ", ".join(columns)
+
     def change(self, task: TaskInput) -> Batches:
         """The rows whose values may have changed, before and after the batch, and their neighbours."""
         parent, kept = task.inputs
-        changed = list(_selected(parent.change, self.rows))
+        changed = list(selected(parent.change, self.rows.scan))
         if not any(batch.num_rows for batch in changed):
             return
         if self.first is not None:
             yield from self._first(self.first, parent, kept.before, changed)
             return
-        ordered = OrderedRows.of(list(self._of_partitions(changed, self.rows, parent.before)), changed, self.order)
+        found = self.rows.of(changed, parent.before)
+        ordered = OrderedRows.of(found.rows, changed, self.order, found.prefixes)
         for sign in (-1, 1):
             side = ordered.side(sign)
             wanted = _touched(side, ordered, self.reach)
             needed = wanted if self.reach.counts_only else _neighbours(side, wanted, self.reach)
-            yield side.batch(needed, wanted)
+            yield side.batch(needed, wanted, self.rows.summed)
 
     def _first(
         self, first: FirstRows, parent: InputRows, kept: Run, changed: Sequence[pa.RecordBatch]
     ) -> Iterable[pa.RecordBatch]:
-        before = [] if self.own is None else list(self._of_partitions(changed, self.own, kept))
+        before = [] if self.own is None else self.own.of(changed, kept).rows
         pool = OrderedRows.of(before, changed, self.order)
         rest, short = first.known(pool)
         looked_up = np.isin(rest.part, short)
@@ -131,28 +165,10 @@ class OrderStep:
         sides = [rest.chosen(~looked_up).side(1)]
         if len(short):
             again = [batch.filter(pa.array(_are_of(batch, pool, short, self.order))) for batch in changed]
-            rows = list(self._of_partitions(again, self.rows, parent.before))
-            sides.append(OrderedRows.of(rows, again, self.order).side(1))
+            sides.append(OrderedRows.of(self.rows.of(again, parent.before).rows, again, self.order).side(1))
         for side in sides:
             these = first.kept(side)
             yield side.batch(these, these)
-
-    def _of_partitions(self, changed: Sequence[pa.RecordBatch], scan: Scan, segments: Run) -> Iterable[pa.RecordBatch]:
-        """The stored rows of the partitions that some rows belong to."""
-        names = self.order.partition
-        if not names:
-            yield from _selected(segments, scan)
-            return
-        together = pa.concat_batches(changed).select(names)
-        order, starts = group_rows(together.columns, together.num_rows)
-        partitions = together.take(pa.array(order[starts]))
-        yield from KeyedLookup(names, scan).rows_of(partitions, segments)
-
-
-def _selected(segments: Run, scan: Scan) -> Iterable[pa.RecordBatch]:
-    """The rows of a node in some segments."""
-    for batch in read_share([(segment.path, 0, segment.rows) for segment in segments], scan.input):
-        yield from scan.select(batch)
 
 
 def _are_of(batch: pa.RecordBatch, pool: OrderedRows, parts: np.ndarray, order: RowOrder) -> Mask:

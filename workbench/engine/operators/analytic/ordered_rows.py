@@ -6,16 +6,20 @@ rows are ordered by are stored values, so this needs no expression: they are ran
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from workbench.engine.storage.comparable import ASCENDING, Direction, dense_ranks
+from workbench.engine.operators.analytic.partitions import Prefix
+from workbench.engine.storage.comparable import ASCENDING, dense_ranks
 from workbench.engine.storage.grouping import Positions, group_rows
+from workbench.engine.storage.indexes.key_index import row_hashes
+from workbench.engine.storage.indexes.order_index import RowOrder
 from workbench.engine.storage.layout import BATCH, WEIGHT
 from workbench.engine.storage.lineage import Mask
 
@@ -24,14 +28,15 @@ MARKS = ("_part", "_row", "_rank", "_group", "_last", "_rows", "_sign", "_keep")
 groups of peers there are up to them, the number of their last peer, how many rows the partition has, 1 for rows after
 the batch and -1 for those before it, and 1 where the row's values are wanted and it is not only a neighbour."""
 
+SUM_DIGITS = 28
+"""Digits of a sum before a partition's rows; those of a segment have 19 at most."""
 
-@dataclass(frozen=True)
-class RowOrder:
-    """By which columns rows are partitioned and ordered; peers are in the order of ``ties``."""
+V = TypeVar("V")
 
-    partition: tuple[str, ...]
-    keys: tuple[tuple[str, Direction], ...]
-    ties: tuple[str, ...]
+
+def prefix_columns(at: int) -> tuple[str, str]:
+    """The columns with how many values of a summed column stand before a partition's rows, and with their sum."""
+    return f"_count{at}", f"_sum{at}"
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,7 @@ class OrderedRows:
         part: the number of its partition.
         peer: the number of its group of peers.
         before, after: how often it was there before the batch, and is after it.
+        prefixes: what stands before the rows of each partition, by its number; without any nothing does.
     """
 
     rows: pa.RecordBatch
@@ -50,15 +56,22 @@ class OrderedRows:
     peer: Positions
     before: Positions
     after: Positions
+    prefixes: Mapping[int, Prefix] = field(default_factory=dict)
 
     @staticmethod
-    def of(before: Sequence[pa.RecordBatch], change: Sequence[pa.RecordBatch], order: RowOrder) -> OrderedRows:
+    def of(
+        before: Sequence[pa.RecordBatch],
+        change: Sequence[pa.RecordBatch],
+        order: RowOrder,
+        prefixes: Mapping[int, Prefix] | None = None,
+    ) -> OrderedRows:
         """Put rows in order.
 
         Args:
             before: rows before the batch, as a Z-set; rows that cancel are left out.
             change: what the batch changes.
             order: of the rows, which have these columns.
+            prefixes: what stands before these rows, by the hash of a partition.
         """
         there, changed = (sum(batch.num_rows for batch in some) for some in (before, change))
         together = pa.concat_batches([*before, *change])
@@ -68,17 +81,30 @@ class OrderedRows:
         after = np.add.reduceat(weights[at], starts) if len(at) else np.zeros(0, dtype=np.int64)
         was = np.where(np.arange(there + changed) < there, weights, 0)[at]
         earlier = np.add.reduceat(was, starts) if len(at) else after
-        return _in_order(values.take(pa.array(at[starts])), earlier, after, order)
+        ordered = _in_order(values.take(pa.array(at[starts])), earlier, after, order)
+        return ordered._after(prefixes, order) if prefixes else ordered
+
+    def _after(self, prefixes: Mapping[int, Prefix], order: RowOrder) -> OrderedRows:
+        """The rows, with what stands before them by the hash of their partition."""
+        starts, _ = _starts(self.part)
+        hashes, _ = row_hashes(self.rows.take(pa.array(starts)), order.partition, nulls=True)
+        known = zip(self.part[starts].tolist(), hashes.tolist(), strict=True)
+        return replace(self, prefixes={part: prefixes[hash_] for part, hash_ in known if hash_ in prefixes})
 
     def chosen(self, which: Mask) -> OrderedRows:
         """Some of the rows."""
         at = np.flatnonzero(which)
         rows = self.rows.take(pa.array(at))
-        return OrderedRows(rows, self.part[at], self.peer[at], self.before[at], self.after[at])
+        return OrderedRows(rows, self.part[at], self.peer[at], self.before[at], self.after[at], self.prefixes)
 
     def with_counts(self, before: Positions, after: Positions) -> OrderedRows:
         """The rows, each so often."""
-        return OrderedRows(self.rows, self.part, self.peer, before, after)
+        return replace(self, before=before, after=after)
+
+    def of_prefixes(self, value: Callable[[Prefix], V], nothing: V) -> list[V]:
+        """Something of the prefix of each partition, by number."""
+        numbers = range(int(self.part.max(initial=0)) + 1)
+        return [value(self.prefixes[n]) if n in self.prefixes else nothing for n in numbers]
 
     def side(self, sign: int) -> Side:
         """The rows before the batch (-1) or after it (1), each as often as it is there."""
@@ -111,6 +137,7 @@ class Side:
         first_of_part, parts = _starts(part)
         first_of_peer, peers = _starts(peer)
         begin = first_of_part[parts]
+        earlier = np.array(ordered.of_prefixes(lambda prefix: prefix.rows, 0), dtype=np.int64)[part]
         ends = np.append(first_of_part[1:], len(at))
         peer_ends = np.append(first_of_peer[1:], len(at))
         return Side(
@@ -118,24 +145,41 @@ class Side:
             sign,
             at,
             part,
-            row=place - begin + 1,
-            rank=first_of_peer[peers] - begin + 1,
+            row=place - begin + 1 + earlier,
+            rank=first_of_peer[peers] - begin + 1 + earlier,
             group=peers - (peers[begin] if len(at) else peers) + 1,
-            last=peer_ends[peers] - begin,
+            last=peer_ends[peers] - begin + earlier,
             rows=ends[parts] - begin,
         )
 
-    def batch(self, handed_on: Mask, wanted: Mask) -> pa.RecordBatch:
-        """Some of the rows with their marks; the partitions of both sides have different numbers."""
+    def batch(self, handed_on: Mask, wanted: Mask, summed: Sequence[str] = ()) -> pa.RecordBatch:
+        """Some of the rows with their marks; the partitions of both sides have different numbers.
+
+        Args:
+            handed_on: which rows.
+            wanted: of which of these the values are wanted.
+            summed: the columns whose sums before the rows come as well (``prefix_columns``).
+        """
         chosen = np.flatnonzero(handed_on)
         rows = self.ordered.rows.take(pa.array(self.at[chosen]))
         part = self.part * 2 + (self.sign > 0)
         numbers = (part, self.row, self.rank, self.group, self.last, self.rows)
         marks: list[npt.NDArray[Any]] = [number[chosen] for number in numbers]
         marks += [np.full(len(chosen), self.sign), wanted[chosen]]
-        return pa.RecordBatch.from_arrays(
-            [*rows.columns, *(pa.array(mark.astype(np.int64)) for mark in marks)], names=[*rows.schema.names, *MARKS]
-        )
+        columns = [*rows.columns, *(pa.array(mark.astype(np.int64)) for mark in marks)]
+        names = [*rows.schema.names, *MARKS]
+        own = pa.array(self.part[chosen])
+        for at, column in enumerate(summed):
+            columns += [values.take(own) for values in self._before(at, rows.schema.field(column).type)]
+            names += prefix_columns(at)
+        return pa.RecordBatch.from_arrays(columns, names=names)
+
+    def _before(self, at: int, type_: pa.DataType) -> tuple[pa.Array, pa.Array]:
+        """How many values are in the sum before each partition's rows, and the sum."""
+        scale = type_.scale if pa.types.is_decimal(type_) else 0
+        sums = self.ordered.of_prefixes(lambda prefix: prefix.sums[at], (0, 0))
+        totals = [Decimal(total).scaleb(-scale) for total, _ in sums]
+        return pa.array([count for _, count in sums], pa.int64()), pa.array(totals, pa.decimal128(SUM_DIGITS, scale))
 
 
 def _in_order(rows: pa.RecordBatch, before: Positions, after: Positions, order: RowOrder) -> OrderedRows:

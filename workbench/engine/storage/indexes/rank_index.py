@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -51,21 +52,85 @@ def is_ranked(type_: DataType) -> bool:
 
 
 @dataclass(frozen=True)
-class SortedRun:
+class CountedRun:
+    """Entries in order, each with how often it counts.
+
+    Attributes:
+        orders: what they are in order of.
+        through: the sum of the counts up to and with each entry.
+        rows: where the row of each entry stands.
+    """
+
+    orders: npt.NDArray[Any]
+    through: Positions
+    rows: Positions
+
+    def count(self, first: int, end: int) -> int:
+        """The sum of the counts of the entries from ``first`` until before ``end``."""
+        return self.up_to(end) - self.up_to(first) if end > first else 0
+
+    def up_to(self, end: int) -> int:
+        """The sum of the counts of the entries before ``end``."""
+        return int(self.through[end - 1]) if end else 0
+
+
+R = TypeVar("R", bound=CountedRun)
+
+
+@dataclass(frozen=True)
+class Ranked(Generic[R]):
+    """Entries that are spread over several runs: of each run those from a position until before another."""
+
+    parts: tuple[tuple[R, int, int], ...]
+
+    @property
+    def total(self) -> int:
+        """How many there are, each as often as it counts."""
+        return sum(run.count(first, end) for run, first, end in self.parts)
+
+    def place_at(self, rank: int) -> tuple[R, int]:
+        """An entry before which, in order, ``rank`` others stand: its run, and its position there.
+
+        Args:
+            rank: at least 0 and less than ``total``.
+        """
+        ranges = [(first, end) for _, first, end in self.parts]
+        found: tuple[R, int] | None = None
+        while True:
+            widest = max(range(len(ranges)), key=lambda at: ranges[at][1] - ranges[at][0])
+            low, high = ranges[widest]
+            if low >= high:
+                break
+            run, middle = self.parts[widest][0], (low + high) // 2
+            pivot = run.orders[middle]
+            up_to = self._ends(ranges, pivot, "right")
+            if sum(r.count(first, end) for (r, first, _), end in zip(self.parts, up_to, strict=True)) > rank:
+                found = run, middle
+                below = self._ends(ranges, pivot, "left")
+                ranges = [(first, end) for (first, _), end in zip(ranges, below, strict=True)]
+            else:
+                ranges = [(end, last) for (_, last), end in zip(ranges, up_to, strict=True)]
+        assert found is not None, f"nothing has the rank {rank}"
+        return found
+
+    def _ends(self, ranges: Sequence[tuple[int, int]], pivot: Any, side: Any) -> list[int]:
+        """In each run, where the entries up to a pivot end, or those below it."""
+        return [
+            low + int(np.searchsorted(run.orders[low:high], pivot, side=side))
+            for (run, _, _), (low, high) in zip(self.parts, ranges, strict=True)
+        ]
+
+
+@dataclass(frozen=True)
+class SortedRun(CountedRun):
     """Rows by group, and by value within a group.
 
     Attributes:
         hashes: of the groups; two groups of one hash cannot be told apart (``None`` is given instead of such a run).
-        orders: of the values.
-        through: the sum of the counts up to and with each row.
-        rows: where each row stands.
         values: of the rows where they stand.
     """
 
     hashes: Hashes
-    orders: Orders
-    through: Positions
-    rows: Positions
     values: pa.Array
 
     @staticmethod
@@ -75,67 +140,26 @@ class SortedRun:
         name = "\x00".join(("ranks", *key.columns, key.value, key.count))
         hashes, orders, through, at = index_columns(segment, name, lambda: _sorted(rows, key))
         collided = len(hashes) == 0 and pc.count(rows.column(key.value)).as_py() > 0
-        return None if collided else SortedRun(hashes, orders, through, at, rows.column(key.value))
+        return None if collided else SortedRun(orders, through, at, hashes, rows.column(key.value))
 
     @staticmethod
     def of_rows(rows: pa.RecordBatch, key: RankKey) -> SortedRun | None:
         """Rows that are in memory."""
         hashes, orders, through, at = _sorted(rows, key)
-        return SortedRun(hashes, orders, through, at, rows.column(key.value)) if len(at) or not rows.num_rows else None
+        return SortedRun(orders, through, at, hashes, rows.column(key.value)) if len(at) or not rows.num_rows else None
 
     def slices(self, hashes: Hashes) -> tuple[Positions, Positions]:
         """Where the rows of each group begin and end."""
         return np.searchsorted(self.hashes, hashes, side="left"), np.searchsorted(self.hashes, hashes, side="right")
 
 
-@dataclass(frozen=True)
-class RankedGroup:
+class RankedGroup(Ranked[SortedRun]):
     """One group: its part of each run."""
 
-    parts: tuple[tuple[SortedRun, int, int], ...]
-
-    @property
-    def total(self) -> int:
-        """How many values the group has, equal ones counted."""
-        return sum(self._count(run, first, after) for run, first, after in self.parts)
-
     def value_at(self, rank: int) -> pa.Scalar:
-        """The value before which, in order, ``rank`` values stand.
-
-        Args:
-            rank: at least 0 and less than ``total``.
-        """
-        ranges = [(first, after) for _, first, after in self.parts]
-        found: pa.Scalar | None = None
-        while True:
-            widest = max(range(len(ranges)), key=lambda at: ranges[at][1] - ranges[at][0])
-            low, high = ranges[widest]
-            if low >= high:
-                break
-            run, middle = self.parts[widest][0], (low + high) // 2
-            pivot = run.orders[middle]
-            up_to = self._ends(ranges, pivot, "right")
-            if sum(self._count(r, first, end) for (r, first, _), end in zip(self.parts, up_to, strict=True)) > rank:
-                found = run.values[int(run.rows[middle])]
-                below = self._ends(ranges, pivot, "left")
-                ranges = [(first, end) for (first, _), end in zip(ranges, below, strict=True)]
-            else:
-                ranges = [(end, last) for (_, last), end in zip(ranges, up_to, strict=True)]
-        assert found is not None, f"no value has the rank {rank}"
-        return found
-
-    def _ends(self, ranges: Sequence[tuple[int, int]], pivot: np.generic, side: str) -> list[int]:
-        """In each run, where the values up to a pivot end, or those below it."""
-        return [
-            low + int(np.searchsorted(run.orders[low:high], pivot, side=side))  # type: ignore[call-overload]
-            for (run, _, _), (low, high) in zip(self.parts, ranges, strict=True)
-        ]
-
-    @staticmethod
-    def _count(run: SortedRun, first: int, end: int) -> int:
-        if end <= first:
-            return 0
-        return int(run.through[end - 1]) - (int(run.through[first - 1]) if first else 0)
+        """The value before which, in order, ``rank`` values stand; see ``place_at``."""
+        run, at = self.place_at(rank)
+        return run.values[int(run.rows[at])]
 
 
 def _sorted(rows: pa.RecordBatch, key: RankKey) -> tuple[Hashes, Orders, Positions, Positions]:

@@ -65,7 +65,7 @@ def index_columns(segment: str, key: str, make: Callable[[], Sequence[npt.NDArra
     except FileNotFoundError:
         _write(Path(file), make())
         index = MAPPED.batch(file)
-    return [column.to_numpy() for column in index.columns]
+    return [_values(column) for column in index.columns]
 
 
 def rows_within(segment: str, column: str, intervals: Iterable[Interval]) -> Positions:
@@ -115,8 +115,24 @@ def _name(key: str) -> str:
     return sha256(key.encode()).hexdigest()[:16]
 
 
+def _column(values: npt.NDArray[Any]) -> pa.Array:
+    """Numbers, or bytes of one length."""
+    if values.dtype.kind != "S":
+        return pa.array(values)
+    bytes_ = pa.py_buffer(np.ascontiguousarray(values))
+    return pa.FixedSizeBinaryArray.from_buffers(pa.binary(values.dtype.itemsize), len(values), [None, bytes_])
+
+
+def _values(column: pa.Array) -> npt.NDArray[Any]:
+    """What ``_column`` made of them."""
+    if not pa.types.is_fixed_size_binary(column.type):
+        return np.asarray(column.to_numpy())
+    width = column.type.byte_width
+    return np.frombuffer(column.buffers()[1], dtype=f"S{width}", count=len(column), offset=column.offset * width)
+
+
 def _write(file: Path, columns: Sequence[npt.NDArray[Any]]) -> None:
-    index = pa.RecordBatch.from_arrays(list(map(pa.array, columns)), names=[str(at) for at in range(len(columns))])
+    index = pa.RecordBatch.from_arrays(list(map(_column, columns)), names=[str(at) for at in range(len(columns))])
     # Two tasks may write the same index at a time; both write the same bytes, and the last one stays.
     with replacing(file) as out, pa.ipc.new_file(out, index.schema) as writer:
         writer.write_batch(index)

@@ -1,0 +1,257 @@
+"""Of a large partition only the rows that a batch touches are read, and the change is what all rows of it would give.
+
+The change is evaluated by DuckDB, so that thousands of batches take seconds; ``oracle/test_analytic`` has Spark.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pytest
+from long import some
+
+from workbench.engine.operators.analytic.first_rows import FirstRows
+from workbench.engine.operators.analytic.functions import analytic_sql, of_all, reach, running, summed
+from workbench.engine.operators.analytic.job import OrderStep, reading_of
+from workbench.engine.operators.analytic.ordered_rows import OrderedRows
+from workbench.engine.operators.analytic.partitions import PartitionLookup
+from workbench.engine.operators.analytic.ranges import From
+from workbench.engine.storage.comparable import Direction
+from workbench.engine.storage.indexes import order_index
+from workbench.engine.storage.indexes.order_index import RowOrder
+from workbench.engine.storage.job_input import InputRows, TaskInput
+from workbench.engine.storage.scan import Scan
+from workbench.engine.storage.segments import Run, write_segments
+from workbench.sql.algebra.analytic import AnalyticCall, Frame, FrameEnd, Over, rank
+from workbench.sql.algebra.expressions import Column, Constant
+from workbench.sql.algebra.ordering import SortKey
+from workbench.sql.algebra.types import DOUBLE, INTEGER, STRING, DataType, decimal
+
+SCHEMA = pa.schema(
+    [("g", pa.string()), ("n", pa.int64()), ("x", pa.float64()), ("s", pa.string()), ("m", pa.decimal128(15, 2))]
+)
+TYPES = {"g": STRING, "n": INTEGER, "x": DOUBLE, "s": STRING, "m": decimal(15, 2)}
+DRAWS: dict[str, list[Any]] = {
+    "g": ["a", "b", None],
+    "n": [None, -(2**40), -1, *range(40), 2**40],
+    "x": [None, float("nan"), -0.0, 0.0, float("inf"), -2.5, *(i / 4 for i in range(30))],
+    "s": [None, "", "a", "a\x00", "b" * 20 + "1", "b" * 20 + "2", "é", *map(str, range(20))],
+    "m": [None, Decimal("-0.01"), *(Decimal(i) / 100 for i in range(30))],
+}
+DIRECTIONS: list[Direction] = [(down, first) for down in (False, True) for first in (False, True)]
+TO_HERE = FrameEnd("0")
+
+
+def functions(over: Over) -> dict[str, list[AnalyticCall]]:
+    """Lists of functions that are one operator, by what of a partition they need."""
+
+    def call(name: str, column: str | None, type_: DataType, frame: Frame | None, *more: int) -> AnalyticCall:
+        arguments = () if column is None else (Column(column, TYPES[column]),)
+        return AnalyticCall(name, (*arguments, *(Constant(m, INTEGER) for m in more)), type_, over, frame)
+
+    rows, peers = (Frame(unit, None, TO_HERE) for unit in ("rows", "range"))
+    lag, lead = call("lag", "n", INTEGER, None, 2), call("lead", "s", STRING, None, 1)
+    around = Frame("rows", FrameEnd("-2"), FrameEnd("1"))
+    sums = [call("sum", "m", decimal(25, 2), rows), call("sum", "n", decimal(38, 0), peers)]
+    counts = [call("count", None, INTEGER, peers), call("count", "n", INTEGER, rows)]
+    ranks = [rank("row_number", over), rank("rank", over)]
+    return {
+        "lag": [lag],
+        "lead": [lead, lag],
+        "frame": [call("sum", "n", decimal(38, 0), around), call("max", "x", DOUBLE, around)],
+        "ranks": ranks,
+        "sums": sums,
+        "counts": counts,
+        "running": [*sums, *counts, *ranks, lag],
+        "with lead": [sums[0], lead],
+        "dense": [rank("dense_rank", over), lag],
+        "least": [call("min", "n", INTEGER, rows)],
+    }
+
+
+@dataclass
+class Stored:
+    """The rows of a node among others', stored in several runs, some of them taken back."""
+
+    folder: Path
+    random: Random
+    segments: Run = ()
+    there: tuple[tuple[Any, ...], ...] = ()
+
+    def drawn(self, count: int, taken: float) -> pa.Table:
+        """Rows that come, and rows of the node that go: once as often as they are there."""
+        left, rows = list(self.there), list[tuple[Any, ...]]()
+        for _ in range(count):
+            if left and self.random.random() < taken:
+                rows.append((*left.pop(self.random.randrange(len(left))), -1, 1))
+                continue
+            again = left and self.random.random() < 0.1
+            row = self.random.choice(left) if again else tuple(self.random.choice(DRAWS[name]) for name in SCHEMA.names)
+            node = self.random.random() < 0.8
+            rows.append((*row, 1, 1 if node else 2))
+            left += [row] * node
+        self.left = tuple(left)
+        columns = list(zip(*rows, strict=True))
+        fields = [*SCHEMA, pa.field("_weight", pa.int64()), pa.field("_bits0", pa.int64())]
+        arrays = [pa.array(column, field.type) for column, field in zip(columns, fields, strict=True)]
+        table = pa.Table.from_arrays(arrays, schema=pa.schema(fields))
+        return table.append_column("_batch", pa.array([1] * count, pa.int32()))
+
+    def written(self, table: pa.Table) -> Run:
+        return write_segments(table.combine_chunks(), self.folder)
+
+    def keep(self, run: Run) -> None:
+        self.segments, self.there = (*self.segments, *run), self.left
+
+
+def step_of(over: Over, calls: Sequence[AnalyticCall], first: FirstRows | None, large: int) -> OrderStep:
+    order = RowOrder(
+        tuple(str(c.name) for c in over.partition if isinstance(c, Column)),
+        tuple(
+            (k.expression.name, (k.descending, k.nulls_first)) for k in over.order if isinstance(k.expression, Column)
+        ),
+        tuple(c.name for c in over.ties if isinstance(c, Column)),
+    )
+    reading = reading_of(calls) if first is None else first.reading
+    types = tuple((name, TYPES[name].spark) for name in SCHEMA.names)
+    scan = Scan(SCHEMA, types, tuple(SCHEMA.field(n) for n in order.partition), 0)
+    sums = sorted({column for f in calls if running(f) and (column := summed(f)) is not None})
+    lookup = PartitionLookup(scan, order, reading, tuple(sums) if isinstance(reading, From) else (), large)
+    return OrderStep(lookup, None, order, of_all(list(map(reach, calls))), first)
+
+
+def change(step: OrderStep, calls: Sequence[AnalyticCall], parent: InputRows) -> Counter[tuple[Any, ...]]:
+    """The change of the operator's rows."""
+    batches = list(step.change(TaskInput(1, (parent, InputRows()))))
+    if not any(batch.num_rows for batch in batches):
+        return Counter()
+    ordered = pa.Table.from_batches([batch for batch in batches if batch.num_rows])
+    names = ", ".join(f'"{name}"' for name in SCHEMA.names)
+    values = "".join(f", {analytic_sql(c, step.rows.summed)} AS v{i}" for i, c in enumerate(calls)).replace("`", '"')
+    with duckdb.connect() as duck:
+        duck.register("ordered", ordered)
+        found = duck.execute(f"SELECT {names}{values}, _sign, _keep FROM ordered").fetchall()
+    total: Counter[tuple[Any, ...]] = Counter()
+    for *row, sign, keep in found:
+        total[tuple("NaN" if value != value else value for value in row)] += sign * keep
+    return Counter({row: weight for row, weight in total.items() if weight})
+
+
+def orders(random: Random) -> Over:
+    columns = random.sample(["n", "x", "s", "m"], random.randrange(3))
+    keys = [SortKey(Column(c, TYPES[c]), *random.choice(DIRECTIONS)) for c in columns]
+    ties = [Column(c, TYPES[c]) for c in random.sample(SCHEMA.names, 5)]
+    partition = [Column("g", STRING)] if random.random() < 0.5 else []
+    return Over(tuple(partition), tuple(keys), tuple(ties))
+
+
+@pytest.mark.parametrize("seed", some(range(20), 3))
+def test_the_touched_rows_give_the_change_that_all_rows_give(tmp_path: Path, seed: int) -> None:
+    random = Random(seed)
+    over = orders(random)
+    stored = Stored(tmp_path, random)
+    read = Counter[str]()
+    for taken in (0.0, 0.0, 0.3, 0.1, 0.6):
+        stored.keep(stored.written(stored.drawn(60, taken)))
+    for _ in range(3):
+        arriving = stored.written(stored.drawn(random.choice([1, 4]), 0.4))
+        parent = InputRows(arriving, stored.segments)
+        for name, calls in functions(over).items():
+            ranged, whole = (step_of(over, calls, None, large) for large in (5, 10**9))
+            assert change(ranged, calls, parent) == change(whole, calls, parent), (name, over.text)
+            changed = [
+                batch for part in arriving for batch in ranged.rows.scan.select(order_index.open_segment(part.path))
+            ]
+            for how, step in (("range", ranged), ("whole", whole)):
+                read[f"{how} {name}"] += sum(batch.num_rows for batch in step.rows.of(changed, stored.segments).rows)
+        stored.keep(arriving)
+    assert all(read[f"range {name}"] <= read[f"whole {name}"] for name in functions(over))
+    assert read["range dense"] == read["whole dense"] and read["range least"] == read["whole least"]
+
+
+@pytest.mark.parametrize("seed", some(range(8), 3))
+def test_first_rows_that_come_after_those_that_left(tmp_path: Path, seed: int) -> None:
+    """Where no kept row is left, those that follow are looked up, and no more."""
+    random = Random(seed)
+    over = orders(random)
+    stored = Stored(tmp_path, random)
+    for taken in (0.0, 0.3, 0.1):
+        stored.keep(stored.written(stored.drawn(80, taken)))
+    arriving = stored.written(stored.drawn(6, 0.6))
+    changed = [b for part in arriving for b in Scan(SCHEMA, (), (), 0).select(order_index.open_segment(part.path))]
+    for name in ("row_number", "rank"):
+        first = FirstRows(name, 4)
+        ranged, whole = (step_of(over, [rank(name, over)], first, large) for large in (5, 10**9))
+        few, all_ = (step.rows.of(changed, stored.segments).rows for step in (ranged, whole))
+        assert kept(first, few, changed, ranged.order) == kept(first, all_, changed, ranged.order)
+        assert sum(b.num_rows for b in few) <= sum(b.num_rows for b in all_)
+
+
+def kept(
+    first: FirstRows, before: Sequence[pa.RecordBatch], changed: Sequence[pa.RecordBatch], order: RowOrder
+) -> list[str]:
+    """The first rows after a batch, with their numbers."""
+    side = OrderedRows.of(before, changed, order).side(1)
+    these = first.kept(side)
+    return sorted(map(repr, side.batch(these, these).drop_columns(["_part", "_rows", "_last"]).to_pylist()))
+
+
+BIG = 5_000
+
+
+def appended(folder: Path, orders_: Sequence[tuple[int, int]]) -> Run:
+    """Rows (n, m) of one node."""
+    table = pa.table(
+        {
+            "g": pa.array(["a"] * len(orders_)),
+            "n": pa.array([n for n, _ in orders_], pa.int64()),
+            "x": pa.array([0.5] * len(orders_)),
+            "s": pa.array(["a long text that all rows have"] * len(orders_)),
+            "m": pa.array([Decimal(1)] * len(orders_), pa.decimal128(15, 2)),
+            "_weight": pa.array([w for _, w in orders_], pa.int64()),
+            "_bits0": pa.array([1] * len(orders_), pa.int64()),
+            "_batch": pa.array([1] * len(orders_), pa.int32()),
+        }
+    )
+    return write_segments(table, folder)
+
+
+@pytest.mark.parametrize("partitioned", [False, True])
+@pytest.mark.parametrize(
+    ("name", "change_of", "most"),
+    [
+        ("lag", [(BIG, 1)], 2),
+        ("lead", [(BIG, 1)], 3),
+        ("running", [(BIG, 1)], 3),
+        ("sums", [(BIG, 1)], 1),
+        ("ranks", [(BIG, 1)], 1),
+        ("lag", [(BIG // 2, -1)], 8),
+        ("frame", [(10, -1), (4_000, 1)], 16),
+        ("running", [(BIG - 10, -1)], 14),
+        ("dense", [(BIG, 1)], BIG),
+    ],
+)
+def test_an_appended_row_reads_its_neighbours(
+    tmp_path: Path, name: str, change_of: list[tuple[int, int]], most: int, partitioned: bool
+) -> None:
+    over = Over((Column("g", STRING),) if partitioned else (), (SortKey(Column("n", INTEGER)),), (Column("s", STRING),))
+    stored = tuple(segment for at in range(5) for segment in appended(tmp_path, [(n, 1) for n in range(at, BIG, 5)]))
+    calls = functions(over)[name]
+    arriving = appended(tmp_path, change_of)
+    step = step_of(over, calls, None, 4_096)
+    changed = [batch for part in arriving for batch in step.rows.scan.select(order_index.open_segment(part.path))]
+    assert sum(batch.num_rows for batch in step.rows.of(changed, stored).rows) <= most
+    whole = replace(step, rows=replace(step.rows, large=10**9))
+    parent = InputRows(arriving, stored)
+    assert change(step, calls, parent) == change(whole, calls, parent)
+    top = FirstRows("row_number", 10)
+    of_first = step_of(over, calls, top, 4_096).rows.of(changed, stored)
+    assert sum(batch.num_rows for batch in of_first.rows) <= 11
