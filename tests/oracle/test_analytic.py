@@ -5,10 +5,13 @@ Orders are complete but for rows that are equal in all columns, since SQL leaves
 
 from __future__ import annotations
 
+import pytest
 from long import LONG
 from oracle.harness import Case, Feed, Oracle
 from oracle.random_streams import names, stream
 from pyspark.sql import SparkSession
+
+from workbench.engine.operators.analytic import partitions
 
 W = "(PARTITION BY g ORDER BY x DESC NULLS LAST, id)"
 
@@ -56,6 +59,15 @@ ANALYTIC = {
         " INTERVAL 1 DAY FOLLOWING) FROM t WHERE year(ts) = 2002 AND year(d) = 2002"
     ),
     "running": duck("SELECT id, sum(x) OVER (ORDER BY id, x NULLS FIRST) AS total FROM t WHERE k < 9"),
+    "running_exactly": duck(
+        "SELECT id, sum(id) OVER w AS a, sum(amount) OVER w AS b, count(*) OVER w AS c, count(k) OVER w AS d, rank() OVER w"
+        " FROM t WINDOW w AS (PARTITION BY flag ORDER BY d NULLS FIRST, id)"
+    ),
+    "too_large": Case(
+        "SELECT id, sum(big) OVER (ORDER BY id, big) AS total FROM t",
+        "SELECT id, CASE WHEN total BETWEEN -9223372036854775808 AND 9223372036854775807 THEN total END FROM"
+        " (SELECT id, sum(big) OVER (ORDER BY id, big NULLS FIRST) AS total FROM t)",
+    ),
     "filtered": duck("SELECT id, count(*) FILTER (WHERE k > 3) OVER (PARTITION BY g ORDER BY id) AS n FROM t"),
     "whole": duck(
         "SELECT id, k, count(*) OVER () AS n, k - max(k) OVER (PARTITION BY g) AS below, median(k % 100) OVER"
@@ -99,8 +111,11 @@ ANALYTIC = {
 }
 
 
-def test_analytic_functions_batch_by_batch(spark: SparkSession, tmp_path: object) -> None:
-    """Over rows that stay and rows that are taken back, registered together, late and again."""
+def test_analytic_functions_batch_by_batch(
+    spark: SparkSession, tmp_path: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Over rows that stay and rows that are taken back, registered together, late and again; few rows are many here."""
+    monkeypatch.setattr(partitions, "LARGE", 6)
     feeds = {"t": Feed(stream(150, 11), 50, 25), "u": Feed(stream(60, 12), 0, 20), "names": Feed(names(5), static=True)}
     late, dropped = {"ranks", "second_of_each", "over_groups"}, "first_of_each"
     early = [name for name in ANALYTIC if name not in late | {dropped}][:: 1 if LONG else 2]

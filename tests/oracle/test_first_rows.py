@@ -6,10 +6,13 @@ questions for DuckDB say.
 
 from __future__ import annotations
 
+import pytest
 from oracle.bags import frame_rows
 from oracle.harness import Case, Feed, Oracle
 from oracle.random_streams import names, stream
 from pyspark.sql import SparkSession
+
+from workbench.engine.operators.analytic import partitions
 
 FIRST = {
     "top": Case(
@@ -87,8 +90,9 @@ FIRST = {
 }
 
 
-def test_first_rows_batch_by_batch(spark: SparkSession, tmp_path: object) -> None:
-    """Registered together and late, one dropped, and after the session was opened again."""
+def test_first_rows_batch_by_batch(spark: SparkSession, tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Registered together and late, one dropped, and after the session was opened again; few rows are many here."""
+    monkeypatch.setattr(partitions, "LARGE", 6)
     feeds = {"t": Feed(stream(170, 5), 40, 20), "u": Feed(stream(80, 6), 0, 15), "names": Feed(names(5), static=True)}
     late = {"top_longer", "page", "groups_later"}
     with Oracle(spark, feeds, path=f"{tmp_path}/session") as oracle:  # type: ignore[arg-type]

@@ -121,9 +121,7 @@ def analytic_sql(function: AnalyticCall, summed_columns: Sequence[str] = ()) -> 
         count, total = prefix_columns(summed_columns.index(str(column)))
         frame = f"OVER ({_frame(function, function.frame)})"
         counted = f"({count} + count(`{column}`) {frame})"
-        value = counted
-        if function.function == "sum":
-            value = f"if({counted} = 0, NULL, {total} + coalesce(sum({_exact(function.arguments[0])}) {frame}, 0))"
+        value = counted if function.function == "count" else f"if({counted} = 0, NULL, {total} + coalesce({value}, 0))"
     elif function.function == "count" and not function.arguments and running(function):
         # The rows before have numbers, too.
         value = f"max(_row) OVER ({_frame(function, function.frame)})"
@@ -172,6 +170,8 @@ def _value(function: AnalyticCall) -> str:
         if frame is None or frame.end is None:
             return whole
         return f"if(count({counted}) OVER ({_frame(function, frame)}) >= {nth.value}, {whole}, NULL)"
+    if name == "sum":
+        return f"sum({_exact(function.arguments[0])}) OVER ({_frame(function, frame)})"
     statistic = AggregateCall(name, function.arguments, function.type)
     return holistic(statistic, f" OVER ({_frame(function, frame)})")
 
