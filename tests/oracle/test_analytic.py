@@ -60,8 +60,8 @@ ANALYTIC = {
     ),
     "running": duck("SELECT id, sum(x) OVER (ORDER BY id, x NULLS FIRST) AS total FROM t WHERE k < 9"),
     "running_exactly": duck(
-        "SELECT id, sum(id) OVER w AS a, sum(amount) OVER w AS b, count(*) OVER w AS c, count(k) OVER w AS d, rank() OVER w"
-        " FROM t WINDOW w AS (PARTITION BY flag ORDER BY d NULLS FIRST, id)"
+        "SELECT id, sum(id) OVER w AS a, sum(amount) OVER w AS b, count(*) OVER w AS c, count(k) OVER w AS d,"
+        " rank() OVER w FROM t WINDOW w AS (PARTITION BY flag ORDER BY d NULLS FIRST, id)"
     ),
     "too_large": Case(
         "SELECT id, sum(big) OVER (ORDER BY id, big) AS total FROM t",

@@ -35,6 +35,7 @@ from workbench.sql.algebra.expressions import Column, Constant
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import DOUBLE, INTEGER, STRING, DataType, decimal
 
+DUCK = duckdb.connect(config={"threads": 1})
 SCHEMA = pa.schema(
     [("g", pa.string()), ("n", pa.int64()), ("x", pa.float64()), ("s", pa.string()), ("m", pa.decimal128(15, 2))]
 )
@@ -136,9 +137,8 @@ def change(step: OrderStep, calls: Sequence[AnalyticCall], parent: InputRows) ->
     ordered = pa.Table.from_batches([batch for batch in batches if batch.num_rows])
     names = ", ".join(f'"{name}"' for name in SCHEMA.names)
     values = "".join(f", {analytic_sql(c, step.rows.summed)} AS v{i}" for i, c in enumerate(calls)).replace("`", '"')
-    with duckdb.connect() as duck:
-        duck.register("ordered", ordered)
-        found = duck.execute(f"SELECT {names}{values}, _sign, _keep FROM ordered").fetchall()
+    DUCK.register("ordered", ordered)
+    found = DUCK.execute(f"SELECT {names}{values}, _sign, _keep FROM ordered").fetchall()
     total: Counter[tuple[Any, ...]] = Counter()
     for *row, sign, keep in found:
         total[tuple("NaN" if value != value else value for value in row)] += sign * keep

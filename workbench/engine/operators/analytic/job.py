@@ -2,10 +2,10 @@
 
     ΔA(P)  =  A(P′ ⋉ D) − A(P ⋉ D)          D = the partitions with rows in ΔP, P′ = P after the batch
 
-In: change of the parent (a Z-set), and rows of the partitions that change: of small ones all, looked up by key, of large
-ones those that the batch touches (``partitions``). Out: change of the operator's rows; equal rows cancel. Rows are put
-in order in this process. Spark gets the rows whose values may have changed, with the neighbours that their values are
-computed of. Where only the first rows are kept, they take the place of the partition (``first_rows``).
+In: change of the parent (a Z-set), and rows of the partitions that change: of small ones all, looked up by key, and of
+large ones those that the batch touches (``partitions``). Out: change of the operator's rows; equal rows cancel. Rows
+are put in order in this process. Spark gets the rows whose values may have changed, with the neighbours that their
+values are computed of. Where only the first rows are kept, they take the place of the partition (``first_rows``).
 
 Source: the rule for partitions is that of aggregates (Gupta, Mumick, Subrahmanian); the touched range of a partition is
 what RisingWave keeps a cache of.
