@@ -18,8 +18,9 @@ from workbench.explain.text import counted
 from workbench.network.network import Network, checked_query
 from workbench.network.nodes import Aggregate, Node, NodeId
 from workbench.network.projection import Columns, carried_columns, computed_columns
-from workbench.sql.algebra.column_names import display_name
-from workbench.sql.algebra.expressions import column_name
+from workbench.network.wording import Wording
+from workbench.sql.algebra.column_names import unique_names
+from workbench.sql.algebra.expressions import Column, column_name
 
 SELECTION_WEIGHTS = (5, 4, 3, 2, 1)
 """Weight of a selection by join level, S0 to S4 of T Table 10.7; deeper ones weigh as the last."""
@@ -50,7 +51,9 @@ class NetworkView:
     @cached_property
     def nodes(self) -> tuple[NodeView, ...]:
         """All nodes, parents before children."""
-        return tuple(node_view(self._network, self._computed(node)) for node in self._network.nodes.values())
+        return tuple(
+            node_view(self._network, self._computed(node), self._wording) for node in self._network.nodes.values()
+        )
 
     @cached_property
     def edges(self) -> tuple[tuple[NodeId, NodeId], ...]:
@@ -84,8 +87,10 @@ class NetworkView:
 
     def columns(self, id_: NodeId) -> Columns:
         """Names and types of the columns that are kept of a node's rows: those of its local tree."""
-        carried = self._carried[self.node(id_).root]
-        return {display_name(name): type_ for name, type_ in carried.items()}
+        root = self.node(id_).root
+        carried, called = self._carried[root], self._wording.columns(root)
+        names = unique_names([called(Column(name, type_)) for name, type_ in carried.items()])
+        return dict(zip(names, carried.values(), strict=True))
 
     def ancestors(self, query: str) -> frozenset[NodeId]:
         """Ids of all nodes a query's answer is computed by.
@@ -113,7 +118,7 @@ class NetworkView:
         """The network, or one query's part of it, as plain text: one line a node, in the order of evaluation."""
         ids = self._network.nodes.keys() if query is None else self.ancestors(query)
         nodes = [node for node in self.nodes if node.id in ids]
-        rows = [(node.id, f"×{len(node.queries)}" * (len(node.queries) > 1), node.sql) for node in nodes]
+        rows = [(node.id, f"×{len(node.queries)}" * node.is_shared, node.sql) for node in nodes]
         widths = [max((len(row[i]) for row in rows), default=0) for i in (0, 1)]
         lines = [f"  {id_:{widths[0]}}  {shared:{widths[1]}}  {sql}" for id_, shared, sql in rows]
         reading = [f"  {name} reads {' ∩ '.join(ids)}" for name, ids in self.results.items() if query in (None, name)]
@@ -124,7 +129,7 @@ class NetworkView:
 
     def _headline(self, nodes: Sequence[NodeView], query: str | None) -> str:
         if query is not None:
-            shared = sum(len(node.queries) > 1 for node in nodes)
+            shared = sum(node.is_shared for node in nodes)
             return f"query {query}: {counted(len(nodes), 'node')}, {shared} shared with other queries"
         return (
             f"query network: {counted(len(nodes), 'node')}, {counted(len(self.results), 'query', 'queries')}, "
@@ -134,6 +139,10 @@ class NetworkView:
     @cached_property
     def _by_id(self) -> Mapping[NodeId, NodeView]:
         return {node.id: node for node in self.nodes}
+
+    @cached_property
+    def _wording(self) -> Wording:
+        return Wording(self._network.nodes)
 
     @cached_property
     def _carried(self) -> Mapping[NodeId, Columns]:

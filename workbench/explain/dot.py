@@ -174,8 +174,8 @@ class _Drawing:
         whole_tree = framed or selections > 0
         label = [
             *node.caption,
-            f"σ in {selections:,} {'way' if selections == 1 else 'ways'} below" if selections else "",
-            f"×{len(node.queries)} queries" if len(node.queries) > 1 else "",
+            f"σ  {counted(selections, 'selection')} below" if selections else "",
+            self._readers(node),
             self._rows(node),
             self._time(node, operator) + (" for the tree" if whole_tree and operator else ""),
             self._cost(node),
@@ -228,6 +228,12 @@ class _Drawing:
 
     def _operator(self, root: NodeId) -> Any | None:
         return None if self.report is None else self.report.operator_of(root)
+
+    def _readers(self, node: NodeView) -> str:
+        """For how many queries it works once; a stream does no work."""
+        if node.is_shared:
+            return f"×{len(node.queries)} queries"
+        return f"read by {len(node.queries)} queries" if len(node.queries) > 1 else ""
 
     def _rows(self, node: NodeView) -> str:
         if self.live:

@@ -24,7 +24,7 @@ RULE_TEXTS: Mapping[str, str] = {
 
 _KINDS = {"F": "source", "S": "selection", "J": "join", "G": "aggregate", "W": "window", "A": "analytic"}
 """The kind of a node by the first letter of its id."""
-_SET_OPERATOR = re.compile(r" FROM \w+ (UNION|INTERSECT|EXCEPT|SEMIJOIN|ANTIJOIN)\b")
+_SET_OPERATOR = re.compile(r" FROM (?:\w+|`[^`]*`) (UNION|INTERSECT|EXCEPT|SEMIJOIN|ANTIJOIN)\b")
 
 
 class ExplanationView(Explanation):
@@ -40,10 +40,10 @@ class ExplanationView(Explanation):
         width = max((len(decision.node) for decision in self.decisions), default=0)
         lines = [headline(self)]
         for decision in self.decisions:
-            shared = f"with {listed(decision.shared_with)}" if not decision.created and decision.shared_with else ""
-            reasons = "; ".join(filter(None, [rule_text(decision.rule), shared]))
+            shared = f"with {listed(decision.shared_with)}" if is_shared(decision) and decision.shared_with else ""
+            reasons = "; ".join(filter(None, [why(decision), shared]))
             lines.append(
-                f"  {_sign(decision)} {decision.node:{width}}  {_status(decision):6}  {decision.operator}"
+                f"  {_sign(decision)} {decision.node:{width}}  {status(decision):6}  {decision.operator}"
                 + (f"  ({reasons})" if reasons else "")
             )
             lines += [f"      {detail}" for detail in _details(decision)]
@@ -64,11 +64,36 @@ def rule_text(rule: str) -> str:
     return RULE_TEXTS.get(rule, rule)
 
 
+def is_source(decision: Decision) -> bool:
+    """Whether the node is a stream: whoever reads it, no work is shared by that."""
+    return decision.node.startswith("F")
+
+
+def is_shared(decision: Decision) -> bool:
+    """Whether the node is work that was done already for other queries."""
+    return not decision.created and not is_source(decision)
+
+
+def status(decision: Decision) -> str:
+    """What the node is to the query, in a word."""
+    if is_source(decision):
+        return "stream"
+    return "new" if decision.created else "shared"
+
+
+def why(decision: Decision) -> str:
+    """The rule by which a node serves, in words; a stream needs none."""
+    return "" if is_source(decision) else rule_text(decision.rule)
+
+
 def headline(explanation: Explanation) -> str:
-    """What a query shares, in one line."""
-    decisions = explanation.decisions
-    owners = dict.fromkeys(name for decision in decisions for name in decision.shared_with)
-    shared, new = (sum(decision.created is created for decision in decisions) for created in (False, True))
+    """How much of the work of a query is shared, in one line; streams are no work."""
+    work = [decision for decision in explanation.decisions if not is_source(decision)]
+    if explanation.decisions and not work:
+        return f"{explanation.query}: reads its stream as it is, with no node of its own"
+    owners = dict.fromkeys(name for decision in work if is_shared(decision) for name in decision.shared_with)
+    shared = sum(map(is_shared, work))
+    new = len(work) - shared
     if not shared:
         return f"{explanation.query}: nothing shared, {counted(new, 'node')} new"
     how_many = f"{shared} of {counted(shared + new, 'node')}" if new else f"all {counted(shared, 'node')}"
@@ -95,10 +120,6 @@ def _sign(decision: Decision) -> str:
     return sign(decision.node, decision.operator)
 
 
-def _status(decision: Decision) -> str:
-    return "new" if decision.created else "shared"
-
-
 def _details(decision: Decision) -> Iterable[str]:
     """What remains to be tested, which candidates lost and why, and near misses; each once."""
 
@@ -122,8 +143,8 @@ def _rows_to_test(candidates: Iterable[Candidate]) -> str:
 
 
 def _html_row(decision: Decision) -> str:
-    why = "".join(f"<div>{escape(part)}</div>" for part in (rule_text(decision.rule), *_details(decision)) if part)
-    shared_with = "" if decision.created else listed(decision.shared_with)
-    plain = (_sign(decision), decision.node, _status(decision), decision.operator)
-    cells = (*map(escape, plain), why, escape(shared_with))
+    reasons = "".join(f"<div>{escape(part)}</div>" for part in (why(decision), *_details(decision)) if part)
+    shared_with = listed(decision.shared_with) if is_shared(decision) else ""
+    plain = (_sign(decision), decision.node, status(decision), decision.operator)
+    cells = (*map(escape, plain), reasons, escape(shared_with))
     return '<tr style="vertical-align:top">' + "".join(f'<td style="text-align:left">{c}</td>' for c in cells) + "</tr>"

@@ -19,8 +19,9 @@ from workbench.network.nodes import (
     Window,
     kind_of,
 )
-from workbench.network.sql_text import SIDE_NAMES, expression_sql, node_sql, or_pred_sql, over_sql, window_sql
-from workbench.sql.algebra.expressions import column_name, reading_order
+from workbench.network.sql_text import expression_sql, function_sql, node_sql, or_pred_sql, over_sql, window_sql
+from workbench.network.wording import Wording
+from workbench.sql.algebra.expressions import reading_order
 from workbench.sql.predicates.cnf import pred_set
 
 SYMBOLS = {
@@ -74,6 +75,11 @@ class NodeView:
     label: tuple[str, ...]
 
     @property
+    def is_shared(self) -> bool:
+        """Whether it is work that is done once for several queries; a stream is no work."""
+        return len(self.queries) > 1 and self.kind != "source"
+
+    @property
     def caption(self) -> list[str]:
         """What the node does in a few short lines: its sign and the first parts of its operator set."""
         symbol = SYMBOLS[self.operator]
@@ -85,7 +91,7 @@ class NodeView:
         return [f"{symbol}  {parts[0]}", *parts[1:]] if parts else [symbol]
 
 
-def node_view(network: Network, node: Node) -> NodeView:
+def node_view(network: Network, node: Node, wording: Wording) -> NodeView:
     """The description of a node of a network."""
     id_ = node.id
     kind = "distinct" if isinstance(node, Aggregate) and not node.statistics else kind_of(node)
@@ -98,43 +104,30 @@ def node_view(network: Network, node: Node) -> NodeView:
         root=root.id,
         parents=node.parents,
         queries=network.served[id_],
-        sql=node_sql(node),
-        label=tuple(_with_meanings(part, root) for part in _label(node)),
+        sql=node_sql(node, wording),
+        label=tuple(_label(node, wording)),
     )
 
 
-def _label(node: Node) -> Iterable[str]:
+def _label(node: Node, wording: Wording) -> Iterable[str]:
     match node:
         case Source():
             return [node.stream] if node.append_only else [node.stream, "takes rows back"]
         case Selection():
-            return [or_pred_sql(p) for p in node.predicates]
+            return [or_pred_sql(p, wording.columns(node.parent)) for p in node.predicates]
         case Join():
-            return [or_pred_sql(p, SIDE_NAMES) for p in node.tested]
+            return [or_pred_sql(p, wording.sides(node)) for p in node.tested]
         case Aggregate():
-            groups = ", ".join(map(expression_sql, node.groups))
-            statistics = ", ".join(expression_sql(s) for s in sorted(node.statistics, key=reading_order))
+            names = wording.columns(node.read.root)
+            groups = ", ".join(expression_sql(group, names) for group in node.groups)
+            statistics = ", ".join(expression_sql(s, names) for s in sorted(node.statistics, key=reading_order))
             return [part for part in (groups, statistics) if part]
         case SetOperation():
             return [str(node.operator).upper()]
         case Window():
-            return [window_sql(pred_set([end])) for end in node.within]
+            return [window_sql(pred_set([end]), wording.columns(node.parent)) for end in node.within]
         case Analytic():
-            shown = "".join(map(or_pred_sql, node.bound))
-            values = [
-                f"{function.function.upper()}({', '.join(map(expression_sql, function.arguments))})"
-                for function in node.in_order
-                if function.name not in shown
-            ]
-            return [part for part in (over_sql(node.over), shown, *values) if part]
-
-
-def _with_meanings(label: str, root: Node) -> str:
-    """A label below a node that computes columns: each generated name replaced by the expression it stands for."""
-    if isinstance(root, Aggregate):
-        for expression in (*root.groups, *root.statistics):
-            label = label.replace(column_name(expression), expression_sql(expression))
-    if isinstance(root, Analytic):
-        for function in root.functions:
-            label = label.replace(function.name, function.function.upper())
-    return label
+            names = wording.columns(node.read.root)
+            ranks = "".join(or_pred_sql(p, wording.columns(node.id)) for p in node.bound)
+            values = [function_sql(function, names) for function in node.in_order]
+            return [part for part in (over_sql(node.over, names), ranks, *values) if part and part not in ranks[:-1]]

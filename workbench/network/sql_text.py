@@ -1,14 +1,17 @@
 """Nodes as SQL: what each computes from its parents, as an analyst would write it.
 
-Parents are called by their ids, so that the statements of a query's nodes, read from the source down, are the query
-factored the way it runs (T Table 3.1). The text is for people; ids come from ``expressions.identity``.
+The statements of a query's nodes, read from the source down, are the query factored the way it runs (T Table 3.1).
+What parents and columns are called is said by ``Words``: by ids and stored names here, in the query's own words in
+``wording``. The text is for people; ids come from ``expressions.identity``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from decimal import Decimal
 
-from workbench.network.nodes import Aggregate, Analytic, Join, Node, Selection, SetOperation, Source, Window
+from workbench.network.nodes import Aggregate, Analytic, Join, Node, NodeId, Selection, SetOperation, Source, Window
+from workbench.network.roll_up import column_of
 from workbench.sql.algebra.analytic import AnalyticCall, Over
 from workbench.sql.algebra.column_names import display_name, quoted
 from workbench.sql.algebra.expressions import (
@@ -17,13 +20,13 @@ from workbench.sql.algebra.expressions import (
     Column,
     Constant,
     Expression,
-    column_name,
     reading_order,
     shown_function,
     text,
 )
 from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet
 from workbench.sql.windows.bounds import time_and_end
+from workbench.sql.windows.stream_time import NOW, TUMBLING, duration_text
 
 SIDE_NAMES = ("l", "r")
 """What a join's statement calls its left and its right parent."""
@@ -42,116 +45,170 @@ INFIX = {
 }
 """Operators written between their operands: how strongly they bind."""
 ASSOCIATIVE = {"or", "and", "||", "+", "*"}
+EXACT = 1e15
+"""Up to here a DOUBLE has all the digits that it is written with."""
 NOT, TEST, NEGATIVE = 3, 4, 8
 """How strongly NOT, IS NULL and IN, and a minus sign bind."""
 
 
-def node_sql(node: Node) -> str:
+Names = Callable[[Column], str]
+"""What columns are called in a text."""
+
+
+def bare(column: Column) -> str:
+    """A column by its own name."""
+    return quoted(display_name(column.name))
+
+
+def by_side(column: Column) -> str:
+    """A column of a join's input, with the name of its side."""
+    return f"{SIDE_NAMES[column.source]}.{bare(column)}"
+
+
+class Words:
+    """What nodes and columns are called: by ids and stored names."""
+
+    def node(self, id_: NodeId) -> str:
+        """A node, where another reads it."""
+        return id_
+
+    def columns(self, id_: NodeId) -> Names:
+        """The columns of a node."""
+        return bare
+
+    def sides(self, join: Join) -> Names:
+        """The columns of the two inputs of a join."""
+        return by_side
+
+
+STORED = Words()
+
+
+def node_sql(node: Node, words: Words = STORED) -> str:
     """The statement that computes a node from its parents.
 
     Example:
         >>> node_sql(Source("FedWireTrans"))
         'SELECT * FROM FedWireTrans'
     """
+    parents = [words.node(parent) for parent in node.parents]
     match node:
         case Source():
             return f"SELECT * FROM {quoted(node.stream)}"
         case Selection():
-            return f"SELECT * FROM {node.parent} WHERE {predicates_sql(node.predicates)}"
+            return f"SELECT * FROM {parents[0]} WHERE {predicates_sql(node.predicates, words.columns(node.parent))}"
         case Join():
-            on = f" ON {predicates_sql(node.tested, SIDE_NAMES)}" if node.tested else ""
-            return f"SELECT * FROM {node.left} l {'' if on else 'CROSS '}JOIN {node.right} r{on}"
+            on = f" ON {predicates_sql(node.tested, words.sides(node))}" if node.tested else ""
+            return f"SELECT * FROM {parents[0]} l {'' if on else 'CROSS '}JOIN {parents[1]} r{on}"
         case Aggregate():
-            return _aggregate_sql(node)
+            return _aggregate_sql(node, words)
         case SetOperation():
-            branches = (f"SELECT {_named(values)} FROM {parent}" for parent, values in node.direct)
-            return f" {node.operator.upper()} ".join(branches)
+            return f" {node.operator.upper()} ".join(_branches_sql(node, words))
         case Window():
-            return f"SELECT * FROM {node.parent} WHERE {window_sql(node.within)}"
+            return f"SELECT * FROM {parents[0]} WHERE {window_sql(node.within, words.columns(node.parent))}"
         case Analytic():
-            values = "".join(f", {analytic_sql(function)} AS {function.name}" for function in node.in_order)
-            bound = f" QUALIFY {predicates_sql(node.bound)}" if node.bound else ""
-            return f"SELECT *{values} FROM {node.parent}{bound}"
+            values = "".join(f", {_analytic_column(node, function, words)}" for function in node.in_order)
+            bound = f" QUALIFY {predicates_sql(node.bound, words.columns(node.id))}" if node.bound else ""
+            return f"SELECT *{values} FROM {parents[0]}{bound}"
 
 
-def analytic_sql(function: AnalyticCall) -> str:
+def analytic_sql(function: AnalyticCall, names: Names = bare) -> str:
     """An analytic function as SQL."""
-    inner = ", ".join(map(expression_sql, function.arguments)) or ("*" if function.function == "count" else "")
     nulls = " IGNORE NULLS" if function.ignore_nulls else ""
     frame = "" if function.frame is None else function.frame.text
-    parts = " ".join(part for part in (over_sql(function.over), frame) if part)
-    return f"{function.function.upper()}({inner}){nulls} OVER ({parts})"
+    parts = " ".join(part for part in (over_sql(function.over, names), frame) if part)
+    return f"{function_sql(function, names)}{nulls} OVER ({parts})"
 
 
-def over_sql(over: Over) -> str:
+def function_sql(function: AnalyticCall, names: Names = bare) -> str:
+    """An analytic function without its OVER."""
+    inner = ", ".join(expression_sql(a, names) for a in function.arguments)
+    return f"{function.function.upper()}({inner or ('*' if function.function == 'count' else '')})"
+
+
+def over_sql(over: Over, names: Names = bare) -> str:
     """What stands in the parentheses of OVER; the order of peers is left out."""
-    partition = f"PARTITION BY {', '.join(map(expression_sql, over.partition))}" if over.partition else ""
-    keys = [expression_sql(key.expression) + key.direction for key in over.order]
+    partition = f"PARTITION BY {', '.join(expression_sql(e, names) for e in over.partition)}" if over.partition else ""
+    keys = [expression_sql(key.expression, names) + key.direction for key in over.order]
     order = f"ORDER BY {', '.join(keys)}" if keys else ""
     return " ".join(part for part in (partition, order) if part)
 
 
-def window_sql(window: PredSet) -> str:
+def window_sql(window: PredSet, names: Names = bare) -> str:
     """The comparisons of a window, each with the row's time first."""
     ends = (time_and_end(end) for end in window)
-    return " AND ".join(f"{expression_sql(time)} {operator} {expression_sql(end)}" for time, operator, end in ends)
+    return " AND ".join(
+        f"{expression_sql(time, names)} {operator} {expression_sql(end, names)}" for time, operator, end in ends
+    )
 
 
-def predicates_sql(predicates: PredSet, sides: tuple[str, ...] = ()) -> str:
-    """A conjunction; columns are written with the name of their side when ``sides`` are given."""
-    return " AND ".join(or_pred_sql(p, sides) for p in predicates) or "TRUE"
+def predicates_sql(predicates: PredSet, names: Names = bare) -> str:
+    """A conjunction."""
+    return " AND ".join(or_pred_sql(p, names) for p in predicates) or "TRUE"
 
 
-def or_pred_sql(predicate: ORPred, sides: tuple[str, ...] = ()) -> str:
+def or_pred_sql(predicate: ORPred, names: Names = bare) -> str:
     """A disjunction, in parentheses when it has more than one literal."""
-    inner = " OR ".join(_literal_sql(literal, sides) for literal in predicate.literals)
+    inner = " OR ".join(_literal_sql(literal, names) for literal in predicate.literals)
     return f"({inner})" if len(predicate.literals) > 1 else inner
 
 
-def expression_sql(expression: Expression | AggregateCall, sides: tuple[str, ...] = ()) -> str:
+def expression_sql(expression: Expression | AggregateCall, names: Names = bare) -> str:
     """An expression with no more parentheses than it needs.
 
     Example:
         >>> from workbench.sql.algebra.types import DATE
-        >>> expression_sql(Column("tran_date", DATE, 1), SIDE_NAMES)
+        >>> expression_sql(Column("tran_date", DATE, 1), by_side)
         'r.tran_date'
     """
-    return _sql(expression, sides, 0)
+    return _sql(expression, names, 0)
 
 
-def _literal_sql(literal: Literal, sides: tuple[str, ...]) -> str:
+def part_sql(expression: Expression | AggregateCall, names: Names) -> str:
+    """An expression as a part of another, in parentheses where it is not one piece."""
+    return _sql(expression, names, NEGATIVE)
+
+
+def _literal_sql(literal: Literal, names: Names) -> str:
     if literal.operator is Operator.HOLDS:
-        return _sql(literal.left, sides, NOT)
-    left = _sql(literal.left, sides, TEST + 1)
-    right = "" if literal.right is None else f" {_sql(literal.right, sides, TEST + 1)}"
+        return _sql(literal.left, names, NOT)
+    left = _sql(literal.left, names, TEST + 1)
+    right = "" if literal.right is None else f" {_sql(literal.right, names, TEST + 1)}"
     return f"{left} {literal.operator.upper()}{right}"
 
 
-def _sql(expression: Expression | AggregateCall, sides: tuple[str, ...], outer: int) -> str:
+def _sql(expression: Expression | AggregateCall, names: Names, outer: int) -> str:
     """The expression, in parentheses when it binds less than ``outer``, what is around it."""
     match expression:
         case Column():
-            name = quoted(display_name(expression.name))
-            return f"{sides[expression.source]}.{name}" if sides else name
+            return names(expression)
         case Constant():
-            return text(expression)
+            return _constant_sql(expression)
         case AggregateCall():
-            inner = ", ".join(_sql(a, sides, 0) for a in expression.arguments) or "*"
+            inner = ", ".join(_sql(a, names, 0) for a in expression.arguments) or "*"
             # The total of counts is a sum, which is 0 and not NULL of nothing.
             function = "SUM" if expression.function == "total" else expression.function.upper()
             return f"{function}({'DISTINCT ' if expression.distinct else ''}{inner})"
         case Call():
-            sql, own = _call(expression, sides)
+            sql, own = _call(expression, names)
             return f"({sql})" if own < outer else sql
 
 
-def _call(call: Call, sides: tuple[str, ...]) -> tuple[str, int]:
+def _call(call: Call, names: Names) -> tuple[str, int]:
     """A call, and how strongly its outermost operator binds."""
 
     def sql(argument: Expression, outer: int = 0) -> str:
-        return _sql(argument, sides, outer)
+        return _sql(argument, names, outer)
 
     match call.function, call.arguments:
+        case function, _ if function == NOW:
+            return "NOW()", NEGATIVE
+        case "add_seconds", (time, Constant(int(seconds))) if seconds:
+            return f"{sql(time, INFIX['+'])} {'-' if seconds < 0 else '+'} {_interval(abs(seconds))}", INFIX["+"]
+        case "average", (total, count) if average := _average(sql(total), sql(count)):
+            return average, NEGATIVE
+        case function, (time, Constant(int(seconds))) if function == TUMBLING:
+            return f"WINDOW_START({sql(time)}, {_interval(seconds)})", NEGATIVE
         case function, (first, *rest) if function in INFIX and rest:
             own = INFIX[function]
             nested = own if function in ASSOCIATIVE else own + 1
@@ -174,19 +231,57 @@ def _call(call: Call, sides: tuple[str, ...]) -> tuple[str, int]:
             return f"{shown_function(function).upper()}({', '.join(map(sql, arguments))})", NEGATIVE
 
 
-def _aggregate_sql(node: Aggregate) -> str:
-    groups = [(node.direct_group(g), column_name(g)) for g in node.groups]
+def _average(total: str, count: str) -> str:
+    """The average whose statistics these are; empty where they belong to none."""
+    if count == "0":
+        return "NULL"
+    values = total.removeprefix("SUM(")
+    return f"AVG({values}" if total.startswith("SUM(") and count == f"COUNT({values}" else ""
+
+
+def _constant_sql(constant: Constant) -> str:
+    """A constant as an analyst writes it: its type follows from what it stands beside."""
+    match constant.value:
+        case None:
+            return "NULL"
+        case float(value) if value.is_integer() and abs(value) < EXACT and str(value) != "-0.0":
+            return str(int(value))
+        case float(value):
+            return str(Decimal(repr(value)).normalize()) if abs(value) < EXACT else repr(value)
+        case _:
+            return text(constant)
+
+
+def _interval(seconds: int) -> str:
+    return f"INTERVAL {duration_text(seconds).upper()}"
+
+
+def _aggregate_sql(node: Aggregate, words: Words) -> str:
+    names, own, parent = words.columns(node.parent), words.columns(node.id), words.node(node.parent)
+    groups = [(node.direct_group(g), own(column_of(g))) for g in node.groups]
     if not node.statistics:
-        return f"SELECT DISTINCT {_as_columns(groups)} FROM {node.parent}"
-    statistics = [(node.direct_statistic(s), column_name(s)) for s in sorted(node.statistics, key=reading_order)]
-    grouped = f" GROUP BY {', '.join(expression_sql(g) for g, _ in groups)}" if groups else ""
-    return f"SELECT {_as_columns([*groups, *statistics])} FROM {node.parent}{grouped}"
+        return f"SELECT DISTINCT {_as_columns(groups, names)} FROM {parent}"
+    statistics = [(node.direct_statistic(s), own(column_of(s))) for s in sorted(node.statistics, key=reading_order)]
+    grouped = f" GROUP BY {', '.join(expression_sql(g, names) for g, _ in groups)}" if groups else ""
+    return f"SELECT {_as_columns([*groups, *statistics], names)} FROM {parent}{grouped}"
 
 
-def _as_columns(named: Iterable[tuple[Expression | AggregateCall, str]]) -> str:
-    parts = ((expression_sql(expression), quoted(display_name(name))) for expression, name in named)
+def _branches_sql(node: SetOperation, words: Words) -> Iterator[str]:
+    """The branches of a set operator; the first says what the columns are called."""
+    own = words.columns(node.id)
+    for branch, (parent, values) in enumerate(node.direct):
+        names = words.columns(parent)
+        named = [(value, own(Column(f"c{place}", value.type))) for place, value in enumerate(values, start=1)]
+        shown = _as_columns(named, names) if branch == 0 else ", ".join(expression_sql(v, names) for v in values)
+        yield f"SELECT {shown} FROM {words.node(parent)}"
+
+
+def _analytic_column(node: Analytic, function: AnalyticCall, words: Words) -> str:
+    sql = analytic_sql(function, words.columns(node.parent))
+    name = words.columns(node.id)(Column(function.name, function.type))
+    return sql if sql.startswith(name) else f"{sql} AS {name}"
+
+
+def _as_columns(named: Iterable[tuple[Expression | AggregateCall, str]], names: Names) -> str:
+    parts = ((expression_sql(expression, names), name) for expression, name in named)
     return ", ".join(sql if sql == name else f"{sql} AS {name}" for sql, name in parts)
-
-
-def _named(values: Iterable[Expression]) -> str:
-    return ", ".join(f"{expression_sql(value)} AS c{i}" for i, value in enumerate(values, start=1))

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from workbench.network.network import depths
 from workbench.network.nodes import ID_DIGITS, SIDES, Join, NodeId
-from workbench.network.sql_text import SIDE_NAMES, predicates_sql
+from workbench.network.sql_text import predicates_sql
 from workbench.sharing.draft import Draft, on_side
 from workbench.sharing.join_parts import Pair
 from workbench.sql.algebra.expressions import digest
@@ -45,7 +45,7 @@ def weakened(draft: Draft, join: Join, predicates: PredSet) -> Join:
     if draft.options.reroute:
         _reroute(draft, weaker)
     lost = difference(join.predicates, predicates)
-    tests = predicates_sql(lost, SIDE_NAMES) if lost else "as much"
+    tests = predicates_sql(lost, draft.wording.sides(join)) if lost else "as much"
     draft.record.note(f"restructured: {join.id} no longer tests {tests}")
     return weaker
 

@@ -15,6 +15,7 @@ from workbench.network.network import Network, QueryPlan, depths, monotone_roots
 from workbench.network.nodes import Analytic, Join, Node, NodeId, Selection
 from workbench.network.reads import reads
 from workbench.network.root_columns import RootColumns
+from workbench.network.wording import Wording
 from workbench.optimizer.cardinality import Estimates
 from workbench.options import Options
 from workbench.sharing.decisions import Record
@@ -61,6 +62,11 @@ class Draft:
     reconnected: dict[NodeId, None] = field(default_factory=dict)
     abandoned: dict[NodeId, None] = field(default_factory=dict)
     stream_columns: dict[NodeId, Mapping[str, DataType]] = field(default_factory=dict)
+
+    @property
+    def wording(self) -> Wording:
+        """What the nodes and columns are called in what an analyst reads."""
+        return Wording(self.nodes)
 
     @staticmethod
     def of(network: Network, catalog: Catalog, options: Options, estimates: Estimates, owner: str = "") -> Draft:

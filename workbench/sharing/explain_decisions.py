@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from workbench.network.network import ancestors
 from workbench.network.nodes import Aggregate, NodeId, Selection, SetOperation
-from workbench.network.sql_text import node_sql
+from workbench.network.wording import Wording
 from workbench.sharing.decisions import Choice, Decision, Explanation, Rule
 from workbench.sharing.draft import Draft
 
@@ -17,13 +17,15 @@ CHAIN = 20
 def explain_decisions(draft: Draft, name: str) -> Explanation:
     """What serves a query that was just registered; it is kept in the catalog."""
     needed = ancestors(draft.nodes, draft.queries[name].nodes)
-    decisions = tuple(_decision(draft, id_) for id_ in _without_long_chains(draft, needed))
-    explanation = Explanation(name, decisions, (*draft.record.notes, *_reconnections(draft)))
+    wording = Wording({**draft.before.nodes, **draft.nodes})
+    decisions = tuple(_decision(draft, id_, wording) for id_ in _without_long_chains(draft, needed))
+    notes = tuple(map(wording.sentence, (*draft.record.notes, *_reconnections(draft))))
+    explanation = Explanation(name, decisions, notes)
     draft.catalog.put_decisions(name, explanation.rows())
     return explanation
 
 
-def _decision(draft: Draft, id_: NodeId) -> Decision:
+def _decision(draft: Draft, id_: NodeId, wording: Wording) -> Decision:
     node, created = draft.nodes[id_], id_ not in draft.before.nodes
     choice = draft.record.choices.get(id_, Choice(Rule.NEW if created else Rule.EQUAL))
     rule, reason = choice.rule, choice.reason
@@ -32,7 +34,8 @@ def _decision(draft: Draft, id_: NodeId) -> Decision:
     if isinstance(node, SetOperation) and node.base is not None:
         rule, reason = Rule.BRANCHES, f"computed from {node.base}, which has some of the branches"
     shared_with = draft.before.served.get(id_, ())
-    return Decision(id_, node_sql(node), created, str(rule), shared_with, reason, choice.candidates)
+    sql, reason = wording.sql(id_), wording.sentence(reason)
+    return Decision(id_, sql, created, str(rule), shared_with, reason, choice.candidates)
 
 
 def _without_long_chains(draft: Draft, needed: list[NodeId]) -> list[NodeId]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from workbench.network.nodes import Join
-from workbench.network.sql_text import SIDE_NAMES, or_pred_sql
+from workbench.network.sql_text import or_pred_sql
 from workbench.optimizer.cardinality import is_key
 from workbench.sharing.decisions import NEAR_MISS, Candidate, Rule
 from workbench.sharing.draft import Draft
@@ -123,9 +123,10 @@ def near_misses(draft: Draft, pair: Pair) -> Iterator[Candidate]:
     if not draft.options.join_sharing:
         return
     for id_ in draft.catalog.joins_between(*pair.roots)[:3]:
-        extra = difference(draft.node(Join, id_).predicates, pair.required)
+        join = draft.node(Join, id_)
+        extra = difference(join.predicates, pair.required)
         if extra:
-            test = or_pred_sql(extra.or_preds[0], SIDE_NAMES)
+            test = or_pred_sql(extra.or_preds[0], draft.wording.sides(join))
             yield Candidate(id_, NEAR_MISS, None, False, f"it tests {test}, which this query does not")
 
 

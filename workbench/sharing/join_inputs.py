@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from workbench.network.nodes import Join, NodeId
-from workbench.network.sql_text import SIDE_NAMES, predicates_sql
+from workbench.network.sql_text import predicates_sql
 from workbench.optimizer.join_order import JoinGraph, JoinTree, Leaf, best_order, cardinality, written_order
 from workbench.sharing.change_joins import new_join, weakened
 from workbench.sharing.decisions import Candidate, Rule
@@ -67,7 +67,7 @@ def _join_of(draft: Draft, step: _Step) -> Join:
         return join
     match = step.choice.match
     join = weakened(draft, match.join, match.predicates) if isinstance(match, Weakens) else match.join
-    tests = predicates_sql(match.residual, SIDE_NAMES)
+    tests = predicates_sql(match.residual, draft.wording.sides(join))
     reason = f"still to be tested: {tests}" if match.residual else ""
     draft.record.add(join.id, match.rule, reason, step.considered)
     return join

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from workbench.network.network import QueryPlan
 from workbench.network.nodes import FIRST_IS_APART, Branch, Read, SetOperation, SetOperator, Source
 from workbench.network.roll_up import column_of
-from workbench.network.sql_text import or_pred_sql
+from workbench.network.sql_text import Names, bare, or_pred_sql
 from workbench.optimizer.predicate_inference import infer
 from workbench.sharing.aggregates import find_aggregate, group_rows
 from workbench.sharing.analytic.find import find_analytic, first_rows
@@ -178,9 +178,8 @@ class _Translator:
         if not draft.options.transitivity:
             return stated
         conditions = draft.stored(infer(stated))
-        names = tuple(f"t{i}" for i in range(1, len(block.inputs) + 1))
         for p in difference(conditions, stated):
-            draft.record.note(f"inferred: {or_pred_sql(p, names)}")
+            draft.record.note(f"inferred: {or_pred_sql(p, _names_in(block))}")
         return conditions
 
     def _input(self, item: logical.Input, position: int, below: PredSet) -> Input:
@@ -257,3 +256,16 @@ def _flattened(query: logical.SetOperation) -> list[LogicalQuery]:
         else:
             branches.append(branch)
     return branches
+
+
+def _names_in(block: Block) -> Names:
+    """The columns of a block's inputs, with the stream's name or the input's number where there are several."""
+    streams = [item.stream if isinstance(item, StreamInput) else "" for item in block.inputs]
+
+    def name(column: Column) -> str:
+        if len(streams) == 1:
+            return bare(column)
+        stream = streams[column.source] if column.source < len(streams) else ""
+        return f"{stream if streams.count(stream) == 1 and stream else f't{column.source + 1}'}.{bare(column)}"
+
+    return name

@@ -22,7 +22,7 @@ def test_a_cell_registers_its_sql_and_shows_the_first_rows(run, session):
     assert cell.error is None
     assert session.queries["big_transfers"].sql == "SELECT big FROM f\n"
     assert session.queries["big_transfers"].dialect == "oracle"
-    assert "big_transfers registered: 2 nodes new; the network has 2 nodes" in cell.text
+    assert "big_transfers registered: 1 node new; the network has 2 nodes" in cell.text
     assert "big_transfers after batch 0: 3 of 25 rows" in cell.text
     assert cell.text.count("Rome") == 3
     assert "<table" in cell.htmls[-1]
@@ -30,16 +30,16 @@ def test_a_cell_registers_its_sql_and_shows_the_first_rows(run, session):
 
 def test_registering_says_what_is_shared_and_what_replacing_removes(run, session):
     run("%%argus q1\nSELECT huge")
-    assert "q2 registered: 1 node new, 3 shared; the network has 4 nodes" in run("%%argus q2\nSELECT pairs").text
+    assert "q2 registered: 1 node new, 2 shared; the network has 4 nodes" in run("%%argus q2\nSELECT pairs").text
     run("%argus drop q1")
-    assert "q2 replaced: 2 shared, 2 removed; the network has 2 nodes" in run("%%argus q2\nSELECT big").text
+    assert "q2 replaced: 1 shared, 2 removed; the network has 2 nodes" in run("%%argus q2\nSELECT big").text
 
 
 def test_a_dry_run_shows_what_would_be_and_changes_nothing(run, session):
     run("%%argus q1\nSELECT big")
     cell = run("%%argus q2 --dry-run\nSELECT huge")
-    assert "dry run, nothing was changed: 1 node new, 2 shared; the network has 3 nodes" in cell.text
-    assert "q2: 2 of 3 nodes shared with q1, 1 new" in cell.text and "(the same computation; with q1)" in cell.text
+    assert "dry run, nothing was changed: 1 node new, 1 shared; the network has 3 nodes" in cell.text
+    assert "q2: 1 of 2 nodes shared with q1, 1 new" in cell.text and "(the same computation; with q1)" in cell.text
     assert "<svg" in cell.htmls[0]
     assert list(session.queries) == ["q1"]
 
@@ -218,7 +218,7 @@ def test_lists_of_queries_and_streams(run, session, shell):
     run("%%argus q2\nSELECT huge")
     shell.user_ns["frame"] = pd.DataFrame()
     run("%argus stream Fed frame --batch 500")
-    assert run("%argus queries").text.splitlines()[2].split() == ["q2", "active", "3", "2", "tranid,", "tran_date"]
+    assert run("%argus queries").text.splitlines()[2].split() == ["q2", "active", "3", "1", "tranid,", "tran_date"]
     assert run("%argus streams").text.splitlines()[1].split() == ["Fed", "0", "5,000", "500", "append-only", "0"]
 
 

@@ -136,15 +136,15 @@ def test_explain_shows_text_and_a_table(run):
     run("%%argus big\nSELECT big")
     run("%%argus huge\nSELECT huge")
     cell = run("%argus explain huge")
-    assert cell.text.splitlines()[0] == "huge: 2 of 3 nodes shared with big, 1 new"
+    assert cell.text.splitlines()[0] == "huge: 1 of 2 nodes shared with big, 1 new"
     assert cell.htmls[0].count("<tr") == 4
 
 
 def test_a_dry_run_explains_and_changes_nothing(run, session):
     run("%%argus big\nSELECT big")
     cell = run("%%argus huge --dry-run\nSELECT huge")
-    assert cell.text.splitlines()[0].startswith("dry run, nothing was changed: 1 node new, 2 shared")
-    assert "huge: 2 of 3 nodes shared with big, 1 new" in cell.text.splitlines()
+    assert cell.text.splitlines()[0].startswith("dry run, nothing was changed: 1 node new, 1 shared")
+    assert "huge: 1 of 2 nodes shared with big, 1 new" in cell.text.splitlines()
     assert "<table" in cell.htmls[0]
     assert list(session.queries) == ["big"]
 

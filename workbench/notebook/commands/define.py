@@ -116,14 +116,15 @@ def describe_change(name: str, before: NetworkView, after: NetworkView) -> str:
     old, new = ({node.id for node in network.nodes} for network in (before, after))
     if name not in after.results:
         return f"it is computed when it is asked; the network has {len(after.nodes):,} nodes"
-    of_query = after.ancestors(name)
-    added = len(new - old)
+    sources = {node.id for node in after.nodes if node.kind == "source"}
+    of_query = after.ancestors(name) - sources
+    added = len(new - old - sources)
     changes = {
         "node new" if added == 1 else "nodes new": added,
         "shared": len(of_query & old),
         "removed": len(old - new),
     }
-    return f"{counts(changes)}; the network has {len(new):,} nodes"
+    return f"{counts(changes) or 'no node of its own'}; the network has {len(new):,} nodes"
 
 
 def show_result(context: NotebookContext, query: Query, limit: int, output: str | None) -> None:

@@ -119,7 +119,7 @@ def queries(context: NotebookContext, arguments: argparse.Namespace) -> None:
     rows = []
     for name, query in session.queries.items():
         nodes = [network.node(id_) for id_ in network.ancestors(name)] if name in network.results else []
-        shared = sum(len(node.queries) > 1 for node in nodes)
+        shared = sum(node.is_shared for node in nodes)
         columns = ", ".join(column for column, _ in query.columns)
         rows.append([name, query.status, str(len(nodes)), str(shared), short(columns, 60)])
     show(table(["query", "status", "nodes", "shared", "columns"], rows) if rows else Shown("no queries yet"))

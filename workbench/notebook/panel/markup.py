@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Sequence
 from html import escape
 
-TOKEN = re.compile(r"'(?:[^']|'')*'|\w+|[^\w\s]")
+TOKEN = re.compile(r"'(?:[^']|'')*'|\d+(?:\.\d+)?(?!\w)|(?:\w+\.)*\w+|[<>!]=|<>|[^\w\s]")
+_INPUT = re.compile(r"^SELECT \* FROM (?:\w+|`[^`]*`)(?: WHERE| l (?:CROSS )?JOIN (?:\w+|`[^`]*`) r(?: ON)?)?")
+"""What a node reads, which it does not compute."""
+_FLIPPED = {"=": "=", "<>": "<>", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 SHORTEST_MATCH = 3
-"""Tokens in a row that must agree before they are marked: a lone comma says nothing."""
+"""Tokens in a row that must agree before they are marked: a lone name or comma says nothing."""
 
 
 def sparkline(values: Sequence[float], label: str, width: int = 90, height: int = 16) -> str:
@@ -47,21 +49,45 @@ def tag(text: str, kind: str = "") -> str:
     return f'<span class="tag {kind}">{escape(text)}</span>'
 
 
-def side_by_side(left: str, right: str) -> tuple[str, str]:
-    """Two SQL texts with the parts marked that both have, whatever their case and spacing.
+def marked(text: str, operator: str) -> str:
+    """A SQL text with the parts marked that a node computes, whatever their case, spacing and the names of inputs.
+
+    Args:
+        text: of a query.
+        operator: the statement of the node.
 
     Example:
-        >>> side_by_side("SELECT a FROM t WHERE b > 5", "select a from t where b > 9")[1]
-        '<mark>select a from t where b &gt;</mark> 9'
+        >>> marked("select a from t x where x.b > 5.0 and c = 1", "SELECT * FROM t WHERE b > 5")
+        'select a from t x where <mark>x.b &gt; 5.0</mark> and c = 1'
     """
-    tokens = [list(TOKEN.finditer(text)) for text in (left, right)]
-    words = [[token[0].lower() for token in matches] for matches in tokens]
-    blocks = difflib.SequenceMatcher(a=words[0], b=words[1], autojunk=False).get_matching_blocks()
-    runs = [block for block in blocks if block.size >= SHORTEST_MATCH]
-    return (
-        _marked(left, [(tokens[0][b.a].start(), tokens[0][b.a + b.size - 1].end()) for b in runs]),
-        _marked(right, [(tokens[1][b.b].start(), tokens[1][b.b + b.size - 1].end()) for b in runs]),
-    )
+    computed = _words(_INPUT.sub("", operator))
+    computed += [word for at in range(1, len(computed) - 1) for word in _swapped(computed, at)]
+    tokens = list(TOKEN.finditer(text))
+    words = _words(text)
+    places, at = [], 0
+    while at < len(words):
+        length = max((_common(words[at:], computed[start:]) for start in range(len(computed))), default=0)
+        if length >= SHORTEST_MATCH:
+            places.append((tokens[at].start(), tokens[at + length - 1].end()))
+        at += length if length >= SHORTEST_MATCH else 1
+    return _marked(text, places)
+
+
+def _words(text: str) -> list[str]:
+    """The tokens of a text as they are compared: without case, without the names of inputs, numbers by their value."""
+    words = (token[0].lower() for token in TOKEN.finditer(text))
+    return [f"{float(word):g}" if word[0].isdigit() else word.rpartition(".")[2] or word for word in words]
+
+
+def _swapped(words: list[str], at: int) -> list[str]:
+    """A comparison with its sides swapped, after a word that is nowhere else."""
+    return ["", words[at + 1], _FLIPPED[words[at]], words[at - 1]] if words[at] in _FLIPPED else []
+
+
+def _common(left: list[str], right: list[str]) -> int:
+    """How many words two lists begin with alike."""
+    pairs = enumerate(zip(left, right, strict=False))
+    return next((place for place, (a, b) in pairs if a != b), min(len(left), len(right)))
 
 
 def _marked(text: str, places: Sequence[tuple[int, int]]) -> str:

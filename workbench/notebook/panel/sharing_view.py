@@ -6,10 +6,10 @@ from html import escape
 
 import ipywidgets
 
-from workbench.explain.explanation import headline, rule_text, sign
+from workbench.explain.explanation import headline, is_shared, rule_text, sign, status, why
 from workbench.explain.text import counted, listed
 from workbench.notebook.display import Shown, explained, milliseconds
-from workbench.notebook.panel.markup import grid, side_by_side, tag
+from workbench.notebook.panel.markup import grid, marked, tag
 from workbench.notebook.panel.view import View
 from workbench.notebook.panel.widgets import ListWidget, QueryChooser, html_box
 from workbench.session.query import Query
@@ -58,8 +58,8 @@ class SharingView(View):
                     sign(decision.node, decision.operator),
                     str(i),
                     f"<code>{escape(decision.node)}</code>",
-                    tag("new") if decision.created else tag("shared", "good"),
-                    escape(listed(decision.shared_with)) if not decision.created else "",
+                    tag(status(decision), "good" if is_shared(decision) else ""),
+                    escape(listed(decision.shared_with)) if is_shared(decision) else "",
                 ],
             }
             for i, decision in enumerate(decisions, start=1)
@@ -69,7 +69,7 @@ class SharingView(View):
             f"<ul>{notes}</ul>" if notes else ""
         )
         if self.step_list.selected not in {decision.node for decision in decisions} and decisions:
-            shared = [decision.node for decision in decisions if not decision.created]
+            shared = [decision.node for decision in decisions if is_shared(decision)]
             self.step_list.selected = shared[-1] if shared else decisions[0].node
         self._show()
 
@@ -80,18 +80,17 @@ class SharingView(View):
         self._step.value = f'<div class="fixed">{self._details(query, chosen)}</div>' if query and chosen else ""
 
     def _details(self, query: Query, decision: Decision) -> str:
-        why = rule_text(decision.rule)
-        head = f"<h3>{sign(decision.node, decision.operator)} <code>{decision.node}</code> {escape(why)}</h3>"
+        head = f"<h3>{sign(decision.node, decision.operator)} <code>{decision.node}</code> {escape(why(decision))}</h3>"
         reason = f"<p>{escape(decision.reason)}</p>" if decision.reason else ""
         return head + reason + self._texts(query, decision) + _candidates(decision) + self._measured(decision)
 
     def _texts(self, query: Query, decision: Decision) -> str:
-        """The query's text beside that of the first query it shares the node with, the parts marked that both have."""
+        """The query's text beside that of the first it shares the node with; what the node computes is marked in both."""
         computes = f"<h4>The node computes</h4><pre>{escape(decision.operator)}</pre>"
         partner = next((self.session.queries[n] for n in decision.shared_with if n in self.session.queries), None)
-        if partner is None or decision.created:
+        if partner is None or not is_shared(decision):
             return computes
-        left, right = side_by_side(query.sql.strip(), partner.sql.strip())
+        left, right = (marked(text.strip(), decision.operator) for text in (query.sql, partner.sql))
         titled = ((query.name, left), (partner.name, right))
         sides = "".join(f"<div><h4>{escape(name)}</h4><pre>{text}</pre></div>" for name, text in titled)
         return f'{computes}<div class="sides">{sides}</div>'
@@ -101,7 +100,7 @@ class SharingView(View):
         report, network = self.session.network.last_report, self.session.network
         if report is None:
             return ""
-        shared = {d.node for d in query.explain().decisions if not d.created}
+        shared = {d.node for d in query.explain().decisions if is_shared(d)}
         trees = [o for o in report.operators if shared & set(o.nodes)]
         if not trees:
             return ""

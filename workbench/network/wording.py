@@ -1,0 +1,211 @@
+"""The network in the words of its queries: streams by their names, and computed columns by what computes them.
+
+Nodes have generated names for the columns that they compute, and joins number those of their inputs. A statement that
+an analyst reads says ``MAX(dep_delay) > 500``, and not ``max_dep_delay_4e8ba233 > 500``. So each column is followed to
+the streams that it comes from.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+
+from workbench.network.nodes import (
+    ID_DIGITS,
+    Aggregate,
+    Analytic,
+    Join,
+    Node,
+    NodeId,
+    Selection,
+    SetOperation,
+    Source,
+    Window,
+)
+from workbench.network.sql_text import (
+    SIDE_NAMES,
+    Names,
+    Words,
+    expression_sql,
+    function_sql,
+    node_sql,
+    over_sql,
+    part_sql,
+    predicates_sql,
+    window_sql,
+)
+from workbench.sql.algebra.column_names import display_name, quoted
+from workbench.sql.algebra.expressions import AggregateCall, Column, Constant, Expression, column_name
+
+_NODE = re.compile(rf"\b[A-Z][0-9a-f]{{{ID_DIGITS}}}\b")
+
+
+@dataclass(frozen=True)
+class _Origin:
+    """Where a column comes from.
+
+    Attributes:
+        text: its name in the stream, or what computes it.
+        stream: the stream, if it is a column of one.
+        path: the sides of self-joins that lead to it, each ``l`` or ``r``.
+        joined: whether it has come through a join, above which a name alone does not say whose it is.
+    """
+
+    text: str
+    stream: str = ""
+    path: tuple[str, ...] = ()
+    joined: bool = False
+
+    @property
+    def within(self) -> str:
+        """The column in a node whose sides are named."""
+        return ".".join([*self.path, self.text])
+
+    @property
+    def shown(self) -> str:
+        """The column in any other node."""
+        return f"{quoted(self.stream)}.{self.text}" if self.joined and self.stream and not self.path else self.within
+
+
+class Wording(Words):
+    """What an analyst calls the nodes and columns of a network.
+
+    Args:
+        nodes: by id; with each node all that it is computed from.
+
+    Example:
+        >>> fed = Source("FedWireTrans")
+        >>> Wording({fed.id: fed}).node(fed.id)
+        'FedWireTrans'
+    """
+
+    def __init__(self, nodes: Mapping[NodeId, Node]) -> None:
+        self._nodes = nodes
+        self._origins: dict[tuple[NodeId, str], _Origin] = {}
+        self._streams: dict[NodeId, frozenset[str]] = {}
+        self._computed: dict[NodeId, Mapping[str, Expression | AggregateCall]] = {}
+
+    def sql(self, id_: NodeId) -> str:
+        """The statement that computes a node from its parents."""
+        return node_sql(self._nodes[id_], self)
+
+    def node(self, id_: NodeId) -> str:
+        """A stream by its name, another node by its id."""
+        node = self._nodes.get(id_)
+        return quoted(node.stream) if isinstance(node, Source) else id_
+
+    def phrase(self, id_: NodeId) -> str:
+        """A node in a sentence: by what it does."""
+        match self._nodes.get(id_):
+            case None:
+                return id_
+            case Source():
+                return self.node(id_)
+            case Selection() as node:
+                return f"the selection {predicates_sql(node.predicates, self.columns(node.parent))}"
+            case Window() as node:
+                return f"the window {window_sql(node.within, self.columns(node.parent))}"
+            case Join() as node:
+                return f"the join on {predicates_sql(node.tested, self.sides(node))}"
+            case Aggregate() as node:
+                names = self.columns(node.read.root)
+                groups = ", ".join(expression_sql(group, names) for group in node.groups)
+                return f"the groups by {groups}" if groups else "the total"
+            case SetOperation() as node:
+                return f"the {node.operator.upper()}"
+            case Analytic() as node:
+                return f"the rows in the order {over_sql(node.over, self.columns(node.read.root))}"
+
+    def sentence(self, text: str) -> str:
+        """A text with phrases in the place of ids."""
+        return _NODE.sub(lambda match: self.phrase(match[0]), text)
+
+    def columns(self, id_: NodeId) -> Names:
+        """The columns of a node."""
+        return partial(self._column, id_)
+
+    def sides(self, join: Join) -> Names:
+        """The columns of the two inputs of a join: names in a stream after the name of their side."""
+
+        def name(column: Column) -> str:
+            origin = self._origin(join.roots[column.source], column.name)
+            return f"{SIDE_NAMES[column.source]}.{origin.within}" if origin.stream else origin.within
+
+        return name
+
+    def _column(self, id_: NodeId, column: Column) -> str:
+        return self._origin(id_, column.name).shown
+
+    def _origin(self, id_: NodeId, name: str) -> _Origin:
+        key = (id_, name)
+        if key not in self._origins:
+            self._origins[key] = self._found(id_, name)
+        return self._origins[key]
+
+    def _found(self, id_: NodeId, name: str) -> _Origin:
+        match self._nodes.get(id_):
+            case Source(stream=stream):
+                return _Origin(quoted(display_name(name)), stream)
+            case Join() as join:
+                return self._through(join, name)
+            case SetOperation() as operation:
+                return self._of_first_branch(operation).get(name, _Origin(quoted(display_name(name))))
+            case Aggregate(read=read) as aggregate:
+                computed = self._computed_by(aggregate)
+                return self._computing(read.root, computed[name]) if name in computed else _Origin(display_name(name))
+            case Analytic(by_name=functions, read=read) if name in functions:
+                return _Origin(function_sql(functions[name], self.columns(read.root)))
+            case None:
+                return _Origin(quoted(display_name(name)))
+            case node:
+                return self._origin(node.read.root, name)
+
+    def _computed_by(self, aggregate: Aggregate) -> Mapping[str, Expression | AggregateCall]:
+        """What an aggregate computes, by the names of its columns."""
+        if aggregate.id not in self._computed:
+            expressions = (*aggregate.groups, *aggregate.statistics)
+            self._computed[aggregate.id] = {column_name(expression): expression for expression in expressions}
+        return self._computed[aggregate.id]
+
+    def _computing(self, root: NodeId, expression: Expression | AggregateCall) -> _Origin:
+        if isinstance(expression, Column):
+            return self._origin(root, expression.name)
+        return _Origin(part_sql(expression, self.columns(root)))
+
+    def _of_first_branch(self, operation: SetOperation) -> Mapping[str, _Origin]:
+        """What a set operator's columns are called in its first branch; a constant says nothing of other branches."""
+        first = operation.branches[0]
+        origins = [
+            _Origin(name) if isinstance(value, Constant) else self._computing(first.read.root, value)
+            for name, value in zip(operation.types, first.values, strict=True)
+        ]
+        texts = [origin.text for origin in origins]
+        short = (replace(o, path=(), joined=False) if texts.count(o.text) == 1 else o for o in origins)
+        return dict(zip(operation.types, short, strict=True))
+
+    def _through(self, join: Join, name: str) -> _Origin:
+        if not re.search(r"_\d+$", name):
+            return _Origin(quoted(display_name(name)))
+        side, inner = join.names.input_name(name)
+        origin = self._origin(join.roots[side], inner)
+        both = origin.stream in self._streams_of(join.roots[1 - side])
+        return replace(origin, path=(SIDE_NAMES[side], *origin.path) if both else origin.path, joined=True)
+
+    def _streams_of(self, id_: NodeId) -> frozenset[str]:
+        """The streams that a node's rows come from."""
+        if id_ not in self._streams:
+            match node := self._nodes.get(id_):
+                case None:
+                    streams = frozenset[str]()
+                case Source(stream=stream):
+                    streams = frozenset([stream])
+                case Join(roots=roots):
+                    streams = frozenset().union(*map(self._streams_of, roots))
+                case SetOperation(branches=branches):
+                    streams = frozenset().union(*(self._streams_of(branch.read.root) for branch in branches))
+                case _:
+                    streams = self._streams_of(node.read.root)
+            self._streams[id_] = streams
+        return self._streams[id_]
