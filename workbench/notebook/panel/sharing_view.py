@@ -85,7 +85,7 @@ class SharingView(View):
         return head + reason + self._texts(query, decision) + _candidates(decision) + self._measured(decision)
 
     def _texts(self, query: Query, decision: Decision) -> str:
-        """The query's text beside that of the first it shares the node with; what the node computes is marked in both."""
+        """The query's text beside that of the first it shares the node with; what the node computes is marked."""
         computes = f"<h4>The node computes</h4><pre>{escape(decision.operator)}</pre>"
         partner = next((self.session.queries[n] for n in decision.shared_with if n in self.session.queries), None)
         if partner is None or not is_shared(decision):
