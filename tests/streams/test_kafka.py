@@ -10,7 +10,7 @@ from pathlib import Path
 
 import fastavro
 import pytest
-from broker import Broker
+from servers import Broker
 
 from workbench.errors import StreamError
 from workbench.streams.corrections.declared import WEIGHT, corrections_of

@@ -1,0 +1,131 @@
+"""``kill -9`` while a session runs live, from a topic to three sinks: nothing is lost, and nothing comes twice.
+
+One kill here; ``ARGUS_KILLS=100`` makes as many.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+
+import pandas as pd
+import psycopg
+import pytest
+from pyspark.sql import SparkSession
+from servers import Broker, postgres
+
+from workbench import Session
+
+KILLS = int(os.environ.get("ARGUS_KILLS", "1"))
+PROJECT = Path(__file__).resolve().parents[3]
+GROUPS = "SELECT grp, COUNT(*) AS n, SUM(v) AS s FROM T GROUP BY grp"
+CHILD = """
+import sys
+from workbench import Session
+
+with Session.open(sys.argv[1]) as session:
+    print("begun", flush=True)
+    session.run_live(latency="500ms", until=120)
+"""
+
+
+class Changing:
+    """Rows by key that change in a topic for as long as it runs: put, put anew, or removed."""
+
+    def __init__(self, broker: Broker, topic: str) -> None:
+        self.current: dict[int, tuple[str, int]] = {}
+        self._broker, self._topic, self._chosen = broker, topic, random.Random(7)
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._work)
+
+    def change(self, count: int) -> None:
+        for _ in range(count):
+            key, group, value = self._chosen.randrange(40), self._chosen.choice("abcde"), self._chosen.randrange(100)
+            if self._chosen.random() < 0.3:
+                self.current.pop(key, None)
+                self._broker.put(self._topic, None, key=key, partition=key % 4)
+            else:
+                self.current[key] = (group, value)
+                self._broker.put(self._topic, {"grp": group, "v": value}, key=key, partition=key % 4)
+
+    def __enter__(self) -> Changing:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _work(self) -> None:
+        while not self._ended.wait(0.02):
+            self.change(5)
+
+    def answer(self) -> Counter[tuple[object, ...]]:
+        groups: dict[str, list[int]] = {}
+        for group, value in self.current.values():
+            groups.setdefault(group, []).append(value)
+        return Counter((group, len(values), sum(values)) for group, values in groups.items())
+
+
+@pytest.mark.timeout(300 + 60 * KILLS)
+def test_a_live_session_survives_being_killed(spark: SparkSession, tmp_path: Path) -> None:
+    broker, delays = Broker(), random.Random(8)
+    changing = Changing(broker, "t")
+    changing.change(20)
+    with postgres() as database:
+        with Session(spark, tmp_path / "s") as session:
+            url = broker.url("t", "key=id&fetch.wait.max.ms=10")
+            session.add_stream("T", url, batch=1_000, key=["id"], changes="upsert")
+            session.register(GROUPS, name="groups")
+            session.add_sink("groups", str(tmp_path / "files"), name="files")
+            session.add_sink("groups", f"{database}&table=groups&key=grp", name="table")
+            session.add_sink("groups", broker.url("out"), name="topic")
+        with changing:
+            for _ in range(KILLS):
+                killed_after(tmp_path / "s", delays)
+        with Session.open(tmp_path / "s", spark) as session:
+            while session.run(1) or session.sources["T"].problem:
+                pass
+            until = time.monotonic() + 60
+            while any(status.behind for status in session.sinks.values()) and time.monotonic() < until:
+                time.sleep(0.05)
+            assert not any(status.behind for status in session.sinks.values()), session.sinks
+            answer = Counter(session.query("groups").result().itertuples(index=False, name=None))
+            batches = session.batch
+        print(f"{KILLS} kills, {batches} batches")
+        assert answer == changing.answer()
+        files = [pd.read_parquet(file) for file in sorted((tmp_path / "files").iterdir())]
+        written = Counter(row for file in files for row in file.itertuples(index=False, name=None))
+        sent = Counter(
+            (int(dict(message.headers())["argus-batch"]), *json.loads(message.value()).values())
+            for message in broker.read("out")
+        )
+        assert sent == written
+        with psycopg.connect(database) as connection:
+            assert Counter(connection.execute("SELECT * FROM groups").fetchall()) == answer
+    totals: Counter[tuple[object, ...]] = Counter()
+    for (_, weight, *row), count in sent.items():
+        totals[tuple(row)] += weight * count
+    assert {row: count for row, count in totals.items() if count} == answer
+
+
+def killed_after(folder: Path, delays: random.Random) -> None:
+    """Run live in another process and kill it some time after it began."""
+    child = subprocess.Popen(
+        [sys.executable, "-c", CHILD, str(folder)], cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    assert child.stdout is not None
+    with child, child.stdout:
+        said = child.stdout.readline()
+        while said and said != b"begun\n":
+            said = child.stdout.readline()
+        assert said, "the session could not be opened"
+        time.sleep(delays.uniform(0, 6))
+        child.kill()
