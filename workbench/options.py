@@ -29,6 +29,8 @@ class Options:
         reroute: whether old nodes are connected anew when a better parent appears (T Figure 6.8a).
         restructure: whether joins that differ in their residuals become one with a common cover (T Figure 6.8b), and
             selections that combine a few conditions are split into these.
+        adaptive: whether the network is re-optimised between batches, where what they show says for long enough that it
+            would be cheaper otherwise; ``Session.reoptimize`` does it when asked, whatever this says.
 
     Raises:
         InputError: a value is of the wrong kind.
@@ -46,6 +48,7 @@ class Options:
     vertical_expansion: bool = True
     reroute: bool = True
     restructure: bool = True
+    adaptive: bool = False
 
     def __post_init__(self) -> None:
         for field in fields(self):

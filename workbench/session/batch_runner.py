@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from workbench.engine.reports import BatchReport
 from workbench.errors import QueryError
 from workbench.session import transitions
+from workbench.session.learning.adapting import Reoptimizer
 from workbench.session.live.batch_size import LEAST_ROWS, BatchSize
 from workbench.session.parts import Parts
 
@@ -23,10 +24,14 @@ class BatchRunner:
 
     Args:
         parts: of the session.
+
+    Attributes:
+        reoptimizer: plans the network anew after a batch, where the session's options say so.
     """
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
+        self.reoptimizer = Reoptimizer(parts)
 
     def run(self, batches: int, on_report: OnReport, profile: bool) -> list[BatchReport]:
         """Let batches arrive, until the streams' end at most; see ``Session.run``."""
@@ -95,4 +100,5 @@ class BatchRunner:
         with self._parts.lock:
             self._parts.integrity.after_batch()
         self._parts.sinks.notify()
+        self.reoptimizer.after_batch(report.seconds)
         return report

@@ -499,13 +499,8 @@ class Session:
             after batch 7: 2 queries would move (chains, pairs)
               predicted cost of a batch: 41,200 rows, then 35,100 (-15%)
         """
-        if dry_run:
-            return transitions.reoptimize(self.parts.runtime, self._state, lambda before, after: False)[1]
-        with self.parts.store.changing() as change:
-            change.state, outcome = transitions.reoptimize(self.parts.runtime, change.state, cheaper())
-            change.state = self.parts.failures.without_failed(change.state)
-        self.parts.failures.disable()
-        return outcome
+        reoptimizer = self._batches.reoptimizer
+        return reoptimizer.look() if dry_run else reoptimizer.act(cheaper())
 
     # -- sinks ---------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,75 @@
+"""When a session re-optimises its network by itself: neither at once, nor for little, nor at any price."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from workbench import Options
+from workbench.errors import EngineError
+from workbench.session.learning.adapting import PATIENCE, PAUSE, SHARE, Hysteresis, Reoptimizer
+from workbench.session.session import Session
+
+CHAIN = "SELECT a.i, c.i FROM T a, T b, T c WHERE a.k = 3 AND a.g = b.g AND b.d = c.d AND b.k < c.k"
+PAIR = "SELECT b.i, c.i FROM T b, T c WHERE b.d = c.d AND b.k < c.k"
+
+
+def looks(hysteresis: Hysteresis, batches: int, seconds: float, before: float, after: float) -> list[bool]:
+    """Whether it acts, at each look in so many batches that take so long."""
+    return [hysteresis.acts(before, after) for _ in range(batches) if hysteresis.is_due(seconds)]
+
+
+def test_it_acts_when_looks_in_a_row_say_so() -> None:
+    hysteresis = Hysteresis()
+    assert looks(hysteresis, PAUSE * PATIENCE, 1, 100, 50) == [False] * (PATIENCE - 1) + [True]
+
+
+def test_what_swings_or_is_little_is_left_alone() -> None:
+    hysteresis = Hysteresis()
+    for _ in range(5):
+        assert looks(hysteresis, PAUSE, 1, 100, 50) == [False]
+        assert looks(hysteresis, PAUSE, 1, 100, 120) == [False]
+    assert not any(looks(hysteresis, 30, 1, 100, 95))
+
+
+def test_a_look_that_took_long_is_waited_for() -> None:
+    hysteresis = Hysteresis()
+    assert looks(hysteresis, PAUSE, 1, 100, 95)
+    hysteresis.spent(10)
+    due = [hysteresis.is_due(1) for _ in range(round(20 / SHARE))]
+    assert 9 / SHARE < due.index(True) < 11 / SHARE
+
+
+def rows(number: int) -> pd.DataFrame:
+    return pd.DataFrame({"i": range(number), "k": [i % 7 for i in range(number)], "g": [i % 20 for i in range(number)],
+                         "d": [i % 60 for i in range(number)]})  # fmt: skip
+
+
+def test_a_session_does_it_by_itself(spark, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workbench.session.learning.adapting.MARGIN", 1.0)
+    monkeypatch.setattr("workbench.session.learning.adapting.PAUSE", 1)
+    monkeypatch.setattr("workbench.session.learning.adapting.SHARE", 100)
+    with Session(spark=spark, options=Options(adaptive=True)) as session:
+        session.add_stream("T", rows(300), history=150, batch=20)
+        for name, sql in (("chain", CHAIN), ("pair", PAIR)):
+            session.register(sql, name=name)
+        trees, answers = set(session.network.edges), []
+        with monkeypatch.context() as patch:
+            patch.setattr(Reoptimizer, "act", _fails)
+            with pytest.warns(UserWarning, match="not re-optimised: no Spark"):
+                session.run(PATIENCE)
+        assert session.batch == PATIENCE and set(session.network.edges) == trees
+        session.run(1)
+        assert set(session.network.edges) != trees
+        assert f"planned anew after batch {session.batch}" in str(session.query("chain").explain())
+        answers = [session.query(name).result() for name in ("chain", "pair")]
+        session.run(1)
+        data = rows(150 + 20 * session.batch)
+        pairs = data.merge(data, on="d", suffixes=("_b", "_c")).query("k_b < k_c")
+        assert session.query("pair").count() == len(pairs) > len(answers[1])
+        chain = data[data.k == 3].merge(pairs, left_on="g", right_on="g_b")
+        assert session.query("chain").count() == len(chain) > len(answers[0])
+
+
+def _fails(*arguments: object) -> None:
+    raise EngineError("no Spark")

@@ -1,0 +1,100 @@
+"""When a session re-optimises its network by itself: after batches, with hysteresis and within a budget.
+
+A network that is planned anew must be cheaper by a margin, and be so each time it is looked at in a row: what swings is
+left alone. Looking and hydrating together may take a share of the time that batches take.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from workbench.errors import EngineError
+from workbench.session import transitions
+from workbench.session.learning.reoptimizing import Reoptimization, cheaper
+from workbench.session.parts import Parts
+
+MARGIN = 0.9
+"""The other network must cost less than this part of what the one that runs costs."""
+PATIENCE = 2
+"""So many looks in a row must say so."""
+PAUSE = 3
+"""Batches between two looks, at least: what they show has to change before the outcome does."""
+SHARE = 0.1
+"""The part of the time of batches that looking and hydrating may take."""
+
+
+@dataclass
+class Hysteresis:
+    """Says after which batches to look, and when to act.
+
+    Example:
+        >>> patient = Hysteresis()
+        >>> [patient.is_due(1.0) for _ in range(3)], patient.acts(100, 80), patient.acts(100, 80)
+        ([False, False, True], False, True)
+    """
+
+    batches: int = 0
+    allowed: float = 0.0
+    in_a_row: int = 0
+
+    def is_due(self, seconds: float) -> bool:
+        """Whether to look after another batch that took so long."""
+        self.batches += 1
+        self.allowed += SHARE * seconds
+        return self.batches >= PAUSE and self.allowed > 0
+
+    def acts(self, before: float, after: float) -> bool:
+        """Whether to change the network, by the predicted costs that a look has found."""
+        self.batches = 0
+        self.in_a_row = self.in_a_row + 1 if cheaper(MARGIN)(before, after) else 0
+        return self.in_a_row >= PATIENCE
+
+    def spent(self, seconds: float) -> None:
+        """What a look took, with what it led to."""
+        self.allowed -= seconds
+
+
+class Reoptimizer:
+    """Plans the network of a session anew, when it is asked to and after batches.
+
+    Args:
+        parts: of the session.
+    """
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._hysteresis = Hysteresis()
+
+    def look(self) -> Reoptimization:
+        """What would be done now. It belongs inside ``Parts.exclusively``."""
+        return transitions.reoptimize(self._parts.runtime, self._parts.store.state, lambda before, after: False)[1]
+
+    def act(self, accept: Callable[[float, float], bool]) -> Reoptimization:
+        """Plan anew, and keep it where ``accept`` says so of the costs. It belongs inside ``Parts.exclusively``."""
+        with self._parts.store.changing() as change:
+            change.state, outcome = transitions.reoptimize(self._parts.runtime, change.state, accept)
+            change.state = self._parts.failures.without_failed(change.state)
+        self._parts.failures.disable()
+        return outcome
+
+    def after_batch(self, seconds: float) -> Reoptimization | None:
+        """What was changed after a batch that took so long, if anything was; ``Options.adaptive`` says whether to.
+
+        The batch is committed. So what goes wrong now is a warning, and the network stays as it is.
+        """
+        if not self._parts.planner.options.adaptive or not self._hysteresis.is_due(seconds):
+            return None
+        begun = time.perf_counter()
+        try:
+            with self._parts.exclusively():
+                seen = self.look()
+                acts = self._hysteresis.acts(seen.cost_before, seen.cost_after)
+                return self.act(cheaper(MARGIN)) if acts else None
+        except EngineError as error:
+            warnings.warn(f"the network was not re-optimised: {error.message}", stacklevel=2)
+            return None
+        finally:
+            self._hysteresis.spent(time.perf_counter() - begun)
