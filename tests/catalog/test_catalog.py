@@ -312,7 +312,7 @@ def test_the_jvoas_of_a_selection_are_those_of_the_join_it_selects_from(catalog)
         ("DELETE FROM nodes", "only read"),
         ("INSERT INTO sources VALUES ('a', 'b', 'c')", "only read"),
         ("DROP TABLE nodes", "only read"),
-        ("PRAGMA user_version = 7", "only read"),
+        ("PRAGMA user_version = 8", "only read"),
         ("PRAGMA query_only = OFF", "only read"),
         ("ATTACH ':memory:' AS other", "only read"),
         ("COMMIT", "only read"),
@@ -358,7 +358,7 @@ def test_a_file_of_another_version_is_refused(tmp_path):
     connection = sqlite3.connect(tmp_path / "c.db")
     connection.execute("PRAGMA user_version = 99")
     connection.close()
-    with pytest.raises(CatalogError, match="version 99, and this workbench reads version 7"):
+    with pytest.raises(CatalogError, match="version 99, and this workbench reads version 8"):
         Catalog(tmp_path / "c.db")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-VERSION = 7
+VERSION = 8
 """Goes up when a table changes, or the canonical form that ids come from. From 2 on a catalog has all of a session."""
 
 _PREDICATES = """
@@ -243,6 +243,8 @@ MIGRATIONS = {
     " UPDATE views SET logical = present_json(logical);",
     # Queries got an order, sources are append-only or not, and there are analytic nodes.
     6: _planned_anew(),
+    # States got counts of values for COUNT(DISTINCT a, b) and of bits, which stored states lack.
+    7: _planned_anew(),
 }
 """What makes a catalog of an older version one of the next; one of any other version is refused.
 

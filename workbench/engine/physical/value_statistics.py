@@ -11,13 +11,16 @@ Pirahesh, Incremental maintenance for non-distributive aggregate functions, VLDB
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 from workbench.engine.physical.accumulators import Final, adds_up, over_rows
 from workbench.engine.storage.reduction import Combine
+from workbench.sql.algebra import functions
+from workbench.sql.algebra.coercion import as_string
 from workbench.sql.algebra.expressions import AggregateCall, Constant, Expression, digest, identity
-from workbench.sql.algebra.types import INTEGER, DataType, Kind, decimal
+from workbench.sql.algebra.types import INTEGER, STRING, DataType, Kind, decimal
 
 VALUES = "_values"
 """Column of a state: 0 in the row of a group; in the row of a value the number of the expression that it is of."""
@@ -68,7 +71,7 @@ class ValueStatistic:
     """A statistic that is computed from all values of a group, in their order.
 
     Attributes:
-        function: ``median, percentile, mode, min, max, sum`` or a variance.
+        function: ``median, percentile, mode, min, max, sum, bit_and, bit_or, bit_xor`` or a variance.
         of: the values.
         type: of the statistic.
         fraction: of a percentile.
@@ -102,6 +105,9 @@ def by_values(statistic: AggregateCall) -> ValueStatistic | DistinctStatistic | 
         case "count", (argument,) if statistic.distinct:
             count = _count_of(CountedValues.of(argument))
             return DistinctStatistic((count,), Final(count.name, INTEGER, zero=True))
+        case "count", arguments if statistic.distinct and (tuples := _as_text(arguments)) is not None:
+            count = _count_of(CountedValues.of(tuples))
+            return DistinctStatistic((count,), Final(count.name, INTEGER, zero=True))
         case "sum", (argument,) if statistic.distinct and adds_up(argument.type, monotone=False):
             of = CountedValues.of(argument)
             total = DistinctPart(f"{of.column} sum", decimal(38, argument.type.scale), of, summed=True)
@@ -111,12 +117,33 @@ def by_values(statistic: AggregateCall) -> ValueStatistic | DistinctStatistic | 
                 return None
             of = CountedValues.of(argument)
             return ValueStatistic(statistic.function, of, statistic.type, distinct=statistic.distinct)
+        case (("bit_and" | "bit_or" | "bit_xor"), (argument,)):
+            of = CountedValues.of(argument)
+            return ValueStatistic(statistic.function, of, statistic.type, distinct=statistic.distinct)
         case (("median" | "mode" | "min" | "max"), (argument,)) if not statistic.distinct:
             return ValueStatistic(statistic.function, CountedValues.of(argument), statistic.type)
         case "percentile", (argument, Constant(Decimal() as fraction)) if not statistic.distinct:
             return ValueStatistic("percentile", CountedValues.of(argument), statistic.type, float(fraction))
         case _:
             return None
+
+
+def _as_text(arguments: Sequence[Expression]) -> Expression | None:
+    """Several values as one text, NULL where one of them is; different values have different texts.
+
+    Each value but the last one is preceded by its length: ``1:abc`` is ``a`` and ``bc``, and ``2:abc`` is ``ab`` and
+    ``c``. ``None`` where there are fewer than two, or one is a DOUBLE: 0.0 and -0.0 are equal and have two texts.
+    """
+    if len(arguments) < 2 or any(argument.type.kind is Kind.DOUBLE for argument in arguments):
+        return None
+    texts = [as_string(argument) for argument in arguments]
+    parts: list[Expression] = []
+    for text in texts[:-1]:
+        parts += [as_string(functions.call("length", text)), Constant(":", STRING), text]
+    together = texts[-1]
+    for part in reversed(parts):
+        together = functions.call("||", part, together)
+    return together
 
 
 def _count_of(values: CountedValues) -> DistinctPart:

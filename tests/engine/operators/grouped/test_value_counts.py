@@ -8,6 +8,8 @@ import statistics
 from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import reduce
+from operator import and_, or_, xor
 from typing import Any
 
 import numpy as np
@@ -128,6 +130,27 @@ def test_one_count_of_values_serves_all_statistics_of_an_expression() -> None:
     assert [values.sql for values in plan.counted] == ["`k`"]
     assert not plan.reads_rows and set(plan.from_values) == {column_name(median), column_name(mode)}
     assert plan_of(AggregateCall("count", (), INTEGER)).state_keys == {MEMBER: INTEGER, "g": STRING}
+
+
+def test_values_of_several_columns_are_counted_together() -> None:
+    g, k, x = Column("g", STRING), Column("k", INTEGER), Column("x", DOUBLE)
+    pairs = AggregateCall("count", (g, k), INTEGER, distinct=True)
+    (counted,) = plan_of(pairs).counted
+    assert not plan_of(pairs).reads_rows and counted.type == STRING and "length(`g`)" in counted.sql
+    # Equal numbers of DOUBLE may have two texts.
+    assert plan_of(AggregateCall("count", (g, x), INTEGER, distinct=True)).reads_rows
+
+
+def test_bits_of_values_that_are_there() -> None:
+    chosen = random.Random(2)
+    counters = [Counter(chosen.choices([*range(-3, 9), -(2**63), 2**63 - 1], k=size)) for size in (0, 1, 5, 30)]
+    pieces = [(pa.array(list(c), pa.int64()), np.full(len(c), at), np.array(list(c.values()), dtype=np.int64))
+              for at, c in enumerate(counters)]  # fmt: skip
+    values = SortedValues.of(pieces, len(counters))
+    for name, of_two in (("bit_and", and_), ("bit_or", or_), ("bit_xor", xor)):
+        expected = [reduce(of_two, c.elements()) if c else None for c in counters]
+        assert values.statistic(of(name, INTEGER)).to_pylist() == expected
+    assert not plan_of(AggregateCall("bit_xor", (Column("k", INTEGER),), INTEGER), monotone=False).reads_rows
 
 
 def test_extremes_are_counted_where_rows_may_leave() -> None:
