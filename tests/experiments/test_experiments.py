@@ -28,6 +28,7 @@ SMALL = {
     "windows": "--batches 4 --batch 60 --queries 2 --measured 1",
     "views": "--views 1 2 --batch-sizes 40 5000 --history 200 --batches 1 --large-batches 1",
     "peers": "workbench DuckDB --views 1 2 --history 200 --batch 40 --batches 1",
+    "nexmark": "--size 300 --batches 1 --share 0.2 --queries q00 q12 --alone",
     "soak": "--batches 3 --batch 40 --queries 10 --cores 8 --every 0 --sample 0 --settle 0"
     " --change 2 --changed 2 --compare 3 --compared 10",
 }
@@ -45,6 +46,7 @@ EXPECTED = {
     "views": ["after 200 rows", "× by hand", "5,000      2"],
     "peers": ["kept up", "queries run again", "14 answers compared"],
     "soak": ["10 queries for", "3 batches", "descriptors of the workers", "expected to grow", "10 answers compared"],
+    "nexmark": ["nexmark: 2 queries", "DuckDB again", "2 answers compared"],
     "psoup": ["NoMat", "4 intervals", "rows that could arrive in a second", "PSoup-P unshared"],
     "scaling": ["1 to 2 queries", "2 batches, the last 1", "join of two", "ours / by hand"],
 }

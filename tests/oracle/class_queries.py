@@ -592,6 +592,11 @@ CORRELATED = {
 }  # fmt: skip
 
 SHAPES = {
+    "no_from": Case("SELECT 1 AS a, (SELECT MAX(k) FROM t) AS m, EXISTS (SELECT 1 FROM u WHERE k = 3) AS e"),
+    "no_from_no_row": Case("SELECT 'x' AS a WHERE (SELECT COUNT(*) FROM t) > 100"),
+    "values": Case("SELECT t.id, v.b FROM t LEFT JOIN (VALUES (1, 'a'), (2, NULL), (2, 'c')) AS v(k, b) ON t.k = v.k"),
+    "values_alone": Case("SELECT * FROM (VALUES (1, 2.5), (NULL, 3), (1, 2.5)) AS v(a, b) WHERE b > 2"),
+    "values_in": Case("WITH v(a) AS (VALUES (3), (4)) SELECT id FROM t WHERE k IN (SELECT a FROM v) OR k IS NULL"),
     "star_except": Case("SELECT * EXCEPT (s, x) FROM t WHERE k > 2", "SELECT * EXCLUDE (s, x) FROM t WHERE k > 2"),
     "star_replace": Case("SELECT * EXCLUDE (x, y) REPLACE (k % 3 AS k) RENAME (s AS text) FROM u", dialect="duckdb"),
     "by_name": Case("SELECT k, g FROM t UNION ALL BY NAME SELECT g, k FROM u"),

@@ -11,6 +11,7 @@ from workbench.experiments.report import Report
 from workbench.experiments.runs import Progress
 from workbench.experiments.studies import (
     aggregates,
+    benchmarks,
     day,
     incremental,
     network_size,
@@ -64,6 +65,14 @@ EXPERIMENTS = {
     "register": Experiment(
         "register", "time to register 1,000 queries into one network; planning alone",
         network_size.add_register_arguments, network_size.register_report,
+    ),
+    "tpch": Experiment(
+        "tpch", "a batch of TPC-H's 22 questions together, shared and not, beside DuckDB again",
+        benchmarks.add_arguments, benchmarks.report_tpch,
+    ),
+    "nexmark": Experiment(
+        "nexmark", "a batch of Nexmark's 24 questions together, shared and not, beside DuckDB again",
+        benchmarks.add_arguments, benchmarks.report_nexmark,
     ),
 }  # fmt: skip
 """All experiments, in the order of the command line's help."""

@@ -8,6 +8,7 @@ from sql.fixtures import pairs
 
 from workbench.errors import SqlError, SqlWarning
 from workbench.sql.binder.pipeline import bind
+from workbench.sql.schema import Schema
 
 
 @pytest.mark.parametrize(("dialect", "sql", "expected"), pairs("refused.sql"))
@@ -57,6 +58,9 @@ def test_refused_with_message_and_caret(dialect: str, sql: str, expected: str) -
             "select row_number() over (order by a) in (select k from U) from T",
             "let a subquery in FROM select it",
         ),
+        ("values (1, 2), (3)", "select as many columns in each"),
+        ("select *", "name a stream"),
+        ("values " + ", ".join(f"({i})" for i in range(101)), "add_table adds a table of your own"),
         (
             "select trunc(m) from T",
             "TRUNC takes a date and a unit, as in TRUNC(d, 'MM'); of numbers there are FLOOR and CEIL",
@@ -129,3 +133,9 @@ def test_messages_speak_the_words_of_the_text(dialect: str, sql: str, message: s
 def test_a_comparison_with_null_is_warned_of(test: str) -> None:
     with pytest.warns(SqlWarning, match="is true for no row"):
         bind(f"select a from T where {test}", "spark", SCHEMA)
+
+
+def test_what_has_no_stream_needs_one_all_the_same() -> None:
+    with pytest.raises(SqlError) as caught:
+        bind("select 1", "spark", Schema())
+    assert caught.value.message == "there is no stream yet"

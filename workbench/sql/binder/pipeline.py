@@ -19,7 +19,13 @@ from workbench.sql.binder.joins.unnesting import Around
 from workbench.sql.binder.order.limit import CLAUSES
 from workbench.sql.binder.scope import Outer, Scope
 from workbench.sql.binder.select import SelectBinder
-from workbench.sql.binder.set_operations import bind_set_operation, union_of, with_column_names, with_order_of_outputs
+from workbench.sql.binder.set_operations import (
+    bind_set_operation,
+    rows_of_values,
+    union_of,
+    with_column_names,
+    with_order_of_outputs,
+)
 from workbench.sql.binder.stream_windows import StreamWindows
 from workbench.sql.logical import Block, LogicalQuery, Ordered, StreamWindow, streams_of
 from workbench.sql.render.spark_sql import to_spark
@@ -174,7 +180,9 @@ class QueryBinder:
             case exp.Subquery():
                 self.source.refuse_others(node, {"this", "with_", *CLAUSES}, "parentheses")
                 return with_order_of_outputs(binder.query(node.this), node, binder)
-            case exp.Table() | exp.Values():
+            case exp.Values():
+                return rows_of_values(node, binder)
+            case exp.Table():
                 self.source.refuse("a table in place of a SELECT", node, "write SELECT * FROM it")
             case _:
                 self.source.refuse(node.key.upper(), node)

@@ -1,4 +1,7 @@
-"""UNION, INTERSECT and EXCEPT: branches flattened, column types made common; order and names of a query's columns."""
+"""UNION, INTERSECT and EXCEPT, and VALUES as UNION ALL; order and names of a query's columns.
+
+Branches are flattened, and the types of their columns made common.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,11 @@ from workbench.sql.logical import Block, LogicalQuery, Ordered, Output, SetOpera
 from workbench.sql.predicates.cnf import TRUE
 from workbench.sql.syntax.source_text import SourceText
 
+MOST_ROWS = 100
+"""Rows of one VALUES: each is a branch of a UNION ALL."""
+_FIRST = {"duckdb": 0}
+_PREFIX = {"postgres": "column"}
+
 
 def bind_set_operation(node: exp.SetOperation, context: QueryContext) -> SetOperation:
     """Bind a set operation; a chain of UNIONs of one kind becomes one operation with many branches.
@@ -41,6 +49,17 @@ def bind_set_operation(node: exp.SetOperation, context: QueryContext) -> SetOper
             branches += branch.branches
         else:
             branches.append(branch)
+    return operation_of(operator, all_, branches, node, source)
+
+
+def operation_of(
+    operator: str, all_: bool, branches: Sequence[LogicalQuery], node: exp.Expr, source: SourceText
+) -> SetOperation:
+    """A set operation of queries, their columns made of common types.
+
+    Raises:
+        SqlError: the queries have different numbers of columns, or types that do not go together.
+    """
     shapes = [output_columns(branch) for branch in branches]
     if len({len(shape) for shape in shapes}) > 1:
         counts = " and ".join(str(len(shape)) for shape in shapes)
@@ -49,6 +68,26 @@ def bind_set_operation(node: exp.SetOperation, context: QueryContext) -> SetOper
     names = tuple(name for name, _ in shapes[0])
     types = tuple(_common_type(operator, i, branches, node, source) for i in range(len(names)))
     return SetOperation(operator, all_, tuple(_with_typed_nulls(b, types) for b in branches), names, types)
+
+
+def rows_of_values(node: exp.Values, context: QueryContext) -> LogicalQuery:
+    """The rows of VALUES, of the types that their columns have in common; columns are col1, col2, …
+
+    Raises:
+        SqlError: rows have different numbers of values, or types that do not go together.
+        UnsupportedError: there are too many.
+    """
+    source = context.source
+    source.refuse_others(node, {"expressions", "alias"}, "VALUES")
+    if len(node.expressions) > MOST_ROWS:
+        source.refuse(f"VALUES of more than {MOST_ROWS} rows", node, "add_table adds a table of your own")
+    first, prefix = _FIRST.get(source.dialect, 1), _PREFIX.get(source.dialect, "col")
+    queries = []
+    for row in node.expressions:
+        values = row.expressions if isinstance(row, exp.Tuple) else [row.unnest()]
+        named = [exp.alias_(value.copy(), f"{prefix}{i}") for i, value in enumerate(values, start=first)]
+        queries.append(context.query(exp.Select(expressions=named)))
+    return queries[0] if len(queries) == 1 else operation_of("union", True, queries, node, source)
 
 
 def _by_name(first: LogicalQuery, query: LogicalQuery, node: exp.Expr, source: SourceText) -> Block:

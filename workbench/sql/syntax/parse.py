@@ -18,7 +18,7 @@ from workbench.sql.syntax.source_text import SourceText
 from workbench.sql.syntax.syntax_errors import refuse_extra_arguments, refuse_gaps, stumbled, syntax_error
 from workbench.sql.syntax.window_clause import Clause, split_statements
 
-_QUERIES = (exp.Select, exp.SetOperation, exp.Subquery)
+_QUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from workbench.sql.algebra.expressions import OUTER, Column, Expression, digest,
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import DataType
 from workbench.sql.binder.joins.lateral import add_lateral
+from workbench.sql.binder.joins.one_row import one_row
 from workbench.sql.binder.joins.semijoins import add_semijoin
 from workbench.sql.binder.joins.subquery_parts import bound_subquery
 from workbench.sql.binder.joins.table_functions import TABLE_FUNCTIONS, rows_with_windows
@@ -42,13 +43,16 @@ def bind_from(select: exp.Select, context: QueryContext, window_on: WindowOn | N
         window_on: gives what the window clause of the statement says of an item, if there is one.
 
     Raises:
-        SqlError: there is none, or names or types in it are wrong.
+        SqlError: names or types in it are wrong, or there is none to have the columns of ``*``.
         UnsupportedError: an item that is not evaluated.
     """
     clause = FromClause(context, window_on)
     from_ = select.args.get("from_")
     if from_ is None:
-        raise context.source.error("a query needs FROM", select, "name a stream")
+        if any(item.is_star for item in select.expressions):
+            raise context.source.error("* needs FROM", select, "name a stream")
+        clause.add_input(one_row(select, context))
+        return clause
     start = clause.mark()
     clause.add(from_.this)
     for join in select.args.get("joins") or ():
@@ -122,13 +126,16 @@ class FromClause:
                 self.source.refuse_others(node, {"this", "alias", "with_", "joins"}, "FROM")
                 query = self.context.query(exp.Subquery(this=node.this, with_=node.args.get("with_")))
                 self._add_item(node, node.alias, query, tuple((n.lower(), t) for n, t in output_columns(query)))
+            case exp.Values():
+                query = self.context.query(node)
+                self._add_item(node, node.alias, query, tuple((n.lower(), t) for n, t in output_columns(query)))
             case exp.Lateral(this=exp.Subquery()) if not node.args.get("view"):
                 self.source.refuse_others(node, {"this", "alias"}, "LATERAL")
                 query = bound_subquery(node.this, self.context, self.scope)
                 offset, values = len(self.inputs), add_lateral(self, query)
                 self._name_item(node, node.alias, [name.lower() for name, _ in output_columns(query)], values, offset)
             case _:
-                words = {"Lateral": "LATERAL VIEW", "Unnest": "UNNEST", "Values": "VALUES in FROM"}
+                words = {"Lateral": "LATERAL VIEW", "Unnest": "UNNEST"}
                 hint = "FROM takes streams, tables, views, queries and subqueries; add_table adds rows of your own"
                 self.source.refuse(words.get(type(node).__name__, node.key.upper()), node, hint)
         for join in node.args.get("joins") or ():
