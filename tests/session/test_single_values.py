@@ -38,6 +38,7 @@ def test_a_query_runs_until_its_value_has_two_rows(session: Session) -> None:
     assert alone.result().values.tolist() == [[10, 4]]
     assert set(session.network.node(session.network.results["linked"][0]).queries) >= {"linked"}
     assert set(session.network.results) == {"linked", "view", "most", "alone"}
+    assert session.reoptimize().batch == 2  # plans checks anew, too
     session.run(1)
     assert [linked.status, view.status] == ["a subquery that is a value has several rows"] * 2
     assert [most.status, alone.status] == ["active"] * 2

@@ -117,6 +117,11 @@ def checked_query(name: str) -> str:
     return name.partition(CHECK)[0]
 
 
+def check_number(name: str) -> int:
+    """The number of a check, from its name; 0 of a query that is none."""
+    return int(name.partition(CHECK)[2] or 0)
+
+
 @dataclass(frozen=True)
 class QueryPlan:
     """Where a query's answer is found: the rows it reads, projected on ``outputs`` (over the root's columns).

@@ -11,13 +11,14 @@ from dataclasses import dataclass, replace
 
 from workbench.explain.describe import NetworkView
 from workbench.explain.text import counted, listed, short
-from workbench.network.network import Network
+from workbench.network.network import Network, check_number, checked_query
 from workbench.network.nodes import NodeId
 from workbench.network.sql_text import node_sql
 from workbench.session.learning.replan import Asked, Replanned, replan
 from workbench.session.state import EAGER, QueryRecord, State
 from workbench.sharing.decisions import Explanation
 from workbench.sharing.planner import Planner
+from workbench.sql.checks import checks_of
 
 LISTED = 20
 """So many trees that come or go are listed."""
@@ -84,20 +85,26 @@ def reoptimized(planner: Planner, state: State, accept: Callable[[float, float],
             is as it was, and so is the catalog.
     """
     network, cost = state.network, planner.batch_cost(state.network)
-    asked = {name: _asked(state.queries[name]) for name in network.queries}
+    asked = {name: _asked(state.queries[checked_query(name)], check_number(name)) for name in network.queries}
     replanned = replan(planner, network, asked, lambda other: accept(cost, planner.batch_cost(other)))
     outcome = _outcome(planner, state, replanned, cost)
     if not replanned.accepted:
         return state, outcome
     moved, queries = set(outcome.moved), dict(state.queries)
     for name, explanation in replanned.explanations.items():
+        if name not in queries:  # a check, of which nothing is explained
+            planner.catalog.put_decisions(name, explanation.rows())
+            continue
         if name in moved:
             queries[name] = replace(queries[name], explanation=_explained(explanation, outcome))
         planner.catalog.put_decisions(name, queries[name].explanation.rows())
     return replace(state, network=replanned.network, queries=queries), outcome
 
 
-def _asked(record: QueryRecord) -> Asked:
+def _asked(record: QueryRecord, check: int) -> Asked:
+    """What is asked by a query, or by one of its checks."""
+    if check:
+        return Asked(checks_of(record.logical)[check - 1], "", "", False)
     return Asked(record.logical, record.sql, record.dialect, record.results == EAGER)
 
 
@@ -110,8 +117,8 @@ def _outcome(planner: Planner, state: State, replanned: Replanned, cost: float) 
         cost_after=planner.batch_cost(after),
         size_before=NetworkView(before).weighted_size(),
         size_after=NetworkView(after).weighted_size(),
-        moved=replanned.moved(before),
-        stayed=tuple(sorted(replanned.stayed)),
+        moved=tuple(dict.fromkeys(map(checked_query, replanned.moved(before)))),
+        stayed=tuple(sorted({*map(checked_query, replanned.stayed)})),
         removed=_trees_beyond(before, after),
         added=_trees_beyond(after, before),
     )
