@@ -20,6 +20,7 @@ from workbench.session.changes import Change
 from workbench.session.live.sources import begin_live
 from workbench.session.parts import Parts
 from workbench.session.state import State
+from workbench.sql.algebra.column_names import stored_name
 from workbench.streams.corrections.declared import Corrections, corrections_of
 from workbench.streams.corrections.update import update
 from workbench.streams.ingest import ingest
@@ -50,9 +51,9 @@ class StreamRegistry:
         corrections: Corrections | None,
     ) -> Stream:
         """Add a stream; see ``Session.add_stream``."""
-        live = open_live(source)
-        copied = source if live is None else OpenedSource(live.schema, iter(()), live.inferred)
         with self._adding_log(name) as (change, folder):
+            live = open_live(source, folder=self._spooled(name, fresh=True))
+            copied = source if live is None else OpenedSource(live.schema, iter(()), live.inferred)
             log = ingest(name, copied, folder, columns=columns, time=time, lateness=lateness, corrections=corrections)
             if live is not None:
                 log = begin_live(log, live, source, history or 0, self._durable)
@@ -64,11 +65,13 @@ class StreamRegistry:
 
     def attach(self, name: str, source: object) -> None:
         """Go on with another live source; see ``Session.attach``."""
-        stream, reader = self._state.stream(name), open_live(source)
+        stream = self._state.stream(name)
+        reader = open_live(source, folder=self._spooled(stream.name))
         if reader is None or stream.table or stream.log.tail is None:
             what = f"a {type(source).__name__}" if reader is None else stream.name
             raise StreamError(
-                f"{what} is not live", hint="live are topics, patterns of paths, polled queries and iterators"
+                f"{what} is not live",
+                hint="live are topics, patterns of paths, polled queries, iterators and spark.readStream",
             )
         self._parts.live.attach(stream.name, reader)
 
@@ -108,6 +111,7 @@ class StreamRegistry:
         if stream.log.tail is not None:
             stream.log.tail.close()
         rmtree(stream.log.folder, ignore_errors=True)
+        rmtree(self._spooled(stream.name), ignore_errors=True)
 
     def set_batch(self, name: str, rows: int) -> Stream:
         """Let so many rows of a stream arrive with each batch; see ``Session.set_batch``."""
@@ -115,6 +119,13 @@ class StreamRegistry:
         with self._parts.store.changing() as change:
             change.state = change.state.with_stream(changed)
         return changed
+
+    def _spooled(self, name: str, fresh: bool = False) -> Path:
+        """The folder for what Spark writes of a stream; a fresh one has nothing of an earlier stream of that name."""
+        folder = self._parts.directory.path / "spooled" / stored_name(name)
+        if fresh:
+            rmtree(folder, ignore_errors=True)
+        return folder
 
     @property
     def _state(self) -> State:

@@ -13,17 +13,19 @@ from workbench.streams.live.kafka.address import SCHEME
 from workbench.streams.live.kafka.reader import TopicReader
 from workbench.streams.live.polled_query import PolledQuery, QueryReader
 from workbench.streams.live.reader import Reader
+from workbench.streams.live.spark_stream import SparkStreamReader, is_streaming
 
 _PATTERN = frozenset("*?[")
 
 
-def open_live(source: object, schema: pa.Schema | None = None) -> Reader | None:
+def open_live(source: object, schema: pa.Schema | None = None, folder: Path | None = None) -> Reader | None:
     """The reader of a live source; ``None`` for one that is copied as a whole.
 
     Args:
-        source: the address of a topic (``kafka://…``), a pattern of paths, a ``PolledQuery``, or an iterator or
-            generator.
+        source: the address of a topic (``kafka://…``), a pattern of paths, a ``PolledQuery``, an iterator or
+            generator, or a streaming DataFrame of Spark.
         schema: its columns, where they are known.
+        folder: for what a source writes that cannot be asked twice.
 
     Raises:
         StreamError: nothing is there yet that says what columns it has.
@@ -31,6 +33,8 @@ def open_live(source: object, schema: pa.Schema | None = None) -> Reader | None:
     match source:
         case str() if source.startswith(SCHEME):
             return TopicReader(source, schema)
+        case _ if is_streaming(source) and folder is not None:
+            return SparkStreamReader(source, folder)
         case PolledQuery():
             return QueryReader(source, schema)
         case str() | Path() if _PATTERN & set(str(source)) and not Path(source).exists():
