@@ -568,6 +568,10 @@ CORRELATED = {
     ),
     "lateral_merged": Case("SELECT t.id, x.id AS other FROM t LEFT JOIN LATERAL (SELECT id, s FROM u WHERE u.k = t.k) x"
                            " ON x.s = t.s", dialect="duckdb"),
+    "asof": Case("SELECT t.id, t.k, u.n FROM t ASOF JOIN (SELECT g, k, MAX(amount) AS n FROM u GROUP BY g, k) u"
+                 " ON t.g = u.g AND t.k >= u.k", dialect="duckdb"),
+    "asof_left": Case("SELECT t.id, u.n FROM t ASOF LEFT JOIN (SELECT id, COUNT(*) AS n FROM u GROUP BY id) u"
+                      " ON u.id > t.id", dialect="duckdb"),
     "ranked": Case("SELECT id FROM t WHERE 2 IN (SELECT rank() OVER (ORDER BY u.id) FROM u WHERE u.g = t.g)"
                    " OR k = 3", dialect="duckdb"),
     "named_alike": Case("SELECT id FROM t WHERE k IN (SELECT d1 FROM (SELECT k AS d1, id FROM u) v WHERE v.id > t.id)"

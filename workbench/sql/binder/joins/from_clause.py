@@ -13,6 +13,7 @@ from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import OUTER, Column, Expression, digest, identity, map_columns
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import DataType
+from workbench.sql.binder.joins.asof import as_lateral
 from workbench.sql.binder.joins.lateral import add_lateral
 from workbench.sql.binder.joins.one_row import one_row
 from workbench.sql.binder.joins.semijoins import add_semijoin
@@ -156,13 +157,15 @@ class FromClause:
 
     def join(self, join: exp.Join, start: _Mark) -> None:
         """Add the item of a join and its condition; ``start``: before the first item that it joins."""
+        if join.args.get("method") == "ASOF":
+            join = as_lateral(join, self.source)
         side, kind, method = (str(join.args.get(k) or "") for k in ("side", "kind", "method"))
         known = (side in ("", "LEFT", "RIGHT", "FULL") and kind in ("", "INNER", "CROSS", "OUTER")) or (
             side in ("", "LEFT") and kind in ("SEMI", "ANTI")
         )
         if not known or method not in ("", "NATURAL"):
             name = f"{' '.join(w for w in (method, side, kind) if w)} JOIN"
-            hint = "joins are INNER, LEFT, RIGHT, FULL, CROSS, SEMI and ANTI"
+            hint = "joins are INNER, LEFT, RIGHT, FULL, CROSS, SEMI, ANTI and ASOF"
             raise UnsupportedError(f"{name} is not supported", **self.source.keyword(method or side or kind), hint=hint)
         self.source.refuse_others(join, {"this", "on", "using", "kind", "side", "method"}, "JOIN")
         before = self.mark()
