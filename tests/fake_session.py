@@ -146,6 +146,9 @@ class FakeSession(SessionViews):
         del self.queries[name]
         self.plan = example_network.without(self.plan, name)
 
+    def drop_stream(self, name: str) -> None:
+        del self.streams[name]
+
     @property
     def batch(self) -> int:
         return len(self.reports)

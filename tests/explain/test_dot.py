@@ -81,7 +81,7 @@ def test_rows_and_times_appear_with_a_report_only(view):
     assert " rows" not in view.to_dot() and " ms" not in view.to_dot()
     network = example_network.example()
     reported = NetworkView(network, [example_network.report(network, 1), example_network.report(network, 2)])
-    assert "1,000 → 800 rows" in reported.to_dot() and " ms for the tree" in reported.to_dot()
+    assert "900 → 800 rows" in reported.to_dot() and " ms for the tree" in reported.to_dot()
 
 
 def test_a_node_made_after_the_batch_has_no_rows():

@@ -290,9 +290,9 @@ class Engine:
             self._collector.collect({segment.path for segment in delta.segments} - self.state.arrived[name].files)
 
     def _changed_rows(self, network: Network, deltas: Mapping[str, Deltas]) -> Counts:
-        """For every query how many rows its delta has."""
+        """For every query how many rows of its answer changed; an update is one."""
         changes = {}
         for name, query in network.queries.items():
             plan = self.state.by_root[query.read.root].plan
-            changes[name] = deltas[plan.name][0].count(plan.count_position(query.nodes))
+            changes[name] = deltas[plan.name][0].changed(plan.count_position(query.nodes))
         return self._places.counts(changes)

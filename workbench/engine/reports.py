@@ -112,7 +112,7 @@ class BatchReport:
         rows: rows that arrived, in all.
         seconds: wall time of the whole batch. Operators overlap, so it may be less than the sum of theirs.
         operators: those that had work.
-        changes: for each query the rows of its delta.
+        changes: for each query how many rows of its answer changed: were added, removed, or replaced by others.
         arrived: rows that arrived, by stream.
         late_rows: how many of these came later than the stream allows, and are in no answer.
     """

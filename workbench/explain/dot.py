@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from workbench.explain.node_view import NodeView
@@ -93,6 +94,10 @@ class _Drawing:
     @property
     def report(self) -> Any | None:
         return None if self.live else self.network.last_report
+
+    @cached_property
+    def _rows_out(self) -> Mapping[NodeId, int]:
+        return {} if self.report is None else rows_out(self.report)
 
     def text(self, only: str | None = None) -> str:
         """All of it; ``only``: the one query whose box of results is wanted."""
@@ -240,9 +245,8 @@ class _Drawing:
             return ROWS_HERE
         if self.report is None or self._operator(node.id) is None:
             return ""
-        rows = self.report.node(node.id)
-        out = counted(rows.rows_out, "row")
-        return out if node.kind == "source" else f"{rows.rows_in:,} → {out}"
+        into, out = rows_through(self._rows_out, node)
+        return counted(out, "row") if node.kind == "source" else f"{into:,} → {counted(out, 'row')}"
 
     def _time(self, node: NodeView, operator: Any | None) -> str:
         if self.live:
@@ -267,6 +271,16 @@ class _Drawing:
         if share < 0.05:
             return PAPER
         return "#" + "".join(f"{round(255 + (end - 255) * min(1.0, share * 2)):02x}" for end in HOT)
+
+
+def rows_out(report: Any) -> Mapping[NodeId, int]:
+    """How many rows each node had in a batch."""
+    return {id_: rows for operator in report.operators for id_, rows in operator.node_rows.items()}
+
+
+def rows_through(out: Mapping[NodeId, int], node: NodeView) -> tuple[int, int]:
+    """Rows that came into a node and rows that left it; what leaves a node comes into those that read it."""
+    return sum(out.get(parent, 0) for parent in node.parents), out.get(node.id, 0)
 
 
 def _milliseconds(seconds: float) -> str:

@@ -86,6 +86,9 @@ def _of_values(context: NotebookContext, argument: Argument, fragment: str) -> S
             return {"completions": []}  # IPython completes paths itself
         case "query":
             return _matches(session.queries if (session := _open_session(context)) else (), fragment)
+        case "query or stream":
+            known = [*session.queries, *session.streams] if (session := _open_session(context)) else []
+            return _matches(known, fragment)
         case "dialect":
             return _matches(sorted(EXAMINED), fragment)
         case "speed":

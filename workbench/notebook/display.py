@@ -164,9 +164,10 @@ def counts(numbers: Mapping[str, int]) -> str:
 def streams_table(streams: Iterable[Stream]) -> Shown:
     """How far each stream has been read, and what of it was quarantined."""
     rows = [
-        [s.name, f"{s.position:,}", f"{s.rows:,}", f"{s.batch:,}", event_time(s), kind(s), f"{s.quarantined_rows:,}"]
+        [s.name, f"{s.position:,}", f"{s.rows:,}", "" if s.table else f"{s.batch:,}", event_time(s), kind(s),
+         f"{s.quarantined_rows:,}"]
         for s in streams
-    ]
+    ]  # fmt: skip
     columns = ["stream", "read", "of rows", "batch", "time", "rows are", "quarantined"]
     return table(columns, rows) if rows else Shown("no streams yet")
 

@@ -346,3 +346,15 @@ def test_streams_say_how_live_sources_and_sinks_are(run, session):
     lines = [text.splitlines() for text in run("%argus streams").texts]
     assert lines[1][1].split() == ["Clicks", "in/*.csv", "1.csv", "all", "7", "OSError:", "gone"]
     assert lines[2][1].split() == ["big", "big", "out", "2"]
+
+
+def test_streams_are_dropped_and_their_event_times_are_proposed(run, shell, session):
+    shell.user_ns["frame"] = pd.DataFrame()
+    assert (
+        "no event time: now() needs one, and play goes by it; --time tran_date" in run("%argus stream Fed frame").text
+    )
+    assert "no event time" not in run("%argus stream Other frame --time tran_date").text
+    assert run("%argus drop fed").text == "stream Fed dropped, with its 5,000 rows"
+    assert list(session.streams) == ["Other"]
+    error = run("%argus drop Othr").error
+    assert "there is no query, stream or table Othr" in str(error) and "Other" in str(error)

@@ -67,7 +67,8 @@ def test_numbers_follow_the_batches_and_the_layout_stays(plan, session):
     plan.refresh()
     assert plan.widget.drawing is drawing
     assert (before["batch"], plan.widget.numbers["batch"]) == (2, 3)
-    assert plan.widget.numbers["rows"][example_network.FED.id] == [1000, 900]
+    assert plan.widget.numbers["rows"][example_network.FED.id] == [0, 900]
+    assert plan.widget.numbers["rows"][example_network.BIG.id][0] == 900, "what its parent let out"
     session.register("SELECT pairs", "q3", "spark")
     plan.refresh()
     assert plan.widget.drawing is not drawing

@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
 from workbench.engine.physical.grouped_filter import GroupedFilter
@@ -25,7 +26,16 @@ from workbench.engine.spark.arrow_tasks import Batches, map_rows
 from workbench.engine.spark.jobs import Job, run_jobs
 from workbench.engine.storage.job_input import JobInput
 from workbench.engine.storage.layout import BATCH, WEIGHT
-from workbench.engine.storage.lineage import WORD_BITS, count_bits, patterns, word_arrays, word_column
+from workbench.engine.storage.lineage import (
+    WORD_BITS,
+    Bits,
+    Mask,
+    Positions,
+    count_bits,
+    patterns,
+    word_arrays,
+    word_column,
+)
 from workbench.engine.storage.relation import Delta
 from workbench.engine.storage.segments import Segment, SegmentWriter, segments_marked
 
@@ -39,7 +49,7 @@ class Answer:
         segments: those it wrote: paths, rows, checksums.
         state_segments: those of the operator's state, written by an earlier step of the task.
         rows_in: how many rows came.
-        counts: as of ``Delta``.
+        counts, removed: as of ``Delta``.
         seconds: how long the task took, from when it asked for the first row.
     """
 
@@ -48,6 +58,7 @@ class Answer:
     state_segments: list[tuple[str, int, int | None]]
     rows_in: int
     counts: list[int]
+    removed: list[int]
     seconds: float
 
 
@@ -82,6 +93,7 @@ class FilterAndWrite:
         grouped, columns, words = self.grouped, (*self.kept, BATCH, WEIGHT), len(self.grouped.always)
         number = None if self.job_input is None else self.job_input.read().batch
         counts = np.zeros(WORD_BITS * words + len(grouped.combinations), dtype=np.int64)
+        removed = np.zeros_like(counts)
         rows_in = 0
         writer = SegmentWriter(self.folder)
         for batch in batches:
@@ -92,7 +104,11 @@ class FilterAndWrite:
                 continue
             bits = grouped.lineage(batch)
             lineages, which, occurrences = patterns(bits)
+            leaving = np.asarray(pc.less(batch.column(WEIGHT), 0).fill_null(False))
             combined = grouped.combined(lineages)
+            # Every row that a node has counts for it, also where only nodes below it keep the row.
+            counts += _counted(lineages, combined, occurrences)
+            removed += _counted(lineages, combined, np.bincount(which[leaving], minlength=len(lineages)))
             good = np.asarray((lineages & grouped.keep).any(axis=1) | combined.any(axis=1))
             if not good.any():
                 continue
@@ -100,8 +116,6 @@ class FilterAndWrite:
             values = batch.select(columns).filter(pa.array(keep))
             names = [*columns, *map(word_column, range(words))]
             writer.add(pa.RecordBatch.from_arrays([*values.columns, *word_arrays(bits[keep])], names=names))
-            occurrences = np.where(good, occurrences, 0)
-            counts += np.concatenate([count_bits(lineages, occurrences), occurrences @ combined])
         segments, mark = writer.close(), self.job_input
         of_state = [] if mark is None else segments_marked(mark.task_mark(), self.folder)
         answer = Answer(
@@ -110,9 +124,15 @@ class FilterAndWrite:
             [(s.path, s.rows, s.checksum) for s in of_state],
             rows_in,
             counts.tolist(),
+            removed.tolist(),
             time.perf_counter() - begun,
         )
         yield pa.RecordBatch.from_pydict({"answer": [json.dumps(asdict(answer))]})
+
+
+def _counted(lineages: Bits, combined: Mask, occurrences: Positions) -> Positions:
+    """How many rows have each bit and each combination, of so many rows of each lineage."""
+    return np.concatenate([count_bits(lineages, occurrences), occurrences @ combined])
 
 
 def run_filter_and_write(jobs: Sequence[Job]) -> dict[str, Delta]:
@@ -126,10 +146,12 @@ def run_filter_and_write(jobs: Sequence[Job]) -> dict[str, Delta]:
 
 def _delta(answers: Sequence[Answer]) -> Delta:
     counts = np.sum([answer.counts for answer in answers], axis=0)
+    removed = np.sum([answer.removed for answer in answers], axis=0)
     return Delta(
         tuple(Segment(*segment) for answer in answers for segment in answer.segments),
         sum(answer.rows_in for answer in answers),
         tuple(counts.tolist()),
         tuple(Segment(*segment) for answer in answers for segment in answer.state_segments),
         max(answer.seconds for answer in answers),
+        tuple(removed.tolist()),
     )

@@ -50,6 +50,7 @@ class Delta:
         counts: the number of rows with each bit; after all words of bits, those with each of the filter's combinations.
         state_segments: rows of the operator's state, written by the same job.
         seconds: how long the longest task took that computed it.
+        removed: as ``counts``, of the rows that leave.
     """
 
     segments: Run = ()
@@ -57,11 +58,17 @@ class Delta:
     counts: tuple[int, ...] = ()
     state_segments: Run = ()
     seconds: float = 0.0
+    removed: tuple[int, ...] = ()
 
     @property
     def rows(self) -> int:
         """How many rows there are."""
         return _rows(self.segments)
+
+    def changed(self, bit: int) -> int:
+        """The number of changes with a bit: a row that leaves and the one that takes its place are one."""
+        removed = self.removed[bit] if bit < len(self.removed) else 0
+        return max(self.count(bit) - removed, removed)
 
     def count(self, bit: int) -> int:
         """The number of rows with a bit, or with a combination."""

@@ -18,6 +18,7 @@ from workbench.notebook.display import counts, explained, plain, rows_table, sho
 from workbench.notebook.drawing import picture
 from workbench.notebook.parameters import expand
 from workbench.session.state import LAZY, RESULTS
+from workbench.sql.algebra.types import DATE, TIMESTAMP
 from workbench.sql.syntax.dialects import EXAMINED
 from workbench.streams.stream import DEFAULT_BATCH
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 QUARANTINED_SHOWN = 3
 """Quarantined rows that are shown when a stream is added."""
+TIMES_SHOWN = 3
+"""Columns that are proposed as event time."""
 
 
 SOURCE = argument("source", metavar="SOURCE", completes="path", help="a Parquet or CSV file, or a DataFrame's name")
@@ -182,10 +185,9 @@ def add_stream(context: NotebookContext, arguments: argparse.Namespace) -> None:
     )
     in_batches = max(0, stream.rows - stream.history)
     history = min(stream.history, stream.rows)
-    show(
-        f"{stream.name}: {counted(history, 'row')} of history, then {counted(in_batches, 'row')}"
-        f" in batches of {stream.batch:,}\n" + describe_rows(stream)
-    )
+    begins = f"{stream.name}: {counted(history, 'row')} of history, then {counted(in_batches, 'row')}"
+    lines = [f"{begins} in batches of {stream.batch:,}", describe_rows(stream), event_time_hint(stream)]
+    show("\n".join(filter(None, lines)))
 
 
 @command(
@@ -214,6 +216,14 @@ def describe_rows(stream: Stream) -> str:
         if count > QUARANTINED_SHOWN:
             lines.append(f"  and {count - QUARANTINED_SHOWN:,} more")
     return "\n".join(lines)
+
+
+def event_time_hint(stream: Stream) -> str:
+    """Which columns could say when a row happened, where none was named; empty where one was, or there are none."""
+    times = [name for name, type_ in stream.columns if type_ in (DATE, TIMESTAMP)]
+    if stream.time is not None or not times:
+        return ""
+    return f"no event time: now() needs one, and play goes by it; --time {' or --time '.join(times[:TIMES_SHOWN])}"
 
 
 def source(context: NotebookContext, word: str) -> Any:
@@ -255,13 +265,24 @@ def column_types(words: Sequence[str]) -> dict[str, str]:
 
 @command(
     "drop",
-    argument("query", metavar="QUERY", completes="query", help="its name"),
-    examples=("%argus drop big_transfers",),
+    argument("name", metavar="NAME", completes="query or stream", help="of a query, a stream or a table"),
+    examples=("%argus drop big_transfers", "%argus drop FedWireTrans"),
 )
 def drop(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Drop a query and the nodes only it needed."""
-    removed, left = drop_query(context.session, arguments.query)
-    show(f"{arguments.query} dropped: {counted(removed, 'node')} removed, {left:,} left")
+    """Drop a query and the nodes only it needed, or a stream or table that no query reads, with its rows."""
+    session, name = context.session, arguments.name
+    queries = {query.lower() for query in session.queries}
+    streams = {stream.lower(): stream for stream in session.streams}
+    if name.lower() in queries:
+        removed, left = drop_query(session, name)
+        show(f"{name} dropped: {counted(removed, 'node')} removed, {left:,} left")
+    elif name.lower() in streams:
+        stream = session.streams[streams[name.lower()]]
+        session.drop_stream(stream.name)
+        show(f"{'table' if stream.table else 'stream'} {stream.name} dropped, with its {counted(stream.rows, 'row')}")
+    else:
+        hint = nearest(name, [*session.queries, *session.streams]) or "%argus queries and %argus streams list them"
+        raise MagicError(f"there is no query, stream or table {name}", hint=hint)
 
 
 def drop_query(session: Session, name: str) -> tuple[int, int]:

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from workbench.engine.reports import BatchReport, operator_totals
+from workbench.explain.critical_path import critical_path
 from workbench.explain.describe import NetworkView
 from workbench.explain.text import short
 from workbench.notebook.command_line import argument, command
 from workbench.notebook.context import NotebookContext
-from workbench.notebook.display import Shown, milliseconds, show, table, together
+from workbench.notebook.display import Shown, milliseconds, plain, show, table, together
 
 if TYPE_CHECKING:
     from workbench.session.session import Session
@@ -52,7 +53,8 @@ def show_timings(session: Session, batches: int) -> None:
     if not reports:
         show("no batch was run yet; %argus run")
         return
-    tables = [_by_batch(reports, session.network), _by_operator(reports, session)]
+    longest = plain(longest_chain(reports[-1], session.network))
+    tables = [_by_batch(reports, session.network), longest, _by_operator(reports, session)]
     profile = next((report for report in reversed(reports) if any(o.alone for o in report.operators)), None)
     show(together(*tables, *([] if profile is None else [nodes_table(profile, session.network)])))
 
@@ -93,6 +95,17 @@ def _by_batch(reports: Sequence[BatchReport], network: NetworkView) -> Shown:
         for report in reports
     ]
     return table(["batch", "rows", "time", "", "slowest operator"], rows, "batches")
+
+
+def longest_chain(report: BatchReport, network: NetworkView) -> str:
+    """What a batch waited for: its critical path, and that the operators' times add up to more."""
+    path = critical_path(report, network.nodes)
+    chain = " → ".join(_caption(operator.root, network) for operator in path)
+    work, waited = (milliseconds(sum(o.seconds for o in some)) for some in (report.operators, path))
+    return (
+        f"batch {report.batch} took {milliseconds(report.seconds)}; its operators overlap, and took {work} in all, "
+        f"{waited} of them one after the other: {chain}"
+    )
 
 
 def _by_operator(reports: Sequence[BatchReport], session: Session) -> Shown:

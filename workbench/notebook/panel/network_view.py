@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.explain.describe import NetworkView
-from workbench.explain.dot import to_live_dot
+from workbench.explain.dot import rows_out, rows_through, to_live_dot
 from workbench.explain.node_view import SYMBOLS, NodeView
 from workbench.explain.visible import visible
 from workbench.network.network import Network
@@ -114,10 +114,10 @@ def numbers(network: NetworkView) -> dict[str, Any]:
     report = network.last_report
     if report is None:
         return {}
-    rows = {id_: report.node(id_) for operator in report.operators for id_ in operator.nodes}
+    worked, out = {id_ for operator in report.operators for id_ in operator.nodes}, rows_out(report)
     return {
         "batch": report.batch,
-        "rows": {id_: [node.rows_in, node.rows_out] for id_, node in rows.items()},
+        "rows": {node.id: list(rows_through(out, node)) for node in network.nodes if node.id in worked},
         "seconds": {id_: operator.seconds for operator in report.operators for id_ in operator.nodes},
         "alone": {id_: seconds for operator in report.operators for id_, seconds in operator.alone.items()},
     }

@@ -9,6 +9,7 @@ import ipywidgets
 
 from workbench.engine.reports import BatchReport, OperatorTotals, operator_totals
 from workbench.explain.text import short
+from workbench.notebook.commands.timings import longest_chain
 from workbench.notebook.display import Shown, milliseconds, table
 from workbench.notebook.panel.markup import grid, sparkline
 from workbench.notebook.panel.view import View
@@ -80,6 +81,7 @@ class TimingsView(View):
         arrived = sparkline([report.rows for report in reports], "rows by batch", 160)
         return (
             f"<h4>Time of each batch, by operator</h4>{_stacked(reports, totals)}"
+            f"<p>{escape(longest_chain(reports[-1], self.session.network))}</p>"
             f"<p>Rows that arrived: {arrived} last {reports[-1].rows:,}</p>"
             f"<h4>Slowest operators of batches {reports[0].batch} to {reports[-1].batch}</h4>"
             + grid(["", "operator", "nodes", "rows kept", "time", "share", "by batch"], rows, numbers=(2, 3, 4, 5))
