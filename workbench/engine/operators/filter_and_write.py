@@ -24,13 +24,13 @@ from pyspark.sql import DataFrame
 from workbench.engine.physical.grouped_filter import GroupedFilter
 from workbench.engine.spark.arrow_tasks import Batches, map_rows
 from workbench.engine.spark.jobs import Job, run_jobs
+from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.job_input import JobInput
 from workbench.engine.storage.layout import BATCH, WEIGHT
 from workbench.engine.storage.lineage import (
     WORD_BITS,
     Bits,
     Mask,
-    Positions,
     count_bits,
     patterns,
     word_arrays,
