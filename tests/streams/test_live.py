@@ -6,11 +6,13 @@ import json
 import os
 import random
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -22,6 +24,7 @@ import pytest
 from workbench.errors import StreamError
 from workbench.streams.corrections.declared import WEIGHT, corrections_of
 from workbench.streams.ingest import ingest
+from workbench.streams.live import socket_lines
 from workbench.streams.live.polled_query import PolledQuery
 from workbench.streams.live.reader import Reader
 from workbench.streams.live.sources import open_live
@@ -178,6 +181,45 @@ def test_corrections_from_a_live_source(tmp_path: Path) -> None:
     assert [entry.line for entry in log.quarantined] == [4]
     # An update is one event, whatever batches the source came in.
     assert [log.end_of_event(stop) for stop in range(5)] == [0, 1, 3, 3, 4]
+
+
+def test_a_socket_of_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket_lines, "_PAUSE", 0.0)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"socket://127.0.0.1:{server.getsockname()[1]}"
+        with ThreadPoolExecutor(2) as waiting:
+            sender = waiting.submit(lambda: server.accept()[0])
+            adding = waiting.submit(live, tmp_path, address)
+            sender.result(20).sendall(b'{"id": 1}\n{"id": 2}\n{"i')
+        log, reader = adding.result(20)
+        taken(log, reader, 2)
+        assert ids(log) == [1, 2]
+        sender.result().sendall(b'd": 3}\nno JSON\n\n{"id": 5}')
+        sender.result().close()
+        taken(log, reader, 4)
+        assert ids(log) == [1, 2, 3, 5] and [entry.line for entry in log.quarantined] == [4]
+        with ThreadPoolExecutor(1) as waiting:  # it comes back
+            sender = waiting.submit(lambda: server.accept()[0])
+            take_in(log, reader, 1)
+            sender.result(20).sendall(b'{"id": 6}\n{"id": 7}\n')
+        taken(log, reader, 5)
+        taken(log, reader, 6)
+        assert ids(log) == [1, 2, 3, 5, 6, 7]
+        sender.result().close()
+    with pytest.raises(StreamError, match="cannot be reached"):
+        for _ in range(100):
+            take_in(log, reader, 1)
+            time.sleep(0.02)
+    with pytest.raises(StreamError, match="names no host and port"):
+        open_live("socket://localhost")
+    reader.close()
+
+
+def taken(log: StreamLog, reader: Reader, rows: int) -> None:
+    """Take in until there are so many rows, one at a time."""
+    until = time.monotonic() + 20
+    while log.rows < rows and time.monotonic() < until:
+        take_in(log, reader, 1)
 
 
 CHILD = """

@@ -252,8 +252,9 @@ class Session:
             name: what queries call it.
             source: path of a Parquet, CSV or JSON lines file, a list of dicts, pandas, Arrow or Spark DataFrame. Or a
                 live source, of which each batch brings what is there by then: a topic of Kafka
-                (``"kafka://host:port/topic"``), a pattern of paths (``"in/*.csv"``), a ``PolledQuery``, an iterator or
-                generator of dicts or tables, or a streaming DataFrame of Spark.
+                (``"kafka://host:port/topic"``), a socket of JSON lines (``"socket://host:port"``), a pattern of paths
+                (``"in/*.csv"``), a ``PolledQuery``, an iterator or generator of dicts or tables, or a streaming
+                DataFrame of Spark.
             history: the first rows, already there as batch 0; none when ``None``.
             batch: rows that arrive with each batch.
             time: the column with the event time.

@@ -71,7 +71,7 @@ class StreamRegistry:
             what = f"a {type(source).__name__}" if reader is None else stream.name
             raise StreamError(
                 f"{what} is not live",
-                hint="live are topics, patterns of paths, polled queries, iterators and spark.readStream",
+                hint="live are topics, sockets, patterns of paths, polled queries, iterators and spark.readStream",
             )
         self._parts.live.attach(stream.name, reader)
 

@@ -13,6 +13,8 @@ from workbench.streams.live.kafka.address import SCHEME
 from workbench.streams.live.kafka.reader import TopicReader
 from workbench.streams.live.polled_query import PolledQuery, QueryReader
 from workbench.streams.live.reader import Reader
+from workbench.streams.live.socket_lines import SCHEME as SOCKET
+from workbench.streams.live.socket_lines import SocketReader
 from workbench.streams.live.spark_stream import SparkStreamReader, is_streaming
 
 _PATTERN = frozenset("*?[")
@@ -22,8 +24,8 @@ def open_live(source: object, schema: pa.Schema | None = None, folder: Path | No
     """The reader of a live source; ``None`` for one that is copied as a whole.
 
     Args:
-        source: the address of a topic (``kafka://…``), a pattern of paths, a ``PolledQuery``, an iterator or
-            generator, or a streaming DataFrame of Spark.
+        source: the address of a topic (``kafka://…``), a socket (``socket://…``), a pattern of paths, a
+            ``PolledQuery``, an iterator or generator, or a streaming DataFrame of Spark.
         schema: its columns, where they are known.
         folder: for what a source writes that cannot be asked twice.
 
@@ -33,6 +35,8 @@ def open_live(source: object, schema: pa.Schema | None = None, folder: Path | No
     match source:
         case str() if source.startswith(SCHEME):
             return TopicReader(source, schema)
+        case str() if source.startswith(SOCKET):
+            return SocketReader(source, schema)
         case _ if is_streaming(source) and folder is not None:
             return SparkStreamReader(source, folder)
         case PolledQuery():

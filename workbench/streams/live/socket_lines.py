@@ -1,0 +1,116 @@
+"""A socket that sends lines of JSON, as a live source: ``socket://host:port``.
+
+Nothing can be asked of a socket twice. What was received and is not in the log when the process is killed is lost, and
+so is what is sent while nobody is connected. A source that must lose nothing is a topic or a folder. The offset counts
+lines.
+"""
+
+from __future__ import annotations
+
+import select
+import socket
+import time
+from urllib.parse import urlsplit
+
+import pyarrow as pa
+
+from workbench.errors import StreamError
+from workbench.streams.json_lines import as_record, rows_of, schema_of
+from workbench.streams.live.reader import Fetched, Offsets, TypedReader
+
+SCHEME = "socket://"
+_WHOLE = ""
+_ANSWER = 3.0
+"""Seconds in which a connection must be made."""
+_FIRST = 10.0
+"""Seconds in which a first line must come, which says what columns there are."""
+_PAUSE = 1.0
+"""Seconds after which a connection that could not be made is tried again."""
+_MOST_BYTES = 1 << 24
+"""So much is received ahead of the rows that are asked for; the rest waits at the sender."""
+
+
+class SocketReader(TypedReader):
+    """Reads lines from a socket.
+
+    Args:
+        given: its address.
+        schema: the columns, where the stream has been added before; ``None``: those of the first lines.
+
+    Raises:
+        StreamError: the address is none, it cannot be reached, or no line comes that is a JSON object.
+    """
+
+    def __init__(self, given: str, schema: pa.Schema | None = None) -> None:
+        parts = urlsplit(given)
+        if not parts.hostname or not parts.port:
+            raise StreamError(f"{given} names no host and port", hint="it is like socket://localhost:9999")
+        self._address = (parts.hostname, parts.port)
+        self._given, self._socket, self._received, self._again = given, None, b"", 0.0
+        if schema is None:
+            schema = self._first_columns()
+        super().__init__(schema, given)
+
+    def fetch(self, offsets: Offsets, most: int) -> Fetched:
+        """The lines that have come by now."""
+        self._receive(0.0)
+        lines, start = self._lines(most), int(offsets.get(_WHOLE, "0"))
+        numbered = [(number, line, as_record(line)) for number, line in enumerate(lines, start + 1)]
+        rows, _, quarantined = rows_of(numbered, self._schema)
+        return Fetched(rows, {_WHOLE: str(start + len(lines))} if lines else {}, tuple(quarantined))
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._socket is not None:
+            self._socket.close()
+        self._socket = None
+
+    _socket: socket.socket | None
+
+    def _first_columns(self) -> pa.Schema:
+        until = time.monotonic() + _FIRST
+        while (left := until - time.monotonic()) > 0:
+            self._receive(min(left, 0.2))
+            whole = self._received.rpartition(b"\n")[0].split(b"\n")
+            records = [record for line in whole if line.strip() and not isinstance(record := as_record(line), str)]
+            if records:
+                return schema_of(records)
+        self.close()
+        hint = 'a line is like {"id": 1, "amount": 2.5}; add the stream when there is a first one'
+        raise StreamError(f"{self._given} sent no line that is a JSON object within {_FIRST:g} s", hint=hint)
+
+    def _lines(self, most: int) -> list[bytes]:
+        """Whole lines, which are received no more then."""
+        if self._received.count(b"\n") <= most:
+            whole, _, self._received = self._received.rpartition(b"\n")
+            return [line for line in whole.split(b"\n") if line.strip()]
+        *lines, self._received = self._received.split(b"\n", most)
+        return [line for line in lines if line.strip()]
+
+    def _receive(self, patience: float) -> None:
+        """Receive what has come; what came before the sender went away is a line, too."""
+        if self._socket is None:
+            self._connect()
+        while self._socket is not None and len(self._received) < _MOST_BYTES:
+            if not select.select([self._socket], [], [], patience)[0]:
+                return
+            patience = 0.0
+            try:
+                some = self._socket.recv(1 << 16)
+            except OSError:
+                some = b""
+            self._received += some
+            if not some:
+                self.close()
+                if self._received and not self._received.endswith(b"\n"):
+                    self._received += b"\n"
+
+    def _connect(self) -> None:
+        if self._received or time.monotonic() < self._again:
+            return  # the rest of what came is taken first
+        try:
+            self._socket = socket.create_connection(self._address, timeout=_ANSWER)
+        except OSError as error:
+            self._again = time.monotonic() + _PAUSE
+            hint = "it is tried again; what is sent meanwhile is not seen"
+            raise StreamError(f"{self._given} cannot be reached: {error}", hint=hint) from error
