@@ -572,6 +572,9 @@ CORRELATED = {
                  " ON t.g = u.g AND t.k >= u.k", dialect="duckdb"),
     "asof_left": Case("SELECT t.id, u.n FROM t ASOF LEFT JOIN (SELECT id, COUNT(*) AS n FROM u GROUP BY id) u"
                       " ON u.id > t.id", dialect="duckdb"),
+    "in_on": Case("SELECT t.id, u.id AS other, w.n FROM t JOIN u ON t.k = u.k AND (u.g IN (SELECT g FROM u WHERE flag)"
+                  " OR t.k = 3) AND EXISTS (SELECT 1 FROM t v WHERE v.id > u.id)"
+                  " LEFT JOIN (SELECT k, COUNT(*) AS n FROM u GROUP BY k) w ON w.k = t.id"),
     "ranked": Case("SELECT id FROM t WHERE 2 IN (SELECT rank() OVER (ORDER BY u.id) FROM u WHERE u.g = t.g)"
                    " OR k = 3", dialect="duckdb"),
     "named_alike": Case("SELECT id FROM t WHERE k IN (SELECT d1 FROM (SELECT k AS d1, id FROM u) v WHERE v.id > t.id)"

@@ -96,7 +96,7 @@ class SelectBinder:
         """FROM with the window clause: the inputs, the scope of all other clauses, and the conditions of joins."""
         self._from = bind_from(self._select, self._context, None if windows is None else windows.on)
         self._scope = self._from.scope
-        self._subqueries = SubqueryValues(FromRows(self._from), self._context)
+        self._subqueries = SubqueryValues(FromRows(self._from, self._scope), self._context)
         self._after_groups = AfterGroups(self._from)
         self._of_groups = SubqueryValues(self._after_groups, self._context)
 
@@ -107,11 +107,12 @@ class SelectBinder:
             scalar = ScalarBinder(
                 self._scope, self._context.schema, now_at=self._context.now_at, subqueries=self._subqueries
             )
-            # A conjunct that asks for partners is a join; what is left is a condition.
-            partners = SubqueryConditions(self._from, self._context)
-            for node in conjuncts(where.this):
-                if not partners.condition(node, scalar):
-                    self._from.conditions.append(normal_form(scalar.condition(node)))
+            self._bind_conjuncts(where.this, scalar)
+        for node, scope in self._from.later:
+            values = SubqueryValues(FromRows(self._from, scope), self._context)
+            self._bind_conjuncts(
+                node, ScalarBinder(scope, self._context.schema, now_at=self._context.now_at, subqueries=values)
+            )
         self._where, window = self._split(conjunction(*self._from.conditions))
         owners: dict[Expression, frozenset[str]] = {}
         for i, relation in enumerate(self._from.inputs):
@@ -120,6 +121,13 @@ class SelectBinder:
                 if (time := self._context.schema.time(relation.stream)) is not None:
                     owners[replace(time, source=i)] = frozenset([relation.stream.lower()])
         self._window = without_trivial_bounds(conjunction(window, *self._from.windows), owners, self._where)
+
+    def _bind_conjuncts(self, condition: exp.Expr, scalar: ScalarBinder) -> None:
+        """Conditions of WHERE, or of ON with subqueries; one that asks for partners is a join."""
+        partners = SubqueryConditions(self._from, self._context, scalar.scope)
+        for node in conjuncts(condition):
+            if not partners.condition(node, scalar):
+                self._from.conditions.append(normal_form(scalar.condition(node)))
 
     def bind_groups(self) -> None:
         """GROUP BY: its expressions, each once, in reading order; and the parts of a window that is a group."""

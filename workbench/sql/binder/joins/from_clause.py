@@ -21,7 +21,7 @@ from workbench.sql.binder.joins.subquery_parts import bound_subquery
 from workbench.sql.binder.joins.table_functions import TABLE_FUNCTIONS, rows_with_windows
 from workbench.sql.binder.joins.trees import COMPUTED, Leaf, OuterJoin, Rows, Tree
 from workbench.sql.binder.joins.trees import positions as positions_of
-from workbench.sql.binder.protocols import QueryContext
+from workbench.sql.binder.protocols import QueryContext, is_subquery
 from workbench.sql.binder.scalar import ScalarBinder, is_now
 from workbench.sql.binder.scope import Item, Scope
 from workbench.sql.logical import Block, Input, LogicalQuery, StreamInput, output_columns, unordered
@@ -82,6 +82,7 @@ class FromClause:
         trees: how they are joined.
         conditions: those of ON and USING of inner joins, and of merged subqueries.
         windows: those of merged subqueries.
+        later: conditions of ON with subqueries, with the names that they see. They are bound as those of WHERE.
         scope: what columns are called.
     """
 
@@ -91,6 +92,7 @@ class FromClause:
     trees: list[Tree] = field(default_factory=list)
     conditions: list[PredSet] = field(default_factory=list)
     windows: list[PredSet] = field(default_factory=list)
+    later: list[tuple[exp.Expr, Scope]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.source = self.context.source
@@ -202,6 +204,9 @@ class FromClause:
         if join.args.get("on") is None:
             return TRUE
         scope = replace(self.scope, items=self.scope.items[start.items :], columns=self.scope.columns[start.columns :])
+        if any(map(is_subquery, join.args["on"].walk())) and _filters(join):
+            self.later.append((join.args["on"], scope))
+            return TRUE
         scalar = ScalarBinder(scope, self.context.schema, now_at=self.context.now_at)
         return normal_form(scalar.condition(join.args["on"]))
 
@@ -376,6 +381,16 @@ class FromClause:
         item.inputs, item.named = range(offset, len(self.inputs)), isinstance(node.this, exp.Identifier)
         self.scope.add(item, node)
         return item
+
+
+def _filters(join: exp.Join) -> bool:
+    """Whether the condition of a join may as well stand in WHERE: no outer join brings back the rows that it drops."""
+    select = join.parent
+    if not isinstance(select, exp.Select) or join.args.get("kind") not in (None, "", "INNER"):
+        return False
+    return not join.args.get("side") and all(
+        other.args.get("side") in (None, "", "LEFT") for other in select.args["joins"]
+    )
 
 
 def _stands_for_itself(node: exp.Expr) -> bool:

@@ -27,6 +27,7 @@ from workbench.sql.binder.joins.subquery_parts import (
 from workbench.sql.binder.joins.trees import Rows
 from workbench.sql.binder.joins.unnesting import by_domain, free_columns
 from workbench.sql.binder.protocols import ExpressionBinder, QueryContext, is_subquery
+from workbench.sql.binder.scope import Scope
 from workbench.sql.logical import Block, LogicalQuery
 from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction, map_predicates, predicate_sources
 from workbench.sql.predicates.normal_form import normal_form
@@ -34,10 +35,11 @@ from workbench.sql.predicates.normal_form import normal_form
 
 @dataclass
 class SubqueryConditions:
-    """Binds conditions with subqueries into a FROM clause."""
+    """Binds conditions with subqueries into a FROM clause, some names of which they see."""
 
     clause: FromClause
     around: QueryContext
+    scope: Scope
 
     def condition(self, node: exp.Expr, b: ExpressionBinder) -> bool:
         """Make a semijoin or antijoin of a conjunct of WHERE; whether it is one."""
@@ -51,13 +53,13 @@ class SubqueryConditions:
             inner, anti = exp.In(this=inner.this, query=inner.expression.this), anti != every
         match inner:
             case exp.Exists():
-                query = bound_subquery(inner.this, self.around, self.clause.scope)
+                query = bound_subquery(inner.this, self.around, self.scope)
                 if not has_one_row(query):
                     self._partners([], query, [], anti)
                     return True
                 return False
             case exp.In() if is_subquery(inner):
-                query = bound_subquery(inner.args["query"], self.around, self.clause.scope)
+                query = bound_subquery(inner.args["query"], self.around, self.scope)
                 values = compared_values(inner, query, b)
                 if anti:
                     self._no_partners(values, query, inner, b)

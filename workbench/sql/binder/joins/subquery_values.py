@@ -83,14 +83,10 @@ class RowsAround(Protocol):
 
 @dataclass(frozen=True)
 class FromRows:
-    """The rows of a FROM clause."""
+    """The rows of a FROM clause, and names of it."""
 
     clause: FromClause
-
-    @property
-    def scope(self) -> Scope:
-        """The names of the clause."""
-        return self.clause.scope
+    scope: Scope
 
     @property
     def domain(self) -> Domain:
