@@ -60,8 +60,9 @@ ANALYTIC = {
     ),
     "running": duck("SELECT id, sum(x) OVER (ORDER BY id, x NULLS FIRST) AS total FROM t WHERE k < 9"),
     "running_exactly": duck(
-        "SELECT id, sum(id) OVER w AS a, sum(amount) OVER w AS b, count(*) OVER w AS c, count(k) OVER w AS d,"
-        " rank() OVER w FROM t WINDOW w AS (PARTITION BY flag ORDER BY d NULLS FIRST, id)"
+        "SELECT id, sum(id) OVER w AS a, sum(amount) OVER w AS b, count(*) OVER w AS c, count(wide) OVER w AS d,"
+        " rank() OVER w, sum(CASE WHEN k > 3 THEN 1 ELSE 0 END) OVER w AS e, count(*) FILTER (WHERE flag) OVER w AS f,"
+        " count(s) OVER w AS g, lag(g) OVER w AS h FROM t WINDOW w AS (PARTITION BY flag ORDER BY d NULLS FIRST, id)"
     ),
     "too_large": Case(
         "SELECT id, sum(big) OVER (ORDER BY id, big) AS total FROM t",

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from workbench.engine.physical.access_paths import AccessPath
 from workbench.engine.physical.aggregate_plan import has_mergeable_state
+from workbench.engine.physical.analytic.reach import sums_of
 from workbench.engine.physical.fusion import member
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.storage.layout import MEMBER
@@ -92,6 +93,7 @@ def lookup_keys(
         if isinstance(node, Analytic):
             keepers = (node.parent, node.id) if is_bounded(node) else (node.parent,)
             required += [(keeper, key) for keeper in keepers for key in node.over.expressions]
+            required += [(node.parent, argument) for argument in sums_of(node.functions).values()]
     required += [(network.nodes[root].parents[0], key) for root, some in row_keys.items() for key in some]
     keys: dict[NodeId, dict[str, Expression]] = {root: {} for root in network.trees}
     for parent, key in required:

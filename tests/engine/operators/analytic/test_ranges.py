@@ -19,11 +19,12 @@ import pytest
 from long import some
 
 from workbench.engine.operators.analytic.first_rows import FirstRows
-from workbench.engine.operators.analytic.functions import analytic_sql, of_all, reach, running, summed
+from workbench.engine.operators.analytic.functions import analytic_sql
 from workbench.engine.operators.analytic.job import OrderStep, reading_of
 from workbench.engine.operators.analytic.ordered_rows import OrderedRows
 from workbench.engine.operators.analytic.partitions import PartitionLookup
 from workbench.engine.operators.analytic.ranges import From
+from workbench.engine.physical.analytic.reach import of_all, reach, sums_of
 from workbench.engine.storage.comparable import Direction
 from workbench.engine.storage.indexes import order_index
 from workbench.engine.storage.indexes.order_index import RowOrder
@@ -37,15 +38,23 @@ from workbench.sql.algebra.types import DOUBLE, INTEGER, STRING, DataType, decim
 
 DUCK = duckdb.connect(config={"threads": 1})
 SCHEMA = pa.schema(
-    [("g", pa.string()), ("n", pa.int64()), ("x", pa.float64()), ("s", pa.string()), ("m", pa.decimal128(15, 2))]
+    [
+        ("g", pa.string()),
+        ("n", pa.int64()),
+        ("x", pa.float64()),
+        ("s", pa.string()),
+        ("m", pa.decimal128(15, 2)),
+        ("w", pa.decimal128(38, 30)),
+    ]
 )
-TYPES = {"g": STRING, "n": INTEGER, "x": DOUBLE, "s": STRING, "m": decimal(15, 2)}
+TYPES = {"g": STRING, "n": INTEGER, "x": DOUBLE, "s": STRING, "m": decimal(15, 2), "w": decimal(38, 30)}
 DRAWS: dict[str, list[Any]] = {
     "g": ["a", "b", None],
     "n": [None, -(2**40), -1, *range(40), 2**40],
     "x": [None, float("nan"), -0.0, 0.0, float("inf"), -2.5, *(i / 4 for i in range(30))],
     "s": [None, "", "a", "a\x00", "b" * 20 + "1", "b" * 20 + "2", "é", *map(str, range(20))],
     "m": [None, Decimal("-0.01"), *(Decimal(i) / 100 for i in range(30))],
+    "w": [None, Decimal(1), Decimal("-0.5")],
 }
 DIRECTIONS: list[Direction] = [(down, first) for down in (False, True) for first in (False, True)]
 TO_HERE = FrameEnd("0")
@@ -62,7 +71,11 @@ def functions(over: Over) -> dict[str, list[AnalyticCall]]:
     lag, lead = call("lag", "n", INTEGER, None, 2), call("lead", "s", STRING, None, 1)
     around = Frame("rows", FrameEnd("-2"), FrameEnd("1"))
     sums = [call("sum", "m", decimal(25, 2), rows), call("sum", "n", decimal(38, 0), peers)]
-    counts = [call("count", None, INTEGER, peers), call("count", "n", INTEGER, rows)]
+    counts = [
+        call("count", None, INTEGER, peers),
+        call("count", "n", INTEGER, rows),
+        call("count", "s", INTEGER, peers),
+    ]
     ranks = [rank("row_number", over), rank("rank", over)]
     return {
         "lag": [lag],
@@ -124,8 +137,8 @@ def step_of(over: Over, calls: Sequence[AnalyticCall], first: FirstRows | None, 
     reading = reading_of(calls) if first is None else first.reading
     types = tuple((name, TYPES[name].spark) for name in SCHEMA.names)
     scan = Scan(SCHEMA, types, tuple(SCHEMA.field(n) for n in order.partition), 0)
-    sums = sorted({column for f in calls if running(f) and (column := summed(f)) is not None})
-    lookup = PartitionLookup(scan, order, reading, tuple(sums) if isinstance(reading, From) else (), large)
+    sums = tuple(sums_of(calls)) if isinstance(reading, From) else ()
+    lookup = PartitionLookup(scan, order, reading, sums, large)
     return OrderStep(lookup, None, order, of_all(list(map(reach, calls))), first)
 
 
@@ -215,6 +228,7 @@ def appended(folder: Path, orders_: Sequence[tuple[int, int]]) -> Run:
             "n": pa.array([n for n, _ in orders_], pa.int64()),
             "x": pa.array([0.5] * len(orders_)),
             "s": pa.array(["a long text that all rows have"] * len(orders_)),
+            "w": pa.nulls(len(orders_), pa.decimal128(38, 30)),
             "m": pa.array([Decimal(1)] * len(orders_), pa.decimal128(15, 2)),
             "_weight": pa.array([w for _, w in orders_], pa.int64()),
             "_bits0": pa.array([1] * len(orders_), pa.int64()),

@@ -1,4 +1,4 @@
-"""Analytic functions as Spark SQL over rows that are numbered already, and how far around a row each of them looks.
+"""Analytic functions as Spark SQL over rows that are numbered already.
 
 Rows come with the marks of ``ordered_rows``: ranks are arithmetic on these. Spark evaluates what
 needs values of other rows, over ``_part`` in the order of ``_row``; a frame of groups of peers is a range of
@@ -8,25 +8,16 @@ needs values of other rows, over ``_part`` in the order of ``_row``; a frame of 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from workbench.engine.operators.analytic.ordered_rows import prefix_columns
 from workbench.engine.physical.accumulators import holistic, over_rows
-from workbench.engine.storage.indexes.order_index import DIGITS
+from workbench.engine.physical.analytic.reach import running, summed
+from workbench.engine.physical.join_keys import key_column
 from workbench.sql.algebra.aggregates import HOLISTIC
-from workbench.sql.algebra.analytic import (
-    DISTRIBUTIONS,
-    NEIGHBOURS,
-    RANK,
-    RANKS,
-    ROW_NUMBER,
-    AnalyticCall,
-    Frame,
-    FrameEnd,
-)
-from workbench.sql.algebra.expressions import AggregateCall, Column, Constant, Expression
+from workbench.sql.algebra.analytic import NEIGHBOURS, AnalyticCall, Frame
+from workbench.sql.algebra.expressions import AggregateCall, Constant, Expression
 from workbench.sql.algebra.holistic import HOLISTIC_CALLS
-from workbench.sql.algebra.types import INTEGER, Kind
+from workbench.sql.algebra.types import INTEGER
 
 _NUMBERS = {"row_number": "_row", "rank": "_rank", "dense_rank": "_group"}
 _SHARES = {
@@ -39,76 +30,6 @@ _BY_GROUP = "PARTITION BY _part ORDER BY _group"
 _WHOLE = "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
 
 
-@dataclass(frozen=True)
-class Reach:
-    """How far around a row its value looks, in rows; ``None``: to the end of the partition.
-
-    Attributes:
-        back, ahead: rows whose change may change the value.
-        counts_only: whether the value is a number that rows come with, so that no neighbour is needed to compute it.
-        peers: whether its peers count as well.
-    """
-
-    back: int | None
-    ahead: int | None
-    counts_only: bool = False
-    peers: bool = False
-
-
-def reach(function: AnalyticCall) -> Reach:
-    """How far around a row a function looks."""
-    if function.function in RANKS:
-        return Reach(None, 0, counts_only=True)
-    if function.function in DISTRIBUTIONS:
-        return Reach(None, None, counts_only=True)
-    if function.function in NEIGHBOURS:
-        by = function.arguments[1]
-        offset = by.value if isinstance(by, Constant) and isinstance(by.value, int) else 0
-        back, ahead = (offset, 0) if function.function == "lag" else (0, offset)
-        back, ahead = max(back, -ahead, 0), max(ahead, -back, 0)
-        if function.ignore_nulls:
-            return Reach(None if back else 0, None if ahead else 0)
-        return Reach(back, ahead)
-    frame = function.frame
-    if frame is None:
-        return Reach(None, None)
-    if frame.unit == "rows":
-        return Reach(_rows(frame.start, -1), _rows(frame.end, 1))
-    ends_here = frame.end is not None and float(frame.end.by) == 0
-    return Reach(None, 0 if ends_here else None, peers=True)
-
-
-def running(function: AnalyticCall) -> bool:
-    """Whether its value follows from how many rows stand before, or from a sum over them, and from the rows since."""
-    if function.function in (ROW_NUMBER, RANK):
-        return True
-    frame = function.frame
-    ends_here = frame is not None and frame.start is None and frame.end is not None and float(frame.end.by) == 0
-    if not ends_here or function.function not in ("count", "sum"):
-        return False
-    return not function.arguments or summed(function) is not None
-
-
-def summed(function: AnalyticCall) -> str | None:
-    """The column whose sums along the order its value follows from, where they are exact whole numbers."""
-    match function.arguments:
-        case (Column(name, type_),) if type_ == INTEGER or (type_.kind is Kind.DECIMAL and type_.precision <= DIGITS):
-            return name
-        case _:
-            return None
-
-
-def of_all(reaches: list[Reach]) -> Reach:
-    """How far around a row any of some functions looks."""
-    backs, aheads = [r.back for r in reaches], [r.ahead for r in reaches]
-    return Reach(
-        None if None in backs else max((b for b in backs if b is not None), default=0),
-        None if None in aheads else max((a for a in aheads if a is not None), default=0),
-        all(r.counts_only for r in reaches),
-        any(r.peers for r in reaches),
-    )
-
-
 def analytic_sql(function: AnalyticCall, summed_columns: Sequence[str] = ()) -> str:
     """A function over numbered rows.
 
@@ -117,8 +38,9 @@ def analytic_sql(function: AnalyticCall, summed_columns: Sequence[str] = ()) -> 
         summed_columns: those that rows come with the sums of that stand before their partition's rows.
     """
     value = _value(function)
-    if function.function in ("count", "sum") and (column := summed(function)) in summed_columns and running(function):
-        count, total = prefix_columns(summed_columns.index(str(column)))
+    argument = summed(function) if running(function) else None
+    if argument is not None and (column := key_column(argument)) in summed_columns:
+        count, total = prefix_columns(summed_columns.index(column))
         frame = f"OVER ({_frame(function, function.frame)})"
         counted = f"({count} + count(`{column}`) {frame})"
         value = counted if function.function == "count" else f"if({counted} = 0, NULL, {total} + coalesce({value}, 0))"
@@ -188,7 +110,3 @@ def _frame(function: AnalyticCall, frame: Frame | None) -> str:
         return f"{_BY_GROUP} {Frame('range', frame.start, frame.end).text}"
     (key,) = function.over.order
     return f"PARTITION BY _part ORDER BY {over_rows(key.expression)}{key.direction} {frame.text}"
-
-
-def _rows(end: FrameEnd | None, sign: int) -> int | None:
-    return None if end is None else max(0, sign * int(end.by))

@@ -21,12 +21,20 @@ import pyarrow as pa
 
 from workbench.engine.operators.analytic import partitions
 from workbench.engine.operators.analytic.first_rows import FirstRows
-from workbench.engine.operators.analytic.functions import Reach, analytic_sql, of_all, reach, running, summed
-from workbench.engine.operators.analytic.ordered_rows import MARKS, SUM_DIGITS, OrderedRows, Side, prefix_columns
+from workbench.engine.operators.analytic.functions import analytic_sql
+from workbench.engine.operators.analytic.ordered_rows import (
+    MARKS,
+    SUM_DIGITS,
+    OrderedRows,
+    Side,
+    prefix_columns,
+    sum_scale,
+)
 from workbench.engine.operators.analytic.partitions import PartitionLookup, selected
 from workbench.engine.operators.analytic.ranges import Around, From, Reading
 from workbench.engine.operators.operator_input import OperatorInput
 from workbench.engine.operators.runner import Runner
+from workbench.engine.physical.analytic.reach import Reach, in_range, of_all, reach, running, sums_of
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.physical.plans import AnalyticPlan
 from workbench.engine.spark.arrow_tasks import Batches
@@ -80,30 +88,31 @@ def _step(operator: OperatorInput, plan: AnalyticPlan) -> OrderStep:
     partition = tuple(map(key_column, node.over.partition))
     keys = tuple((key_column(k.expression), (k.descending, k.nulls_first)) for k in node.over.order)
     order = RowOrder(partition, keys, tuple(map(key_column, node.over.ties)))
-    names = tuple(dict.fromkeys([*plan.read, *partition, *(name for name, _ in keys), *order.ties]))
-    scan = Scan.of(parent.relation.layout, names, partition, parent.bit)
+    functions = [node.by_name[name] for name in plan.produced if name in node.by_name]
     first = None if plan.first is None else FirstRows(*plan.first)
+    reading = reading_of(functions) if first is None else first.reading
+    sums = tuple(sums_of(functions)) if isinstance(reading, From) else ()
+    if not set(sums) <= set(parent.relation.layout.columns):
+        # They are stored where all functions of the node follow from ranges, also those that nobody reads now.
+        reading, sums = None, ()
+    names = tuple(dict.fromkeys([*plan.read, *partition, *(name for name, _ in keys), *order.ties, *sums]))
+    scan = Scan.of(parent.relation.layout, names, partition, parent.bit)
     kept = operator.relation if first is not None else None
     own = None if kept is None else PartitionLookup(Scan.of(kept.layout, names, partition, None), order)
-    functions = [node.by_name[name] for name in plan.produced if name in node.by_name]
-    reading = reading_of(functions) if first is None else first.reading
-    sums = sorted({column for f in functions if running(f) and (column := summed(f)) is not None})
-    rows = PartitionLookup(scan, order, reading, tuple(sums) if isinstance(reading, From) else (), partitions.LARGE)
+    rows = PartitionLookup(scan, order, reading, sums, partitions.LARGE)
     return OrderStep(rows, own, order, of_all(list(map(reach, functions))), first)
 
 
 def reading_of(functions: Sequence[AnalyticCall]) -> Reading | None:
     """Which rows of a large partition are enough to compute some functions; ``None``: all rows are needed."""
-    reaches = [reach(function) for function in functions]
-    backs = [r.back for function, r in zip(functions, reaches, strict=True) if not running(function)]
-    aheads = [r.ahead for r in reaches]
-    finite = [by for by in (*backs, *aheads) if by is not None]
-    if len(finite) < len(backs) + len(aheads):
+    if not in_range(functions):
         return None
-    rows = max([b for b in backs if b is not None], default=0) + max([a for a in aheads if a is not None], default=0)
-    if len(backs) == len(functions):
+    reaches = {function: reach(function) for function in functions}
+    backs = [r.back or 0 for function, r in reaches.items() if not running(function)]
+    rows = max(backs, default=0) + max((r.ahead or 0 for r in reaches.values()), default=0)
+    if len(backs) == len(reaches):
         return Around(rows)
-    return From(rows, any(r.peers or function.function == RANK for function, r in zip(functions, reaches, strict=True)))
+    return From(rows, any(r.peers or function.function == RANK for function, r in reaches.items()))
 
 
 @dataclass(frozen=True)
@@ -132,8 +141,7 @@ class OrderStep:
         for at, name in enumerate(self.rows.summed):
             type_ = self.rows.scan.schema.field(name).type
             count, total = prefix_columns(at)
-            scale = type_.scale if pa.types.is_decimal(type_) else 0
-            columns += [f"{count} bigint", f"{total} decimal({SUM_DIGITS},{scale})"]
+            columns += [f"{count} bigint", f"{total} decimal({SUM_DIGITS},{sum_scale(type_)})"]
         return ", ".join(columns)
 
     def change(self, task: TaskInput) -> Batches:

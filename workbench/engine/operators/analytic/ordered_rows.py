@@ -19,7 +19,7 @@ from workbench.engine.operators.analytic.partitions import Prefix
 from workbench.engine.storage.comparable import ASCENDING, dense_ranks
 from workbench.engine.storage.grouping import Positions, group_rows
 from workbench.engine.storage.indexes.key_index import row_hashes
-from workbench.engine.storage.indexes.order_index import RowOrder
+from workbench.engine.storage.indexes.order_index import RowOrder, is_summed
 from workbench.engine.storage.layout import BATCH, WEIGHT
 from workbench.engine.storage.lineage import Mask
 
@@ -37,6 +37,11 @@ V = TypeVar("V")
 def prefix_columns(at: int) -> tuple[str, str]:
     """The columns with how many values of a summed column stand before a partition's rows, and with their sum."""
     return f"_count{at}", f"_sum{at}"
+
+
+def sum_scale(type_: pa.DataType) -> int:
+    """The digits behind the point of a sum of such values; 0 where they are only counted."""
+    return int(type_.scale) if pa.types.is_decimal(type_) and is_summed(type_) else 0
 
 
 @dataclass(frozen=True)
@@ -176,7 +181,7 @@ class Side:
 
     def _before(self, at: int, type_: pa.DataType) -> tuple[pa.Array, pa.Array]:
         """How many values are in the sum before each partition's rows, and the sum."""
-        scale = type_.scale if pa.types.is_decimal(type_) else 0
+        scale = sum_scale(type_)
         sums = self.ordered.of_prefixes(lambda prefix: prefix.sums[at], (0, 0))
         totals = [Decimal(total).scaleb(-scale) for total, _ in sums]
         return pa.array([count for _, count in sums], pa.int64()), pa.array(totals, pa.decimal128(SUM_DIGITS, scale))

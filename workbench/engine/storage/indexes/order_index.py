@@ -101,7 +101,7 @@ class OrderIndex:
         return None if len(at) and at[0] < 0 else CountedRun(keys, through, at)
 
     def sums(self, segment: str, column: str) -> PrefixSums | None:
-        """The sums of a column along the segment's run; ``None`` where they might be too large."""
+        """The sums and counts of a column along the segment's run; ``None`` where they might be too large."""
 
         run = self.of_segment(segment)
         if run is None:
@@ -111,7 +111,8 @@ class OrderIndex:
             rows = open_segment(segment)
             values, weights = rows.column(column), rows.column(WEIGHT).to_numpy()[run.rows]
             known = np.asarray(values.is_valid())[run.rows]
-            numbers = np.where(known, comparable(values)[run.rows], 0)
+            # Of other types values are only counted.
+            numbers = np.where(known, comparable(values)[run.rows], 0) if is_summed(values.type) else known * 0
             if float(np.sum(np.abs(numbers.astype(np.float64) * weights))) > LARGEST_SUM:
                 return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
             return np.cumsum(numbers * weights), np.cumsum(known * weights)

@@ -1,0 +1,1 @@
+"""Analytic functions as plans see them: what of a partition their values follow from."""

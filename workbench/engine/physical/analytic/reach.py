@@ -1,0 +1,114 @@
+"""How far around a row an analytic function looks, and what it follows from where that is all rows before.
+
+The planner stores what running sums are of, and the operator reads no more rows than functions look at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from workbench.engine.physical.join_keys import key_column
+from workbench.engine.storage.indexes.order_index import DIGITS
+from workbench.sql.algebra.analytic import DISTRIBUTIONS, NEIGHBOURS, RANK, RANKS, ROW_NUMBER, AnalyticCall, FrameEnd
+from workbench.sql.algebra.expressions import Constant, Expression, calls
+from workbench.sql.algebra.types import INTEGER, DataType, Kind
+from workbench.sql.render.spark_functions import SPARK_FUNCTIONS
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How far around a row its value looks, in rows; ``None``: to the end of the partition.
+
+    Attributes:
+        back, ahead: rows whose change may change the value.
+        counts_only: whether the value is a number that rows come with, so that no neighbour is needed to compute it.
+        peers: whether its peers count as well.
+    """
+
+    back: int | None
+    ahead: int | None
+    counts_only: bool = False
+    peers: bool = False
+
+
+def reach(function: AnalyticCall) -> Reach:
+    """How far around a row a function looks."""
+    if function.function in RANKS:
+        return Reach(None, 0, counts_only=True)
+    if function.function in DISTRIBUTIONS:
+        return Reach(None, None, counts_only=True)
+    if function.function in NEIGHBOURS:
+        by = function.arguments[1]
+        offset = by.value if isinstance(by, Constant) and isinstance(by.value, int) else 0
+        back, ahead = (offset, 0) if function.function == "lag" else (0, offset)
+        back, ahead = max(back, -ahead, 0), max(ahead, -back, 0)
+        if function.ignore_nulls:
+            return Reach(None if back else 0, None if ahead else 0)
+        return Reach(back, ahead)
+    frame = function.frame
+    if frame is None:
+        return Reach(None, None)
+    if frame.unit == "rows":
+        return Reach(_rows(frame.start, -1), _rows(frame.end, 1))
+    ends_here = frame.end is not None and float(frame.end.by) == 0
+    return Reach(None, 0 if ends_here else None, peers=True)
+
+
+def running(function: AnalyticCall) -> bool:
+    """Whether its value follows from how many rows stand before, or from a sum over them, and from the rows since."""
+    if function.function in (ROW_NUMBER, RANK):
+        return True
+    frame = function.frame
+    ends_here = frame is not None and frame.start is None and frame.end is not None and float(frame.end.by) == 0
+    if not ends_here or function.function not in ("count", "sum"):
+        return False
+    return summed(function) is not None or not function.arguments
+
+
+def summed(function: AnalyticCall) -> Expression | None:
+    """The expression whose sums or counts along the order its value follows from; sums only of exact whole numbers.
+
+    The parent's rows have its values in the column ``key_column``. A user function is called for its own query only, so
+    its values are not there.
+    """
+    match function.function, function.arguments:
+        case "count", (argument,) if calls(argument) <= SPARK_FUNCTIONS.keys():
+            return argument
+        case "sum", (argument,) if calls(argument) <= SPARK_FUNCTIONS.keys() and _is_whole(argument.type):
+            return argument
+        case _:
+            return None
+
+
+def _is_whole(type_: DataType) -> bool:
+    return type_ == INTEGER or (type_.kind is Kind.DECIMAL and type_.precision <= DIGITS)
+
+
+def in_range(functions: Collection[AnalyticCall]) -> bool:
+    """Whether a range of a partition is enough to compute some functions."""
+    reaches = [(running(function), reach(function)) for function in functions]
+    return all(r.ahead is not None and (r.back is not None or runs) for runs, r in reaches)
+
+
+def sums_of(functions: Collection[AnalyticCall]) -> dict[str, Expression]:
+    """What sums are needed of, by column, where ranges are read and these start behind the first row."""
+    if not in_range(functions):
+        return {}
+    found = (summed(function) for function in functions if running(function) and function.arguments)
+    return dict(sorted((key_column(argument), argument) for argument in found if argument is not None))
+
+
+def of_all(reaches: list[Reach]) -> Reach:
+    """How far around a row any of some functions looks."""
+    backs, aheads = [r.back for r in reaches], [r.ahead for r in reaches]
+    return Reach(
+        None if None in backs else max((b for b in backs if b is not None), default=0),
+        None if None in aheads else max((a for a in aheads if a is not None), default=0),
+        all(r.counts_only for r in reaches),
+        any(r.peers for r in reaches),
+    )
+
+
+def _rows(end: FrameEnd | None, sign: int) -> int | None:
+    return None if end is None else max(0, sign * int(end.by))
