@@ -7,11 +7,12 @@ import pytest
 from sharing.small_streams import query
 
 from workbench.network.network import Network
-from workbench.network.nodes import Join, Selection
+from workbench.network.nodes import Join, Node, Selection, Source
 from workbench.optimizer.cardinality import Estimates
 from workbench.optimizer.observed import Observed
 from workbench.optimizer.statistics import StreamStatistics, collect
 from workbench.sharing.planner import Planner
+from workbench.sql.predicates.cnf import TRUE
 
 ROWS, BATCH = 10_000, 100
 
@@ -95,3 +96,14 @@ def test_the_next_query_is_joined_in_another_order() -> None:
         [first] = [n for n in planned.nodes.values() if isinstance(n, Join) and n.leaves == 2]
         orders.append(str(first.predicates))
     assert orders[0] != orders[1]
+
+
+def test_self_joins_of_self_joins_are_looked_at_once_each() -> None:
+    source = Source("f")
+    nodes: dict[str, Node] = {source.id: source}
+    root = source.id
+    for _ in range(60):
+        join = Join(root, root, "", TRUE, root, root, TRUE)
+        nodes[join.id], root = join, join.id
+    growth = Observed(arriving={"f": 1.0}, arrived={"f": 1000}).growth(root, nodes)
+    assert growth == pytest.approx(1)

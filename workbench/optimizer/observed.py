@@ -38,6 +38,8 @@ class Observed:
     changes: Mapping[NodeId, float] = field(default_factory=dict)
     arriving: Mapping[str, float] = field(default_factory=dict)
     arrived: Mapping[str, int] = field(default_factory=dict)
+    growths: dict[NodeId, float | None] = field(default_factory=dict, compare=False, repr=False)
+    """The growths of roots that were asked for: what a root reads follows from its id."""
 
     @cached_property
     def selections(self) -> Mapping[Read, float]:
@@ -59,6 +61,13 @@ class Observed:
 
         Rows of a join grow with each of its inputs. How many groups a batch changes is not told by the streams.
         """
+        if not self.arrived:
+            return None
+        if root not in self.growths:
+            self.growths[root] = self._growth(root, nodes)
+        return self.growths[root]
+
+    def _growth(self, root: NodeId, nodes: Mapping[NodeId, Node]) -> float | None:
         node = nodes[root]
         match node:
             case Source():
