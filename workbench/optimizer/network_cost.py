@@ -37,7 +37,7 @@ def batch_cost(estimates: Estimates, network: Network) -> float:
         0.0
     """
     own = estimates.over(network.nodes)
-    return sum(_node_cost(own, node) for node in network.nodes.values())
+    return sum((_node_cost(own, node) for node in network.nodes.values()), 0.0)
 
 
 def _node_cost(estimates: Estimates, node: Node) -> float:
