@@ -26,8 +26,8 @@ _NEXT, _FOLDER = "", "folder"
 """The offsets: the next micro-batch with the rows of it that were read, and which folder that is said of."""
 _PAUSE = 5.0
 """Seconds after which a query that failed is started again."""
-_FIRST = 10.0
-"""Seconds to wait for the first micro-batch of a query that was just started."""
+_FIRST = 30.0
+"""Seconds to wait at most for the first micro-batch of a query that was just started, or its word of none."""
 _HINT = "it is started again in a few seconds"
 
 
@@ -103,6 +103,8 @@ class SparkStreamReader(TypedReader):
         self._query = writer.start()
         until = time.monotonic() + _FIRST
         while self._query.isActive and self._query.lastProgress is None and time.monotonic() < until:
+            if any(self._written()):
+                return
             time.sleep(0.05)
 
     def _write(self, frame: Any, number: int) -> None:
