@@ -390,7 +390,6 @@ class Session:
 
     # -- queries -------------------------------------------------------------------------------------------------
 
-    @one_at_a_time
     def register(
         self,
         sql: str,
@@ -417,11 +416,14 @@ class Session:
             QueryError: it would take very long (``force``), or the name cannot be used; nothing has changed.
             EngineError: Spark could not evaluate it; nothing has changed.
         """
-        state, dialect = self._state, dialect or self.dialect
-        bound = bind(sql, dialect, state.schema)
-        named = state.named + (name is None and bound.query is not None)
-        name = name or (f"q{named}" if bound.query is not None else bound.views[-1][0])
-        return self._register({name: BoundText(sql, dialect, bound, results)}, named, force)[name]
+        dialect = dialect or self.dialect
+        self._check_during_batch(sql, dialect)
+        with self.parts.exclusively():
+            state = self._state
+            bound = bind(sql, dialect, state.schema)
+            named = state.named + (name is None and bound.query is not None)
+            name = name or (f"q{named}" if bound.query is not None else bound.views[-1][0])
+            return self._register({name: BoundText(sql, dialect, bound, results)}, named, force)[name]
 
     @one_at_a_time
     def register_many(
@@ -467,19 +469,20 @@ class Session:
         state = self._state
         return self.parts.answers.results({name: state.query(name) for name in names})
 
-    @one_at_a_time
     def preview(self, sql: str, name: str, dialect: str | None = None) -> tuple[NetworkView, ExplanationView]:
         """The network as it would be with the query registered, and what would be shared; nothing changes.
 
         Raises:
             SqlError, UnsupportedError: the text is not accepted.
         """
-        state, planner = self._state, self.parts.planner
-        logical = bind(sql, dialect or self.dialect, state.schema).named(name)[name]
-        transitions.learn(self.parts.runtime, state)
-        with planner.catalog.rehearsal():
-            network = planner.drop(state.network, state.same_names([name]))
-            planned = planner.register(network, name, logical)
+        self._check_during_batch(sql, dialect or self.dialect)
+        with self.parts.exclusively():
+            state, planner = self._state, self.parts.planner
+            logical = bind(sql, dialect or self.dialect, state.schema).named(name)[name]
+            transitions.learn(self.parts.runtime, state)
+            with planner.catalog.rehearsal():
+                network = planner.drop(state.network, state.same_names([name]))
+                planned = planner.register(network, name, logical)
         return NetworkView(planned.network, state.reports), ExplanationView.of(planned.explanation)
 
     @one_at_a_time
@@ -748,6 +751,11 @@ class Session:
             raise QueryError(f"the changes of {name} are not kept for a sink", hint=hint)
         handle = self._handle(record)
         return Source(record.id, tuple(type_ for _, type_ in handle.columns), handle.changes)
+
+    def _check_during_batch(self, sql: str, dialect: str) -> None:
+        """Refuse a text with an error at once, while a batch runs: the names that it may use do not change by that."""
+        if (progress := self.progress) is not None and progress.batch:
+            bind(sql, dialect, self._state.schema)
 
     def _register(self, texts: Mapping[str, BoundText], named: int, force: bool) -> dict[str, Query]:
         with self.parts.store.changing() as change:
