@@ -72,6 +72,7 @@ _STATISTICS: Mapping[Kind, tuple[str, ...]] = {
     Kind.TIMESTAMP: ("MIN({})", "MAX({})"),
 }  # fmt: skip
 _SETS = ("UNION", "UNION ALL", "INTERSECT", "INTERSECT ALL", "EXCEPT", "EXCEPT ALL")
+_JOINS = ("JOIN", "JOIN", "JOIN", "JOIN", "LEFT JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN")
 _TITLES = ("k", "a", "n", "c1", "c2", "s", "amount_2", "two words", "x_1")
 _LIKE_EXPRESSIONS = ("upper(s)", "(k + 1)", "count(*)")
 _COLUMN = r"(?<=\.)`[^`]+`"
@@ -119,7 +120,8 @@ class Statements:
             self._sources.append((name, [(_quoted(c), type_.kind) for c, type_ in columns]))
         # Few kinds of statements in one sequence, so that many of one kind meet.
         kinds = (self._select, self._joined, self._joined, self._joined, self._grouped, self._grouped, self._distinct,
-                 self._set_operation, self._set_operation)  # fmt: skip
+                 self._set_operation, self._set_operation, self._first, self._ranked, self._subquery,
+                 self._subquery)  # fmt: skip
         number = 1 if self.focused else self._pick((1, 2, 4))
         self._kinds: list[Callable[[], str]] = [self._pick(kinds) for _ in range(number)]
         if self.focused:
@@ -204,6 +206,60 @@ class Statements:
             return f"{branches[0]} {operator} ({f' {self._pick(self._operators)} '.join(branches[1:])})"
         return f" {operator} ".join(branches)
 
+    def _first(self) -> str:
+        """The first rows of a statement, in the order of all of its columns: which ones they are is told by SQL."""
+        made = self._pick((self._select, self._joined, self._grouped, self._distinct))()
+        order = f"ORDER BY {self._pick(('ALL', 'ALL DESC', 'ALL DESC NULLS FIRST'))}"
+        return f"{made} {order} LIMIT {self._pick('0123')}{self._pick(('', '', ' OFFSET 1'))}"
+
+    def _ranked(self) -> str:
+        """Rows that are the first of their partition, or all with their ranks."""
+        source, columns = self._source()
+        where = self._conditions(source, columns, "t", 2)
+        by = [self._value(source, columns, "t", "group") for _ in range(self._pick((0, 1, 1)))]
+        order = [f"t.{text}{self._pick(('', ' DESC', ' NULLS LAST'))}" for text, _ in self._shuffled(columns)]
+        rank = self._pick(("ROW_NUMBER", "RANK", "DENSE_RANK"))
+        few = order if rank == "ROW_NUMBER" else order[:1]
+        partition = f"PARTITION BY {by[0]} " if by else ""
+        over = f"{rank}() OVER ({partition}ORDER BY {', '.join(few)})"
+        rows = f"{source} t{_where(where)}"
+        if self.chosen.random() < 0.4:
+            return f"SELECT {self._outputs(source, columns, 't')} FROM {rows} QUALIFY {over} <= {self._pick('123')}"
+        values = [self._value(source, columns, "t", "output") for _ in range(2)]
+        return f"SELECT {self._titled([*values, over])} FROM {rows}"
+
+    def _subquery(self) -> str:
+        """Rows, or groups of them, for which a subquery finds some, none, or a value."""
+        source, columns = self._source()
+        where = self._conditions(source, columns, "t", 1)
+        where += [self._found(source, columns) for _ in range(self._pick((1, 1, 2)))]
+        if self.chosen.random() < 0.25:
+            return self._grouping(f"{source} t", where, source, columns, "t")
+        return f"SELECT {self._outputs(source, columns, 't')} FROM {source} t{_where(where)}"
+
+    def _found(self, source: str, columns: Columns) -> str:
+        """A condition with a subquery: on its own, or on the row around it."""
+        other, others = self._source()
+        inner = self._conditions(other, others, "p", 1)
+        if self.chosen.random() < 0.6:
+            inner.append(self._link((source, columns, source), "t", (other, others, other), "p"))
+        rows = f"FROM {other} p{_where(inner)}"
+        kinds = sorted({kind for _, kind in columns} & {kind for _, kind in others})
+        if not kinds or self.chosen.random() < 0.4:
+            return f"{self._pick(('', 'NOT '))}EXISTS (SELECT 1 {rows})"
+        kind = self._pick(kinds)
+        left = f"t.{self._pick([text for text, k in columns if k is kind])}"
+        right = f"p.{self._pick([text for text, k in others if k is kind])}"
+        chance = self.chosen.random()
+        if chance < 0.7:
+            return f"{left} {self._pick(('', 'NOT '))}IN (SELECT {right} {rows})"
+        if chance < 0.8:
+            return f"({left} IN (SELECT {right} {rows}) OR {self._condition(source, columns, 't')})"
+        return f"{left} {self._pick(_COMPARISONS)} (SELECT {self._pick(('MIN', 'MAX'))}({right}) {rows})"
+
+    def _shuffled(self, columns: Columns) -> list[tuple[str, Kind]]:
+        return self.chosen.sample(list(columns), len(columns))
+
     def _branch(self, kinds: Sequence[Kind]) -> str:
         """Some values of few rows: branches of the same rows may have other columns, or the same in another order."""
         split = "\x02"
@@ -256,7 +312,8 @@ class Statements:
                 self._link(inputs[other], aliases[other], inputs[i], aliases[i]) for _ in range(self._pick((1, 1, 2)))
             ]
             if self.chosen.random() < 0.8:
-                text += f" JOIN {inputs[i][2]} {aliases[i]} ON {' AND '.join(links)}"
+                how = self._pick(_JOINS)
+                text += f" {how} {inputs[i][2]} {aliases[i]} ON {' AND '.join(links)}"
             else:
                 text += f", {inputs[i][2]} {aliases[i]}"
                 where += links

@@ -27,6 +27,7 @@ from workbench.network.network import Network
 from workbench.options import Options
 from workbench.session.learning.replan import Asked, replan
 from workbench.sharing.planner import Planner
+from workbench.sql import logical
 from workbench.sql.algebra.planning_cache import PlanningCache
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.logical import LogicalQuery
@@ -355,7 +356,10 @@ def _kind_of_query(query: LogicalQuery) -> str:
             over = " over queries" if inputs != {"StreamInput"} else ""
             groups = " grouped" if query.grouping else " distinct" if query.distinct else ""
             window = " windowed" if query.window or query.having_window else ""
-            return size + over + groups + window
+            ranked = " ranked" if query.analytics else ""
+            return size + over + groups + window + ranked
+        case logical.Ordered():
+            return f"first rows of {_kind_of_query(query.query)}"
     return f"{query.operator}{' all' if query.all else ''} of {len(query.branches)}"
 
 
