@@ -119,6 +119,17 @@ class Stream:
         stop = self.log.end_of_event(min(self.log.rows, self.position + size)) if size else self.position
         return replace(self, position=stop), self.log.on_time(self.position, stop)
 
+    @property
+    def counted_rows(self) -> int:
+        """How many of its rows statistics are of: its history, and anew each time it has twice as many.
+
+        It follows from the numbers of rows alone, so that a session that is opened again has the same statistics.
+        """
+        rows = max(1, self.history)
+        while 2 * rows <= self.position:
+            rows *= 2
+        return min(rows, self.position)
+
     def rewound(self) -> Stream:
         """The stream before its first batch."""
         return replace(self, position=self.history)
@@ -149,8 +160,8 @@ class Stream:
             start += rows
 
     def statistics(self) -> StreamStatistics:
-        """Statistics of the rows that have arrived, from a sample spread over them."""
-        arrived, slices = self.position, max(1, SAMPLE_ROWS // SLICE_ROWS)
+        """Statistics of its ``counted_rows``, from a sample spread over them."""
+        arrived, slices = self.counted_rows, max(1, SAMPLE_ROWS // SLICE_ROWS)
         if arrived <= SAMPLE_ROWS:
             return collect(self._values(0, arrived), arrived)
         starts = (arrived * i // slices for i in range(slices))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench import Session
+from workbench.session.learning.observing import present_statistics
 
 
 def what_survives(session: Session) -> dict[str, object]:
@@ -16,7 +17,7 @@ def what_survives(session: Session) -> dict[str, object]:
             name: (s.columns, s.time, s.lateness, s.late_rows, s.table, s.history, s.batch, s.position)
             for name, s in session.streams.items()
         },
-        "statistics": session.parts.planner.streams,
+        "statistics": present_statistics(session.parts.store.state),
         "views": dict(session.views),
         "queries": [
             (q.name, q.sql, q.dialect, q.registered, q.status, q.columns, q.logical) for q in session.queries.values()

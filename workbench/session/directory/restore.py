@@ -216,12 +216,12 @@ def _stream(directory: SessionDirectory, stored: StoredStream) -> Stream:
 
 
 def _statistics(streams: Mapping[str, Stream], before: State) -> Mapping[str, StreamStatistics]:
-    """The statistics that streams had when they were added."""
+    """The statistics of streams, as they are taken anew while streams grow."""
     statistics = dict(before.statistics)
     for name, stream in streams.items():
         if name.lower() not in statistics:
             try:
-                statistics[name.lower()] = stream.rewound().statistics()
+                statistics[name.lower()] = stream.statistics()
             except StreamError:
                 continue  # its log is damaged, which is said where it is read; estimates do without
     return statistics

@@ -18,9 +18,6 @@ from workbench.session.state import State
 
 COLUMNS = ["node", "kind", "inputs", "predicted", "learnt", "actual", "q_predicted", "q_learnt", "seconds"]
 
-GROWN = 2
-"""A stream of so many times the rows its statistics are of is looked at again."""
-
 
 @dataclass
 class Observer:
@@ -52,7 +49,7 @@ def observed(state: State, before: int | None = None) -> Observed:
 def present_statistics(state: State) -> Mapping[str, StreamStatistics]:
     """Statistics of all streams, taken anew of those that have grown much since; the same object where none has."""
     known = state.statistics
-    grown = [s for s in state.streams.values() if (old := known.get(s.name.lower())) and s.position > GROWN * old.rows]
+    grown = [s for s in state.streams.values() if (old := known.get(s.name.lower())) and s.counted_rows != old.rows]
     return {**known, **{stream.name.lower(): stream.statistics() for stream in grown}} if grown else known
 
 
