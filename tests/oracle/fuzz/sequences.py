@@ -19,7 +19,7 @@ from oracle.fuzz.names import (
     quoted,
 )
 from oracle.fuzz.parts import Field, Source
-from oracle.fuzz.questions import Question, QuestionWriter
+from oracle.fuzz.questions import Question
 from oracle.fuzz.steps import (
     AddFunction,
     AddInput,
@@ -34,6 +34,7 @@ from oracle.fuzz.steps import (
     SetBatch,
     Step,
 )
+from oracle.fuzz.wider import WiderWriter
 
 from workbench.sql.algebra.types import DOUBLE, INTEGER, STRING
 
@@ -173,8 +174,8 @@ class _Author:
             columns.append(InputColumn(name, flavour))
         return tuple(columns)
 
-    def _writer(self, sources: dict[str, Source] | None = None) -> QuestionWriter:
-        return QuestionWriter(
+    def _writer(self, sources: dict[str, Source] | None = None) -> WiderWriter:
+        return WiderWriter(
             self.chosen,
             self.sources if sources is None else sources,
             tuple(self.functions.values()),
