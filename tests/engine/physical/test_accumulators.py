@@ -52,3 +52,8 @@ def test_a_sum_keeps_the_number_of_its_values() -> None:
 
 def test_the_most_frequent_value_does_not_depend_on_the_order_of_rows() -> None:
     assert holistic(call("mode", STRING)) == "cast(mode(`a`, true) AS string)"
+
+
+def test_a_sum_of_integers_does_not_wrap_around() -> None:
+    """Spark's sum of 64 bits does, before it is cast."""
+    assert holistic(call("sum", INTEGER)) == "cast(sum(cast(`a` AS decimal(38,0))) AS decimal(38,0))"

@@ -116,6 +116,9 @@ def holistic(statistic: AggregateCall, over: str = "") -> str:
     arguments = [over_rows(a) for a in statistic.arguments]
     if statistic.function == "total":
         return f"cast(coalesce(sum({arguments[0]}){over}, 0L) AS {statistic.type.spark})"
+    if statistic.function == "sum" and statistic.arguments[0].type == INTEGER:
+        # Spark's sum of 64 bits wraps around, before it is cast to the digits in which it is kept.
+        arguments = [f"cast({arguments[0]} AS decimal({MAX_PRECISION},0))"]
     return f"cast({holistic_sql(statistic.function, statistic.distinct, arguments, over)} AS {statistic.type.spark})"
 
 
