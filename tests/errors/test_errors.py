@@ -199,7 +199,7 @@ new results
 query    changed rows
 paid                3
 big                 2
-by_bank             2"""
+by_bank             1"""
 AFTER_THE_END = """\
 no batch was run: the streams have ended
 no query has new results"""

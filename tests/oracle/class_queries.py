@@ -546,7 +546,7 @@ SUBQUERIES = {
     "self": Case("SELECT id FROM t a WHERE amount = (SELECT MAX(amount) FROM t b WHERE b.k = a.k)"),
     "having": Case("SELECT g, COUNT(*) AS n FROM t GROUP BY g HAVING COUNT(*) > (SELECT COUNT(*) / 8 FROM u)"),
     "beside_groups": Case(
-        "SELECT COUNT(*) AS n, (SELECT MAX(k) FROM u) AS most, SUM(k) > ANY (SELECT k FROM u) AS a FROM t"
+        "SELECT COUNT(*) AS n, (SELECT MAX(k) FROM u) AS most, SUM(id) > ANY (SELECT k FROM u) AS a FROM t"
     ),
     "in_an_aggregate": Case("SELECT g, SUM(CASE WHEN k IN (SELECT k FROM u) THEN 1 ELSE 0 END) AS n FROM t GROUP BY g"),
     "count_none": Case("SELECT id FROM t WHERE (SELECT COUNT(*) FROM u WHERE u.k = t.k) = 0 AND g = 'a'"),

@@ -57,7 +57,7 @@ def expression_of(predicates: PredSet) -> Expression:
         >>> from workbench.sql.algebra.expressions import Column, text
         >>> p, q = Column("p", BOOLEAN), Column("q", BOOLEAN)
         >>> text(expression_of(normal_form(Call("and", (p, Call("not", (q,), BOOLEAN)), BOOLEAN))))
-        'p and not(q)'
+        'and(not(q), p)'
     """
     tests = [_joined("or", [_test(literal) for literal in p.literals], False) for p in predicates]
     return _joined("and", tests, True)
