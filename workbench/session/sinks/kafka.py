@@ -1,9 +1,10 @@
 """A topic of Kafka: ``kafka://host:port/topic``, and with ``?key=id`` rows by key, as a compacted topic has them.
 
 A batch is one transaction with its rows and, in the topic ``NAME-argus``, its number. So whoever reads committed
-messages sees each batch exactly once. Without a key a message is a change, JSON with ``weight``; with one it is
-the row of its key, or has no value where the key has no row any more. The number is in the header ``argus-batch`` only,
-so that a topic of changes is itself a source, ``add_stream(…, weight="weight")``.
+messages sees each batch exactly once. Without a key a message is a change, JSON with ``weight``, and changes of equal
+rows are in one partition, in their order; with one it is the row of its key, or has no value where the key has no row
+any more. The number is in the header ``argus-batch`` only, so that a topic of changes is itself a source,
+``add_stream(…, weight="weight")``.
 Source: KIP-98, exactly once delivery and transactions.
 """
 
@@ -15,6 +16,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from decimal import Decimal
+from hashlib import sha256
 from typing import Any
 
 import pandas as pd
@@ -141,9 +143,14 @@ class TopicTarget(Target):
         return found
 
 
-def _changes(rows: pa.Table) -> Iterator[tuple[None, bytes]]:
+def _changes(rows: pa.Table) -> Iterator[tuple[bytes, bytes]]:
+    """Changes as messages. Those of equal rows have one key, so they are in one partition, in which they stay in order.
+
+    Among partitions there is no order: a reader could see a row go before it came.
+    """
     for row in rows.drop_columns(["batch"]).to_pylist():
-        yield None, _json(row)
+        own = {name: value for name, value in row.items() if name != "weight"}
+        yield sha256(_json(own)).hexdigest()[:16].encode(), _json(row)
 
 
 def _json(row: Row) -> bytes:
