@@ -17,7 +17,8 @@ def what_survives(session: Session) -> dict[str, object]:
             name: (s.columns, s.time, s.lateness, s.late_rows, s.table, s.history, s.batch, s.position)
             for name, s in session.streams.items()
         },
-        "statistics": present_statistics(session.parts.store.state),
+        # As texts: NaN among them is equal to none that was computed again.
+        "statistics": {name: str(s) for name, s in present_statistics(session.parts.store.state).items()},
         "views": dict(session.views),
         "queries": [
             (q.name, q.sql, q.dialect, q.registered, q.status, q.columns, q.logical) for q in session.queries.values()
