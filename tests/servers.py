@@ -24,7 +24,7 @@ class Broker:
         kafka = pytest.importorskip("confluent_kafka")
         mock = {"bootstrap.servers": "mock", "test.mock.num.brokers": 1, "log_level": 0}
         self._cluster: Any = kafka.Producer(mock)
-        (broker,) = self._cluster.list_topics(timeout=10).brokers.values()
+        (broker,) = self._cluster.list_topics(timeout=60).brokers.values()
         self.address = f"{broker.host}:{broker.port}"
 
     def url(self, topic: str, more: str = "") -> str:
@@ -37,18 +37,18 @@ class Broker:
         """Put messages there: bytes as they are, ``None`` for none, others as JSON."""
         for value in values:
             self._cluster.produce(topic, _bytes(value), _bytes(key), partition, headers=headers)
-        self._cluster.flush(10)
+        self._cluster.flush(60)
 
     def read(self, topic: str) -> list[Any]:
         """The committed messages, in the order of each partition."""
         kafka = pytest.importorskip("confluent_kafka")
         settings = {"bootstrap.servers": self.address, "group.id": "test", "enable.partition.eof": True}
         consumer = kafka.Consumer({**settings, "isolation.level": "read_committed"})
-        partitions = consumer.list_topics(topic, timeout=10).topics[topic].partitions
+        partitions = consumer.list_topics(topic, timeout=60).topics[topic].partitions
         consumer.assign([kafka.TopicPartition(topic, number, 0) for number in partitions])
         messages, ended = list[Any](), 0
         while ended < len(partitions):
-            message = consumer.poll(10)
+            message = consumer.poll(60)
             assert message is not None
             if message.error() is not None:
                 ended += 1

@@ -83,7 +83,7 @@ def test_a_newcomer_runs_the_quickstart_and_works_with_the_panel(folder: Path) -
 
         # In focus are one query's nodes; the others are counted.
         panel.get_by_label("Focus on a query").select_option("anthrax_nearby")
-        panel.locator(".argus-pane", has_text="nodes of other queries not shown").wait_for(timeout=20 * SECONDS)
+        panel.locator(".argus-pane", has_text="nodes of other queries not shown").wait_for(timeout=60 * SECONDS)
         picture(jupyter, "focus")
         panel.get_by_label("Focus on a query").select_option("")
 
@@ -91,7 +91,7 @@ def test_a_newcomer_runs_the_quickstart_and_works_with_the_panel(folder: Path) -
         panel.get_by_role("tab", name="Sharing decisions").click()
         panel.locator("select:visible", has_text="anthrax_nearby").select_option("anthrax_nearby")
         panel.locator(".argus-list tr", has_text="shared").last.click()
-        panel.locator("mark").first.wait_for(timeout=20 * SECONDS)
+        panel.locator("mark").first.wait_for(timeout=60 * SECONDS)
         picture(jupyter, "sharing")
 
         # Results grow with the next batch.
@@ -104,7 +104,7 @@ def test_a_newcomer_runs_the_quickstart_and_works_with_the_panel(folder: Path) -
         panel.get_by_text(re.compile(rf"of [\d,]+ rows after batch {last + 1}\b")).wait_for(timeout=120 * SECONDS)
         picture(jupyter, "results")
         panel.get_by_role("tab", name="Timings").click()
-        panel.locator("h4:visible", has_text="Slowest operators").wait_for(timeout=20 * SECONDS)
+        panel.locator("h4:visible", has_text="Slowest operators").wait_for(timeout=60 * SECONDS)
         picture(jupyter, "timings")
 
         # Without its kernel the panel is gone, and what it showed is still there.
@@ -112,13 +112,13 @@ def test_a_newcomer_runs_the_quickstart_and_works_with_the_panel(folder: Path) -
         assert not twin.is_visible()
         jupyter.save()
         jupyter.restart()
-        twin.wait_for(timeout=30 * SECONDS)
+        twin.wait_for(timeout=60 * SECONDS)
         assert "query network" in twin.inner_text() or "σ" in twin.inner_html()
         jupyter.run_cell("%load_ext workbench")
         assert jupyter.elsewhere == []
         assert jupyter.complaints == []
     with lab(folder / "notebooks" / NOTEBOOK, folder / "again") as jupyter:
-        jupyter.page.locator("[data-argus-twin]").last.wait_for(timeout=30 * SECONDS)
+        jupyter.page.locator("[data-argus-twin]").last.wait_for(timeout=60 * SECONDS)
         lost = jupyter.page.get_by_text("model not found").locator("visible=true")
         wait_until(lambda: not lost.count(), 20)
         assert jupyter.elsewhere == []

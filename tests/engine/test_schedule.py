@@ -33,7 +33,7 @@ def test_children_begin_after_their_parents_have_ended(pool: ThreadPoolExecutor)
 
 
 def test_names_that_do_not_depend_on_each_other_overlap(pool: ThreadPoolExecutor) -> None:
-    together = threading.Barrier(2, timeout=20)
+    together = threading.Barrier(2, timeout=120)
 
     def work(name: str) -> None:
         if name in "bc":
@@ -51,7 +51,7 @@ def test_after_an_error_nothing_begins_and_what_was_begun_has_ended(pool: Thread
             failed.set()
             raise ValueError("b cannot be done")
         if name == "c":
-            failed.wait(20)
+            failed.wait(120)
         ended.append(name)
 
     with pytest.raises(ValueError, match="b cannot be done"):

@@ -119,7 +119,7 @@ def test_loading_makes_no_session_and_the_first_command_does(loaded, run):
 
 
 def test_what_is_done_in_the_background_waits_while_a_cell_runs(loaded, settling, shell, run):
-    calm = settling.get(timeout=10)
+    calm = settling.get(timeout=120)
     waiting = threading.Thread(target=calm.wait, daemon=True)
     waits: list[bool] = []
 

@@ -76,7 +76,7 @@ def postgres() -> Iterator[str]:
 
 
 def caught_up(sinks: Sinks) -> None:
-    until = time.monotonic() + 60
+    until = time.monotonic() + 120
     while any(status.behind for status in sinks.statuses.values()) and time.monotonic() < until:
         time.sleep(0.02)
     assert not any(status.behind for status in sinks.statuses.values()), sinks.statuses
@@ -130,7 +130,7 @@ def test_a_batch_that_a_crash_hid_is_not_sent_again(broker: Broker, postgres: st
 
 
 def problem_of(sinks: Sinks, name: str) -> str:
-    until = time.monotonic() + 30
+    until = time.monotonic() + 120
     while not sinks.statuses[name].problem and time.monotonic() < until:
         time.sleep(0.02)
     return sinks.statuses[name].problem
@@ -139,18 +139,19 @@ def problem_of(sinks: Sinks, name: str) -> str:
 def test_what_a_target_refuses_is_said(
     broker: Broker, postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sinks_module, "PATIENCE", 0.5)
-    monkeypatch.setattr(kafka_module, "ANSWER", 0.5)
     query = Query()
     query.latest = 3
     sinks = Sinks(tmp_path / "sinks", query.source, lambda: query.latest)
     sinks.add("unknown", "q", broker.url("refused", "key=grp"))
     sinks.add("twice", "q", f"{postgres}&table=twice&key=day")
     sinks.add("nowhere", "q", "postgresql://127.0.0.1:9/none")
-    sinks.add("silent", "q", "kafka://127.0.0.1:9/none")
     assert "no column grp" in problem_of(sinks, "unknown")
     assert "null value" in problem_of(sinks, "twice")
     assert "onnection refused" in problem_of(sinks, "nowhere")
+    # Only now is the wait short: the broker above may need longer for its own answer.
+    monkeypatch.setattr(sinks_module, "PATIENCE", 0.5)
+    monkeypatch.setattr(kafka_module, "ANSWER", 0.5)
+    sinks.add("silent", "q", "kafka://127.0.0.1:9/none")
     assert "imed out" in problem_of(sinks, "silent")
     sinks.close()
 

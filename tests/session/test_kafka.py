@@ -42,7 +42,7 @@ def answers(session: Session, *names: str) -> dict[str, list[tuple[object, ...]]
 
 def arrive(session: Session, wanted: dict[str, list[tuple[object, ...]]], *names: str) -> None:
     """Let batches arrive until answers are as wanted: a broker on a busy machine may take its time."""
-    ends = time.monotonic() + 60
+    ends = time.monotonic() + 120
     while answers(session, *names) != wanted and time.monotonic() < ends:
         if not session.run(1):
             time.sleep(0.05)

@@ -39,7 +39,7 @@ class Recorded:
         return DAYS[self.stream.position - 1]
 
     def run(self, batches: int = 1) -> list[int]:
-        assert self.leave.wait(20)
+        assert self.leave.wait(120)
         if self.stream.finished:
             return []
         if self.batch + 1 == self.fails_at:
@@ -80,7 +80,7 @@ def heard(player: Player) -> list[Position]:
 def test_it_plays_as_many_batches_as_asked_and_tells_of_each(player, session):
     positions = heard(player)
     player.play(3)
-    assert player.wait(20)
+    assert player.wait(120)
     assert (session.batch, player.position.state) == (3, State.PAUSED)
     assert {p.batch for p in positions} == {0, 1, 2, 3}
     assert player.position.clock == DAYS[39]
@@ -93,10 +93,10 @@ def test_it_stands_where_the_session_stands_whoever_ran_its_batches(player, sess
 
 def test_it_plays_to_the_end_and_says_so(player, session):
     player.play()
-    assert player.wait(20)
+    assert player.wait(120)
     assert (session.batch, player.position.state, session.stream.position) == (9, State.ENDED, 100)
     player.play(1)
-    assert player.wait(20)
+    assert player.wait(120)
     assert player.position.state is State.ENDED
 
 
@@ -109,7 +109,7 @@ def test_orders_return_while_a_batch_runs_and_pause_waits_for_its_end(player, se
     assert player.position.state is State.PAUSED
     assert not player.wait(0.05)
     session.leave.set()
-    assert player.wait(20)
+    assert player.wait(120)
     assert session.batch == 1
 
 
@@ -124,7 +124,7 @@ def test_a_batch_that_takes_long_is_told_of_while_it_runs(player, session, monke
             time.sleep(0.005)
     session.progress = None
     session.leave.set()
-    assert player.wait(20)
+    assert player.wait(120)
     time.sleep(0.05)
     assert positions[-1] == player.position and positions[-1].since is None
     told = len(positions)
@@ -135,23 +135,23 @@ def test_a_batch_that_takes_long_is_told_of_while_it_runs(player, session, monke
 def test_a_batch_that_fails_stops_it_and_it_can_be_played_again(player, session):
     session.fails_at = 2
     player.play()
-    assert player.wait(20)
+    assert player.wait(120)
     assert (player.position.state, str(player.position.problem)) == (State.STOPPED, "Spark could not")
     assert session.batch == 1
     session.fails_at = None
     player.play(1)
-    assert player.wait(20)
+    assert player.wait(120)
     assert (player.position.state, player.position.problem, session.batch) == (State.PAUSED, None, 2)
 
 
 def test_going_back_is_done_in_the_thread_and_nothing_is_played_after_it(player, session):
     player.play(5)
-    assert player.wait(20)
+    assert player.wait(120)
     session.leave.clear()
     player.go_back(2)
     assert player.position.state is State.GOING_BACK
     session.leave.set()
-    assert player.wait(20)
+    assert player.wait(120)
     assert (session.batch, player.position.clock) == (2, DAYS[29])
     with pytest.raises(QueryError, match="the last batch that was run is 2"):
         player.go_back(3)
@@ -161,7 +161,7 @@ def test_speed_keeps_the_streams_time(player, session):
     player.speed = 10 * 86_400 / 0.3  # the ten days of a batch in 0.3 seconds
     begun = time.monotonic()
     player.play(3)
-    assert player.wait(20)
+    assert player.wait(120)
     assert time.monotonic() - begun > 0.5
     assert session.batch == 3
 
@@ -175,7 +175,7 @@ def test_a_pause_or_another_speed_does_not_wait_until_the_next_batch_is_due(play
     assert player.wait(5)
     player.play()
     player.speed = None
-    assert player.wait(20)
+    assert player.wait(120)
     assert player.position.state is State.ENDED
 
 
@@ -206,5 +206,5 @@ def test_a_listener_that_left_hears_nothing(player):
     positions: list[Position] = []
     player.subscribe(positions.append)()
     player.play(1)
-    assert player.wait(20)
+    assert player.wait(120)
     assert not positions

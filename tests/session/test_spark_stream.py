@@ -24,7 +24,7 @@ def put(folder: Path, name: str, first: int, rows: int) -> None:
 
 def ids(session: Session, wanted: int) -> list[int]:
     """The ids there are; Spark reads new files when it comes to it."""
-    until = time.monotonic() + 60
+    until = time.monotonic() + 120
     while len(found := session.query("all").result()) < wanted and time.monotonic() < until:
         if not session.run(1):
             time.sleep(0.1)

@@ -94,7 +94,7 @@ def test_a_live_session_survives_being_killed(spark: SparkSession, tmp_path: Pat
         with Session.open(tmp_path / "s", spark) as session:
             while session.run(1) or session.sources["T"].problem:
                 pass
-            until = time.monotonic() + 60
+            until = time.monotonic() + 120
             while any(status.behind for status in session.sinks.values()) and time.monotonic() < until:
                 time.sleep(0.05)
             assert not any(status.behind for status in session.sinks.values()), session.sinks
