@@ -55,6 +55,10 @@ SELECTIONS = {
         "SELECT id, CAST(s AS BIGINT) AS n FROM t WHERE CAST(g AS BIGINT) IS NULL",
         "SELECT id, TRY_CAST(s AS BIGINT) FROM t WHERE TRY_CAST(g AS BIGINT) IS NULL",
     ),
+    "cast_beyond": Case(
+        "SELECT id, CAST(CAST(big AS DOUBLE) AS BIGINT) AS n FROM t WHERE CAST(CAST(big AS DOUBLE) AS BIGINT) IS NULL",
+        "SELECT id, TRY_CAST(big::DOUBLE AS BIGINT) AS n FROM t WHERE TRY_CAST(big::DOUBLE AS BIGINT) IS NULL",
+    ),
     "cross_column_or": Case("SELECT id FROM t WHERE k = 1 OR amount > 18000 OR s = 'fig_1' OR d < DATE '1970-01-01'"),
     "columns_compared": Case("SELECT id FROM t WHERE k = big OR g = s OR x > y"),
     "columns_differ": Case("SELECT id, x, y IS NULL AS n FROM t WHERE x <> y AND y > -1"),

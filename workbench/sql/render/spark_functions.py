@@ -104,6 +104,15 @@ def whole(name: str) -> Render:
     return render
 
 
+def cast(expression: Call, arguments: Sequence[str]) -> str:
+    """CAST, which is NULL where the type has no such value."""
+    value = arguments[0]
+    if expression.type == INTEGER and expression.arguments[0].type == DOUBLE:
+        # Spark compares with the DOUBLE next to 2^63 - 1, which is 2^63, and makes 2^63 - 1 of it.
+        value = f"nullif({value}, 9.223372036854775808E18D)"
+    return f"try_cast({value} as {expression.type.spark})"
+
+
 def case(expression: Call, arguments: Sequence[str]) -> str:
     """CASE."""
     pairs = zip(arguments[0:-1:2], arguments[1:-1:2], strict=True)
@@ -234,7 +243,7 @@ SPARK_FUNCTIONS: dict[str, str | Render] = {
     "case": case,
     **{name: _call(name) for name in ("coalesce", "greatest", "least")},
     "nullif": "nullif({0}, {1})",
-    "cast": lambda call, arguments: f"try_cast({arguments[0]} as {call.type.spark})",
+    "cast": cast,
     "upper": "upper({0})",
     "lower": "lower({0})",
     "length": "cast(length({0}) as bigint)",
