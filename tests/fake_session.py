@@ -44,6 +44,14 @@ class FakeStream:
     lateness: str | None = None
     corrections: None = None
 
+    @property
+    def batch_text(self) -> str:
+        return "" if self.table else f"{self.batch:,}"
+
+    @property
+    def waiting(self) -> int:
+        return self.rows - self.position
+
 
 @dataclass
 class FakeQuery:
@@ -161,8 +169,12 @@ class FakeSession(SessionViews):
     def now(self) -> dt.datetime | None:
         return dt.datetime(2002, 11, 20) if self.streams else None
 
-    def set_batch(self, stream: str, rows: int) -> None:
-        self.streams[stream].batch = rows
+    @property
+    def clocks(self) -> dict[str, dt.datetime | None]:
+        return dict.fromkeys(self.streams, self.now)
+
+    def set_batch(self, stream: str, batch: int | str) -> None:
+        self.streams[stream].batch = batch
 
     def seek(self, batch: int, progress: Callable[[Any], None]) -> None:
         del self.reports[batch:]

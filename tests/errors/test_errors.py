@@ -190,9 +190,9 @@ quarantined, 2 rows that do not fit:
   line 3: fee: 'lots' is no double
   line 5: 2 fields instead of 3"""
 STREAMS = """\
-stream     read  of rows  batch  time       rows are     quarantined
-Transfers     4        6      2  tran_date  append-only            0
-Fees          0        3      2  paid_on    append-only            2"""
+stream     read  of rows  batch  last batch  time       clock       rows are     quarantined
+Transfers     4        6      2           2  tran_date  2002-11-23  append-only            0
+Fees          0        3      2           0  paid_on                append-only            2"""
 PAST_THE_END = """\
 batches 2 to 3: 5 rows in # s, # ms a batch; the streams have ended
 new results

@@ -38,16 +38,24 @@ class Feed:
 
     ``static``: a table, all of it there from the start. ``time``: the column with event times. ``lateness``: by how
     much their rows may be late; rows that are later count as arrived and are in no answer. ``takes``: of a stream whose
-    rows have weights in the column ``w``, for each row that takes one back the place of that one, else -1.
+    rows have weights in the column ``w``, for each row that takes one back the place of that one, else -1. ``stops``:
+    of a stream whose batches are cut by event time, how many rows are there after each.
     """
 
     table: pa.Table
     history: int = 0
-    batch: int = 100
+    batch: int | str = 100
     static: bool = False
     time: str | None = None
     lateness: dt.timedelta | int | None = None
     takes: tuple[int, ...] = ()
+    stops: tuple[int, ...] = ()
+
+    def stop(self, batch: int) -> int:
+        """How many rows there are after a batch."""
+        if batch == 0 or not isinstance(self.batch, int):
+            return (self.history, *self.stops)[min(batch, len(self.stops))]
+        return self.history + batch * self.batch
 
     def current(self, stop: int) -> pa.Table:
         """What is left of the first rows of a stream with weights."""
@@ -220,7 +228,7 @@ class Oracle:
         self.known = batch
         for name, feed in self.feeds.items():
             if feed.takes:
-                self._replace_current(name, feed, feed.history + batch * feed.batch)
+                self._replace_current(name, feed, feed.stop(batch))
             elif not feed.static:
                 self.duck.register("arriving", self._arriving(batch, feed))
                 self.duck.execute(f"INSERT INTO {name} SELECT * FROM arriving")
@@ -235,7 +243,8 @@ class Oracle:
 
     @staticmethod
     def _arriving(batch: int, feed: Feed) -> pa.Table:
-        return feed.on_time(feed.history + (batch - 1) * feed.batch, feed.batch)
+        start = feed.stop(batch - 1)
+        return feed.on_time(start, feed.stop(batch) - start)
 
     def _ask_duckdb(self, name: str) -> None:
         watched = self.watched[name]

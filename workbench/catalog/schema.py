@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-VERSION = 8
+VERSION = 9
 """Goes up when a table changes, or the canonical form that ids come from. From 2 on a catalog has all of a session."""
 
 _PREDICATES = """
@@ -160,11 +160,12 @@ _SESSION = """
 -- How the session was made, and the number of its last commit.
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 -- Streams and tables; "arrived" rows of the log in "folder" have arrived, the first "history" of them as batch 0.
+-- A batch brings "batch" rows, or those of "span" microseconds of event time.
 -- checksum: of the log's manifest.json, which has those of its other files; NULL where nobody computed it.
 CREATE TABLE streams (
     name TEXT PRIMARY KEY, position INTEGER NOT NULL UNIQUE, folder TEXT NOT NULL, is_table INTEGER NOT NULL,
     time TEXT, history INTEGER NOT NULL, batch INTEGER NOT NULL, arrived INTEGER NOT NULL,
-    checksum INTEGER) WITHOUT ROWID;
+    checksum INTEGER, span INTEGER) WITHOUT ROWID;
 -- All versions of the analyst's functions; a name is the function's, "@" and its version. What their calls may take
 -- (seconds, megabytes), how many arguments they take, and who added them.
 CREATE TABLE user_functions (
@@ -245,6 +246,8 @@ MIGRATIONS = {
     6: _planned_anew(),
     # States got counts of values for COUNT(DISTINCT a, b) and of bits, which stored states lack.
     7: _planned_anew(),
+    # Batches may be cut by event time.
+    8: "ALTER TABLE streams ADD COLUMN span INTEGER;",
 }
 """What makes a catalog of an older version one of the next; one of any other version is refused.
 

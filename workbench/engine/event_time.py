@@ -51,8 +51,12 @@ class EventTimeClock:
     @property
     def latest(self) -> dt.datetime | None:
         """The latest event time that any stream has brought; plain numbers count seconds from ``EPOCH``."""
-        times = (_as_datetime(self.now.get(stream)) for stream in self.times)
+        times = map(self.latest_of, self.times)
         return max((time for time in times if time is not None), default=None)
+
+    def latest_of(self, stream: str) -> dt.datetime | None:
+        """The latest event time that a stream has brought."""
+        return _as_datetime(self.now.get(stream.lower())) if stream.lower() in self.times else None
 
     def rows(self, stream: str) -> int:
         """How many rows a stream has brought."""

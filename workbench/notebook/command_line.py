@@ -56,6 +56,11 @@ def argument(*flags: str, completes: str = "", **settings: Any) -> Argument:
     return Argument(flags, settings, completes)
 
 
+def batch_size(given: str) -> int | str:
+    """A size of batches as it was typed: a number of rows, or a length of event time."""
+    return int(given) if given.lstrip("-").isdecimal() else given
+
+
 @dataclass(frozen=True)
 class Command:
     """A subcommand of ``%argus``, or the cell magic itself.

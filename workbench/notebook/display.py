@@ -5,7 +5,7 @@ The plain text is complete, as a terminal, a diff of a saved notebook and a scre
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
@@ -17,10 +17,13 @@ from workbench.explain.text import counted, monospace
 from workbench.sql.algebra.column_names import display_name
 
 if TYPE_CHECKING:
+    import datetime as dt
+
     from IPython.core.display_functions import DisplayHandle
 
     from workbench.explain.explanation import ExplanationView
     from workbench.session.live.sources import SourceStatus
+    from workbench.session.session import Session
     from workbench.session.sinks.sink import SinkStatus
     from workbench.streams.stream import Stream
 
@@ -161,15 +164,27 @@ def counts(numbers: Mapping[str, int]) -> str:
     return ", ".join(f"{number:,} {what}" for what, number in numbers.items() if number)
 
 
-def streams_table(streams: Iterable[Stream]) -> Shown:
-    """How far each stream has been read, and what of it was quarantined."""
+def streams_table(session: Session) -> Shown:
+    """How far each stream has been read and its clock has come, and what of it was quarantined."""
+    last, clocks = arrived_last(session), session.clocks
     rows = [
-        [s.name, f"{s.position:,}", f"{s.rows:,}", "" if s.table else f"{s.batch:,}", event_time(s), kind(s),
-         f"{s.quarantined_rows:,}"]
-        for s in streams
+        [s.name, f"{s.position:,}", f"{s.rows:,}", s.batch_text, last[s.name], event_time(s),
+         clock_text(clocks[s.name]), kind(s), f"{s.quarantined_rows:,}"]
+        for s in session.streams.values()
     ]  # fmt: skip
-    columns = ["stream", "read", "of rows", "batch", "time", "rows are", "quarantined"]
+    columns = ["stream", "read", "of rows", "batch", "last batch", "time", "clock", "rows are", "quarantined"]
     return table(columns, rows) if rows else Shown("no streams yet")
+
+
+def arrived_last(session: Session) -> dict[str, str]:
+    """How many rows the last batch brought of each stream; nothing of tables, of which rows do not come."""
+    arrived = session.reports[-1].arrived if session.reports else {}
+    return {name: "" if stream.table else f"{arrived.get(name, 0):,}" for name, stream in session.streams.items()}
+
+
+def clock_text(clock: dt.datetime | None) -> str:
+    """An event time to read at a glance; without the time of day at midnight."""
+    return "" if clock is None else clock.isoformat(" ", "minutes").removesuffix(" 00:00")
 
 
 def sources_table(sources: Mapping[str, SourceStatus]) -> Shown:

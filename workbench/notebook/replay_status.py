@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from workbench.notebook.command_line import MagicError
-from workbench.notebook.display import milliseconds
+from workbench.notebook.display import clock_text, milliseconds
 from workbench.session.player import Position, State
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def progress_parts(session: Session, position: Position) -> list[str]:
     last = session.reports[-1] if session.reports else None
     return [
         f"batch {position.batch}",
-        "" if position.clock is None else position.clock.isoformat(" ", "minutes").removesuffix(" 00:00"),
+        clock_text(position.clock),
         f"{read:,} of {rows:,} rows",
         milliseconds(last.seconds) if last is not None else "",
     ]

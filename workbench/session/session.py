@@ -238,7 +238,7 @@ class Session:
         name: str,
         source: object,
         history: int | None = None,
-        batch: int | None = None,
+        batch: int | str | timedelta | None = None,
         time: str | None = None,
         columns: Mapping[str, str] | None = None,
         lateness: str | timedelta | int | None = None,
@@ -256,7 +256,8 @@ class Session:
                 (``"in/*.csv"``), a ``PolledQuery``, an iterator or generator of dicts or tables, or a streaming
                 DataFrame of Spark.
             history: the first rows, already there as batch 0; none when ``None``.
-            batch: rows that arrive with each batch.
+            batch: rows that arrive with each batch; or the event time that a batch covers, ``"1h"`` or a ``timedelta``:
+                all streams with one replay in step, each with its rows before the end of that hour. Not for live ones.
             time: the column with the event time.
             columns: SQL types of columns of a CSV file that should not be inferred.
             lateness: how far the event time of a row may be behind the latest before it: ``"2 days"``, a ``timedelta``,
@@ -327,13 +328,13 @@ class Session:
         self._streams.drop(name)
 
     @one_at_a_time
-    def set_batch(self, stream: str, rows: int) -> Stream:
-        """Let so many rows of a stream arrive with each batch from now on.
+    def set_batch(self, stream: str, batch: int | str | timedelta) -> Stream:
+        """Let so many rows of a stream, or so much event time, arrive with each batch from now on.
 
         Raises:
-            StreamError: there is no such stream, or the number is not at least 1.
+            StreamError: there is no such stream, or its batches cannot be of that size.
         """
-        return self._streams.set_batch(stream, rows)
+        return self._streams.set_batch(stream, batch)
 
     @one_at_a_time
     def add_function(
@@ -694,6 +695,12 @@ class Session:
     def now(self) -> dt.datetime | None:
         """The latest event time that any stream has brought; ``None`` while none has."""
         return self._state.engine.clock.latest
+
+    @property
+    def clocks(self) -> Mapping[str, dt.datetime | None]:
+        """The latest event time that each stream has brought; ``None`` while it has brought none."""
+        state = self._state
+        return {name: state.engine.clock.latest_of(name) for name in state.streams}
 
     @property
     def progress(self) -> Progress | None:

@@ -44,7 +44,7 @@ class StreamRegistry:
         name: str,
         source: object,
         history: int | None,
-        batch: int | None,
+        batch: int | str | timedelta | None,
         time: str | None,
         columns: Mapping[str, str] | None,
         lateness: str | timedelta | int | None,
@@ -113,9 +113,9 @@ class StreamRegistry:
         rmtree(stream.log.folder, ignore_errors=True)
         rmtree(self._spooled(stream.name), ignore_errors=True)
 
-    def set_batch(self, name: str, rows: int) -> Stream:
-        """Let so many rows of a stream arrive with each batch; see ``Session.set_batch``."""
-        changed = self._state.stream(name).in_batches_of(rows)
+    def set_batch(self, name: str, batch: int | str | timedelta) -> Stream:
+        """Let so much of a stream arrive with each batch; see ``Session.set_batch``."""
+        changed = self._state.stream(name).in_batches_of(batch)
         with self._parts.store.changing() as change:
             change.state = change.state.with_stream(changed)
         return changed

@@ -7,7 +7,7 @@ that fails takes back with the state.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -181,13 +181,9 @@ def run(
 
     What waits of a table, whose update was logged, arrives with the next batch whatever that is.
     """
-
-    def rows_of(stream: Stream) -> int | None:
-        own = stream.waiting if stream.table else None
-        return own if sizes is None else sizes.get(stream.name, 0)
-
-    streams = {name: stream for name, stream in state.streams.items() if not stream.table or rows_of(stream)}
-    steps = {name: stream.next(rows_of(stream)) for name, stream in streams.items()}
+    sizes = _due(state.streams.values()) if sizes is None else sizes
+    streams = {name: stream for name, stream in state.streams.items() if not stream.table or sizes.get(name)}
+    steps = {name: stream.next(sizes.get(name, 0)) for name, stream in streams.items()}
     arriving = {name: table for name, (_, table) in steps.items()}
     report = runtime.engine.run_batch(state.network, state.batch + 1, arriving, profile)
     late = {name: after.late_rows - streams[name].late_rows for name, (after, _) in steps.items()}
@@ -237,6 +233,12 @@ def with_checks(network: Network, names: Iterable[str]) -> list[str]:
     """Names of queries in the network with those of their checks."""
     wanted = set(names)
     return [name for name in network.queries if checked_query(name) in wanted]
+
+
+def _due(streams: Collection[Stream]) -> dict[str, int]:
+    """How many rows the next batch takes of each stream by itself; those cut by event time end together."""
+    end = min((boundary for stream in streams if (boundary := stream.boundary()) is not None), default=None)
+    return {stream.name: stream.waiting if stream.table else stream.due(end) for stream in streams}
 
 
 def _planned(planner: Planner, network: Network, name: str, logical: LogicalQuery, text: BoundText) -> Planned:

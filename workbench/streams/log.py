@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -119,24 +119,29 @@ class StreamLog:
             stop += 1
         return stop
 
-    def read(self, start: int, stop: int) -> pa.Table:
+    def read(self, start: int, stop: int, columns: Sequence[str] | None = None) -> pa.Table:
         """The rows ``[start, stop)`` in arrival order; as with a Python slice, what lies beyond the end is not there.
 
         Only the row groups that hold these rows are read.
+
+        Args:
+            columns: stored names of those to read; all if ``None``.
 
         Raises:
             StreamError: a file of the log is missing or damaged.
         """
         start, stop = max(0, start), min(stop, self.rows)
         if start >= stop:
-            return self.schema.empty_table()
+            return _of_columns(self.schema, columns).empty_table()
         first = bisect_right(self.files, start, key=lambda file: file.start) - 1
         pieces = []
         for file in self.files[max(0, first) :]:
             if file.start < stop and start < file.start + file.rows:
-                pieces.append(self._read_file(file, max(0, start - file.start), min(file.rows, stop - file.start)))
+                rows = max(0, start - file.start), min(file.rows, stop - file.start)
+                pieces.append(self._read_file(file, *rows, columns))
         if self.tail is not None and stop > self.copied:
-            pieces += self.tail.read(max(start, self.copied), stop)
+            later = self.tail.read(max(start, self.copied), stop)
+            pieces += later if columns is None else [table.select(columns) for table in later]
         return pa.concat_tables(pieces)
 
     def on_time(self, start: int, stop: int) -> pa.Table:
@@ -152,15 +157,15 @@ class StreamLog:
         first, last = np.searchsorted(self.late, [start, stop])
         return self.late[first:last]
 
-    def _read_file(self, file: LogFile, start: int, stop: int) -> pa.Table:
+    def _read_file(self, file: LogFile, start: int, stop: int, columns: Sequence[str] | None) -> pa.Table:
         first = start // ROW_GROUP_ROWS
         groups = range(first, -(-stop // ROW_GROUP_ROWS))
         damaged = f"stream {self.name}: its stored rows cannot be read from {file.path}"
         hint = "restore the session's folder, or add the stream again"
         try:
             with pq.ParquetFile(file.path) as parquet:
-                table = parquet.read_row_groups(list(groups), use_threads=False)
-            rows = table.slice(start - first * ROW_GROUP_ROWS, stop - start).cast(self.schema)
+                table = parquet.read_row_groups(list(groups), columns=columns, use_threads=False)
+            rows = table.slice(start - first * ROW_GROUP_ROWS, stop - start).cast(_of_columns(self.schema, columns))
         except (OSError, pa.ArrowException) as error:
             raise StreamError(damaged, hint=hint) from error
         # No source brings such a time (convert), and Python has none.
@@ -168,6 +173,10 @@ class StreamLog:
             if beyond_years(values):
                 raise StreamError(f"{damaged}: {column} has a time beyond the years 1 to 9999", hint=hint)
         return rows
+
+
+def _of_columns(schema: pa.Schema, columns: Sequence[str] | None) -> pa.Schema:
+    return schema if columns is None else pa.schema([schema.field(name) for name in columns])
 
 
 def open_log(folder: Path) -> StreamLog:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
 import pyarrow as pa
 
@@ -11,6 +12,7 @@ from workbench.errors import StreamError
 from workbench.optimizer.statistics import SAMPLE_ROWS, StreamStatistics, collect
 from workbench.sql.algebra.column_names import display_name
 from workbench.sql.algebra.types import DataType
+from workbench.streams.batch_spans import boundary_after, first_from, span_of, span_text
 from workbench.streams.corrections.declared import Corrections
 from workbench.streams.lateness import Lateness
 from workbench.streams.log import ROW_GROUP_ROWS, StreamLog
@@ -30,7 +32,7 @@ class Stream:
     Attributes:
         log: all rows, in arrival order.
         history: rows that were there from the start.
-        batch: rows that arrive with each batch.
+        batch: rows that arrive with each batch, or the length of event time that it covers (``batch_spans``).
         position: rows that have arrived, history included; the position of the next row to arrive.
         time: the column with event times.
         table: whether it is a static table.
@@ -38,7 +40,7 @@ class Stream:
 
     log: StreamLog
     history: int
-    batch: int
+    batch: int | timedelta
     position: int
     time: str | None = None
     table: bool = False
@@ -62,6 +64,13 @@ class Stream:
     def rows(self) -> int:
         """All rows there are."""
         return self.log.rows
+
+    @property
+    def batch_text(self) -> str:
+        """What a batch brings, as a number of rows or a length of event time; "" for a table."""
+        if self.table:
+            return ""
+        return f"{self.batch:,}" if isinstance(self.batch, int) else span_text(self.batch)
 
     @property
     def corrections(self) -> Corrections | None:
@@ -110,14 +119,32 @@ class Stream:
         parted: a batch may have a few rows more than asked for.
 
         Args:
-            size: rows to take, instead of the stream's own batch size; 0 takes none.
+            size: rows to take, instead of those that are due when the stream is alone; 0 takes none.
 
         Raises:
             StreamError: ``size`` is no whole number or negative, or the log cannot be read.
         """
-        size = self.batch if size is None else _checked_count(self.log, "batch", size, least=0)
+        size = self.due(self.boundary()) if size is None else _checked_count(self.log, "batch", size, least=0)
         stop = self.log.end_of_event(min(self.log.rows, self.position + size)) if size else self.position
         return replace(self, position=stop), self.log.on_time(self.position, stop)
+
+    def boundary(self) -> int | None:
+        """Where a batch by event time would end for this stream: microseconds since 1970; ``None`` where rows count."""
+        if self.time is None or not isinstance(self.batch, timedelta):
+            return None
+        return boundary_after(self.log, self.position, self.time, self.batch)
+
+    def due(self, end: int | None) -> int:
+        """How many rows the next batch takes.
+
+        Args:
+            end: of that batch in event time, where streams are cut so.
+        """
+        if isinstance(self.batch, int):
+            return self.batch
+        if self.time is None or end is None:
+            return self.waiting
+        return first_from(self.log, self.position, self.time, end) - self.position
 
     @property
     def counted_rows(self) -> int:
@@ -134,13 +161,13 @@ class Stream:
         """The stream before its first batch."""
         return replace(self, position=self.history)
 
-    def in_batches_of(self, rows: int) -> Stream:
-        """The stream with so many rows in every batch to come.
+    def in_batches_of(self, batch: object) -> Stream:
+        """The stream with so many rows, or so much event time, in every batch to come.
 
         Raises:
-            StreamError: it is no whole number of at least 1.
+            StreamError: it is no whole number of at least 1 and no length of time, or the stream has no event times.
         """
-        return replace(self, batch=_checked_count(self.log, "batch", rows, least=1))
+        return replace(self, batch=_checked_batch(self.log, batch, self.time))
 
     def history_tables(self) -> Iterator[pa.Table]:
         """The history in order, in tables of at most 65,536 rows."""
@@ -172,23 +199,23 @@ class Stream:
         return self.log.on_time(start, stop).select([name for name, _ in self.stored_columns])
 
 
-def replayed(log: StreamLog, history: int | None = None, batch: int | None = None, time: str | None = None) -> Stream:
+def replayed(log: StreamLog, history: int | None = None, batch: object = None, time: str | None = None) -> Stream:
     """A stream before its first batch.
 
     Args:
         log: the stream's rows.
         history: how many rows have arrived already, 0 if ``None``; all of them if the log has fewer, as a session may
             be tried on a small sample.
-        batch: rows per batch, 1,000 if ``None``.
+        batch: rows of a batch, 1,000 if ``None``; or the event time that it covers: ``"1h"``, a ``timedelta``.
         time: the column with event times.
 
     Raises:
-        StreamError: a number is negative, no whole number, or ``batch`` is 0.
+        StreamError: a number is negative, no whole number, or ``batch`` is 0; it is a length of time, and the log is of
+            a live source or has no event times.
     """
     history = min(0 if history is None else _checked_count(log, "history", history, least=0), log.rows)
     history = log.end_of_event(history)
-    batch = DEFAULT_BATCH if batch is None else _checked_count(log, "batch", batch, least=1)
-    return Stream(log, history, batch, history, time)
+    return Stream(log, history, _checked_batch(log, DEFAULT_BATCH if batch is None else batch, time), history, time)
 
 
 def static_table(log: StreamLog) -> Stream:
@@ -196,7 +223,16 @@ def static_table(log: StreamLog) -> Stream:
     return replace(replayed(log, history=log.rows), table=True)
 
 
-def _checked_count(log: StreamLog, what: str, value: int, least: int) -> int:
+def _checked_batch(log: StreamLog, given: object, time: str | None) -> int | timedelta:
+    if not isinstance(given, str | timedelta):
+        return _checked_count(log, "batch", given, least=1)
+    if log.tail is not None:
+        hint = "rows of a live source come in batches of as many as there are, or run_live(latency=...)"
+        raise StreamError(f"stream {log.name}: batch is {given!r}, and its source is live", hint=hint)
+    return span_of(given, log.name, time, dict(log.columns))
+
+
+def _checked_count(log: StreamLog, what: str, value: object, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise StreamError(f"stream {log.name}: {what} is {value!r}", hint=f"a whole number of rows, at least {least}")
     return value

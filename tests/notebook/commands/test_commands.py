@@ -219,7 +219,16 @@ def test_lists_of_queries_and_streams(run, session, shell):
     shell.user_ns["frame"] = pd.DataFrame()
     run("%argus stream Fed frame --batch 500")
     assert run("%argus queries").text.splitlines()[2].split() == ["q2", "active", "3", "1", "tranid,", "tran_date"]
-    assert run("%argus streams").text.splitlines()[1].split() == ["Fed", "0", "5,000", "500", "append-only", "0"]
+    assert run("%argus streams").text.splitlines()[1].split() == [
+        "Fed",
+        "0",
+        "5,000",
+        "500",
+        "0",
+        "2002-11-20",
+        "append-only",
+        "0",
+    ]
 
 
 def test_the_plan_is_a_drawing_with_a_listing_as_its_twin(run):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.errors import SqlWarning, nearest
 from workbench.explain.describe import NetworkView
 from workbench.explain.text import counted
-from workbench.notebook.command_line import MagicError, argument, command
+from workbench.notebook.command_line import MagicError, argument, batch_size, command
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import counts, explained, plain, rows_table, show, together
 from workbench.notebook.drawing import picture
@@ -149,7 +149,12 @@ def show_result(context: NotebookContext, query: Query, limit: int, output: str 
     argument("name", metavar="NAME", help="what queries call it"),
     SOURCE,
     argument("--history", type=int, metavar="N", help="rows already there (default: none)"),
-    argument("--batch", type=int, metavar="N", help=f"rows that arrive at a time (default: {DEFAULT_BATCH:,})"),
+    argument(
+        "--batch",
+        type=batch_size,
+        metavar="SIZE",
+        help=f"rows that arrive at a time (default: {DEFAULT_BATCH:,}), or a length of event time: 1h",
+    ),
     argument(
         "--time",
         metavar="COLUMN",
@@ -166,6 +171,7 @@ def show_result(context: NotebookContext, query: Query, limit: int, output: str 
     argument("--weight", metavar="COLUMN", help="instead: how often a row comes, or goes where it is negative"),
     examples=(
         "%argus stream FedWireTrans ../sample_data/fed.parquet --history 10000 --batch 1000 --time tran_date",
+        "%argus stream weather weather.csv --batch 1h --time observed",
         "%argus stream orders orders.parquet --key id --changes upsert",
     ),
 )
@@ -186,7 +192,7 @@ def add_stream(context: NotebookContext, arguments: argparse.Namespace) -> None:
     in_batches = max(0, stream.rows - stream.history)
     history = min(stream.history, stream.rows)
     begins = f"{stream.name}: {counted(history, 'row')} of history, then {counted(in_batches, 'row')}"
-    lines = [f"{begins} in batches of {stream.batch:,}", describe_rows(stream), event_time_hint(stream)]
+    lines = [f"{begins} in batches of {stream.batch_text}", describe_rows(stream), event_time_hint(stream)]
     show("\n".join(filter(None, lines)))
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from workbench.errors import QueryError
 from workbench.explain.text import counted
-from workbench.notebook.command_line import MagicError, argument, command
+from workbench.notebook.command_line import MagicError, argument, batch_size, command
 from workbench.notebook.commands.timings import show_timings
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import ProgressLine, Shown, milliseconds, show, table
@@ -36,7 +36,8 @@ def run(context: NotebookContext, arguments: argparse.Namespace) -> None:
     if arguments.batches < 1:
         raise MagicError(f"cannot run {arguments.batches} batches", hint="%argus run 5")
     session = context.session
-    batches = min(arguments.batches, max(1, batches_left(session)))
+    left = batches_left(session)
+    batches = arguments.batches if left is None else min(arguments.batches, max(1, left))
     line = ProgressLine(f"batch 1 of {batches:,} …")
     done: list[BatchReport] = []
 
@@ -62,9 +63,14 @@ def run(context: NotebookContext, arguments: argparse.Namespace) -> None:
         show_timings(session, 1)
 
 
-def batches_left(session: Session) -> int:
-    """Batches until the last of the streams has ended."""
-    return max((-(-(s.rows - s.position) // s.batch) for s in session.streams.values()), default=0)
+def batches_left(session: Session) -> int | None:
+    """Batches until the last of the streams has ended; ``None`` where event time tells, not a number of rows."""
+    left = 0
+    for stream in session.streams.values():
+        if not isinstance(stream.batch, int):
+            return None
+        left = max(left, -(-stream.waiting // stream.batch))
+    return left
 
 
 @contextmanager
@@ -125,7 +131,12 @@ def news(reports: Sequence[BatchReport]) -> Shown:
         completes="speed",
         help=f"stream time in a second: {', '.join(SPEEDS)}, 90 (seconds) or {FULL_SPEED} (as fast as it goes)",
     ),
-    argument("--batch", type=int, metavar="ROWS", help="rows of every stream in each batch from now on"),
+    argument(
+        "--batch",
+        type=batch_size,
+        metavar="SIZE",
+        help="rows of every stream in each batch from now on, or a length of event time: 1h",
+    ),
     examples=("%argus play", "%argus play 20 --speed 1d", "%argus play --batch 500 --speed max"),
 )
 def play(context: NotebookContext, arguments: argparse.Namespace) -> None:
@@ -139,11 +150,11 @@ def play(context: NotebookContext, arguments: argparse.Namespace) -> None:
     follow(session)
 
 
-def set_batch_size(session: Session, rows: int) -> None:
-    """Let so many rows of every stream arrive with each batch."""
+def set_batch_size(session: Session, batch: int | str) -> None:
+    """Let so many rows, or so much event time, of every stream arrive with each batch."""
     for name, stream in session.streams.items():
         if not stream.table:
-            session.set_batch(name, rows)
+            session.set_batch(name, batch)
 
 
 def follow(session: Session) -> None:

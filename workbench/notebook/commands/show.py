@@ -129,7 +129,7 @@ def queries(context: NotebookContext, arguments: argparse.Namespace) -> None:
 def streams(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """List the streams and how far each has been read, how live sources are, and how far sinks are behind."""
     session = context.session
-    show(streams_table(session.streams.values()))
+    show(streams_table(session))
     if session.sources:
         show(sources_table(session.sources))
     if session.sinks:

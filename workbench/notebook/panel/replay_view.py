@@ -8,7 +8,7 @@ from typing import Any
 import ipywidgets
 
 from workbench.errors import WorkbenchError
-from workbench.notebook.display import Shown, event_time, streams_table
+from workbench.notebook.display import Shown, arrived_last, clock_text, event_time, streams_table
 from workbench.notebook.panel.markup import grid
 from workbench.notebook.panel.view import View
 from workbench.notebook.panel.widgets import button, html_box
@@ -41,7 +41,7 @@ class ReplayView(View):
             min=1,
             max=10_000_000,
             description="Rows a batch",
-            tooltip="for every stream",
+            tooltip="for every stream whose batches are not cut by event time",
             layout={"width": "180px"},
             style={"description_width": "initial"},
         )
@@ -65,8 +65,10 @@ class ReplayView(View):
         if not playing:
             self.back_field.value = position.batch
         streams = [stream for stream in self.session.streams.values() if not stream.table]
-        if streams and self._shown_batch != streams[0].batch:
-            self._shown_batch = streams[0].batch  # a number that is shown, not typed, is set for no stream
+        sizes = [stream.batch for stream in streams if isinstance(stream.batch, int)]
+        self.batch_field.disabled = not sizes
+        if sizes and self._shown_batch != sizes[0]:
+            self._shown_batch = sizes[0]  # a number that is shown, not typed, is set for no stream
             self.batch_field.value = self._shown_batch
         read, rows = sum(s.position for s in streams), sum(s.rows for s in streams)
         words = " · ".join(map(escape, filter(None, progress_parts(self.session, position))))
@@ -96,12 +98,12 @@ class ReplayView(View):
         self.player.speed = parse_speed(self.speed_field.value)
 
     def _set_batch(self) -> None:
-        """Set the number that the analyst typed, for every stream."""
+        """Set the number that the analyst typed, for every stream whose batches are numbers of rows."""
         if self.batch_field.value == self._shown_batch:
             return
         self._shown_batch = self.batch_field.value
         for name, stream in self.session.streams.items():
-            if not stream.table and stream.batch != self.batch_field.value:
+            if not stream.table and isinstance(stream.batch, int) and stream.batch != self.batch_field.value:
                 self.session.set_batch(name, self.batch_field.value)
 
     def _try(self, action: Any) -> None:
@@ -138,17 +140,20 @@ class StreamsView(View):
 
     def twin(self) -> Shown:
         """The same without columns, as text."""
-        return Shown(streams_table(self.session.streams.values()).text, self._html())
+        return Shown(streams_table(self.session).text, self._html())
 
     def _html(self) -> str:
+        last, clocks = arrived_last(self.session), self.session.clocks
         rows = [
             [
                 f"<b>{escape(s.name)}</b>" + (" (table)" if s.table else ""),
                 f"{s.position:,}",
                 f"{s.rows:,}",
                 f'<progress max="{max(1, s.rows)}" value="{s.position}"></progress>',
-                "" if s.table else f"{s.batch:,}",
+                s.batch_text,
+                last[s.name],
                 escape(event_time(s)),
+                clock_text(clocks[s.name]),
                 f"{s.quarantined_rows:,}",
                 '<span style="white-space:normal">'
                 + escape(", ".join(f"{name} {type_}" for name, type_ in s.columns))
@@ -158,5 +163,6 @@ class StreamsView(View):
         ]
         if not rows:
             return "<p>There are no streams yet: %argus help stream</p>"
-        columns = ["stream", "arrived", "of rows", "", "rows a batch", "time", "quarantined", "columns"]
-        return grid(columns, rows, numbers=(1, 2, 4, 6))
+        places = ["stream", "arrived", "of rows", "", "a batch", "last batch"]
+        columns = [*places, "time", "clock", "quarantined", "columns"]
+        return grid(columns, rows, numbers=(1, 2, 4, 5, 8))

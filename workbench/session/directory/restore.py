@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
 
@@ -212,7 +213,8 @@ def _stream(directory: SessionDirectory, stored: StoredStream) -> Stream:
     if stored.arrived > log.rows:
         message = f"stream {stored.name}: {stored.arrived:,} rows have arrived, and its log has {log.rows:,}"
         raise StreamError(message, hint=f"restore {log.folder / TAIL}, where the others were")
-    return Stream(log, stored.history, stored.batch, stored.arrived, stored.time, stored.is_table)
+    batch = stored.batch if stored.span is None else timedelta(microseconds=stored.span)
+    return Stream(log, stored.history, batch, stored.arrived, stored.time, stored.is_table)
 
 
 def _statistics(streams: Mapping[str, Stream], before: State) -> Mapping[str, StreamStatistics]:

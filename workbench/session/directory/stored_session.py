@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, overload
 
@@ -47,7 +48,8 @@ class StoredStream:
     Attributes:
         name: of the stream.
         folder: of its log, in the session's folder of streams.
-        is_table, time, history, batch: as in ``Stream``.
+        is_table, time, history: as in ``Stream``.
+        batch: rows of a batch; 0 where it has ``span``, microseconds of event time.
         arrived: rows that have arrived, the history included.
         checksum: of the log's manifest, if it is known.
     """
@@ -60,13 +62,15 @@ class StoredStream:
     batch: int
     arrived: int
     checksum: int | None
+    span: int | None
 
     @staticmethod
     def of(stream: Stream) -> StoredStream:
         """How a stream is stored."""
-        log = stream.log
-        numbers = (stream.history, stream.batch, stream.position)
-        return StoredStream(log.name, log.folder.name, stream.table, stream.time, *numbers, log.checksum)
+        log, batch = stream.log, stream.batch
+        rows, span = (batch, None) if isinstance(batch, int) else (0, batch // timedelta(microseconds=1))
+        numbers = (stream.history, rows, stream.position)
+        return StoredStream(log.name, log.folder.name, stream.table, stream.time, *numbers, log.checksum, span)
 
 
 @dataclass(frozen=True)

@@ -7,19 +7,17 @@ was slower than the latency, or took less than half of it, so that it does not s
 from __future__ import annotations
 
 import datetime as dt
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from workbench.errors import QueryError
-from workbench.sql.windows.stream_time import duration_seconds
+from workbench.sql.windows.stream_time import short_duration
 
 LEAST_ROWS, MOST_ROWS = 100, 1_000_000
 _LARGER, _SMALLER = 2.0, 0.25
 """A batch is at most so much larger, and at least so large, as the one before."""
 _AIM = 0.75
 """The part of the latency that a batch is to take: some is left for the rows that wait for it to begin."""
-_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 @dataclass(frozen=True)
@@ -70,8 +68,7 @@ def seconds_of(given: str | float | dt.timedelta, what: str) -> float:
         case dt.timedelta():
             seconds = given.total_seconds()
         case str():
-            short = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h)\s*", given)
-            seconds = float(short[1]) * _UNITS[short[2]] if short else duration_seconds(given)
+            seconds = short_duration(given)
         case _:
             seconds = given
     if seconds is None or not seconds > 0:

@@ -89,7 +89,7 @@ class LiveSources:
             tail = stream.log.tail
             if stream.table or tail is None:
                 continue
-            most = (rows or {}).get(name, stream.batch) - stream.waiting
+            most = (rows or {}).get(name, stream.due(None)) - stream.waiting
             if most <= 0 or name in self._ended:
                 continue
             try:

@@ -140,6 +140,23 @@ def duration_seconds(text: str) -> int | None:
     return sum(int(part[1]) * _SECONDS[part[2].lower()] for part in parts)
 
 
+_SHORT_DURATION = re.compile(r"\s*([0-9]{1,10}(?:\.[0-9]{1,9})?)\s*(ms|s|m|h|d)\s*")
+_SHORT_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
+
+
+def short_duration(text: str) -> float | None:
+    """The seconds of a length of time, which may be written short; ``None`` when the text is none.
+
+    SQL knows the long form alone: there, ``m`` could be months.
+
+    Example:
+        >>> short_duration("500ms"), short_duration("1h"), short_duration("2 minutes"), short_duration("soon")
+        (0.5, 3600.0, 120, None)
+    """
+    short = _SHORT_DURATION.fullmatch(text)
+    return float(short[1]) * _SHORT_UNITS[short[2]] if short else duration_seconds(text)
+
+
 def duration_text(seconds: int) -> str:
     """A length of time as text, in units up to days.
 
