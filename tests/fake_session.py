@@ -179,6 +179,9 @@ class FakeSession(SessionViews):
     def seek(self, batch: int, progress: Callable[[Any], None]) -> None:
         del self.reports[batch:]
 
+    def interrupt(self) -> None:
+        pass
+
     def run(
         self, batches: int, progress: Callable[[Any], None] = lambda report: None, profile: bool = False
     ) -> list[Any]:

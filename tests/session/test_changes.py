@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,11 +25,18 @@ from workbench.sql.binder.pipeline import bind
 from workbench.sql.schema import Schema
 
 
+class Uninterrupted:
+    """Nothing stops the work of an engine without Spark."""
+
+    stoppable = kept_back = nullcontext
+
+
 class Engine:
     """An engine without Spark: its state is whatever it was given last."""
 
     def __init__(self) -> None:
         self.state = EngineState()
+        self.interrupts = Uninterrupted()
 
     def replace_state(self, state: EngineState) -> None:
         self.state = state

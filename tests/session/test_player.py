@@ -53,6 +53,10 @@ class Recorded:
         for _ in range(batch):
             progress(self.run()[0])
 
+    def interrupt(self) -> None:
+        self.fails_at = self.batch + 1
+        self.leave.set()
+
 
 @pytest.fixture
 def session(tmp_path) -> Recorded:
@@ -208,3 +212,13 @@ def test_a_listener_that_left_hears_nothing(player):
     player.play(1)
     assert player.wait(120)
     assert not positions
+
+
+def test_an_interrupt_stops_the_batch_that_is_running(session, player) -> None:
+    session.leave.clear()
+    begun = threading.Event()
+    player.subscribe(lambda position: begun.set() if position.since is not None else None)
+    player.play()
+    assert begun.wait(120)
+    player.interrupt()
+    assert player.position.state is State.STOPPED and session.batch == 0

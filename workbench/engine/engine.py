@@ -27,8 +27,9 @@ from workbench.engine.physical.plans import TreePlan
 from workbench.engine.physical.retention import CHANGES_KEPT, has_windows, retention_bounds
 from workbench.engine.profile import profiled
 from workbench.engine.reports import BatchReport, Counts, Places
-from workbench.engine.schedule import Meter, Progress
+from workbench.engine.schedule import Meter, Progress, run_all
 from workbench.engine.spark.failures import translate_errors
+from workbench.engine.spark.interrupts import Interrupts
 from workbench.engine.state import Deltas, EngineState, empty_stream, unknown_files
 from workbench.engine.storage.file_collection import FileCollector
 from workbench.engine.storage.relation import Delta, Relation
@@ -70,7 +71,8 @@ class Engine:
         self._durable = durable
         self.runner = Runner(spark, folder)
         at_a_time = min(OPERATORS_AT_A_TIME, max(1, spark.sparkContext.defaultParallelism))
-        self._pool = ThreadPoolExecutor(at_a_time, thread_name_prefix="argus-tree")
+        self.interrupts = Interrupts(spark.sparkContext)
+        self._pool = ThreadPoolExecutor(at_a_time, "argus-tree", initializer=self.interrupts.tag_thread)
         self._meter = Meter()
         self._expiration = Expiration()
         self._places = Places()
@@ -116,8 +118,8 @@ class Engine:
         #    change apart, and would count rows twice that are in both. Then free what has expired by now.
         with translate_errors(f"keep the rows of batch {batch}"):
             arrived = {n: r.append(logged[n]) if n in logged else r for n, r in before.arrived.items()}
-            grown = self._pool.map(lambda name: before.trees[name].grown(*deltas[name], batch), before.trees)
-            trees = self._without_expired(network, dict(zip(before.trees, grown, strict=True)), clock, batch)
+            grown = run_all(before.trees, lambda name: before.trees[name].grown(*deltas[name], batch), self._pool)
+            trees = self._without_expired(network, grown, clock, batch)
         # 4. Make the files durable, then replace the state: the session commits what the state names, and must not name
         #    a file that a loss of power could take away.
         self._replace_durably(EngineState(trees, arrived, clock))
@@ -234,7 +236,8 @@ class Engine:
             other = Engine(self.spark, folder, self._collector, False, self.incremental_aggregates)
             other.state = EngineState({}, arrived, clock)
             try:
-                other.adopt(network, batch)
+                with other.interrupts.stoppable():
+                    other.adopt(network, batch)
                 yield other.state
             finally:
                 other.close()
@@ -265,8 +268,7 @@ class Engine:
         if not has_windows(network):
             return trees
         bounds = self._bounds(network, {name: tree.plan for name, tree in trees.items()}, clock, batch)
-        expiring = self._pool.map(lambda name: trees[name].without_expired(self._expiration, bounds[name]), trees)
-        left = dict(zip(trees, expiring, strict=True))
+        left = run_all(trees, lambda name: trees[name].without_expired(self._expiration, bounds[name]), self._pool)
         for name, tree in left.items():
             if tree is not trees[name]:
                 self._freed |= trees[name].files - tree.files

@@ -23,7 +23,7 @@ from workbench.engine.operators.runner import Runner
 from workbench.engine.operators.source import source_job
 from workbench.engine.physical.plans import SourcePlan, TreePlan
 from workbench.engine.reports import Counts, OperatorReport
-from workbench.engine.schedule import Meter, depths, reachable
+from workbench.engine.schedule import Meter, depths, reachable, run_all
 from workbench.engine.spark.failures import translate_errors
 from workbench.engine.state import Deltas, EngineState
 from workbench.engine.storage.layout import BATCH, WEIGHT
@@ -94,7 +94,7 @@ class IncrementalStep:
 
         with meter.counting(self.batch, reachable(parents, first)):
             for names in depths(parents):
-                operators = dict(zip(names, threads.map(prepared, names), strict=True))
+                operators = run_all(names, prepared, threads)
                 deltas |= self._run(operators)
                 for name in names:
                     seconds[name] += deltas[name][0].seconds

@@ -8,7 +8,7 @@ while another runs.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -51,6 +51,11 @@ def run_in_order(parents: Mapping[str, Sequence[str]], work: Callable[[str], T],
     finally:
         wait([future for future in running if not future.cancel()])
     return {name: done[name] for name in parents}
+
+
+def run_all(names: Iterable[str], work: Callable[[str], T], pool: Executor) -> dict[str, T]:
+    """Call a function for every name, as many at a time as the pool has threads; see ``run_in_order``."""
+    return run_in_order(dict.fromkeys(names, ()), work, pool)
 
 
 def depths(parents: Mapping[str, Sequence[str]]) -> list[list[str]]:

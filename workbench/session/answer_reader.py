@@ -14,6 +14,7 @@ from workbench.engine.event_time import EventTimeClock
 from workbench.engine.fetching import fetch_count, fetch_results, to_pandas
 from workbench.engine.physical.retention import query_bound
 from workbench.engine.spark.failures import translate_errors
+from workbench.engine.spark.interrupts import stoppable_reading
 from workbench.errors import QueryError, SessionError
 from workbench.network.network import Network, QueryPlan
 from workbench.network.nodes import Window
@@ -106,7 +107,8 @@ class AnswerReader:
         """The answers of some queries, all as of the same commit; see ``answers``."""
         with self._cache.active():
             self._failures.disable()
-            with self._store.using_spark(), self._store.pinned() as state, ExitStack() as reading:
+            stoppable = stoppable_reading(self._spark.sparkContext)
+            with self._store.using_spark(), stoppable, self._store.pinned() as state, ExitStack() as reading:
                 yield [reading.enter_context(self._read(query, state, at, after)) for query in queries]
             # Functions of SELECT are called as rows are read; one that raised has disabled the query.
             self._failures.disable()

@@ -72,7 +72,8 @@ class StateStore:
         """
         # Prepare: nothing is begun that could not be committed.
         self.directory.check_writable()
-        with self.using_spark():
+        interrupts = self._runtime.engine.interrupts
+        with self.using_spark(), interrupts.stoppable():
             before, catalog = self.last, self._runtime.planner.catalog
             change, number = Change(before), catalog.commits + 1
             try:
@@ -88,12 +89,14 @@ class StateStore:
                         self._stored.write(before, change.state)
             except BaseException:
                 # An interrupt can come when everything is done.
-                if self._has_committed(number):
-                    self._settle(before, change.state)
-                else:
-                    self._undo(before)
+                with interrupts.kept_back():
+                    if self._has_committed(number):
+                        self._settle(before, change.state)
+                    else:
+                        self._undo(before)
                 raise
-            self._settle(before, change.state)
+            with interrupts.kept_back():
+                self._settle(before, change.state)
 
     def _settle(self, before: State, after: State) -> None:
         # Adopt: in one assignment, so that whoever reads sees the state before or the one after.

@@ -28,6 +28,9 @@ BREATH = 0.01
 TICK = 0.5
 """Seconds between two looks at what is played."""
 
+STOPPING = 0.1
+"""Seconds until what was not yet begun is interrupted again."""
+
 CLOSING = 30.0
 """Seconds that ``close`` waits for the batch that is running."""
 
@@ -56,6 +59,9 @@ class Playable(Protocol):
 
     def seek(self, batch: int, progress: Callable[[Any], None] | None = None) -> None:
         """Go back to what was after a batch."""
+
+    def interrupt(self) -> None:
+        """Stop what another thread is computing; it is undone."""
 
 
 class State(StrEnum):
@@ -168,6 +174,13 @@ class Player:
     def pause(self) -> None:
         """Stop after the batch that is running."""
         self._order(0, self._back_to)
+
+    def interrupt(self) -> None:
+        """Stop at once, and wait for that: a batch that is running is undone, and so is going back."""
+        self._order(0, None)
+        self._session.interrupt()
+        while not self.wait(STOPPING):
+            self._session.interrupt()
 
     def go_back(self, batch: int) -> None:
         """Go back to what was after a batch, and pause there.

@@ -613,6 +613,13 @@ class Session:
         """
         self._batches.seek(batch, translate_callback_errors("progress", progress))
 
+    def interrupt(self) -> None:
+        """Stop what another thread is computing: a batch, a registration, going back. It is undone as a whole.
+
+        An interrupt of the main thread (Ctrl-C, or the notebook's stop button) does the same to what that computes.
+        """
+        self.parts.engine.interrupts.interrupt()
+
     @cached_property
     def player(self) -> Player:
         """Plays the session's batches in the background."""

@@ -22,6 +22,7 @@ from pyspark.sql import DataFrame, SparkSession
 from workbench.engine.physical.access_paths import AccessPath
 from workbench.engine.physical.semijoin import Semijoin
 from workbench.engine.spark.arrow_tasks import Batches
+from workbench.engine.spark.interrupts import tag_jobs
 from workbench.engine.storage.comparable import comparable
 from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.indexes.key_index import (
@@ -76,6 +77,7 @@ class IndexJoin:
                 pairs += sum(segment.rows for segment in task.inputs[semijoin.side].change)
             yield pa.RecordBatch.from_pydict({"pairs": [pairs]})
 
+        tag_jobs(spark.sparkContext)
         return sum(row.pairs for row in job_input.run(spark, tasks, count, "pairs bigint").collect())
 
     def pairs(self, task: TaskInput) -> Batches:

@@ -14,6 +14,8 @@ from functools import cached_property
 from pyspark import RDD
 from pyspark.sql import DataFrame, Row
 
+from workbench.engine.spark.interrupts import tag_jobs
+
 TASKS_A_CORE = 2
 """Tasks that small plans share, for each core: with one, all would wait for the core whose plans take longest."""
 
@@ -37,7 +39,9 @@ class Job:
 
 def run_jobs(jobs: Sequence[Job]) -> list[Row]:
     """The answers of some plans of one Spark, by one job; in no order that means anything."""
-    return list(_together(jobs).collect())
+    answers = _together(jobs)
+    tag_jobs(answers.context)
+    return list(answers.collect())
 
 
 def _together(jobs: Sequence[Job]) -> RDD[Row]:

@@ -48,6 +48,8 @@ START_SETTINGS = {
     "spark.authenticate": "true",
     "spark.ui.showConsoleProgress": "false",
     "spark.locality.wait": "0s",
+    # A task that an interrupt has cancelled leaves its core as soon as it is seen not to end by itself.
+    "spark.python.task.killTimeout": "200ms",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     # Over TCP every task waits 40 ms for its Python worker: small writes, acknowledged late.

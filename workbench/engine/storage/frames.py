@@ -9,6 +9,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from workbench.engine.spark.arrow_tasks import Batches, map_rows, of_task_number, run_tasks, task_numbers
+from workbench.engine.spark.interrupts import tag_jobs
 from workbench.engine.storage.job_input import JobInput
 from workbench.engine.storage.layout import Layout, only
 from workbench.engine.storage.scan import FusedScan, LineageScan, Scan
@@ -60,4 +61,5 @@ def writing_plan(rows: DataFrame, folder: Path) -> DataFrame:
 
 def run_writing(plan: DataFrame) -> Run:
     """Run a plan of ``writing_plan``; the segments that its tasks wrote."""
+    tag_jobs(plan.sparkSession.sparkContext)
     return tuple(Segment(answer.path, answer.rows, answer.checksum) for answer in plan.collect())

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import signal
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from threading import Event, current_thread, main_thread
-from types import FrameType
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from workbench.errors import QueryError
@@ -32,7 +28,9 @@ if TYPE_CHECKING:
     examples=("%argus run", "%argus run 5", "%argus run --profile"),
 )
 def run(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Let the next batches arrive and evaluate every query on them. Interrupting the kernel stops after a batch."""
+    """Let the next batches arrive and evaluate every query on them. Interrupting the kernel stops at once, and undoes
+    the batch that is running.
+    """
     if arguments.batches < 1:
         raise MagicError(f"cannot run {arguments.batches} batches", hint="%argus run 5")
     session = context.session
@@ -43,16 +41,13 @@ def run(context: NotebookContext, arguments: argparse.Namespace) -> None:
 
     def progress(report: BatchReport) -> None:
         done.append(report)
-        if interrupted.is_set():
-            raise KeyboardInterrupt
         line.update(
             f"batch {report.batch} ({len(done)} of {batches:,}): "
             f"{counted(report.rows, 'row')}, {milliseconds(report.seconds)}"
         )
 
     try:
-        with deferred_interrupt() as interrupted:
-            session.run(arguments.batches, progress=progress, profile=arguments.profile)
+        session.run(arguments.batches, progress=progress, profile=arguments.profile)
         ended = "the streams have ended" if session.streams else "there are no streams yet; %argus help stream"
         stopped = ended if len(done) < arguments.batches else ""
     except KeyboardInterrupt:
@@ -71,30 +66,6 @@ def batches_left(session: Session) -> int | None:
             return None
         left = max(left, -(-stream.waiting // stream.batch))
     return left
-
-
-@contextmanager
-def deferred_interrupt() -> Iterator[Event]:
-    """Let the first interrupt wait for the end of the batch, so that a batch is done or not; the second is at once.
-
-    Yields:
-        The event that says whether there was one. Outside of the main thread, where no signal arrives, it stays clear.
-    """
-    interrupted = Event()
-    if current_thread() is not main_thread():
-        yield interrupted
-        return
-
-    def handler(number: int, frame: FrameType | None) -> None:
-        if interrupted.is_set():
-            raise KeyboardInterrupt
-        interrupted.set()
-
-    before = signal.signal(signal.SIGINT, handler)
-    try:
-        yield interrupted
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def summary(reports: Sequence[BatchReport], stopped: str) -> str:
@@ -182,7 +153,7 @@ def pause(context: NotebookContext, arguments: argparse.Namespace) -> None:
 def step(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Play one batch."""
     context.session.player.play(1)
-    context.session.player.wait()
+    wait(context.session)
     show(status_line(context.session, context.session.player.position))
 
 
@@ -201,4 +172,13 @@ def back(context: NotebookContext, arguments: argparse.Namespace) -> None:
     except QueryError as error:
         raise MagicError(error.message, hint=error.hint) from error
     follow(context.session)
-    context.session.player.wait()
+    wait(context.session)
+
+
+def wait(session: Session) -> None:
+    """Wait until nothing is played any more; an interrupt stops what is running, and undoes it."""
+    try:
+        session.player.wait()
+    except KeyboardInterrupt:
+        session.player.interrupt()
+        raise

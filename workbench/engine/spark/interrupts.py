@@ -1,0 +1,187 @@
+"""Work on Spark that can be stopped: an interrupt of the main thread, or another thread, cancels its jobs.
+
+Python alone cannot stop it. The thread that is interrupted leaves Spark's jobs running, and waits for them where it
+tidies up: for the threads of a pool, or for the end of a socket that a job writes to. So all jobs of such work have a
+tag, and a thread beside cancels what has the tag until the work has ended; jobs that begin meanwhile are cancelled too.
+"""
+
+from __future__ import annotations
+
+import logging
+import signal
+import threading
+import uuid
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from types import FrameType
+from typing import Any
+
+from py4j.protocol import Py4JError
+from pyspark import SparkContext
+
+from workbench.errors import EngineError
+
+AGAIN = 0.05
+"""Seconds until jobs that have begun since are cancelled too: what is being planned has nothing to cancel yet."""
+
+
+_WORK = threading.local()
+"""``tag``: of the work that a thread does."""
+
+_GONE = (Py4JError, OSError, AttributeError)
+"""What is raised when Spark is not there any more."""
+
+
+class Interrupted(EngineError):
+    """Work was stopped by an interrupt; it has changed nothing."""
+
+
+class Interrupts:
+    """Stops the work of one engine, or of one reading; one such work is done at a time.
+
+    Args:
+        context: of the Spark that works.
+
+    Example:
+        >>> interrupts = Interrupts(spark.sparkContext)  # doctest: +SKIP
+        >>> with interrupts.stoppable():  # doctest: +SKIP
+        ...     spark.range(10**12).count()  # an interrupt cancels the job
+    """
+
+    def __init__(self, context: SparkContext) -> None:
+        self._context = context
+        self._tag = f"argus-{uuid.uuid4().hex}"
+        self._over: threading.Event | None = None
+        """Is set when the work is over; ``None`` while there is none."""
+        self._asked = self._signalled = self._keeping_back = False
+
+    def tag_thread(self) -> None:
+        """Take this thread for one of a pool that works for nobody else: its jobs have the tag."""
+        _WORK.tag = self._tag
+
+    @contextmanager
+    def stoppable(self) -> Iterator[None]:
+        """Within the context, work can be stopped: by an interrupt, in the main thread, and by ``interrupt``.
+
+        Contexts within one another are one work.
+
+        Raises:
+            Interrupted: ``interrupt`` was called.
+            KeyboardInterrupt: this is the main thread, and it was interrupted.
+        """
+        if self._over is not None:
+            yield
+            return
+        over = self._over = threading.Event()
+        self._asked = self._signalled = False
+        try:
+            with self._tagged(), self._handling_signals():
+                yield
+        except Exception as problem:  # what was cancelled fails in many ways
+            if self._signalled:
+                raise KeyboardInterrupt from problem
+            if self._asked:
+                raise Interrupted("interrupted", hint="nothing has changed; run it again") from problem
+            raise
+        finally:
+            self._over = None
+            over.set()
+
+    @contextmanager
+    def kept_back(self) -> Iterator[None]:
+        """Within the context, an interrupt waits for its end: what is undone or adopted is done as a whole."""
+        self._keeping_back, signalled = True, self._signalled
+        try:
+            yield
+        finally:
+            self._keeping_back = False
+        if self._signalled and not signalled:
+            raise KeyboardInterrupt
+
+    def interrupt(self) -> None:
+        """Stop the work that another thread is doing; nothing when there is none."""
+        over = self._over
+        if over is not None and not self._asked:
+            self._asked = True
+            threading.Thread(target=self._cancel, args=(over,), name="argus-interrupt", daemon=True).start()
+
+    @contextmanager
+    def _tagged(self) -> Iterator[None]:
+        before, _WORK.tag = getattr(_WORK, "tag", None), self._tag
+        self._context.addJobTag(self._tag)
+        try:
+            yield
+        finally:
+            _WORK.tag = before
+            with suppress(*_GONE):
+                self._context.removeJobTag(self._tag)
+
+    @contextmanager
+    def _handling_signals(self) -> Iterator[None]:
+        """In the main thread, where signals arrive, an interrupt stops the work; unless the program handles it."""
+        before: Any = signal.getsignal(signal.SIGINT) if _is_main_thread() else None
+        # PySpark's own handler would cancel the jobs of all sessions.
+        if before is not signal.default_int_handler and getattr(before, "__module__", "") != SparkContext.__module__:
+            yield
+            return
+
+        def handler(number: int, frame: FrameType | None) -> None:
+            # The first one raises; others come while what was begun is undone.
+            first, self._signalled = not self._signalled, True
+            self.interrupt()
+            if first and not self._keeping_back:
+                raise KeyboardInterrupt
+
+        signal.signal(signal.SIGINT, handler)
+        try:
+            with _quiet_py4j():
+                yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    def _cancel(self, over: threading.Event) -> None:
+        """Cancel what has the tag, until the work is over."""
+        while True:
+            with suppress(*_GONE):
+                self._context.cancelJobsWithTag(self._tag)
+            if over.wait(AGAIN):
+                return
+
+
+def tag_jobs(context: SparkContext) -> None:
+    """Give the jobs that this thread starts now the tag of the work that they are for.
+
+    A tag belongs to the thread's connection to the JVM, and as py4j tidies up after an interrupt it ends those of other
+    threads, too: a tag that a thread was given once would be gone.
+    """
+    if (tag := getattr(_WORK, "tag", None)) is not None:
+        context.addJobTag(tag)
+
+
+def stoppable_reading(context: SparkContext) -> AbstractContextManager[None]:
+    """A context in which an interrupt of the main thread stops what it reads with Spark."""
+    return Interrupts(context).stoppable() if _is_main_thread() else nullcontext()
+
+
+def _is_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
+@contextmanager
+def _quiet_py4j() -> Iterator[None]:
+    """Keep py4j from printing stacks of the connection that an interrupt ends, which it replaces."""
+    root, connections, silent = logging.getLogger(), logging.getLogger("py4j.clientserver"), logging.NullHandler()
+    level = connections.level
+    connections.setLevel(logging.CRITICAL + 1)
+    root.addFilter(_is_no_interrupt)
+    root.addHandler(silent)  # else its message would set up the printing of all messages
+    try:
+        yield
+    finally:
+        root.removeHandler(silent)
+        root.removeFilter(_is_no_interrupt)
+        connections.setLevel(level)
+
+
+def _is_no_interrupt(record: logging.LogRecord) -> bool:
+    return not str(record.msg).startswith("KeyboardInterrupt")
