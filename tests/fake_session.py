@@ -169,6 +169,9 @@ class FakeSession(SessionViews):
     def now(self) -> dt.datetime | None:
         return dt.datetime(2002, 11, 20) if self.streams else None
 
+    def live(self, latency: float) -> Any:
+        raise NotImplementedError
+
     @property
     def clocks(self) -> dict[str, dt.datetime | None]:
         return dict.fromkeys(self.streams, self.now)

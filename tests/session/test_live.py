@@ -8,13 +8,19 @@ from contextlib import closing
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
 from workbench import Session
 from workbench.errors import QueryError, StreamError
 from workbench.session.live.batch_size import LEAST_ROWS, BatchSize, seconds_of
+from workbench.session.live.sources import LiveSources
+from workbench.session.player import State
+from workbench.streams.ingest import ingest
 from workbench.streams.live.polled_query import PolledQuery
+from workbench.streams.live.sources import open_live
+from workbench.streams.stream import replayed
 
 
 def clicks(count: int) -> Iterator[dict[str, object]]:
@@ -76,6 +82,33 @@ def test_live_sources_are_logged_and_then_evaluated(spark: SparkSession, tmp_pat
         assert sum(sum(report.arrived.values()) for report in reports) == 2 + 1 + 1
         assert answers(session) == ([("a", 4), ("b", 4), ("c", 4)], [(7, 10.5)], [(1,), (2,), (3,)])
         assert session.sources["Clicks"].ended and not session.sources["Orders"].problem
+
+
+def test_it_plays_what_comes_and_says_how_far_behind_it_is(spark: SparkSession, tmp_path: Path) -> None:
+    with Session(spark) as session:
+        session.add_stream("Clicks", clicks(500))
+        session.register("SELECT COUNT(*) AS n FROM Clicks", name="all")
+        assert session.live("1s").ready()
+        source = session.sources["Clicks"]
+        assert source.waiting == session.streams["Clicks"].rows > 0 and source.rate > 0 and source.lag > 0
+        session.player.play(latency=5.0)
+        assert session.player.wait(300) and session.player.position.state is State.ENDED
+        source = session.sources["Clicks"]
+        assert (source.waiting, source.lag, source.ended) == (0, 0.0, True)
+        assert session.query("all").result().values.tolist() == [[500]]
+
+
+def test_rows_are_logged_ahead_up_to_a_limit(tmp_path: Path) -> None:
+    log = ingest("s", pa.table({"n": pa.array([], pa.int64())}), tmp_path / "log").growing(durable=False)
+    live = LiveSources()
+    reader = open_live({"n": n} for n in range(1_000_000))
+    assert reader is not None
+    live.attach("s", reader)
+    streams = {"s": replayed(log, 0, 10)}
+    assert live.take_in(streams) == 10 and live.take_in(streams) == 0  # what the next batch lacks
+    assert live.take_in(streams, 30, 100) == 30
+    assert live.take_in(streams, 70, 100) == 60 and live.take_in(streams, 70, 100) == 0
+    live.close()
 
 
 def test_the_size_of_a_batch_follows_what_batches_take() -> None:

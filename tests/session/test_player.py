@@ -58,6 +58,23 @@ class Recorded:
         self.leave.set()
 
 
+class Coming:
+    """Batches of rows that have come; a session gets one for each time that rows are said to be there."""
+
+    def __init__(self, session: Recorded) -> None:
+        self.session, self.pause, self.ended = session, 0.01, False
+        self.came = threading.Semaphore(0)
+        self.looks = threading.Semaphore(0)
+
+    def ready(self) -> bool:
+        self.looks.release()
+        self.ended = self.session.stream.finished
+        return not self.ended and self.came.acquire(blocking=False)
+
+    def step(self) -> int:
+        return self.session.run()[0]
+
+
 @pytest.fixture
 def session(tmp_path) -> Recorded:
     log = ingest("s", pd.DataFrame({"day": DAYS, "n": range(100)}), tmp_path / "s", time="day")
@@ -115,6 +132,33 @@ def test_orders_return_while_a_batch_runs_and_pause_waits_for_its_end(player, se
     session.leave.set()
     assert player.wait(120)
     assert session.batch == 1
+
+
+def test_live_it_waits_for_rows_and_ends_with_them(player, session):
+    coming = Coming(session)
+    session.live = lambda latency: coming
+    player.play(latency=2.0)
+    for _ in range(3):
+        assert coming.looks.acquire(timeout=120)
+    assert (session.batch, player.position.state, player.position.since) == (0, State.PLAYING, None)
+    assert player.position.latency == 2.0
+    coming.came.release(2)
+    while session.batch < 2:
+        time.sleep(0.005)
+    player.pause()
+    assert player.wait(120)
+    coming.came.release(20)
+    assert (session.batch, player.position.state) == (2, State.PAUSED)
+    player.play(3, latency=2.0)
+    assert player.wait(120)
+    assert session.batch == 5
+    player.play(latency=2.0)
+    assert player.wait(120)
+    assert (session.batch, player.position.state) == (9, State.ENDED)
+    player.go_back(0)
+    player.play(1)  # as ever, in batches of its own size
+    assert player.wait(120)
+    assert (session.batch, player.position.latency) == (1, None)
 
 
 def test_a_batch_that_takes_long_is_told_of_while_it_runs(player, session, monkeypatch):

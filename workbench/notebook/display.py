@@ -191,10 +191,10 @@ def sources_table(sources: Mapping[str, SourceStatus]) -> Shown:
     """What live sources bring, where they go on, and what they said."""
     rows = [
         [name, s.source or "attach it again", ", ".join(f"{k} {v}".strip() for k, v in s.offsets.items()),
-         f"{s.waiting:,}", s.problem or ("it has ended" if s.ended else "")]
+         f"{s.rate:,.0f}", f"{s.waiting:,}", f"{s.lag:.1f} s", s.problem or ("it has ended" if s.ended else "")]
         for name, s in sources.items()
     ]  # fmt: skip
-    return table(["live stream", "source", "goes on at", "rows waiting", "problem"], rows)
+    return table(["live stream", "source", "goes on at", "rows/s", "waiting", "for", "problem"], rows)
 
 
 def sinks_table(sinks: Mapping[str, SinkStatus]) -> Shown:

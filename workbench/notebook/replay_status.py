@@ -11,8 +11,13 @@ from workbench.notebook.display import clock_text, milliseconds
 from workbench.session.player import Position, State
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from workbench.session.live.sources import SourceStatus
     from workbench.session.session import Session
 
+LATENCY = "1s"
+"""What a batch of rows as they come may take."""
 FULL_SPEED = "max"
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3_600, "d": 86_400}
 SPEEDS = ("1s", "1m", "1h", "1d", "7d")
@@ -45,6 +50,8 @@ def activity(position: Position) -> str:
     """What the player does, in a few words."""
     if position.problem is not None:
         return f"stopped: {str(position.problem).splitlines()[0]}"
+    if position.state is State.PLAYING and position.latency is not None:
+        return "live" if position.since is not None else "live, waiting for rows"
     if position.state is State.PLAYING and position.left is not None:
         return f"playing, {position.left} to go"
     if position.state is State.PAUSED and position.since is not None:
@@ -64,7 +71,18 @@ def progress_parts(session: Session, position: Position) -> list[str]:
         clock_text(position.clock),
         f"{read:,} of {rows:,} rows",
         milliseconds(last.seconds) if last is not None else "",
+        backlog(session.sources),
     ]
+
+
+def backlog(sources: Mapping[str, SourceStatus]) -> str:
+    """How fast rows come from live sources, and how many wait for how long; empty without such sources."""
+    if not sources:
+        return ""
+    came = f"{sum(source.rate for source in sources.values()):,.0f} rows/s come"
+    if not (waiting := sum(source.waiting for source in sources.values())):
+        return came
+    return f"{came}, {waiting:,} wait for up to {max(source.lag for source in sources.values()):.1f} s"
 
 
 def running_batch(position: Position) -> str:

@@ -13,7 +13,7 @@ from workbench.engine.reports import BatchReport
 from workbench.errors import QueryError
 from workbench.session import transitions
 from workbench.session.learning.adapting import Reoptimizer
-from workbench.session.live.batch_size import LEAST_ROWS, BatchSize
+from workbench.session.live.live_run import LiveRun
 from workbench.session.parts import Parts
 
 OnReport = Callable[[BatchReport], None] | None
@@ -49,6 +49,15 @@ class BatchRunner:
                 on_report(reports[-1])
         return reports
 
+    def live(self, latency: float) -> LiveRun:
+        """Batches as rows come, one at a time.
+
+        Args:
+            latency: seconds that a batch may take.
+        """
+        self._parts.directory.check_writable()
+        return LiveRun(self._parts, lambda sizes: self._run_batch(sizes, False), latency)
+
     def run_live(self, latency: float, until: float | None, on_report: OnReport) -> list[BatchReport]:
         """Let rows arrive as they come; see ``Session.run_live``.
 
@@ -57,21 +66,17 @@ class BatchRunner:
             until: seconds to run; ``None``: until all live sources have ended.
             on_report: called with the report of every batch.
         """
-        size = BatchSize(LEAST_ROWS, latency)
         ends = None if until is None else time.monotonic() + until
-        self._parts.directory.check_writable()
-        reports: list[BatchReport] = []
+        live, reports = self.live(latency), list[BatchReport]()
         while ends is None or time.monotonic() < ends:
-            waiting, ended = self._take_in(size)
-            if any(waiting.values()):
-                reports.append(self._run_batch(size.of(waiting), False))
-                size = size.after(reports[-1].rows, reports[-1].seconds)
+            if live.ready():
+                reports.append(live.step())
                 if on_report is not None:
                     on_report(reports[-1])
-            elif ended:
+            elif live.ended:
                 break
             else:
-                time.sleep(min(latency / 4, 0.25))
+                time.sleep(live.pause)
         return reports
 
     def seek(self, batch: int, on_report: OnReport) -> None:
@@ -83,14 +88,6 @@ class BatchRunner:
             change.state = transitions.seek(self._parts.runtime, change.state, batch, on_report)
             change.state = self._parts.failures.without_failed(change.state)
         self._parts.failures.disable()
-
-    def _take_in(self, size: BatchSize) -> tuple[dict[str, int], bool]:
-        """Log what has come; gives the rows that wait, by stream, and whether no more will come."""
-        with self._parts.lock:
-            streams = self._parts.store.state.streams
-            self._parts.live.take_in(streams, dict.fromkeys(streams, size.rows))
-            waiting = {name: stream.waiting for name, stream in streams.items()}
-            return waiting, self._parts.live.ended(streams)
 
     def _run_batch(self, sizes: Mapping[str, int] | None, profile: bool) -> BatchReport:
         with self._parts.exclusively(), self._parts.store.changing() as change:

@@ -21,6 +21,7 @@ from workbench.streams.stream import Stream
 
 if TYPE_CHECKING:
     from workbench.engine.schedule import Progress
+    from workbench.session.live.live_run import LiveRun
 
 BREATH = 0.01
 """Seconds between two batches at full speed. Locks are not fair: a cell that waits for one gets it now."""
@@ -63,6 +64,9 @@ class Playable(Protocol):
     def interrupt(self) -> None:
         """Stop what another thread is computing; it is undone."""
 
+    def live(self, latency: float) -> LiveRun:
+        """Batches as rows come, one at a time."""
+
 
 class State(StrEnum):
     """What a player is doing."""
@@ -87,6 +91,7 @@ class Position:
         due: when the next batch is due, ``None`` when it is not waiting for one.
         problem: what stopped it.
         progress: how far the batch is that runs, ``None`` when there is none.
+        latency: seconds that a batch may take while it plays rows as they come; ``None`` when it plays batches.
     """
 
     state: State
@@ -97,6 +102,7 @@ class Position:
     due: float | None = None
     problem: BaseException | None = None
     progress: Progress | None = None
+    latency: float | None = None
 
 
 @public_api
@@ -120,6 +126,7 @@ class Player:
         self._left: int | None = 0
         self._back_to: int | None = None
         self._speed: float | None = None
+        self._live: tuple[float, LiveRun] | None = None
         self._clock = session.now
         self._since: float | None = None
         self._due: float | None = None
@@ -136,7 +143,8 @@ class Player:
         with self._changed:
             # Batches may have been run without the player.
             at, batch = self._session.now, self._session.batch
-            now = self._since, self._due, self._problem, self._session.progress
+            latency = self._live[0] if self._live is not None else None
+            now = self._since, self._due, self._problem, self._session.progress, latency
             return Position(self._state(), batch, at, self._left, *now)
 
     @property
@@ -159,16 +167,25 @@ class Player:
             self._orders += 1
             self._changed.notify_all()
 
-    def play(self, batches: int | None = None) -> None:
+    def play(self, batches: int | None = None, latency: float | None = None) -> None:
         """Play a number of batches, or to the streams' end.
 
+        Args:
+            batches: how many.
+            latency: seconds that a batch may take; it then has the rows that have come, and waits where none have.
+                ``None``: each stream's own number of rows, whether they come or not.
+
         Raises:
-            QueryError: the number is not at least 1, or there is no stream.
+            QueryError: the number is not at least 1, the latency is not above 0, or there is no stream.
+            SessionError: the session is read-only.
         """
         if batches is not None and batches < 1:
             raise QueryError(f"cannot play {batches} batches", hint="give a number of batches, 1 or more")
         if not self._session.streams:
             raise QueryError("there are no streams yet", hint="%argus help stream")
+        live = None if latency is None else (latency, self._session.live(latency))
+        with self._changed:
+            self._live = live
         self._order(batches, self._back_to)
 
     def pause(self) -> None:
@@ -260,11 +277,13 @@ class Player:
             listener(position)
 
     def _work(self) -> None:
-        while self._begun():
-            orders, before, begun = self._orders, self._clock, time.monotonic()
+        while self._ordered_to():
+            orders, before, begun, live = self._orders, self._clock, time.monotonic(), self._live
             try:
-                self._tell()
-                self._do(self._back_to)
+                if live is not None and self._back_to is None and not self._rows_came(live[1], orders):
+                    continue
+                self._begin()
+                self._do(self._back_to, live)
             except Exception as problem:  # whatever it is, it is shown where the analyst looks, and not in a thread
                 self._done(problem=problem)
             self._pace(orders, before, begun)
@@ -280,20 +299,37 @@ class Player:
                 if not self._underway():  # what was told may have come after what was told of the end
                     self._tell()
 
-    def _begun(self) -> bool:
+    def _ordered_to(self) -> bool:
+        """Wait for an order; whether one came before it was closed."""
         with self._changed:
             self._changed.wait_for(lambda: self._closed or self._ordered())
-            self._since = None if self._closed else time.monotonic()
-            self._told = self._closed
-            self._changed.notify_all()
             return not self._closed
 
-    def _do(self, back_to: int | None) -> None:
+    def _rows_came(self, live: LiveRun, orders: int) -> bool:
+        """Wait for rows, or for their end; not whether another order came first."""
+        while not live.ready() and not live.ended:
+            with self._changed:
+                if self._changed.wait_for(lambda: self._closed or self._orders != orders, live.pause):
+                    return False
+        return True
+
+    def _begin(self) -> None:
+        with self._changed:
+            self._since, self._told = time.monotonic(), False
+            self._changed.notify_all()
+        self._tell()
+
+    def _do(self, back_to: int | None, live: tuple[float, LiveRun] | None) -> None:
         if back_to is not None:
             self._session.seek(back_to, progress=lambda report: self._tell())
             self._done(went_back=True)
-        else:
+        elif live is None:
             self._done(ended=not self._session.run(1))
+        elif live[1].ended:
+            self._done(ended=True)
+        else:
+            live[1].step()
+            self._done()
 
     def _done(self, went_back: bool = False, ended: bool = False, problem: BaseException | None = None) -> None:
         at = self._session.now
@@ -315,7 +351,8 @@ class Player:
         """Wait until the next batch is due, or there is another order."""
         with self._changed:
             pause = BREATH
-            if self._speed is not None and before is not None and self._clock is not None:
+            timed = self._speed is not None and self._live is None
+            if timed and self._speed and before is not None and self._clock is not None:
                 stream_time = (self._clock - before).total_seconds()
                 pause = max(BREATH, stream_time / self._speed - (time.monotonic() - begun))
             self._due = time.monotonic() + pause if self._left != 0 and pause > BREATH else None

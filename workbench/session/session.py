@@ -35,6 +35,7 @@ from workbench.session.integrity_checks import CheckReport
 from workbench.session.learning.observing import predictions
 from workbench.session.learning.reoptimizing import Reoptimization, cheaper
 from workbench.session.live.batch_size import seconds_of
+from workbench.session.live.live_run import LiveRun
 from workbench.session.live.sources import SourceStatus
 from workbench.session.parts import Parts
 from workbench.session.player import Player
@@ -596,6 +597,18 @@ class Session:
         """
         seconds, ends = seconds_of(latency, "latency"), None if until is None else seconds_of(until, "until")
         return self._batches.run_live(seconds, ends, translate_callback_errors("progress", progress))
+
+    def live(self, latency: str | float | timedelta = "1s") -> LiveRun:
+        """Batches as rows come, one at a time: what ``run_live`` and the player do.
+
+        Args:
+            latency: as ``run_live``.
+
+        Raises:
+            QueryError: it is no length of time.
+            SessionError: the session is read-only.
+        """
+        return self._batches.live(seconds_of(latency, "latency"))
 
     @one_at_a_time
     def seek(self, batch: int, progress: Callable[[BatchReport], None] | None = None) -> None:

@@ -12,6 +12,7 @@ from workbench.errors import SqlError, SqlWarning, UnexpectedError, WorkbenchErr
 from workbench.notebook.command_line import MagicError
 from workbench.notebook.commands.registry import COMMANDS
 from workbench.notebook.commands.show import latest_changes
+from workbench.notebook.replay_status import backlog
 from workbench.session.live.sources import SourceStatus
 from workbench.session.sinks.sink import SinkStatus
 
@@ -339,10 +340,11 @@ def test_whatever_stands_in_a_line_only_errors_of_the_package_come_back(
 
 
 def test_streams_say_how_live_sources_and_sinks_are(run, session):
-    session.sources["Clicks"] = SourceStatus("in/*.csv", {"1.csv": "all"}, 7, "OSError: gone", False)
+    session.sources["Clicks"] = SourceStatus("in/*.csv", {"1.csv": "all"}, 7, 12.4, 2.0, "OSError: gone", False)
     session.sinks["big"] = SinkStatus("big", "out", 3, 2, "")
     lines = [text.splitlines() for text in run("%argus streams").texts]
-    assert lines[1][1].split() == ["Clicks", "in/*.csv", "1.csv", "all", "7", "OSError:", "gone"]
+    assert lines[1][1].split() == ["Clicks", "in/*.csv", "1.csv", "all", "12", "7", "2.0", "s", "OSError:", "gone"]
+    assert backlog(session.sources) == "12 rows/s come, 7 wait for up to 2.0 s"
     assert lines[2][1].split() == ["big", "big", "out", "2"]
 
 

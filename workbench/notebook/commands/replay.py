@@ -13,7 +13,8 @@ from workbench.notebook.command_line import MagicError, argument, batch_size, co
 from workbench.notebook.commands.timings import show_timings
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import ProgressLine, Shown, milliseconds, show, table
-from workbench.notebook.replay_status import FULL_SPEED, SPEEDS, parse_speed, status_line
+from workbench.notebook.replay_status import FULL_SPEED, LATENCY, SPEEDS, parse_speed, status_line
+from workbench.session.live.batch_size import seconds_of
 from workbench.session.player import Position, State
 from workbench.session.session import Session
 
@@ -108,7 +109,14 @@ def news(reports: Sequence[BatchReport]) -> Shown:
         metavar="SIZE",
         help="rows of every stream in each batch from now on, or a length of event time: 1h",
     ),
-    examples=("%argus play", "%argus play 20 --speed 1d", "%argus play --batch 500 --speed max"),
+    argument(
+        "--live",
+        nargs="?",
+        const=LATENCY,
+        metavar="LATENCY",
+        help=f"batches of the rows that have come, as many as keep what a batch may take (default: {LATENCY})",
+    ),
+    examples=("%argus play", "%argus play 20 --speed 1d", "%argus play --batch 500 --speed max", "%argus play --live"),
 )
 def play(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Let batches arrive in the background, while cells go on working."""
@@ -117,7 +125,7 @@ def play(context: NotebookContext, arguments: argparse.Namespace) -> None:
         set_batch_size(session, arguments.batch)
     if arguments.speed is not None:
         player.speed = parse_speed(arguments.speed)
-    player.play(arguments.batches)
+    player.play(arguments.batches, None if arguments.live is None else seconds_of(arguments.live, "latency"))
     follow(session)
 
 

@@ -14,6 +14,7 @@ from workbench.notebook.panel.view import View
 from workbench.notebook.panel.widgets import button, html_box
 from workbench.notebook.replay_status import (
     FULL_SPEED,
+    LATENCY,
     SPEEDS,
     activity,
     parse_speed,
@@ -21,7 +22,11 @@ from workbench.notebook.replay_status import (
     running_batch,
     status_line,
 )
+from workbench.session.live.batch_size import seconds_of
 from workbench.session.player import Position, State
+
+LIVE = "live"
+"""Among the speeds: batches of the rows that have come."""
 
 
 class ReplayView(View):
@@ -36,6 +41,7 @@ class ReplayView(View):
         self._end = button("To the end", "fast-forward", self._to_end, "Play to the end, as fast as it goes")
         offered = [(f"{speed} in a second", speed) for speed in SPEEDS]
         speeds = [("as fast as it goes", FULL_SPEED), ("as it happened", "1"), *offered[1:]]
+        speeds.append((f"as rows come, {LATENCY} a batch", LIVE))
         self.speed_field = ipywidgets.Dropdown(options=speeds, description="Speed", layout={"width": "260px"})
         self.batch_field = ipywidgets.BoundedIntText(
             min=1,
@@ -85,7 +91,7 @@ class ReplayView(View):
         if self.player.position.state is State.PLAYING:
             self.player.pause()
         else:
-            self.player.play()
+            self.player.play(latency=seconds_of(LATENCY, "latency") if self.speed_field.value == LIVE else None)
 
     def _to_end(self) -> None:
         self.speed_field.value = FULL_SPEED
@@ -95,7 +101,8 @@ class ReplayView(View):
         self.player.go_back(self.back_field.value)
 
     def _set_speed(self) -> None:
-        self.player.speed = parse_speed(self.speed_field.value)
+        if self.speed_field.value != LIVE:
+            self.player.speed = parse_speed(self.speed_field.value)
 
     def _set_batch(self) -> None:
         """Set the number that the analyst typed, for every stream whose batches are numbers of rows."""

@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from workbench.errors import StreamError
+from workbench.session.live.arrivals import Arrivals
 from workbench.streams.live.reader import Reader
 from workbench.streams.live.sources import open_live
 from workbench.streams.live.take_in import take_in
@@ -30,6 +31,8 @@ class SourceStatus:
             attached yet.
         offsets: where it goes on.
         waiting: rows that are in the log and have not arrived.
+        rate: rows that were logged in a second, on average over the last ten seconds.
+        lag: seconds that the first of the waiting rows has waited.
         problem: why it could not be read the last time; "" when it could.
         ended: whether it said that there are no more rows.
     """
@@ -37,6 +40,8 @@ class SourceStatus:
     source: str
     offsets: Mapping[str, str]
     waiting: int
+    rate: float
+    lag: float
     problem: str
     ended: bool
 
@@ -63,6 +68,7 @@ class LiveSources:
         self._readers: dict[str, Reader] = {}
         self._problems: dict[str, str] = {}
         self._ended: set[str] = set()
+        self._arrivals: dict[str, Arrivals] = {}
 
     def attach(self, name: str, reader: Reader) -> None:
         """Let a stream be read by a reader from now on."""
@@ -74,24 +80,31 @@ class LiveSources:
         if (reader := self._readers.pop(name, None)) is not None:
             reader.close()
         self._problems.pop(name, None)
+        self._arrivals.pop(name, None)
         self._ended.discard(name)
 
-    def take_in(self, streams: Mapping[str, Stream], rows: Mapping[str, int] | None = None) -> None:
-        """Log what the sources have by now, as far as the next batch needs it.
+    def take_in(self, streams: Mapping[str, Stream], rows: int | None = None, waiting: int = 0) -> int:
+        """Log what the sources have by now.
 
         A source that cannot be read stops nobody: it is tried again the next time, and ``status`` says what it said.
 
         Args:
             streams: of the session.
-            rows: that the next batch takes of each stream, instead of its own number.
+            rows: so many of each stream are enough; ``None``: what its next batch lacks.
+            waiting: with ``rows``, at most so many are to wait for a batch; more stay where they come from.
+
+        Returns:
+            How many rows were logged.
         """
+        logged = 0
         for name, stream in streams.items():
             tail = stream.log.tail
             if stream.table or tail is None:
                 continue
-            most = (rows or {}).get(name, stream.due(None)) - stream.waiting
+            most = stream.due(None) - stream.waiting if rows is None else min(rows, waiting - stream.waiting)
             if most <= 0 or name in self._ended:
                 continue
+            before = stream.rows
             try:
                 reader = self._reader(name, tail)
                 if reader is not None and take_in(stream.log, reader, most):
@@ -101,6 +114,9 @@ class LiveSources:
                 self._problems[name] = str(problem)
             except Exception as problem:  # a source may raise whatever it likes
                 self._problems[name] = f"{type(problem).__name__}: {problem}"
+            self._arrivals_of(name, before).logged(stream.rows)
+            logged += stream.rows - before
+        return logged
 
     def status(self, streams: Mapping[str, Stream]) -> dict[str, SourceStatus]:
         """How the live sources are, by the names of their streams."""
@@ -109,6 +125,8 @@ class LiveSources:
                 source=self._readers[name].description if name in self._readers else tail.offsets.get(SOURCE, ""),
                 offsets={place: at for place, at in tail.offsets.items() if place[:1] not in "@#" or not place},
                 waiting=stream.waiting,
+                rate=self._arrivals_of(name, stream.rows).rate(),
+                lag=self._arrivals_of(name, stream.rows).lag(stream.position),
                 problem=self._problems.get(name, ""),
                 ended=name in self._ended,
             )
@@ -125,6 +143,12 @@ class LiveSources:
         """Close all readers."""
         for name in [*self._readers]:
             self.detach(name)
+
+    def _arrivals_of(self, name: str, rows: int) -> Arrivals:
+        """When rows of a stream were logged; with so many in the log when nothing is known."""
+        if name not in self._arrivals:
+            self._arrivals[name] = Arrivals(rows)
+        return self._arrivals[name]
 
     def _reader(self, name: str, tail: Tail) -> Reader | None:
         """The reader of a stream; after a session was opened, the one that its log names."""

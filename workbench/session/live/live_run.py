@@ -1,0 +1,57 @@
+"""Batches as rows come: each step logs what has come, and runs a batch when something waits."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+
+from workbench.engine.reports import BatchReport
+from workbench.session.live.batch_size import LEAST_ROWS, BatchSize
+from workbench.session.parts import Parts
+
+LOGGING = 0.25
+"""The part of the latency for which rows are logged at most before each batch: those that wait are on disk."""
+AHEAD, LEAST_AHEAD = 10, 100_000
+"""So many batches, and at least so many rows, are logged ahead: an iterator could otherwise fill the disk."""
+LONGEST_PAUSE = 0.25
+"""Seconds between two looks at sources that have nothing."""
+
+
+class LiveRun:
+    """Runs batches of a session's live streams, as large as keep a latency.
+
+    Args:
+        parts: of the session.
+        run_batch: runs a batch of so many rows of each stream.
+        latency: seconds that a batch may take.
+
+    Attributes:
+        ended: whether no source will bring more rows, and none waits.
+        pause: seconds to wait when nothing has come.
+    """
+
+    def __init__(self, parts: Parts, run_batch: Callable[[Mapping[str, int]], BatchReport], latency: float) -> None:
+        self._parts, self._run_batch = parts, run_batch
+        self._size = BatchSize(LEAST_ROWS, latency)
+        self._waiting: Mapping[str, int] = {}
+        self.ended = False
+        self.pause = min(latency * LOGGING, LONGEST_PAUSE)
+
+    def ready(self) -> bool:
+        """Log what has come; whether rows wait for a batch."""
+        begun = time.monotonic()
+        with self._parts.lock:
+            state, live = self._parts.store.state, self._parts.live
+            ahead = max(LEAST_AHEAD, AHEAD * self._size.rows)
+            while live.take_in(state.streams, self._size.rows, ahead):
+                if time.monotonic() - begun > self._size.latency * LOGGING:
+                    break
+            self._waiting = {name: stream.waiting for name, stream in state.streams.items()}
+            self.ended = live.ended(state.streams) and not any(self._waiting.values())
+        return any(self._waiting.values())
+
+    def step(self) -> BatchReport:
+        """Run a batch of rows that wait, after ``ready`` said that some do."""
+        report = self._run_batch(self._size.of(self._waiting))
+        self._size = self._size.after(report.rows, report.seconds)
+        return report
