@@ -6,19 +6,18 @@ dictionaries; a selection keeps the very rows of its root, so that rows are the 
 
 from __future__ import annotations
 
-import datetime as dt
-import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
-from functools import cache, cmp_to_key, lru_cache, reduce
+from functools import reduce
 from itertools import product
-from statistics import median
 from typing import Any
 
 from sharing import scalars
-from sharing.scalars import compared, plain
+from sharing.aggregate_values import grouped
+from sharing.analytic_values import analytic_values, numbered
+from sharing.expression_values import Sides, compiled, satisfies
+from sharing.scalars import plain
 from sharing.small_streams import Data, Row
 
 from workbench.network.network import Network, QueryPlan
@@ -38,58 +37,13 @@ from workbench.network.nodes import (
 from workbench.sql import logical
 from workbench.sql.algebra.analytic import Over
 from workbench.sql.algebra.column_names import stored_name
-from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Expression, Value, column_name
-from workbench.sql.algebra.types import BOOLEAN, DataType, Kind
+from workbench.sql.algebra.expressions import AggregateCall, Column, Expression, Value, column_name
+from workbench.sql.algebra.types import DataType
 from workbench.sql.logical import Block, LogicalQuery, StreamInput
 from workbench.sql.predicates.canonical import widened
-from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet, conjunction, predicate_sources
+from workbench.sql.predicates.cnf import PredSet, conjunction, predicate_sources
 
-Sides = tuple[Row, ...]
-"""One row of each input, by position."""
 Bag = Counter[tuple[Value, ...]]
-
-# -- expressions ---------------------------------------------------------------------------------------------------
-
-NOW = {Kind.DATE: (dt.date(2002, 1, 5)), Kind.TIMESTAMP: dt.datetime(2002, 1, 5), Kind.INTEGER: 5}
-"""What time it is in every stream: the largest event time of the data."""
-
-
-@cache
-def compiled(expression: Expression) -> Callable[[Sides], Value]:
-    """The expression as a function of one row of each input."""
-    match expression:
-        case Column(name, type_, source):
-            if type_.kind in (Kind.DOUBLE, Kind.DATE, Kind.TIMESTAMP):
-                return lambda sides: plain(sides[source][name])
-            return lambda sides: sides[source][name]
-        case Constant(constant):
-            value = plain(constant)
-            return lambda sides: value
-        case Call():
-            inner = [compiled(a) for a in expression.arguments]
-            called = lru_cache(10_000, typed=True)(scalars.function(expression, plain(NOW.get(expression.type.kind))))
-            return lambda sides: called(*[argument(sides) for argument in inner])
-
-
-@cache
-def _test(literal: Literal) -> Callable[[Sides], bool]:
-    left = compiled(literal.left)
-    match literal.operator:
-        case Operator.HOLDS:
-            return lambda sides: left(sides) is True
-        case Operator.IS_NULL:
-            return lambda sides: left(sides) is None
-        case Operator.IS_NOT_NULL:
-            return lambda sides: left(sides) is not None
-    assert literal.right is not None
-    both = compiled(Call(str(literal.operator), literal.expressions, BOOLEAN))
-    return lambda sides: both(sides) is True
-
-
-def satisfies(sides: Sides, predicates: Iterable[ORPred]) -> bool:
-    """Whether every disjunction is true, not unknown."""
-    return all(any(_test(literal)(sides) for literal in p.literals) for p in predicates)
-
 
 MOST_PAIRS = 20_000
 """Pairs of rows that one join may look at."""
@@ -97,12 +51,6 @@ MOST_PAIRS = 20_000
 
 class TooLarge(Exception):
     """A join of so many rows that evaluating it row by row takes too long."""
-
-
-def forget() -> None:
-    """Let go of what was compiled, and of the values it gave."""
-    compiled.cache_clear()
-    _test.cache_clear()
 
 
 def _pairs(left: Sequence[Any], right: Sequence[Any]) -> Iterable[tuple[Any, Any]]:
@@ -117,63 +65,6 @@ def _pairs(left: Sequence[Any], right: Sequence[Any]) -> Iterable[tuple[Any, Any
 
 
 # -- operators -----------------------------------------------------------------------------------------------------
-
-
-def grouped(
-    rows: Sequence[Sides], groups: Sequence[Expression], statistics: Sequence[AggregateCall]
-) -> list[tuple[Value, ...]]:
-    """For each group its values and its statistics; without groups one row in any case."""
-    found: dict[tuple[Value, ...], list[Sides]] = {} if groups else {(): []}
-    for row in rows:
-        found.setdefault(tuple(plain(compiled(g)(row)) for g in groups), []).append(row)
-    return [(*key, *(_statistic(s, members) for s in statistics)) for key, members in found.items()]
-
-
-def _statistic(statistic: AggregateCall, rows: Sequence[Sides]) -> Value:
-    if not statistic.arguments:
-        return len(rows)
-    values: list[Any] = [v for row in rows if (v := plain(compiled(statistic.arguments[0])(row))) is not None]
-    if statistic.distinct:
-        values = list(dict.fromkeys(values))
-    match statistic.function:
-        case "count":
-            return len(values)
-        case "total":
-            return sum(values)
-    if not values:
-        return None
-    match statistic.function:
-        case "sum":
-            return scalars.total(values, statistic.type)
-        case "min":
-            return reduce(lambda a, b: b if compared(b, a) < 0 else a, values)
-        case "max":
-            return reduce(lambda a, b: b if compared(b, a) > 0 else a, values)
-        case "median":
-            return plain(median(sorted(map(float, values), key=lambda v: (v != v, v))))
-        case "mode":
-            most = max(Counter(values).values())
-            return reduce(
-                lambda a, b: b if compared(b, a) < 0 else a, [v for v, n in Counter(values).items() if n == most]
-            )
-        case "var_pop" | "var_samp" | "stddev_pop" | "stddev_samp" as spread:
-            return _spread(values, sample=spread.endswith("samp"), root=spread.startswith("stddev"))
-    raise AssertionError(f"not evaluated here: {statistic.function}")
-
-
-def _spread(values: Sequence[Any], sample: bool, root: bool) -> Value:
-    """A variance or its root, exact until the end, so that the order of the values does not count."""
-    if len(values) <= sample:
-        return None
-    if not all(map(math.isfinite, values)):
-        return math.nan
-    exact = list(map(Fraction, values))
-    middle = sum(exact) / len(exact)
-    variance = sum((value - middle) ** 2 for value in exact) / (len(exact) - sample)
-    try:
-        return math.sqrt(variance) if root else float(variance)
-    except OverflowError:
-        return math.inf
 
 
 def combined(operator: SetOperator, branches: Sequence[Bag]) -> Bag:
@@ -223,36 +114,6 @@ def _ordered(query: logical.Ordered, data: Data) -> Bag:
     return Bag(tuple(row[c.name] for c in ties) for row in kept)
 
 
-def numbered(rows: Sequence[Sides], over: Over) -> list[dict[str, int]]:
-    """The row number, rank and dense rank of each row."""
-    keys = [(key.expression, key.descending, key.nulls_first) for key in over.order]
-    ties = [(tie, False, True) for tie in over.ties]
-
-    def difference(a: int, b: int, by: Sequence[tuple[Expression, bool, bool]]) -> int:
-        for expression, descending, nulls_first in by:
-            x, y = (plain(compiled(expression)(rows[at])) for at in (a, b))
-            if x is None or y is None:
-                found = (1 if x is None else -1) * (-1 if nulls_first else 1) if (x is None) != (y is None) else 0
-            else:
-                found = compared(x, y) * (-1 if descending else 1)
-            if found:
-                return found
-        return 0
-
-    partitions: dict[tuple[Value, ...], list[int]] = {}
-    for at, row in enumerate(rows):
-        partitions.setdefault(tuple(plain(compiled(p)(row)) for p in over.partition), []).append(at)
-    ranks: list[dict[str, int]] = [{} for _ in rows]
-    for places in partitions.values():
-        places.sort(key=cmp_to_key(lambda a, b: difference(a, b, [*keys, *ties])))
-        rank = dense = 0
-        for number, at in enumerate(places, start=1):
-            if number == 1 or difference(places[number - 2], at, keys):
-                rank, dense = number, dense + 1
-            ranks[at] = {"row_number": number, "rank": rank, "dense_rank": dense}
-    return ranks
-
-
 def _typed(bag: Bag, branch: LogicalQuery, types: Sequence[DataType]) -> Bag:
     """A branch's rows in the common types."""
     own = [type_ for _, type_ in logical.output_columns(branch)]
@@ -277,7 +138,7 @@ def _block(block: Block, data: Data) -> Bag:
     having = conjunction(widened(block.having), block.having_window)
     rows = [row for row in rows if satisfies(row, having)]
     if block.analytics:
-        values_of = {a.name: [r[a.call.function] for r in numbered(rows, a.call.over)] for a in block.analytics}
+        values_of = {a.name: analytic_values(a.call, rows) for a in block.analytics}
         # Columns of analytic functions have source -2, the last but one.
         rows = [(*row, {n: v[at] for n, v in values_of.items()}, {}) for at, row in enumerate(rows)]
         rows = [row for row in rows if satisfies(row, block.qualify)]
@@ -383,11 +244,9 @@ def original(node: Node, rows: dict[NodeId, list[Row]]) -> list[Row]:
 
 
 def analyzed(node: Analytic, rows: Sequence[Row]) -> list[Row]:
-    """Rows with their ranks, as far as the node keeps them."""
-    ranks = numbered([(row,) for row in rows], node.over)
-    made = [
-        {**row, **{f.name: rank[f.function] for f in node.functions}} for row, rank in zip(rows, ranks, strict=True)
-    ]
+    """Rows with the values of the node's functions, as far as the node keeps them."""
+    values = {f.name: analytic_values(f, [(row,) for row in rows]) for f in node.functions}
+    made = [{**row, **{name: of[at] for name, of in values.items()}} for at, row in enumerate(rows)]
     return [row for row in made if satisfies((row,), node.bound)]
 
 

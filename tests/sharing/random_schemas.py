@@ -7,7 +7,7 @@ import random
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
-from sharing.evaluation import NOW
+from sharing.expression_values import NOW
 from sharing.scalars import NAN
 from sharing.small_streams import Data, Row
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from sharing import evaluation
 from sharing.evaluation import Evaluation
+from sharing.expression_values import forget
 from sharing.random_schemas import rows, schema
 from sharing.random_statements import Statements
 from sharing.small_streams import Data, statistics
@@ -30,7 +31,7 @@ from workbench.sharing.planner import Planner
 from workbench.sql import logical
 from workbench.sql.algebra.planning_cache import PlanningCache
 from workbench.sql.binder.pipeline import bind
-from workbench.sql.logical import LogicalQuery
+from workbench.sql.logical import Block, LogicalQuery
 from workbench.sql.schema import Schema
 
 SWITCHES = ("sharing", "join_sharing", "canonicalize", "transitivity", "join_order", "vertical_expansion", "reroute",
@@ -350,7 +351,7 @@ def _same(stored: Network, network: Network, how: str) -> None:
 
 def _kind_of_query(query: LogicalQuery) -> str:
     match query:
-        case evaluation.Block():
+        case Block():
             inputs = {type(i).__name__ for i in query.inputs}
             size = f"join of {len(query.inputs)}" if len(query.inputs) > 1 else "one input"
             over = " over queries" if inputs != {"StreamInput"} else ""
@@ -388,7 +389,7 @@ class Failure:
 def failure(of: Scenario, folder: Path, counts: Counts | None = None) -> Failure | None:
     """Why a scenario fails; ``None`` when it does not."""
     counts = counts or Counts()
-    evaluation.forget()
+    forget()
     try:
         with PlanningCache().active():  # so that what a sequence does depends on nothing before it
             Run(of, folder, counts).steps()

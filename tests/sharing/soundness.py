@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
 
-from sharing.evaluation import Evaluation, bag, read, result, satisfies
+from sharing.evaluation import Evaluation, bag, read, result
+from sharing.expression_values import satisfies
 from sharing.small_streams import Row
 
 from workbench.network.network import Network

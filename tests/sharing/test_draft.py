@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from sharing.pairs import PAIRS
+from sharing.pairs.every import PAIRS
 from sharing.small_streams import WITH_VIEWS, query
 
 from workbench.sharing.draft import stored_form

@@ -1,10 +1,11 @@
-"""What a second query shares with a first, pair by pair (``pairs``)."""
+"""What a second query shares with a first, pair by pair (``sharing/pairs``)."""
 
 from __future__ import annotations
 
 import pytest
 from sharing.evaluation import Evaluation
-from sharing.pairs import ABOVE, APART, BELOW, BESIDE, FROM, GIVES, PAIRS, SAME, Pair
+from sharing.pairs.every import PAIRS
+from sharing.pairs.pair import ABOVE, APART, BELOW, BESIDE, FROM, GIVES, SAME, Pair
 from sharing.small_streams import WITH_VIEWS, data, query
 from sharing.soundness import check
 
@@ -40,7 +41,8 @@ def test_what_the_second_query_shares(pair: Pair) -> None:
     assert pair.rule is None or pair.rule in {d.rule for d in told.decisions}
     reasons = [c.reason for d in told.decisions for c in d.candidates] + [d.reason for d in told.decisions]
     assert any(pair.says in text for text in ["", *told.notes, *reasons, *(str(d) for d in told.decisions)])
-    check(after, Evaluation(DATA), queries)
+    if pair.evaluated:
+        check(after, Evaluation(DATA), queries)
 
 
 def test_no_title_twice() -> None:

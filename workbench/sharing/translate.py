@@ -16,7 +16,7 @@ from workbench.network.roll_up import column_of
 from workbench.network.sql_text import Names, bare, or_pred_sql
 from workbench.optimizer.predicate_inference import infer
 from workbench.sharing.aggregates import find_aggregate, group_rows
-from workbench.sharing.analytic.find import find_analytic, first_rows
+from workbench.sharing.analytic.find import find_analytic, first_rows, order_of
 from workbench.sharing.draft import Draft
 from workbench.sharing.join_inputs import join_inputs
 from workbench.sharing.join_parts import Input, restricted
@@ -117,7 +117,7 @@ class _Translator:
         # The window comes first: rows are counted of those in the window. Peers are in the order of what is shown, so
         # that the first rows are the same whoever asks.
         read = windowed(self.draft, inner.read, inner.window)
-        first = Over(tuple(sorted(map(over, query.on), key=reading_order)), keys, tie_breakers(keys, shown))
+        first = Over.of(tuple(sorted(map(over, query.on), key=reading_order)), keys, tie_breakers(keys, shown))
         read = first_rows(self.draft, read, first, query.limit, query.offset, query.with_ties)
         return Translation(read, shown, order=keys)
 
@@ -158,8 +158,10 @@ class _Translator:
         calls = {a.name: a.call.map(lambda e: self._over_root(e, values)) for a in block.analytics}
         orders = sorted({call.over for call in calls.values()}, key=lambda over: (over.text, over.identity))
         for over in orders:
-            of_order = [call for call in calls.values() if call.over == over]
-            read = Read(find_analytic(self.draft, read, over, of_order).id)
+            served = order_of(self.draft, read, over)
+            of_order = {name: replace(call, over=served) for name, call in calls.items() if call.over == over}
+            calls |= of_order
+            read = Read(find_analytic(self.draft, read, served, of_order.values()).id)
 
         def with_functions(column: Column) -> Expression:
             if column.source != ANALYTIC:

@@ -10,7 +10,7 @@ by which functions that count rows tell peers apart; so every answer is a functi
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from workbench.sql.algebra.aggregates import STATISTICS
@@ -83,6 +83,21 @@ class Over:
         """The canonical form."""
         partition, ties = (",".join(map(identity, some)) for some in (self.partition, self.ties))
         return f"[{partition}|{','.join(key.identity for key in self.order)}|{ties}]"
+
+    @staticmethod
+    def of(partition: tuple[Expression, ...], keys: Iterable[SortKey], ties: Iterable[Expression] = ()) -> Over:
+        """Without what is the same for all rows of a partition in the order, and for all peers in their order.
+
+        Example: of PARTITION BY code ORDER BY code, amount the second says no more than ORDER BY amount.
+        """
+        order = tuple(key for key in keys if key.expression not in partition)
+        known = {*partition, *(key.expression for key in order)}
+        return Over(partition, order, tuple(tie for tie in dict.fromkeys(ties) if tie not in known))
+
+    def serves(self, other: Over) -> bool:
+        """Whether rows in this order are in the other order as well: it tells more peers apart, or as many."""
+        first = self.ties[: len(other.ties)]
+        return (self.partition, self.order, first) == (other.partition, other.order, other.ties)
 
     @property
     def expressions(self) -> tuple[Expression, ...]:

@@ -131,7 +131,7 @@ class Analytics:
         ties = tuple(dict.fromkeys(column for column in known if column.source != ANALYTIC))
         needy = {call.over for call in calls.values() if _tells_peers_apart(call)}
         return tuple(
-            Analyzed(name, replace(c, over=replace(c.over, ties=ties)) if c.over in needy else c)
+            Analyzed(name, replace(c, over=Over.of(c.over.partition, c.over.order, ties)) if c.over in needy else c)
             for name, c in calls.items()
         )
 
@@ -164,9 +164,8 @@ class Analytics:
                 raise b.source.error("ORDER BY in OVER takes expressions, not positions", key.this)
         keys = without_repetition(sort_keys(parts["order"], (), b.bind, b.source))
         by = tuple(sorted((p for p in partition if not isinstance(p, Constant)), key=order_of_texts))
-        order = tuple(key for key in keys if key.expression not in by)
         window = exp.Window(this=node.this, spec=parts["spec"], order=parts["order"])
-        return window, Over(by, order)
+        return window, Over.of(by, keys)
 
     def _frame(self, window: exp.Window, over: Over, b: ExpressionBinder) -> Frame | None:
         """The frame of an aggregate or a position; ``None``: the whole partition."""

@@ -1,0 +1,60 @@
+"""Groups, their statistics and HAVING."""
+
+from __future__ import annotations
+
+from sharing.pairs.pair import ABOVE, APART, BELOW, FROM, GIVES, SAME, Pair, same
+
+from workbench.sharing.decisions import Rule
+
+GROUPS = [
+    same("groups in other order", "SELECT src, dst, COUNT(*) FROM F GROUP BY src, dst",
+         "SELECT dst, src, COUNT(1) FROM F GROUP BY dst, src"),
+    same("DISTINCT is grouping", "SELECT DISTINCT src FROM F", "SELECT src FROM F GROUP BY src"),
+    same("AVG is SUM and COUNT", "SELECT src, SUM(amount), COUNT(amount) FROM F GROUP BY src",
+         "SELECT src, AVG(amount) FROM F GROUP BY src"),
+    Pair("SUM and MAX of the same groups", "SELECT src, SUM(amount) FROM F GROUP BY src",
+         "SELECT src, MAX(day) FROM F GROUP BY src", SAME, 0, Rule.STATISTICS, "now also max(day)"),
+    Pair("MEDIAN of the same groups", "SELECT src, SUM(amount) FROM F GROUP BY src",
+         "SELECT src, MEDIAN(amount) FROM F GROUP BY src", SAME, 0, Rule.STATISTICS),
+    Pair("SUM and SUM of DISTINCT values are two statistics", "SELECT src, SUM(code) FROM F GROUP BY src",
+         "SELECT src, SUM(DISTINCT code) FROM F GROUP BY src", SAME, 0, Rule.STATISTICS, "sum(distinct code)"),
+    Pair("COUNT of rows and of values are two statistics", "SELECT src, COUNT(*) FROM F GROUP BY src",
+         "SELECT src, COUNT(code) FROM F GROUP BY src", SAME, 0, Rule.STATISTICS, "count(code)"),
+    Pair("HAVING is a selection below the groups", "SELECT src, COUNT(*) FROM F GROUP BY src",
+         "SELECT src FROM F GROUP BY src HAVING COUNT(*) > 2", BELOW, 1, Rule.EQUAL),
+    Pair("a tighter HAVING", "SELECT src FROM F GROUP BY src HAVING COUNT(*) > 2",
+         "SELECT src FROM F GROUP BY src HAVING COUNT(*) > 3", BELOW, 1, Rule.EQUAL),
+    Pair("a weaker HAVING after a tighter one", "SELECT src FROM F GROUP BY src HAVING SUM(amount) > 9",
+         "SELECT src FROM F GROUP BY src HAVING SUM(amount) > 5", ABOVE, 1, Rule.NEW, "rerouted: "),
+    Pair("coarser groups", "SELECT src, dst, SUM(amount) FROM F GROUP BY src, dst",
+         "SELECT src, SUM(amount) FROM F GROUP BY src", FROM, 1, Rule.DIMENSIONS),
+    Pair("COUNT of coarser groups", "SELECT src, dst, COUNT(*) FROM F GROUP BY src, dst",
+         "SELECT dst, COUNT(*) FROM F GROUP BY dst", FROM, 1, Rule.DIMENSIONS),
+    Pair("a statistic the finer groups do not have yet", "SELECT src, dst, COUNT(*) FROM F GROUP BY src, dst",
+         "SELECT dst, MIN(amount), AVG(amount) FROM F GROUP BY dst", FROM, 1, Rule.DIMENSIONS),
+    Pair("DISTINCT of fewer columns", "SELECT DISTINCT src, dst FROM F", "SELECT DISTINCT src FROM F", FROM, 1,
+         Rule.DIMENSIONS),
+    Pair("no groups from groups", "SELECT src, COUNT(*) FROM F GROUP BY src", "SELECT COUNT(*) FROM F", FROM, 1,
+         Rule.DIMENSIONS),
+    Pair("groups by a function of groups", "SELECT code, COUNT(*) FROM F GROUP BY code",
+         "SELECT code + 1, COUNT(*) FROM F GROUP BY code + 1", FROM, 1, Rule.DIMENSIONS),
+    Pair("finer groups come later", "SELECT src, COUNT(*) FROM F GROUP BY src",
+         "SELECT src, dst, COUNT(*) FROM F GROUP BY src, dst", GIVES, 1, Rule.NEW, "rerouted: "),
+    Pair("AVG of DOUBLE does not follow from finer groups", "SELECT src, dst, AVG(x) FROM F GROUP BY src, dst",
+         "SELECT src, AVG(x) FROM F GROUP BY src", APART, 1, Rule.NEW),
+    Pair("nor does MEDIAN", "SELECT src, dst, MEDIAN(amount) FROM F GROUP BY src, dst",
+         "SELECT src, MEDIAN(amount) FROM F GROUP BY src", APART, 1, Rule.NEW),
+    Pair("nor COUNT of DISTINCT values", "SELECT src, dst, COUNT(DISTINCT code) FROM F GROUP BY src, dst",
+         "SELECT src, COUNT(DISTINCT code) FROM F GROUP BY src", APART, 1, Rule.NEW),
+    Pair("groups by other expressions", "SELECT code + 1, COUNT(*) FROM F GROUP BY code + 1",
+         "SELECT code + 2, COUNT(*) FROM F GROUP BY code + 2", APART, 1, Rule.NEW),
+    Pair("before and after grouping", "SELECT src, COUNT(*) FROM F WHERE src > 'a' GROUP BY src",
+         "SELECT src, COUNT(*) FROM F GROUP BY src HAVING src > 'a'", APART, 2, Rule.NEW),
+    Pair("MIN over other rows", "SELECT src, MIN(amount) FROM F WHERE code > 1 GROUP BY src",
+         "SELECT src, MIN(amount) FROM F WHERE code > 2 GROUP BY src", APART, 2, Rule.NEW),
+    Pair("two counts over two conditions do not share their state", "SELECT COUNT(*) FROM F WHERE code = 1",
+         "SELECT a.n, b.n FROM (SELECT COUNT(*) AS n FROM F WHERE code = 1) a,"
+         " (SELECT COUNT(*) AS n FROM F WHERE code = 2) b",
+         FROM, 3, Rule.EQUAL),
+    Pair("DISTINCT is not the rows themselves", "SELECT src FROM F", "SELECT DISTINCT src FROM F", FROM, 1, Rule.NEW),
+]  # fmt: skip

@@ -1,0 +1,84 @@
+"""Inputs of FROM that read those before them: ASOF, LATERAL; and windows as tables."""
+
+from __future__ import annotations
+
+from sharing.pairs.pair import APART, BELOW, FROM, GIVES, SAME, Pair, same
+
+from workbench.sharing.decisions import Rule
+
+_ASOF = "SELECT a.id, b.id FROM F a ASOF JOIN G b ON a.code = b.id AND a.day >= b.until"
+
+ASOF = [
+    same("ASOF by other names", _ASOF,
+         "SELECT x.id, y.id FROM F x ASOF JOIN G y ON y.until <= x.day AND y.id = x.code"),
+    same("ASOF is the latest of LATERAL", _ASOF, "SELECT a.id, b.id FROM F a, LATERAL (SELECT id FROM G b"
+         " WHERE b.id = a.code AND b.until <= a.day ORDER BY until DESC LIMIT 1) b"),
+    same("other columns of the row that goes with it", _ASOF, _ASOF.replace("b.id FROM", "b.name FROM")),
+    Pair("a condition on ASOF", _ASOF, f"{_ASOF} WHERE a.amount > 5", BELOW, 1, Rule.SUBSUMES, "still to be tested: "),
+    Pair("ASOF LEFT after ASOF", _ASOF, _ASOF.replace("ASOF", "ASOF LEFT"), FROM, 2, Rule.EQUAL),
+    Pair("ASOF after ASOF LEFT", _ASOF.replace("ASOF", "ASOF LEFT"), _ASOF, GIVES, 0, Rule.EQUAL),
+    Pair("ASOF of earlier times only: pairs are shared", _ASOF, _ASOF.replace(">=", ">"), APART, 3, Rule.SUBSUMES),
+    Pair("ASOF of the time after: pairs are shared", _ASOF, _ASOF.replace(">=", "<="), APART, 3, Rule.COVER),
+    Pair("ASOF of fewer rows is no condition on ASOF", _ASOF, _ASOF.replace("JOIN G", "JOIN (SELECT * FROM G"
+         " WHERE rate > 0)"), APART, 3, Rule.SUBSUMES),
+    Pair("ASOF by another column", _ASOF, _ASOF.replace("a.code", "a.id"), APART, 4, Rule.NEW),
+    Pair("ASOF of another stream", _ASOF, _ASOF.replace("F a", "H a"), APART, 5, Rule.NEW),
+    Pair("ASOF by time alone", _ASOF, _ASOF.replace("a.code = b.id AND ", ""), APART, 4, Rule.NEW),
+]  # fmt: skip
+
+_FIRST = "SELECT a.id, x.id FROM F a, LATERAL (SELECT id FROM G WHERE G.until < a.day ORDER BY rate LIMIT 3) x"
+_LEAST = "SELECT a.id, n FROM F a LEFT JOIN LATERAL (SELECT MIN(name) AS n FROM G WHERE G.id = a.code) x ON TRUE"
+
+LATERAL = [
+    same("LATERAL that is plain is a join", "SELECT a.id, b.id FROM F a JOIN G b ON a.code = b.id",
+         "SELECT a.id, x.id FROM F a, LATERAL (SELECT id FROM G WHERE G.id = a.code) x"),
+    same("LATERAL by other names", _LEAST,
+         "SELECT b.id, m FROM F b LEFT JOIN LATERAL (SELECT MIN(name) AS m FROM G c WHERE c.id = b.code) x ON TRUE"),
+    same("a comma and CROSS JOIN", _FIRST, _FIRST.replace("F a,", "F a CROSS JOIN")),
+    Pair("the first of the first three for each row", _FIRST, _FIRST.replace("LIMIT 3", "LIMIT 1"), BELOW, 1,
+         Rule.SUBSUMES, "still to be tested: "),
+    Pair("a condition on the rows around LATERAL", _FIRST, f"{_FIRST} WHERE a.amount > 5", BELOW, 1, Rule.SUBSUMES),
+    Pair("the first rows in the other direction: pairs are shared", _FIRST,
+         _FIRST.replace("rate LIMIT", "rate DESC LIMIT"),
+         APART, 2, Rule.EQUAL),
+    Pair("another statistic: groups are shared, rows with it are not", _LEAST, _LEAST.replace("MIN", "MAX"), APART, 4,
+         Rule.STATISTICS, "now also max(name_1)"),
+    Pair("LATERAL by another column", _LEAST, _LEAST.replace("a.code", "a.id"), APART, 9, Rule.NEW),
+    Pair("LATERAL beside another stream", _LEAST, _LEAST.replace("F a", "H a"), APART, 10, Rule.NEW),
+    Pair("LATERAL of fewer rows: pairs are shared", _LEAST, _LEAST.replace("a.code)", "a.code AND rate > 0)"), APART, 8,
+         Rule.SUBSUMES),
+]  # fmt: skip
+
+_TUMBLE = "SELECT COUNT(*) FROM TABLE(TUMBLE(TABLE F, DESCRIPTOR(day), INTERVAL '2' DAY)) GROUP BY window_start"
+_HOP = (
+    "SELECT COUNT(*) FROM TABLE(HOP(TABLE F, DESCRIPTOR(day), INTERVAL '2' DAY, INTERVAL '4' DAY))"
+    " GROUP BY window_start"
+)
+_SESSION = (
+    "SELECT src, COUNT(*) FROM TABLE(SESSION(TABLE F PARTITION BY src, DESCRIPTOR(day), INTERVAL '2' DAY))"
+    " GROUP BY src, window_start"
+)
+
+WINDOW_TABLES = [
+    same("windows in Flink's words and in Spark's", "SELECT COUNT(*) FROM F GROUP BY window(day, '2 days')", _TUMBLE),
+    same("HOP in Flink's words and in Spark's", _HOP,
+         "SELECT COUNT(*) FROM F GROUP BY window(day, '4 days', '2 days')"),
+    Pair("SESSION in Flink's words and in Spark's", _SESSION,
+         "SELECT src, COUNT(*) FROM F GROUP BY src, session_window(day, '2 days')", SAME, 0, Rule.EQUAL,
+         evaluated=False),
+    same("the end of a window follows from its start", _TUMBLE, f"{_TUMBLE}, window_end"),
+    Pair("another statistic of TUMBLE", _TUMBLE, _TUMBLE.replace("COUNT(*)", "SUM(amount)"), SAME, 0, Rule.STATISTICS),
+    Pair("HAVING of TUMBLE", _TUMBLE, f"{_TUMBLE} HAVING COUNT(*) > 2", BELOW, 1, Rule.EQUAL),
+    Pair("TUMBLE of coarser groups", _TUMBLE.replace("GROUP BY", "GROUP BY src,"), _TUMBLE, FROM, 1, Rule.DIMENSIONS),
+    Pair("four days are twice two", _TUMBLE, _TUMBLE.replace("'2'", "'4'"), FROM, 1, Rule.DIMENSIONS),
+    Pair("HOP is made of slices that are there", _TUMBLE, _HOP, FROM, 2, Rule.EQUAL),
+    Pair("slices that HOP has", _HOP, _TUMBLE, GIVES, 0, Rule.EQUAL),
+    Pair("three days are not made of two", _TUMBLE, _TUMBLE.replace("'2'", "'3'"), APART, 1, Rule.NEW),
+    Pair("TUMBLE of fewer rows", _TUMBLE, _TUMBLE.replace("GROUP BY", "WHERE code = 1 GROUP BY"), APART, 2, Rule.NEW),
+    Pair("TUMBLE of another stream", _TUMBLE, _TUMBLE.replace("TABLE F", "TABLE H"), APART, 3, Rule.NEW),
+    Pair("a longer HOP: slices are shared", _HOP, _HOP.replace("'4'", "'6'"), APART, 2, Rule.BRANCHES),
+    Pair("SESSION with another gap", _SESSION, _SESSION.replace("'2'", "'3'"), APART, 1, Rule.NEW, evaluated=False),
+    Pair("SESSION of other keys", _SESSION, _SESSION.replace("src", "dst"), APART, 1, Rule.NEW, evaluated=False),
+    Pair("SESSION is not TUMBLE", _TUMBLE, "SELECT COUNT(*) FROM F GROUP BY session_window(day, '2 days')", APART, 1,
+         Rule.NEW, evaluated=False),
+]  # fmt: skip

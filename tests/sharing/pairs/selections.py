@@ -1,0 +1,103 @@
+"""Conditions on one stream."""
+
+from __future__ import annotations
+
+from sharing.pairs.pair import ABOVE, BELOW, BESIDE, Pair, same
+
+from workbench.sharing.decisions import Rule
+
+
+def conditions(title: str, first: str, second: str, says: str = "") -> Pair:
+    """Two conditions on F that are one node."""
+    return same(title, f"SELECT id FROM F WHERE {first}", f"SELECT src FROM F WHERE {second}", says)
+
+
+def within(title: str, first: str, second: str) -> Pair:
+    """Two conditions on F: the second is a selection below the first."""
+    return Pair(title, f"SELECT id FROM F WHERE {first}", f"SELECT id FROM F WHERE {second}", BELOW, 1, Rule.EQUAL)
+
+
+def apart(title: str, first: str, second: str, says: str = "") -> Pair:
+    """Two conditions on F that have nothing in common but the stream."""
+    return Pair(title, f"SELECT id FROM F WHERE {first}", f"SELECT id FROM F WHERE {second}", BESIDE, 1, Rule.NEW, says)
+
+
+SELECTIONS = [
+    conditions("swapped conjuncts", "code = 1 AND amount > 5", "amount > 5 AND code = 1"),
+    conditions("flipped comparison", "amount > 5", "5 < amount"),
+    conditions("scaled comparison", "amount > 5", "amount * 2 > 10"),
+    conditions("divided by a negative number", "code < 3", "-2 * code > -6"),
+    conditions("shifted comparison", "code > 2", "code + 1 > 3"),
+    conditions("whole numbers have no value between", "code > 2", "code >= 3"),
+    conditions("nor do amounts between two cents", "amount > 5", "amount >= 5.01"),
+    conditions("an end between two values is rounded to the next one", "code > 2", "code > 2.5"),
+    conditions("arithmetic over two columns", "code - id > 1", "id + 1 < code"),
+    conditions("a common factor", "2 * code - 2 * id > 2", "code - id > 1"),
+    conditions("date arithmetic", "day > DATE '2002-01-02'", "day + 3 > DATE '2002-01-05'"),
+    conditions("a date as text", "day >= DATE '2002-01-02'", "day >= '2002-01-02'"),
+    conditions("negated comparison", "amount > 5", "NOT (amount <= 5)"),
+    conditions("NOT of OR", "amount > 5 AND code <> 1", "NOT (amount <= 5 OR code = 1)"),
+    conditions("NOT of AND", "amount <= 5 OR code <> 1", "NOT (amount > 5 AND code = 1)"),
+    conditions("BETWEEN", "code BETWEEN 1 AND 3", "code <= 3 AND code >= 1"),
+    conditions("NOT BETWEEN", "code NOT BETWEEN 1 AND 3", "code > 3 OR code < 1"),
+    conditions("IN is OR of equalities", "code IN (3, 1)", "code = 1 OR code = 3"),
+    conditions("IN of neighbours is a range", "code IN (3, 1, 2)", "code BETWEEN 1 AND 3"),
+    conditions("IN of one value", "src IN ('a')", "src = 'a'"),
+    conditions("a value twice", "src IN ('a', 'b', 'a')", "src IN ('b', 'a')"),
+    conditions("NOT IN", "code NOT IN (1, 3)", "code <> 3 AND code <> 1"),
+    conditions("a range of one value", "code = 2", "code >= 2 AND code <= 2"),
+    conditions("redundant bound", "amount > 5", "amount > 5 AND amount > 3"),
+    conditions("redundant alternative", "code >= 1", "code >= 1 OR code = 3"),
+    conditions("redundant null test", "amount > 5", "amount > 5 AND amount IS NOT NULL"),
+    conditions("null test of an operand", "code + id > 5", "code IS NOT NULL AND code + id > 5"),
+    conditions("OR in other order", "code = 1 OR src = 'a'", "src = 'a' OR code = 1"),
+    conditions("OR distributed", "code = 1 OR (src = 'a' AND id = 2)",
+         "(code = 1 OR src = 'a') AND (id = 2 OR code = 1)"),
+    conditions("LIKE twice", "src LIKE 'a%' AND code = 1", "code = 1 AND src LIKE 'a%' AND src LIKE 'a%'"),
+    conditions("hints and comments", "amount > 5", "/* cheap */ amount > 5 -- or so"),
+    conditions("what contradicts itself", "code > 3 AND code < 2", "amount > 5 AND amount < 1"),
+    conditions("two columns compared", "src < dst", "dst > src"),
+    same("no condition", "SELECT id FROM F", "SELECT src, dst FROM F"),
+    same("a condition that always holds", "SELECT id FROM F", "SELECT id FROM F WHERE 1 = 1"),
+    within("a smaller range", "amount > 5", "amount > 9"),
+    within("a range within a range", "amount BETWEEN 1 AND 9", "amount BETWEEN 5 AND 6"),
+    within("a narrower end: > 5 of >= 5", "amount >= 5", "amount > 5"),
+    within("a point of a range", "code BETWEEN 1 AND 3", "code = 2"),
+    within("a point of a list", "code IN (1, 3)", "code = 3"),
+    within("a shorter list", "src IN ('a', 'b', 'ab')", "src IN ('ab', 'b')"),
+    within("a list within a range", "code >= 1", "code IN (1, 3)"),
+    within("one value less", "code <> 1", "code > 1"),
+    within("one more condition", "code = 1", "code = 1 AND amount > 5"),
+    within("LIKE and one more", "src LIKE 'a%'", "src LIKE 'a%' AND amount > 5"),
+    within("one of the alternatives", "code = 1 OR amount > 5", "amount > 5"),
+    within("AND below OR", "code = 1 OR amount > 5", "code = 1 AND amount > 5"),
+    within("an alternative that is narrower", "code = 1 OR amount > 5", "code = 1 OR amount > 9"),
+    within("a comparison is not NULL", "amount IS NOT NULL", "amount > 5"),
+    within("a sum is not NULL", "code IS NOT NULL", "code + id > 3"),
+    within("LIKE is not NULL", "src IS NOT NULL", "src LIKE 'a%'"),
+    within("two columns, a narrower bound", "code - id > 1", "2 * code > 2 * id + 6"),
+    within("dates", "day >= DATE '2002-01-02'", "day - 1 > DATE '2002-01-02'"),
+    Pair("weaker after tighter", "SELECT id FROM F WHERE amount > 9", "SELECT id FROM F WHERE amount > 5", ABOVE, 1,
+         Rule.NEW, "rerouted: "),
+    Pair("no condition after one", "SELECT id FROM F WHERE amount > 9", "SELECT id FROM F", ABOVE, 0, Rule.EQUAL),
+]  # fmt: skip
+
+NOT_SHARED = [
+    apart("other alternatives", "code = 1 OR amount > 5", "code = 2 OR amount > 5"),
+    apart("text and number", "src = '1'", "code = 1"),
+    apart("texts that look like one number", "src = '1'", "src = '1.0'"),
+    apart("text order is not number order", "src > '5'", "src > '10' AND src < '2'"),
+    apart("DOUBLE and DECIMAL", "amount > 5", "x > 5"),
+    apart(
+        "DOUBLE arithmetic", "x > 10", "x * 0.1 > 1", "near miss: `x * 0.1` is DOUBLE and cannot be inverted exactly"
+    ),
+    apart("NULL and not NULL", "src IS NULL", "src IS NOT NULL"),
+    apart("NULL and empty", "src IS NULL", "src = ''"),
+    apart("LIKE and other case", "src LIKE 'a%'", "src LIKE 'A%'"),
+    apart("LIKE and ILIKE", "src LIKE 'a%'", "src ILIKE 'a%'"),
+    apart("LIKE and NOT LIKE", "src LIKE 'a%'", "src NOT LIKE 'a%'"),
+    apart("NOT of AND is no AND of NOT", "code <> 1 OR id <> 1", "amount = 0 AND (code = 2 OR code IS NULL)"),
+    apart("a value and its opposite", "code = 1", "code <> 1"),
+    apart("products of columns", "code * id > 2", "code > 2"),
+    apart("overlapping ranges", "amount BETWEEN 1 AND 5", "amount BETWEEN 4 AND 9"),
+]
