@@ -19,6 +19,8 @@ from nbclient import NotebookClient
 
 RUN_IN_KERNEL = ("argus", "argus-refused", "python")
 """Languages of blocks that run; ``py`` is Python that needs what a test has not, such as a cluster."""
+QUIET = "import workbench.notebook.long_work as long_work; long_work.PATIENCE = 3_600"
+"""No line says that a cell took long, as it may on a slow machine."""
 REFERENCE = ("reference/options.md", "reference/api/session.md", "reference/api/exceptions.md")
 README = ROOT / "README.md"
 SHOWN = ("py", "sh", "sql", "text", "toml", "dot", "csv", "")
@@ -85,7 +87,7 @@ def test_the_samples_of_a_page_run(kernel: KernelManager, folder: Path, page: st
     text = README.read_text(encoding="utf-8") if page == README.name else pages()[page]
     folder = folder.parent if page == README.name else folder
     blocks = [sample for sample in samples(page, text) if sample.language in RUN_IN_KERNEL]
-    before = [f"%cd -q {folder}", "%load_ext workbench", "%argus close --leave", "%reset -f"]
+    before = [f"%cd -q {folder}", QUIET, "%load_ext workbench", "%argus close --leave", "%reset -f"]
     opening = [nbformat.v4.new_code_cell(line) for line in before]
     notebook = nbformat.v4.new_notebook(cells=[*opening, *map(cell_of, blocks)])
     NotebookClient(notebook, km=kernel, timeout=300, resources={"metadata": {"path": str(folder)}}).execute()

@@ -86,6 +86,7 @@ def notebook(spark, tmp_path_factory) -> Iterator[Notebook]:
     shell.history_manager.enabled = False
     with pytest.MonkeyPatch.context() as patch, Session(spark=spark) as session:
         patch.chdir(folder)
+        patch.setattr("workbench.notebook.long_work.PATIENCE", 3_600)
         shell.user_ns["transfers"] = TRANSFERS
         install(shell, NotebookContext(shell.user_ns, lambda: session))
         made = Notebook(shell, session)

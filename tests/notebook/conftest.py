@@ -11,6 +11,7 @@ from fake_session import FakeSession
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
+from workbench.notebook import long_work
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.extension import install
 
@@ -27,6 +28,12 @@ class Cell:
     @property
     def text(self) -> str:
         return "\n".join(self.texts)
+
+
+@pytest.fixture(autouse=True)
+def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No line says that a cell took long, as it may on a slow machine."""
+    monkeypatch.setattr(long_work, "PATIENCE", 3_600)
 
 
 @pytest.fixture

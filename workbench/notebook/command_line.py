@@ -71,6 +71,7 @@ class Command:
         run: runs it with the notebook's context and the parsed arguments.
         arguments: in the order in which they are given.
         examples: lines as they are typed.
+        has_own_line: whether it says itself how far it is, when it takes long.
     """
 
     name: str
@@ -78,6 +79,7 @@ class Command:
     run: CommandFunction
     arguments: tuple[Argument, ...] = ()
     examples: tuple[str, ...] = ()
+    has_own_line: bool = False
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -112,12 +114,14 @@ class Command:
         return parser
 
 
-def command(name: str, *arguments: Argument, examples: tuple[str, ...] = ()) -> Callable[[CommandFunction], Command]:
+def command(
+    name: str, *arguments: Argument, examples: tuple[str, ...] = (), has_own_line: bool = False
+) -> Callable[[CommandFunction], Command]:
     """Make a function a :class:`Command` whose summary is the first paragraph of its docstring."""
 
     def decorate(function: CommandFunction) -> Command:
         summary = " ".join((function.__doc__ or "").partition("\n\n")[0].split())
-        return Command(name, summary, function, arguments, examples)
+        return Command(name, summary, function, arguments, examples, has_own_line)
 
     return decorate
 

@@ -25,6 +25,7 @@ from workbench.notebook.completion import matcher
 from workbench.notebook.context import NotebookContext, SparkStart
 from workbench.notebook.display import show
 from workbench.notebook.drawing import picture
+from workbench.notebook.long_work import following
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -69,7 +70,11 @@ class ArgusMagics(Magics):
         arguments.cell = cell
         # An analyst is not helped by a stack of ours or of Java; %argus last-error has both.
         with translate_unexpected_errors():
-            command.run(self.context, arguments)
+            if command.has_own_line:
+                command.run(self.context, arguments)
+            else:
+                with following(self.context, f"%argus {command.name}" if cell is None else arguments.name):
+                    command.run(self.context, arguments)
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:

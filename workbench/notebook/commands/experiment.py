@@ -59,6 +59,7 @@ class Registry(Protocol):
         "%argus experiment --options speed",
         "%argus experiment speed fed-manual --queries 24 --history 20000 --batches 3",
     ),
+    has_own_line=True,
 )
 def experiment(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Measure: speed, sharing, scaling and more, with tables and a drawing; without a name, say what there is.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import time
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from workbench.notebook.command_line import MagicError, argument, batch_size, co
 from workbench.notebook.commands.timings import show_timings
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import ProgressLine, Shown, milliseconds, show, table
+from workbench.notebook.long_work import how_far, repeatedly
 from workbench.notebook.replay_status import FULL_SPEED, LATENCY, SPEEDS, parse_speed, status_line
 from workbench.session.live.batch_size import seconds_of
 from workbench.session.player import Position, State
@@ -22,11 +24,16 @@ if TYPE_CHECKING:
     from workbench.engine.reports import BatchReport
 
 
+PLANNING = 0.1
+"""Seconds that Spark plans the job of a node that is computed alone for the first time."""
+
+
 @command(
     "run",
     argument("batches", nargs="?", type=int, default=1, metavar="N", help="how many (default: 1)"),
     argument("--profile", action="store_true", help="measure also what each node costs alone; takes its time"),
     examples=("%argus run", "%argus run 5", "%argus run --profile"),
+    has_own_line=True,
 )
 def run(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Let the next batches arrive and evaluate every query on them. Interrupting the kernel stops at once, and undoes
@@ -37,18 +44,29 @@ def run(context: NotebookContext, arguments: argparse.Namespace) -> None:
     session = context.session
     left = batches_left(session)
     batches = arguments.batches if left is None else min(arguments.batches, max(1, left))
+    if arguments.profile:
+        show(profile_forecast(session))
     line = ProgressLine(f"batch 1 of {batches:,} …")
     done: list[BatchReport] = []
+    ended_at = [time.monotonic()]
 
     def progress(report: BatchReport) -> None:
         done.append(report)
+        ended_at.append(time.monotonic())
         line.update(
             f"batch {report.batch} ({len(done)} of {batches:,}): "
             f"{counted(report.rows, 'row')}, {milliseconds(report.seconds)}"
         )
 
+    def say() -> None:
+        """How far the batch is that runs, and how long it and those after it will take, by those before it."""
+        average = (ended_at[-1] - ended_at[0]) / max(1, len(done))
+        far = how_far(session.progress, time.monotonic() - ended_at[-1], average * (batches - len(done) - 1))
+        line.update(f"batch {session.batch + 1} ({len(done) + 1} of {batches:,}): {far}")
+
     try:
-        session.run(arguments.batches, progress=progress, profile=arguments.profile)
+        with repeatedly(say):
+            session.run(arguments.batches, progress=progress, profile=arguments.profile)
         ended = "the streams have ended" if session.streams else "there are no streams yet; %argus help stream"
         stopped = ended if len(done) < arguments.batches else ""
     except KeyboardInterrupt:
@@ -57,6 +75,18 @@ def run(context: NotebookContext, arguments: argparse.Namespace) -> None:
     show(news(done))
     if arguments.profile and done:
         show_timings(session, 1)
+
+
+def profile_forecast(session: Session) -> str:
+    """What a profile will take, by the last batch: each node is computed alone, twice, after the batch."""
+    network = session.network
+    nodes = {node.id for node in network.nodes if node.kind != "source"}
+    each = f"a profile computes each of {counted(len(nodes), 'node')} alone, after the batch"
+    if not session.reports:
+        return f"{each}: several times as long as the batch itself"
+    operators = session.reports[-1].operators
+    seconds = sum((len(nodes & {*o.nodes}) + 1) * (2 * o.seconds + PLANNING) for o in operators)
+    return f"{each}: about {max(1, round(seconds)):,} s, by batch {session.reports[-1].batch}"
 
 
 def batches_left(session: Session) -> int | None:
@@ -117,6 +147,7 @@ def news(reports: Sequence[BatchReport]) -> Shown:
         help=f"batches of the rows that have come, as many as keep what a batch may take (default: {LATENCY})",
     ),
     examples=("%argus play", "%argus play 20 --speed 1d", "%argus play --batch 500 --speed max", "%argus play --live"),
+    has_own_line=True,
 )
 def play(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Let batches arrive in the background, while cells go on working."""
@@ -150,14 +181,14 @@ def follow(session: Session) -> None:
     update(player.position)
 
 
-@command("pause", examples=("%argus pause",))
+@command("pause", examples=("%argus pause",), has_own_line=True)
 def pause(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Stop playing, after the batch that is running."""
     context.session.player.pause()
     show(status_line(context.session, context.session.player.position))
 
 
-@command("step", examples=("%argus step",))
+@command("step", examples=("%argus step",), has_own_line=True)
 def step(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Play one batch."""
     context.session.player.play(1)
@@ -169,6 +200,7 @@ def step(context: NotebookContext, arguments: argparse.Namespace) -> None:
     "back",
     argument("batch", type=int, metavar="BATCH", help="its number; 0 is the history alone"),
     examples=("%argus back 3", "%argus back 0"),
+    has_own_line=True,
 )
 def back(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Go back to what was after a batch: run anew from the history, with the same rows in the same batches.

@@ -1,0 +1,100 @@
+"""Long work of a cell says what it does, how far it is and about how long it still takes; short work says nothing.
+
+The line is text that is replaced in place. Its last text stays with the cell, so a saved notebook has it too.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from workbench.notebook.display import ProgressLine
+
+if TYPE_CHECKING:
+    from workbench.engine.schedule import Progress
+    from workbench.notebook.context import NotebookContext
+
+PATIENCE = 1.0
+"""Seconds without a word."""
+PAUSE = 0.5
+"""Seconds between two looks."""
+
+
+@contextmanager
+def following(context: NotebookContext, what: str) -> Iterator[None]:
+    """Within the context, a line follows what the cell does, once that takes long.
+
+    Args:
+        context: of the notebook, whose session works.
+        what: is done, as a word or two before the line.
+    """
+    begun = time.monotonic()
+    lines: list[ProgressLine] = []
+
+    def say() -> None:
+        session = context.current
+        progress = None if session is None or session.closed else session.progress
+        text = f"{what}: {how_far(progress, time.monotonic() - begun)}"
+        if lines:
+            lines[0].update(text)
+        else:
+            lines.append(ProgressLine(text))
+
+    ended = "stopped after"
+    try:
+        with repeatedly(say):
+            yield
+        ended = "took"
+    finally:
+        if lines:
+            lines[0].update(f"{what} {ended} {time.monotonic() - begun:.1f} s")
+
+
+@contextmanager
+def repeatedly(say: Callable[[], None]) -> Iterator[None]:
+    """Call a function in a thread, first after the patience, until the context ends; then it is not called any more."""
+    over = threading.Event()
+
+    def work() -> None:
+        ended = over.wait(PATIENCE)
+        while not ended:
+            say()
+            ended = over.wait(PAUSE)
+
+    # What a thread displays goes to the cell whose variables of context it has.
+    thread = threading.Thread(target=contextvars.copy_context().run, args=(work,), name="argus-progress", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def how_far(progress: Progress | None, seconds: float, more: float = 0.0) -> str:
+    """How far something is that has worked for so long.
+
+    Args:
+        progress: of the operators; ``None`` where none is computed.
+        seconds: that it has worked.
+        more: seconds that what follows is expected to take.
+
+    Example:
+        >>> from workbench.engine.schedule import Progress
+        >>> how_far(Progress(0, 2, 6), 4.0)
+        '2 of 6 operators, 4.0 s, about 8 s more'
+        >>> how_far(None, 4.0)
+        '4.0 s'
+    """
+    parts = [f"{seconds:.1f} s"]
+    if progress is not None and progress.total:
+        parts.insert(0, f"{progress.done} of {progress.total} operators")
+        if progress.done:
+            more += seconds * (progress.total - progress.done) / progress.done
+    if more >= 1:
+        parts.append(f"about {more:.0f} s more")
+    return ", ".join(parts)
