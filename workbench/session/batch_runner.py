@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from workbench.engine.reports import BatchReport
 from workbench.errors import QueryError
 from workbench.session import transitions
+from workbench.session.events import log_batch
 from workbench.session.learning.adapting import Reoptimizer
 from workbench.session.live.live_run import LiveRun
 from workbench.session.parts import Parts
@@ -96,6 +97,7 @@ class BatchRunner:
         self._parts.failures.disable()
         with self._parts.lock:
             self._parts.integrity.after_batch()
+        log_batch(report)
         self._parts.sinks.notify()
         self.reoptimizer.after_batch(report.seconds)
         return report

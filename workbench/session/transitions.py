@@ -20,6 +20,7 @@ from workbench.errors import QueryError, StreamError
 from workbench.network.network import Network, QueryPlan, check_name, checked_query
 from workbench.network.reads import functions_called
 from workbench.session.cost_limit import check_cost
+from workbench.session.events import log_problem
 from workbench.session.learning.observing import Observer, present_statistics
 from workbench.session.learning.reoptimizing import Reoptimization, reoptimized
 from workbench.session.query_windows import windows_of
@@ -169,6 +170,7 @@ def reoptimize(runtime: Runtime, state: State, accept: Callable[[float, float], 
 def disable(runtime: Runtime, state: State, reasons: Mapping[str, str]) -> State:
     """Take queries out of the network that cannot go on, and remember why."""
     network = runtime.planner.drop(state.network, with_checks(state.network, reasons))
+    log_problem("queries disabled", reasons=dict(reasons))
     for name in reasons:  # how a query was shared is of interest also when it does not run
         runtime.planner.catalog.put_decisions(name, state.queries[name].explanation.rows())
     return _release(runtime, state.disabled(reasons), network)

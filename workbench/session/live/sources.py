@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from workbench.errors import StreamError
+from workbench.session.events import log_problem
 from workbench.session.live.arrivals import Arrivals
 from workbench.streams.live.reader import Reader
 from workbench.streams.live.sources import open_live
@@ -111,9 +112,9 @@ class LiveSources:
                     self._ended.add(name)
                 self._problems.pop(name, None)
             except StreamError as problem:
-                self._problems[name] = str(problem)
+                self._failed(name, str(problem))
             except Exception as problem:  # a source may raise whatever it likes
-                self._problems[name] = f"{type(problem).__name__}: {problem}"
+                self._failed(name, f"{type(problem).__name__}: {problem}")
             self._arrivals_of(name, before).logged(stream.rows)
             logged += stream.rows - before
         return logged
@@ -143,6 +144,12 @@ class LiveSources:
         """Close all readers."""
         for name in [*self._readers]:
             self.detach(name)
+
+    def _failed(self, name: str, problem: str) -> None:
+        """Remember what a source said; it is logged once, however often it says so."""
+        if self._problems.get(name) != problem:
+            log_problem("source", stream=name, problem=problem)
+        self._problems[name] = problem
 
     def _arrivals_of(self, name: str, rows: int) -> Arrivals:
         """When rows of a stream were logged; with so many in the log when nothing is known."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from workbench.files.writing import replacing
+from workbench.session.events import log_problem
 from workbench.session.sinks.target import Source, Target
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 60.0
@@ -118,6 +119,7 @@ class Sink:
             except Exception as problem:  # a target may raise whatever it likes; a dropped query shows in the same way
                 pause = min(LONGEST_PAUSE, 2 * pause if pause else FIRST_PAUSE)
                 self._problem = f"{type(problem).__name__}: {problem}"
+                log_problem("sink", target=self._target.description, query=self._place.query, problem=self._problem)
                 self._begun = False  # it may have taken the batch all the same, so it is asked
             if last:
                 self._target.close()

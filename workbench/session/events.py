@@ -1,0 +1,32 @@
+"""What happens in a session, as records of Python's logging: batches, and queries, sources and sinks with problems.
+
+Nothing is written unless somebody adds a handler to the logger ``workbench`` (``workbench.monitoring.batch_log``).
+"""
+
+from __future__ import annotations
+
+import logging
+
+from workbench.engine.reports import BatchReport
+
+LOGGER = logging.getLogger("workbench")
+LOGGER.addHandler(logging.NullHandler())  # else Python writes warnings to stderr where nothing is configured
+
+
+def log_batch(report: BatchReport) -> None:
+    """A batch was committed."""
+    about = {
+        "batch": report.batch,
+        "rows": report.rows,
+        "seconds": round(report.seconds, 4),
+        "arrived": dict(report.arrived),
+        "late_rows": dict(report.late_rows),
+        "changes": {query: rows for query, rows in report.changes.items() if rows},
+        "operators": len(report.operators),
+    }
+    LOGGER.info("batch", extra={"about": about})
+
+
+def log_problem(event: str, **about: object) -> None:
+    """Something cannot go on as it should; ``event`` says what, as ``"source"``."""
+    LOGGER.warning(event, extra={"about": about})
