@@ -98,7 +98,7 @@ def settling() -> SimpleQueue[Calm]:
 def loaded(shell, settling, monkeypatch):
     made: list[FakeSession] = []
 
-    def make(spark: object) -> FakeSession:
+    def make(spark: object, notebook: str) -> FakeSession:
         made.append(FakeSession())
         return made[-1]
 

@@ -21,10 +21,12 @@ from workbench.notebook.calm import Calm
 from workbench.notebook.command_line import Command
 from workbench.notebook.commands.define import cell_magic
 from workbench.notebook.commands.registry import find
+from workbench.notebook.commands.sessions import would_lose
 from workbench.notebook.completion import matcher
 from workbench.notebook.context import NotebookContext, SparkStart
 from workbench.notebook.display import show
 from workbench.notebook.drawing import picture
+from workbench.notebook.left_sessions import mark, notebook_of, what_is_left
 from workbench.notebook.long_work import following
 
 if TYPE_CHECKING:
@@ -85,8 +87,12 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
         shell.events.register("pre_run_cell", lambda info: calm.begin())
         shell.events.register("post_run_cell", lambda result: calm.end())
         spark = SparkStart(start_spark, settle=partial(settle, calm))
-        current_context = NotebookContext(shell.user_ns, partial(make_session, spark), partial(open_session, spark))
-        atexit.register(current_context.close)  # a session without a folder of its own leaves nothing behind
+        notebook = notebook_of(shell.user_ns)
+        make = partial(make_session, spark, notebook)
+        current_context = NotebookContext(shell.user_ns, make, partial(open_session, spark))
+        atexit.register(leave, current_context, notebook)
+        if said := what_is_left(notebook):
+            show(said)
         atexit.register(stop_settling, calm, spark)
     install(shell, current_context)
 
@@ -153,12 +159,25 @@ def stop_settling(calm: Calm, spark: SparkStart) -> None:
     spark.join(STEP)
 
 
-def make_session(spark: SparkStart) -> Session:
-    """A new session, once Spark is ready."""
+def make_session(spark: SparkStart, notebook: str = "") -> Session:
+    """A new session, once Spark is ready; its folder names the notebook, if that is known."""
     from workbench.notebook.session import Session
 
     spark.wait()
-    return Session()
+    session = Session()
+    if notebook:
+        mark(session.path, notebook)
+    return session
+
+
+def leave(context: NotebookContext, notebook: str) -> None:
+    """Close the sessions of a kernel that ends. One that nobody saved stays for the notebook's next kernel, if the
+    notebook is known.
+    """
+    session = context.current
+    if notebook and session is not None and would_lose(context, session):
+        session.parts.directory.keep()
+    context.close()
 
 
 def open_session(spark: SparkStart, path: str, trust: bool | None = None) -> Session:

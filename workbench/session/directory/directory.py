@@ -31,6 +31,8 @@ from workbench.session.directory.identity import IDENTITY, Identity, IdentityFil
 from workbench.session.directory.leftovers import LEFTOVERS, Leftovers
 from workbench.session.directory.permissions import set_permissions
 
+PREFIX = "argus-session-"
+"""How the names of temporary folders begin."""
 CATALOG = "catalog.sqlite"
 WRITER = "writer.lock"
 READERS = "readers.lock"
@@ -75,7 +77,7 @@ class SessionDirectory:
             SessionError: there is a session in it, or what is left of one; or it cannot be written to, or be the
                 group's.
         """
-        folder = Path(tempfile.mkdtemp(prefix="argus-") if path is None else path).expanduser().resolve()
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX) if path is None else path).expanduser().resolve()
         if (folder / CATALOG).exists():
             hint = f"Session.open({str(path)!r}) goes on with it; a new session needs another folder"
             raise SessionError(f"there is already a session in {folder}", hint=hint)
@@ -226,6 +228,10 @@ class SessionDirectory:
     def refuse_changes(self, reason: str) -> None:
         """Change nothing from now on; others may not write either, as long as this session is open."""
         self.read_only = reason
+
+    def keep(self) -> None:
+        """Leave a temporary folder where it is when the session is closed."""
+        self.temporary = False
 
     def release(self, reason: str) -> None:
         """Only read from now on, and let others write."""
