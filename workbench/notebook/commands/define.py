@@ -20,6 +20,7 @@ from workbench.notebook.parameters import expand
 from workbench.session.state import LAZY, RESULTS
 from workbench.sql.algebra.types import DATE, TIMESTAMP
 from workbench.sql.syntax.dialects import EXAMINED
+from workbench.streams.live.sources import is_pattern
 from workbench.streams.stream import DEFAULT_BATCH
 
 if TYPE_CHECKING:
@@ -33,7 +34,12 @@ TIMES_SHOWN = 3
 """Columns that are proposed as event time."""
 
 
-SOURCE = argument("source", metavar="SOURCE", completes="path", help="a Parquet or CSV file, or a DataFrame's name")
+SOURCE = argument(
+    "source",
+    metavar="SOURCE",
+    completes="path",
+    help="a Parquet or CSV file, a DataFrame's name, or what is live: kafka://…, socket://…, in/*.csv",
+)
 TYPE = argument(
     "--type",
     action="append",
@@ -171,6 +177,7 @@ def show_result(context: NotebookContext, query: Query, limit: int, output: str 
     argument("--weight", metavar="COLUMN", help="instead: how often a row comes, or goes where it is negative"),
     examples=(
         "%argus stream FedWireTrans ../sample_data/fed.parquet --history 10000 --batch 1000 --time tran_date",
+        "%argus stream Trades kafka://localhost:9092/trades --time ts",
         "%argus stream weather weather.csv --batch 1h --time observed",
         "%argus stream orders orders.parquet --key id --changes upsert",
     ),
@@ -233,13 +240,15 @@ def event_time_hint(stream: Stream) -> str:
 
 
 def source(context: NotebookContext, word: str) -> Any:
-    """What a word names: a variable of the notebook that holds data, or else a file.
+    """What a word names: a variable that holds data, a file, or a live source by its address or pattern.
 
     Raises:
-        MagicError: there is neither.
+        MagicError: it is none of these.
     """
+    if "://" in word:
+        return word
     path = Path(word).expanduser()
-    if path.exists():
+    if path.exists() or is_pattern(word):
         return str(path)
     if word.isidentifier() and word in context.variables:
         return context.variables[word]

@@ -20,6 +20,11 @@ from workbench.streams.live.spark_stream import SparkStreamReader, is_streaming
 _PATTERN = frozenset("*?[")
 
 
+def is_pattern(path: str | Path) -> bool:
+    """Whether a path stands for all files that match it."""
+    return not _PATTERN.isdisjoint(str(path))
+
+
 def open_live(source: object, schema: pa.Schema | None = None, folder: Path | None = None) -> Reader | None:
     """The reader of a live source; ``None`` for one that is copied as a whole.
 
@@ -41,7 +46,7 @@ def open_live(source: object, schema: pa.Schema | None = None, folder: Path | No
             return SparkStreamReader(source, folder)
         case PolledQuery():
             return QueryReader(source, schema)
-        case str() | Path() if _PATTERN & set(str(source)) and not Path(source).exists():
+        case str() | Path() if is_pattern(source) and not Path(source).exists():
             return FolderReader(str(source), schema)
         case pa.RecordBatchReader():
             return None
