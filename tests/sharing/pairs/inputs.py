@@ -82,3 +82,33 @@ WINDOW_TABLES = [
     Pair("SESSION is not TUMBLE", _TUMBLE, "SELECT COUNT(*) FROM F GROUP BY session_window(day, '2 days')", APART, 1,
          Rule.NEW, evaluated=False),
 ]  # fmt: skip
+
+
+def path(steps: int, first: str = "amount > 5", follows: str = "f.amount > 0") -> str:
+    """Transfers that follow transfers, in so many steps."""
+    return (
+        f"WITH RECURSIVE p AS (SELECT src, dst, 1 AS depth FROM F WHERE {first} UNION ALL SELECT p.src, f.dst,"
+        f" p.depth + 1 FROM p JOIN F f ON p.dst = f.src AND {follows} WHERE p.depth < {steps}) SELECT * FROM p"
+    )
+
+
+RECURSIVE = [
+    Pair("a path of three steps begins with one of two", path(2), path(3), FROM, 2, Rule.BRANCHES,
+         "which has some of the branches"),
+    Pair("a path of two steps is the begin of one of three", path(3), path(2), GIVES, 1, Rule.EQUAL, "rerouted: "),
+    Pair("a step that is there as a join", "SELECT a.src FROM F a, F b WHERE a.dst = b.src AND a.amount > 5"
+         " AND b.amount > 0", path(2), FROM, 1, Rule.EQUAL),
+    Pair("paths from one sender", path(3), f"{path(3)} WHERE src = 'a'", BELOW, 1, Rule.EQUAL),
+    Pair("groups of paths", path(3), path(3).replace("SELECT * FROM p", "SELECT src, MIN(depth) FROM p GROUP BY src"),
+         FROM, 1, Rule.EQUAL),
+    same("paths by other names", path(3), path(3).replace("p.", "q.").replace("FROM p", "FROM q")
+         .replace("RECURSIVE p", "RECURSIVE q")),
+    Pair("UNION of the same steps: the steps are shared", path(3), path(3).replace("UNION ALL", "UNION"), FROM, 1,
+         Rule.BRANCHES),
+    Pair("paths that begin otherwise", path(2), path(2, "amount < 5"), APART, 4),
+    Pair("paths that go on otherwise", path(2), path(2, follows="f.code = 1"), APART, 2),
+    Pair("paths back", path(2), path(2).replace("p.dst = f.src", "p.src = f.dst"), APART, 2, Rule.NEW),
+    Pair("paths in another stream", path(2), path(2).replace("FROM F", "FROM H").replace("JOIN F", "JOIN H"), APART, 5,
+         Rule.NEW),
+    Pair("steps that are counted from zero", path(2), path(1).replace("1 AS depth", "0 AS depth"), APART, 1),
+]  # fmt: skip

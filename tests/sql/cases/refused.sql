@@ -76,10 +76,10 @@ LATERAL VIEW is not supported
 select a from T lateral view explode(s) e as z
                 ^^^^^^^^^^^^;
 
-with recursive r as (select a from T) select a from r;
-a recursive CTE is not supported
-with recursive r as (select a from T) select a from r
-               ^^^^^^^^^^^^^^^^^^^^^^;
+with recursive r as (select a from r) select a from r;
+r in its own query there is not supported
+with recursive r as (select a from r) select a from r
+                                   ^;
 
 select distinct on (zz) a from T;
 unknown column zz

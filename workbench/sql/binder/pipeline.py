@@ -8,7 +8,7 @@ option switches it off.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
@@ -17,6 +17,7 @@ from workbench.errors import SqlError, UnsupportedError
 from workbench.sql.algebra.expressions import Call
 from workbench.sql.binder.joins.unnesting import Around
 from workbench.sql.binder.order.limit import CLAUSES
+from workbench.sql.binder.recursion import reads_itself, steps_of
 from workbench.sql.binder.scope import Outer, Scope
 from workbench.sql.binder.select import SelectBinder
 from workbench.sql.binder.set_operations import (
@@ -141,6 +142,10 @@ class QueryBinder:
         """The binder with one more view or CTE, which hides an earlier one of the name."""
         return replace(self, local={**self.local, name.lower(): query})
 
+    def over(self, name: str) -> Callable[[LogicalQuery, exp.Expr], LogicalQuery]:
+        """Binds queries that read a query of WITH, which is given each time."""
+        return lambda query, node: self.knowing(name, query).query(node)
+
     def check_view(self, view: ViewName, query: exp.Expr) -> None:
         """Raises SqlError for a view that hides a stream, stands twice in a text, or reads one of its own name."""
         name, place = view.name.lower(), self.source.keyword(view.name)
@@ -257,13 +262,18 @@ class QueryBinder:
         """The binder that knows the queries of WITH, each of which knows those before it."""
         if with_ is None:
             return self
-        self.source.refuse_others(with_, {"expressions"}, "WITH")
+        self.source.refuse_others(with_, {"expressions", "recursive"}, "WITH")
+        # Oracle's WITH is recursive without the word.
+        recursive = with_.args.get("recursive") or self.source.dialect == "oracle"
         binder, seen = self, set[str]()
         for cte in with_.expressions:
             if cte.alias.lower() in seen:
                 raise self.source.error(f"{cte.alias} stands twice in WITH", cte, "give one of them another name")
             seen.add(cte.alias.lower())
             self.source.refuse_others(cte, {"this", "alias"}, "a CTE")
+            if recursive and reads_itself(cte):
+                binder = binder.knowing(cte.alias, steps_of(cte, binder.query, binder.over(cte.alias), self.source))
+                continue
             alias = cte.args.get("alias")
             names = [c.name for c in alias.args.get("columns") or ()] if isinstance(alias, exp.TableAlias) else []
             binder = binder.knowing(cte.alias, with_column_names(binder.query(cte.this), names, self.source, cte))

@@ -1,0 +1,105 @@
+"""WITH RECURSIVE whose depth the text bounds is the union of its steps; other forms are refused where they stand."""
+
+from __future__ import annotations
+
+import pytest
+from sharing.small_streams import query
+
+from workbench.errors import SqlError, UnsupportedError
+from workbench.sql.binder.recursion import MOST_STEPS
+from workbench.sql.logical import LogicalQuery, SetOperation, output_columns, parts_of
+
+PATH = (
+    "WITH RECURSIVE p AS (SELECT id, src, dst, 1 AS depth FROM F WHERE amount > 5 UNION ALL"
+    " SELECT f.id, p.src, f.dst, p.depth + 1 FROM p JOIN F f ON p.dst = f.src WHERE p.depth < {}) SELECT * FROM p"
+)
+STEP = "SELECT src, dst, 1 AS d FROM F"
+
+
+def union_of(bound: LogicalQuery) -> SetOperation:
+    """The union of the steps."""
+    (union,) = (part for part in parts_of(bound) if isinstance(part, SetOperation))
+    return union
+
+
+def recursive(next_: str, first: str = STEP, union: str = "UNION ALL", columns: str = "") -> str:
+    """A recursive query."""
+    return f"WITH RECURSIVE p{columns} AS ({first} {union} {next_}) SELECT * FROM p"
+
+
+@pytest.mark.parametrize("steps", [1, 2, 5, MOST_STEPS + 1])
+def test_there_are_as_many_steps_as_the_text_says(steps: int) -> None:
+    bound = query(PATH.format(steps))
+    assert len(union_of(bound).branches) == steps
+    assert [name for name, _ in output_columns(bound)] == ["id", "src", "dst", "depth"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "steps"),
+    [
+        (recursive("SELECT src, dst, d + 1 FROM p WHERE d + 1 <= 3"), 3),
+        (recursive("SELECT p.src, F.dst, p.d - 1 FROM F JOIN p ON F.src = p.dst AND p.d > -2"), 4),
+        (recursive("SELECT F.src, F.dst, p.n + 1 FROM F, p WHERE F.src = p.b AND n < 3", columns=" (a, b, n)"), 3),
+        (recursive("SELECT p.src, F.dst, p.d + 1 FROM p LEFT JOIN F ON F.src = p.dst WHERE p.d < 3"), 3),
+        (recursive("SELECT n + 1 FROM p WHERE n < 5", "SELECT 1", columns=" (n)"), 5),
+        (recursive("SELECT n + 1, s FROM p WHERE n < 4", "VALUES (1, 'a'), (1, 'b')", columns=" (n, s)"), 4),
+        (recursive("SELECT p.s, p.d + 1 FROM p WHERE d < 2", "SELECT src AS s, 1 AS d FROM F GROUP BY src"), 2),
+        (
+            recursive(
+                "SELECT p.s, p.d + 1 FROM p WHERE d < 2", "(SELECT src AS s, 1 AS d FROM F ORDER BY src LIMIT 3)"
+            ),
+            2,
+        ),
+    ],
+)
+def test_a_constant_that_is_counted_on_bounds_the_steps(sql: str, steps: int) -> None:
+    found = [part for part in parts_of(query(sql)) if isinstance(part, SetOperation)]
+    assert len(found[-1].branches) == steps
+
+
+def test_union_is_distinct_and_the_name_may_be_read_twice_where_it_is_known() -> None:
+    assert not union_of(query(PATH.format(3).replace("UNION ALL", "UNION"))).all
+    assert query(PATH.format(3).replace("SELECT * FROM p", "SELECT a.id FROM p a JOIN p b ON a.dst = b.src"))
+
+
+def test_oracle_says_it_without_the_word() -> None:
+    text = PATH.format(3).replace("RECURSIVE ", "")
+    assert query(text, "oracle") == query(PATH.format(3), "oracle")
+    with pytest.raises(SqlError, match="unknown stream p"):
+        query(text)
+
+
+def test_with_recursive_may_have_plain_queries() -> None:
+    assert query("WITH RECURSIVE r AS (SELECT id FROM F) SELECT * FROM r") == query("SELECT id FROM F")
+
+
+@pytest.mark.parametrize(
+    ("sql", "message", "hint"),
+    [
+        (PATH.replace(" WHERE p.depth < {}", ""), "of a number that the text does not bound", "count the steps"),
+        (PATH.format(MOST_STEPS + 2), f"more than {MOST_STEPS} steps", "count the steps"),
+        (PATH.format(3).replace("1 AS depth", "id AS depth"), "the text does not bound", "count the steps"),
+        (recursive("SELECT a.src, a.dst, a.d + 1 FROM p a, p b WHERE a.d < 3"), "p twice in its own query", "once"),
+        (recursive("SELECT src, dst, 1 FROM F", STEP.replace("M F", "M p")), "p in its own query", "read it in next"),
+        (recursive("SELECT src, dst, d + 1 FROM p", union="EXCEPT"), "p in its own query", "first UNION ALL"),
+        (recursive("SELECT src, MAX(dst), d + 1 FROM p WHERE d < 3 GROUP BY src, d"), "groups or numbers", "is read"),
+        (recursive("SELECT DISTINCT src, dst, d + 1 FROM p WHERE d < 3"), "groups or numbers", "where it is read"),
+        (recursive("SELECT src, dst, 2 FROM F WHERE src IN (SELECT src FROM p)"), "p there in its own", "in FROM"),
+        (recursive("SELECT F.src, F.dst, d + 1 FROM F LEFT JOIN p ON F.src = p.dst"), "p there in its own", "in FROM"),
+        (recursive("SELECT F.src, F.dst, d + 1 FROM p RIGHT JOIN F ON F.src = p.dst"), "p there in its own", "in FROM"),
+        (recursive("SELECT F.src, F.dst, 2 FROM F ANTI JOIN p ON F.src = p.dst"), "p there in its own", "in FROM"),
+        (recursive("SELECT src, dst, d + 1 FROM p WHERE d < 3 LIMIT 3"), "LIMIT", None),
+    ],
+)  # fmt: skip
+def test_other_forms_are_refused(sql: str, message: str, hint: str | None) -> None:
+    with pytest.raises(UnsupportedError, match=message) as caught:
+        query(sql)
+    assert caught.value.position is not None
+    assert hint is None or hint in str(caught.value.hint)
+
+
+def test_the_parts_have_the_same_columns() -> None:
+    with pytest.raises(SqlError, match="the parts of p have 3 and 2 columns"):
+        query(recursive("SELECT src, d + 1 FROM p WHERE d < 3"))
+    with pytest.raises(SqlError, match=r"column d of p is integer in the first part, and decimal\(.*\) in the next"):
+        query(recursive("SELECT src, dst, d + 1.5 FROM p WHERE d < 3"))

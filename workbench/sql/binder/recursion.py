@@ -1,0 +1,164 @@
+"""WITH RECURSIVE whose depth the text bounds: paths of transfers that follow transfers.
+
+SQL computes ``WITH RECURSIVE p AS (first UNION ALL next)`` in steps: the rows of ``first``, then those of ``next`` over
+the rows of the step before, until a step has none. Where ``first`` gives a column a constant, ``next`` counts it on and
+its WHERE bounds it, each step has that column as a constant, and the condition of a later step can never hold. So there
+are as many steps as the text says, and the query is the UNION ALL of them: joins like any others, incremental, exact
+when rows are taken back, and shared step by step with queries that go less far.
+
+``next`` reads the recursive name once, in a plain SELECT. So it gives for a union of rows the union of what it gives
+for each, and UNION is the DISTINCT rows of all steps, as the fixpoint is (F. Bancilhon, R. Ramakrishnan, *An amateur's
+introduction to recursive query processing strategies*, SIGMOD 1986).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from workbench.sql.algebra.column_names import stored_name
+from workbench.sql.algebra.expressions import Column, Constant
+from workbench.sql.binder.set_operations import with_column_names
+from workbench.sql.logical import (
+    Block,
+    Input,
+    LogicalQuery,
+    Ordered,
+    Output,
+    SetOperation,
+    StreamInput,
+    output_columns,
+    unordered,
+)
+from workbench.sql.predicates.canonical import canonical, canonical_expression
+from workbench.sql.predicates.cnf import FALSE, TRUE
+from workbench.sql.predicates.implication import normalized
+from workbench.sql.syntax.source_text import SourceText
+
+MOST_STEPS = 20
+"""Step *n* joins *n* times, and all steps are nodes; a path that is longer is seldom asked for."""
+
+_HINT = "count the steps: SELECT ..., 1 AS depth ... UNION ALL SELECT ..., p.depth + 1 ... WHERE p.depth < 5"
+
+With = Callable[[LogicalQuery, exp.Expr], LogicalQuery]
+"""The query of a syntax node in which the recursive name means the given one."""
+
+
+def reads_itself(cte: exp.CTE) -> bool:
+    """Whether a query of WITH reads its own name."""
+    return bool(_reads(cte.this, cte.alias))
+
+
+def steps_of(
+    cte: exp.CTE, first_of: Callable[[exp.Expr], LogicalQuery], next_of: With, source: SourceText
+) -> SetOperation:
+    """The union of all steps of a recursive query.
+
+    Args:
+        cte: the query of WITH.
+        first_of: binds its first part.
+        next_of: binds its second part over the rows of the step before.
+        source: the text, for errors.
+
+    Raises:
+        SqlError: the parts have other columns or types.
+        UnsupportedError: the form is another, or the steps are not bounded, or too many.
+    """
+    body, name = cte.this, cte.alias
+    _refuse_other_forms(body, name, source)
+    names = [column.name for column in cte.args["alias"].args.get("columns") or ()]
+    step = _with_constants(with_column_names(unordered(first_of(body.this)), names, source, cte))
+    columns = output_columns(step)
+    steps = [step]
+    while True:
+        following = unordered(next_of(steps[-1], body.expression))
+        if not isinstance(following, Block) or not following.is_plain:
+            what = "a recursive query that groups or numbers its rows"
+            source.refuse(what, body.expression, f"group or number the rows of {name}, where it is read")
+        _check_columns(columns, output_columns(following), name, body, source)
+        if normalized(canonical(following.where)) == FALSE:
+            break
+        if len(steps) > MOST_STEPS:
+            what = f"a recursive query of more than {MOST_STEPS} steps, or of a number that the text does not bound,"
+            source.refuse(what, body.expression, _HINT)
+        steps.append(_with_constants(with_column_names(following, [n for n, _ in columns], source, cte)))
+    return SetOperation(
+        "union", not body.args.get("distinct"), tuple(steps), tuple(n for n, _ in columns), tuple(t for _, t in columns)
+    )
+
+
+def _refuse_other_forms(body: exp.Expr, name: str, source: SourceText) -> None:
+    """Refuse what is no ``first UNION [ALL] next`` with one plain reference to the name in ``next``."""
+    if not isinstance(body, exp.Union) or _reads(body.this, name):
+        hint = "write first UNION ALL next, and read it in next"
+        source.refuse(f"{name} in its own query there", _reads(body, name)[0], hint)
+    source.refuse_others(body, {"this", "expression", "distinct"}, "a recursive UNION")
+    next_, reads = body.expression.unnest(), _reads(body.expression, name)
+    if len(reads) > 1:
+        source.refuse(f"{name} twice in its own query", reads[1], "a step reads the rows of the step before once")
+    if not isinstance(next_, exp.Select):
+        source.refuse("a second part of a recursive query that is no SELECT", next_, "write first UNION ALL SELECT ...")
+    from_, joins = next_.args.get("from_"), next_.args.get("joins") or ()
+    own = [item for item in (from_, *joins) if item is not None and item.this is reads[0]]
+    # Rows of a step give new rows each for itself, not by what other rows of the step there are.
+    each = all(join.side in ("", "LEFT") for join in joins) and not any(
+        join.side or join.method or join.kind in ("SEMI", "ANTI") for join in joins if join in own
+    )
+    if not own or not each:
+        source.refuse(f"{name} there in its own query", reads[0], f"read {name} in FROM, or by an inner join")
+
+
+def _reads(node: exp.Expr, name: str) -> list[exp.Table]:
+    return [
+        table for table in node.find_all(exp.Table) if table.name.lower() == name.lower() and not table.args.get("db")
+    ]
+
+
+def _with_constants(query: LogicalQuery) -> Block:
+    """The query as a plain block, in which outputs that are constants are these, so that conditions see them."""
+    known = [_constant(query, at) for at in range(len(output_columns(query)))]
+    if isinstance(query, Block) and query.is_plain:
+        outputs = [Output(o.name, known[at] or o.expression) for at, o in enumerate(query.outputs)]
+        return replace(query, outputs=tuple(outputs))
+    columns = enumerate(output_columns(query))
+    outputs = [Output(name, known[at] or Column(stored_name(name), type_)) for at, (name, type_) in columns]
+    return Block((query,), TRUE, tuple(outputs))
+
+
+def _constant(query: Input, at: int) -> Constant | None:
+    """The constant that a column has in all rows, if the text says so."""
+    match query:
+        case Block():
+            value = canonical_expression(query.outputs[at].expression)
+            inner = query.inputs[value.source] if isinstance(value, Column) and query.is_plain else None
+            if isinstance(value, Column) and inner is not None and not isinstance(inner, StreamInput):
+                names = [stored_name(name) for name, _ in output_columns(inner)]
+                return _constant(inner, names.index(value.name))
+            return value if isinstance(value, Constant) else None
+        case SetOperation():
+            first, *others = (_constant(branch, at) for branch in query.branches)
+            known = first is not None and first.type == query.types[at] and all(other == first for other in others)
+            return first if known else None
+        case Ordered():
+            return _constant(query.query, at)
+        case StreamInput():
+            return None
+
+
+def _check_columns(
+    first: Sequence[tuple[str, object]],
+    following: Sequence[tuple[str, object]],
+    name: str,
+    body: exp.Expr,
+    source: SourceText,
+) -> None:
+    """Raises SqlError for a step whose columns are not those of the first."""
+    if len(first) != len(following):
+        message = f"the parts of {name} have {len(first)} and {len(following)} columns"
+        raise source.error(message, body.expression, "select as many columns in each")
+    for (column, type_), (_, other) in zip(first, following, strict=True):
+        if type_ != other:
+            message = f"column {column} of {name} is {type_} in the first part, and {other} in the next"
+            raise source.error(message, body.expression, f"cast it in both, as in CAST(... AS {other})")
