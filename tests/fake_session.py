@@ -8,6 +8,7 @@ import signal
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any
 
 import example_network
@@ -103,6 +104,10 @@ class FakeSession(SessionViews):
     added: list[tuple[Any, ...]] = field(default_factory=list)
     sources: dict[str, object] = field(default_factory=dict)
     sinks: dict[str, object] = field(default_factory=dict)
+
+    @cached_property
+    def parts(self) -> SimpleNamespace:
+        return SimpleNamespace(planner=SimpleNamespace(batch_cost=lambda network: 1000.0 * len(network.nodes)))
 
     @cached_property
     def player(self) -> Player:

@@ -1,8 +1,8 @@
 """Sessions that a notebook left behind when its kernel ended, by a restart or otherwise: named, and in the end removed.
 
 A session that nobody saved is in a temporary folder. Where a notebook makes one, the folder says which notebook that
-is. So when the extension is loaded again, it can say what is there and how to go on with it. Who writes to a session has
-a lock on its folder, which the system takes back when the process ends: a folder without that lock is nobody's.
+is. So when the extension is loaded again, it can say what is there and how to go on with it. Who writes to a session
+has a lock on its folder, which the system takes back when the process ends: a folder without that lock is nobody's.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from workbench.errors import SqlWarning, nearest
 from workbench.explain.describe import NetworkView
 from workbench.explain.text import counted
 from workbench.notebook.command_line import MagicError, argument, batch_size, command
+from workbench.notebook.commands.costs import what_if
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import counts, explained, plain, rows_table, show, together
 from workbench.notebook.drawing import picture
@@ -68,7 +69,7 @@ OUTPUT = argument("-o", "--output", metavar="VAR", help="variable that gets all 
         default=LAZY,
         help="how the answer is kept: without its last window (lazy), as it is now (eager), or not at all (off)",
     ),
-    argument("--dry-run", action="store_true", help="show what would be shared, change nothing"),
+    argument("--dry-run", action="store_true", help="show what would be shared and what it would cost, change nothing"),
     argument("--force", action="store_true", help="compute it also when it joins so many rows that it takes very long"),
     LIMIT,
     OUTPUT,
@@ -88,7 +89,8 @@ def cell_magic(context: NotebookContext, arguments: argparse.Namespace) -> None:
         preview, explanation = session.preview(sql, name=arguments.name, dialect=arguments.dialect)
         change = describe_change(arguments.name, session.network, preview)
         headline = plain(f"dry run, nothing was changed: {change}")
-        show(together(headline, explained(explanation), picture(preview, arguments.name)))
+        forecast = plain(what_if(session, preview, arguments.name))
+        show(together(headline, forecast, explained(explanation), picture(preview, arguments.name)))
         return
     query, change = register(session, sql, arguments.name, arguments.dialect, arguments.results, arguments.force)
     show(change)

@@ -6,7 +6,7 @@ import argparse
 
 from workbench.errors import nearest
 from workbench.notebook.command_line import Command, MagicError, argument, command
-from workbench.notebook.commands import define, experiment, replay, sessions, show, timings, watch
+from workbench.notebook.commands import costs, define, experiment, replay, sessions, show, timings, watch
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import show as display
 
@@ -51,7 +51,7 @@ COMMANDS: dict[str, Command] = {
         *(define.add_stream, define.add_table, define.drop),
         *(replay.run, replay.play, replay.pause, replay.step, replay.back),
         *(show.results, show.windows, show.queries, show.streams, show.plan, show.explain),
-        *(timings.timings, timings.reoptimize, show.catalog, watch.metrics, experiment.experiment),
+        *(timings.timings, costs.costs, timings.reoptimize, show.catalog, watch.metrics, experiment.experiment),
         *(sessions.save, sessions.close, sessions.open_session, sessions.check),
         *(sessions.doctor, sessions.last_error, help_command),
     )

@@ -1,0 +1,75 @@
+"""What each query costs: its part of the operators' time, and what would go if it were dropped.
+
+An operator is timed as one, whoever reads it. Its time is divided evenly among the queries that it works for, so the
+parts of all queries add up to the time of all operators. What goes with a query is less: an operator that works for
+others as well stays, and hardly becomes faster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from workbench.engine.reports import BatchReport, operator_totals
+from workbench.explain.describe import NetworkView
+from workbench.network.nodes import NodeId
+
+
+@dataclass(frozen=True)
+class QueryCost:
+    """What one query costs in a batch, on average.
+
+    Attributes:
+        query: its name.
+        seconds: its part of the time of the operators that work for it.
+        saved: seconds of the operators that work for no other query; they overlap with others, so a batch becomes
+            shorter by less.
+        nodes: how many nodes compute it, streams not counted.
+        own_nodes: those that go with it, since no other query reads them.
+        own_trees: the roots of local trees that go with all of their rows.
+    """
+
+    query: str
+    seconds: float
+    saved: float
+    nodes: int
+    own_nodes: tuple[NodeId, ...]
+    own_trees: tuple[NodeId, ...]
+
+
+def query_costs(reports: Sequence[BatchReport], network: NetworkView) -> list[QueryCost]:
+    """What the queries of a network cost, those first that cost most.
+
+    Args:
+        reports: of some batches, at least one.
+        network: as it is now; operators of nodes that have left count for nobody.
+    """
+    ancestors = {query: network.ancestors(query) for query in network.results}
+    readers: dict[NodeId, set[str]] = {node.id: set() for node in network.nodes}
+    for query, nodes in ancestors.items():
+        for node in nodes:
+            readers[node].add(query)
+    seconds, saved = dict.fromkeys(ancestors, 0.0), dict.fromkeys(ancestors, 0.0)
+    for total in operator_totals(reports):
+        served = set[str]().union(*(readers.get(node, ()) for node in total.last.nodes))
+        for query in served:
+            seconds[query] += total.seconds / len(served) / len(reports)
+        if len(served) == 1:
+            saved[served.pop()] += total.seconds / len(reports)
+    costs = [_cost(query, seconds[query], saved[query], ancestors[query], readers, network) for query in ancestors]
+    return sorted(costs, key=lambda cost: -cost.seconds)
+
+
+def _cost(
+    query: str,
+    seconds: float,
+    saved: float,
+    nodes: frozenset[NodeId],
+    readers: Mapping[NodeId, set[str]],
+    network: NetworkView,
+) -> QueryCost:
+    work = [node for node in network.nodes if node.id in nodes and node.kind != "source"]
+    own = [node for node in work if readers[node.id] == {query}]
+    staying = {node.root for node in network.nodes if readers[node.id] != {query}}
+    trees = dict.fromkeys(node.root for node in own if node.root not in staying)
+    return QueryCost(query, seconds, saved, len(work), tuple(node.id for node in own), tuple(trees))

@@ -1,0 +1,104 @@
+"""What queries cost: the command that compares those there are, and what a query would cost that is not there yet."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from workbench.explain.query_costs import QueryCost, query_costs
+from workbench.explain.text import counted
+from workbench.network.network import Network
+from workbench.notebook.command_line import argument, command
+from workbench.notebook.context import NotebookContext
+from workbench.notebook.display import milliseconds, plain, show, table, together
+
+if TYPE_CHECKING:
+    from workbench.explain.describe import NetworkView
+    from workbench.session.session import Session
+
+BAR = 20
+"""Characters of a bar that stands for all of the operators' time."""
+
+
+@command(
+    "costs",
+    argument("--batches", type=int, default=10, metavar="N", help="over how many of the last (default: 10)"),
+    argument("--limit", type=int, default=10, metavar="N", help="queries to show (default: 10)"),
+    examples=("%argus costs", "%argus costs --batches 1 --limit 50"),
+)
+def costs(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Say which queries cost most, and what would go if one were dropped."""
+    session = context.session
+    reports, network = session.reports[-max(1, arguments.batches) :], session.network
+    if not reports or not network.results:
+        show("no batch was run yet; %argus run" if not reports else "no queries yet")
+        return
+    found = query_costs(reports, network)
+    whole = sum(cost.seconds for cost in found) or 1.0
+    rows = [
+        [
+            cost.query,
+            milliseconds(cost.seconds),
+            "█" * round(BAR * cost.seconds / whole),
+            f"{cost.nodes:,}",
+            f"{len(cost.own_nodes):,}",
+            f"{kept_rows(session, cost):,}",
+            milliseconds(cost.saved),
+        ]
+        for cost in found[: max(1, arguments.limit)]
+    ]
+    which = f"the {len(rows)} costliest of {len(found):,} queries" if len(found) > len(rows) else "queries"
+    first, last = reports[0].batch, reports[-1].batch
+    over = f"batch {first}" if first == last else f"batches {first} to {last}"
+    columns = ["query", "its part", "", "nodes", "its own", "rows of these", "goes with it"]
+    title = f"{which}, a batch, over {over}; the time of an operator is divided among the queries it works for"
+    show(together(table(columns, rows, title), plain(dropping(session, found))))
+
+
+def dropping(session: Session, found: list[QueryCost]) -> str:
+    """Which query saves most when it is dropped, in a sentence."""
+    most = max(found, key=lambda cost: cost.saved)
+    if not most.saved:
+        return "every operator works for several queries: dropping one query saves next to nothing"
+    return (
+        f"dropping {most.query} saves most: {milliseconds(most.saved)} of "
+        f"{milliseconds(sum(cost.seconds for cost in found))} of the operators, "
+        f"{counted(len(most.own_nodes), 'node')} and {counted(kept_rows(session, most), 'row')} kept; "
+        f"%argus drop {most.query}"
+    )
+
+
+def kept_rows(session: Session, cost: QueryCost) -> int:
+    """Rows that are kept for a query alone."""
+    return sum(session.kept(root)[0] for root in cost.own_trees)
+
+
+def what_if(session: Session, preview: NetworkView, name: str) -> str:
+    """What a query would change, predicted: nodes, the cost of a batch, and what sharing saves of it.
+
+    Args:
+        session: as it is.
+        preview: its network with the query.
+        name: of the query.
+    """
+    before, after = session.network.network, preview.network
+    own = preview.ancestors(name) if name in preview.results else frozenset()
+    alone = Network({id_: node for id_, node in after.nodes.items() if id_ in own})
+    costs = [session.parts.planner.batch_cost(network) for network in (before, after, alone)]
+    lines = [f"nodes: {len(before.nodes):,} before, {len(after.nodes):,} after"]
+    if own:
+        more, saved = costs[1] - costs[0], max(0.0, costs[2] - (costs[1] - costs[0]))
+        part = f" ({saved / costs[2]:.0%})" if costs[2] else ""
+        lines.append(
+            f"a batch, predicted: {_time(session, more)} on top; alone the query would take {_time(session, costs[2])}, "
+            f"so sharing saves {_time(session, saved)}{part}"
+        )
+    return "\n".join(lines)
+
+
+def _time(session: Session, cost: float) -> str:
+    """A predicted cost as the time that the last batch took for as much, or in rows where none was run."""
+    whole = session.parts.planner.batch_cost(session.network.network)
+    if not session.reports or not whole:
+        return f"{counted(round(cost), 'row')} to look at"
+    return f"about {milliseconds(session.reports[-1].seconds * cost / whole)}"
