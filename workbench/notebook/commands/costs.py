@@ -90,8 +90,8 @@ def what_if(session: Session, preview: NetworkView, name: str) -> str:
         more, saved = costs[1] - costs[0], max(0.0, costs[2] - (costs[1] - costs[0]))
         part = f" ({saved / costs[2]:.0%})" if costs[2] else ""
         lines.append(
-            f"a batch, predicted: {_time(session, more)} on top; alone the query would take {_time(session, costs[2])}, "
-            f"so sharing saves {_time(session, saved)}{part}"
+            f"a batch, predicted: {_time(session, more)} on top; "
+            f"alone the query would take {_time(session, costs[2])}, so sharing saves {_time(session, saved)}{part}"
         )
     return "\n".join(lines)
 
