@@ -16,6 +16,7 @@ from workbench.experiments.studies import (
     incremental,
     live,
     network_size,
+    order,
     peers,
     psoup,
     scaling,
@@ -60,6 +61,7 @@ _STUDIES = {
     "views": (views, "1 to 768 views by threshold, small and large batches, beside DuckDB again and one Spark job"),
     "peers": (peers, "views, a selection and a join beside Deephaven, Pathway, chDB, Flink and DuckDB"),
     "network-size": (network_size, "weighted size of the network by configuration (T10.4.4); planning alone"),
+    "order": (order, "one set registered in many orders, and half of it dropped (T11.1.2); planning alone"),
 }  # fmt: skip
 
 EXPERIMENTS = {
