@@ -8,6 +8,7 @@ import pandas as pd
 
 from workbench.errors import nearest
 from workbench.explain.text import short
+from workbench.notebook.chart import answer_chart, changes_chart
 from workbench.notebook.command_line import MagicError, argument, command
 from workbench.notebook.commands.define import LIMIT, OUTPUT, show_result
 from workbench.notebook.context import NotebookContext
@@ -34,11 +35,13 @@ QUERY = argument("query", metavar="QUERY", completes="query", help="its name")
     argument("--at", metavar="INSTANT", help="the set of one instant of a windowed query"),
     argument("--sort", metavar="COLUMN", help="by the values of a column instead of the order that the query asks for"),
     argument("--desc", action="store_true", help="with --sort: the largest first"),
+    argument("--chart", nargs="?", const="", metavar="COLUMN", help="draw them: the last column of numbers, or this"),
     LIMIT,
     OUTPUT,
     examples=(
         "%argus results big_transfers --limit 20",
         "%argus results big_transfers --sort amount --desc",
+        "%argus results big_transfers --limit 20 --chart amount",
         "%argus results big_transfers --changes --since 3",
     ),
 )
@@ -47,6 +50,8 @@ def results(context: NotebookContext, arguments: argparse.Namespace) -> None:
     query, last = context.session.query(arguments.query), context.session.batch
     if arguments.desc and arguments.sort is None:
         raise MagicError("--desc needs a column", hint="--sort COLUMN --desc")
+    if arguments.changes and arguments.chart:
+        raise MagicError("changes are drawn as rows by batch, without a column", hint="--changes --chart")
     if arguments.changes:
         if arguments.since is not None and arguments.since > last:
             raise MagicError(f"there is no batch {arguments.since} yet", hint=f"the last batch that was run is {last}")
@@ -61,12 +66,20 @@ def results(context: NotebookContext, arguments: argparse.Namespace) -> None:
     elif arguments.sort is not None:
         rows = sorted_by(query.result(), arguments.sort, arguments.desc)
         shown, title = rows.head(max(0, arguments.limit)), f"{query.name} after batch {last}, by {arguments.sort}"
+    elif arguments.chart is not None and query.status == "active":
+        rows = query.result()
+        shown, title = rows.head(max(0, arguments.limit)), f"{query.name} after batch {last}"
     else:
         show_result(context, query, arguments.limit, arguments.output)
         return
     if arguments.output is not None:
         context.variables[arguments.output] = rows
-    show(rows_table(shown, len(rows), title))
+    if arguments.chart is None:
+        show(rows_table(shown, len(rows), title))
+    elif arguments.changes:
+        show(changes_chart(rows, title.removeprefix("latest ")))
+    else:
+        show(answer_chart(shown, len(rows), title, arguments.chart))
 
 
 def sorted_by(rows: pd.DataFrame, column: str | None, descending: bool) -> pd.DataFrame:
