@@ -23,7 +23,7 @@ SCHEMA = Schema(
     {"t": (("a", INTEGER), ("m", decimal(15, 2)), ("x", DOUBLE), ("s", STRING), ("d", DATE), ("ts", TIMESTAMP),
            ("p", BOOLEAN))}
 )  # fmt: skip
-ARGUMENTS = ("a", "x", "s", "d", "ts", "p", "'MON'", "1", "0.5")
+ARGUMENTS = ("a", "x", "s", "d", "ts", "p", "'MON'", "1", "0.5", "SPLIT(s, ',')")
 LONGER = (
     "a, a, a",
     "s, s, s",
@@ -33,6 +33,12 @@ LONGER = (
     "p, a, a",
     "a, a, a, a, a, a",
     "MINUTE, ts, ts",
+    "SPLIT(s, ','), v -> v = s",
+    "SPLIT(s, ','), 0, (n, v) -> n",
+    "SPLIT(s, ','), SPLIT(s, ','), (v, w) -> v",
+    "SPLIT(s, ','), 1, s",
+    "SPLIT(s, ','), 1, 2",
+    "ARRAY(SPLIT(s, ','))",
 )
 SPELLED = {
     "between": "a BETWEEN 1 AND 2",
@@ -68,7 +74,6 @@ SPELLED = {
     "date_sub": "DATE_SUB(d, 1)",
     "trim": "TRIM(s)",
     "count": "COUNT(*)",
-    "try_element_at": "",
     "window": "window(ts, '1 hour')",
     "session_window": "session_window(ts, '1 hour')",
     "timestampadd": "TIMESTAMPADD(MINUTE, 5, ts)",
@@ -76,12 +81,12 @@ SPELLED = {
 }
 WINDOW = ("cume_dist", "dense_rank", "lag", "lead", "nth_value", "ntile", "percent_rank", "rank", "row_number")
 REASONS = {
-    "array_funcs": "there are no arrays",
-    "collection_funcs": "there are no arrays and maps",
-    "lambda_funcs": "there are no arrays and maps",
+    "array_funcs": "not yet",
+    "collection_funcs": "not yet",
+    "lambda_funcs": "there are no maps",
     "map_funcs": "there are no maps",
     "struct_funcs": "there are no structs",
-    "json_funcs": "there are no structs; GET_JSON_OBJECT reads texts",
+    "json_funcs": "there are no structs; GET_JSON_OBJECT, JSON_ARRAY_LENGTH and JSON_OBJECT_KEYS read texts",
     "csv_funcs": "there are no structs",
     "xml_funcs": "XML is not read",
     "variant_funcs": "there is no VARIANT",
@@ -92,7 +97,7 @@ REASONS = {
     "st_funcs": "there is no GEOMETRY",
     "url_funcs": "not yet",
     "agg_funcs": "it gives an array or a sketch, or depends on the order of rows",
-    "vector_funcs": "there are no arrays",
+    "vector_funcs": "no column is an array",
 }
 UNSTEADY = {
     "rand",
@@ -137,12 +142,13 @@ def is_read(name: str) -> bool:
 def _binds(call: str) -> bool:
     grouped = " GROUP BY a" if call.lower().startswith("grouping") else f" GROUP BY {call}" if "window(" in call else ""
     selected = call.split("(")[0] + ".start" if "window(" in call else call
+    query = f"SELECT {selected} AS v FROM t{grouped}"
     try:
-        bind(f"SELECT {selected} AS v FROM t{grouped}", "spark", SCHEMA)
-    except WorkbenchError:
-        return False
+        bind(query, "spark", SCHEMA)
+    except WorkbenchError as error:
+        return error.message.startswith("the array v as a column")
     except Exception as problem:  # a defect: an error that is none of ours
-        print(call, repr(problem), file=sys.stderr)
+        print(query, repr(problem), file=sys.stderr)
         return False
     return True
 

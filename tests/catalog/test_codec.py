@@ -22,7 +22,7 @@ from workbench.catalog.codec import (
     type_of,
 )
 from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, text
-from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, STRING, decimal
+from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, STRING, array_of, decimal
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.logical import LogicalQuery
 
@@ -129,3 +129,8 @@ def test_different_queries_have_different_texts():
 def test_sets_have_one_text():
     some = frozenset([7, 3, 70, 1])
     assert encode(some, frozenset[int]) == "[1,3,7,70]" and decode("[1,3,7,70]", frozenset[int]) == some
+
+
+def test_an_expression_of_an_array_comes_back() -> None:
+    array = Call("split", (Column("s", STRING), Constant(",", STRING)), array_of(array_of(STRING)))
+    assert expression_of(expression_json(array)) == array

@@ -31,7 +31,7 @@ from workbench.sql.algebra.analytic import FUNCTIONS, AnalyticCall, Over
 from workbench.sql.algebra.expressions import AggregateCall, Expression, Value
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.planning_cache import cached
-from workbench.sql.algebra.types import DataType, Kind, parse_type
+from workbench.sql.algebra.types import DataType, Kind, parse_expression_type
 from workbench.sql.logical import Block, SetOperation
 
 _MANY = 1 << 16
@@ -163,7 +163,7 @@ def analytic_of(stored: str) -> AnalyticCall:
 @cached(_MANY)
 def type_of(name: str) -> DataType:
     """The type of that name."""
-    return parse_type(name)
+    return parse_expression_type(name)
 
 
 def present_json(stored: str) -> str:

@@ -30,6 +30,24 @@ SAME = [
     "unix_date(d)", "equal_null(a, b)",
     "timestampdiff(MINUTE, ts, TIMESTAMP_NTZ '2020-01-01 00:00:00')", "nullifzero(a)", "zeroifnull(a)",
     "ts + a * interval '1' minute", "d + interval '2' month * b", "pi()", "e()", "btrim(s)",
+    "json_array_length(s)", "concat_ws('-', split(s, ','), s)", "split(s, ',', 2)[1]",
+    *(f"array_join({array}, '|', '?')" for array in (
+        "json_object_keys(s)", "split(s, '[,b]')", "sort_array(split(s, ','))", "sort_array(split(s, ','), false)",
+        "array_sort(split(s, ','))", "array_distinct(split(s, ''))", "reverse(split(s, ','))",
+        "array_compact(array(s, null))", "array_append(split(s, ','), s)", "array_prepend(split(s, ','), null)",
+        "array_remove(split(s, ','), 'b')", "array_insert(split(s, ','), -1, s)",
+        "array_union(split(s, ','), array('b'))",
+        "array_intersect(split(s, ','), array('b'))", "array_except(split(s, ','), array('b'))",
+        "slice(split(s, ','), -2, 2)", "flatten(array(split(s, ','), array(s, null)))",
+        "regexp_extract_all(s, '(a)(.)', 2)", "transform(split(s, ','), x -> upper(x) || s)",
+        "transform(sequence(b, 1 + b), x -> cast(x + a as string))", "filter(split(s, ','), x -> x > 'a')",
+        "zip_with(split(s, ','), split(s, 'b'), (x, y) -> coalesce(x, '-') || coalesce(y, '+'))",
+        "array_repeat(s, 2)")),
+    "exists(split(s, ','), x -> exists(split(x, ''), y -> y || 'b' = x))", "forall(split(s, ','), x -> x <> 'ab')",
+    "exists(array(a, b), x -> x > 5)", "aggregate(split(s, ','), 0, (n, x) -> n + octet_length(x), n -> n * 2)",
+    "array_max(array(x, a))", "array_min(array(a, b))", "arrays_overlap(split(s, ','), array('b', null))",
+    "array_contains(split(s, ','), 'b')", "array_contains(array(a, null), 5)", "array_position(split(s, ','), 'b')",
+    "try_element_at(split(s, ','), 2)", "try_element_at(split(s, ','), -3)", "get(split(s, ','), -1)",
 ]  # fmt: skip
 """Texts that Spark evaluates itself, without raising."""
 OTHER = {
@@ -39,6 +57,12 @@ OTHER = {
     "getbit(a, b)": "case when b between 0 and 63 then getbit(a, cast(b as int)) end",
     "factorial(b)": "factorial(cast(b as int))",
     "split_part(s, ',', b)": "case when b <> 0 then split_part(s, ',', cast(b as int)) end",
+    "size(split(s, ','))": "array_size(split(s, ','))",
+    "split(s, ',')[b]": "get(split(s, ','), cast(b as int))",
+    "element_at(split(s, ','), b)": "case when b <> 0 then try_element_at(split(s, ','), cast(b as int)) end",
+    "aggregate(array(a, 2.5), 0, (n, x) -> n + x)": "cast(a + 2.5 as decimal(38,1))",
+    "size(sequence(a, a * 1000000))": "case when a between -0 and 0 then 1L end",
+    "array_join(slice(split(s, ','), 1, b), '')": "if(b >= 0, array_join(slice(split(s, ','), 1, b), ''), null)",
     "unix_seconds(ts)": "cast(floor(unix_micros(cast(ts as timestamp)) / 1000000) as bigint)",
     "timestamp_seconds(a)": "cast(timestamp_seconds(a) as timestamp_ntz)",
     "extract(epoch from ts)": "cast(unix_micros(cast(ts as timestamp)) / 1000000D as decimal(20,6))",
@@ -82,6 +106,24 @@ def test_values_are_those_of_spark(spark: SparkSession, ansi: str) -> None:
 @pytest.mark.parametrize(
     ("sql", "dialect", "message"),
     [
+        ("split(s, ',')", "spark", "the array split(s, ',') as a column, a group or in an order is not supported"),
+        ("split(s, ',') = split(s, '-')", "spark", "arrays are not compared"),
+        ("count(split(s, ','))", "spark", "an aggregate of arrays"),
+        ("cast(split(s, ',') as string)", "spark", "array<string> cannot be cast to string"),
+        ("'a' || split(s, ',')", "spark", "array<string> cannot be cast to string"),
+        ("zipdistance(split(s, ','))", "spark", "function zipdistance is given an array"),
+        ("split(s, s)[0]", "spark", "a pattern that is not a constant string is not supported"),
+        ("split(s, '(')[0]", "spark", "not a regular expression: missing ), unterminated subpattern at position 0"),
+        ("s[0]", "spark", "an array is needed, not string"),
+        ("size(transform(split(s, ','), s))", "spark", "a lambda is needed"),
+        (
+            "size(transform(split(s, ','), (x, i) -> x))",
+            "spark",
+            "a lambda with the place of an element is not supported",
+        ),
+        ("size(transform(split(s, ','), x -> sum(a)))", "spark", "SUM is an aggregate, which cannot stand here"),
+        ("aggregate(split(s, ','), 0, (n, x) -> x)", "spark", "the start is integer, and the lambda gives string"),
+        ("array_contains(split(s, ','), 5)", "spark", "type clash: string is needed, not integer"),
         ("split_part(s, ',', 2)", "postgres", "SPLIT_PART in postgres is not supported"),
         ("regexp_extract(s, 'ab', 1)", "spark", "the pattern has 0 groups"),
         ("regexp_replace(s, 'a', '$1')", "spark", "this replacement is not supported"),
@@ -105,3 +147,29 @@ def test_a_difference_of_times_that_is_compared_with_an_interval_moves_the_other
 def test_functions_that_are_the_same_in_all_dialects_are_read_there() -> None:
     query = bind("SELECT sin(x) FROM T", "postgres", SCHEMA).query
     assert isinstance(query, Block) and text(query.outputs[0].expression) == "sin(x)"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT count(*) FROM T GROUP BY split(s, ',')",
+        "SELECT DISTINCT split(s, ',') AS x FROM T",
+        "SELECT a FROM T ORDER BY split(s, ',')",
+        "SELECT split(s, ',') AS x FROM T UNION SELECT split(s, '-') FROM T",
+        "SELECT x[0] AS y FROM (SELECT DISTINCT split(s, ',') AS x FROM T)",
+        "SELECT a FROM T QUALIFY lag(split(s, ',')) OVER (ORDER BY a) IS NULL",
+    ],
+)
+def test_no_array_is_stored(sql: str) -> None:
+    with pytest.raises(SqlError, match="as a column, a group or in an order is not supported"):
+        bind(sql, "spark", SCHEMA)
+
+
+def test_lambdas_are_equal_whatever_their_variables_are_called() -> None:
+    texts = [f"SELECT exists(split(s, ','), {v} -> {v} = 'a') AS e FROM T" for v in ("x", "word")]
+    assert bind(texts[0], "spark", SCHEMA).query == bind(texts[1], "spark", SCHEMA).query
+
+
+def test_an_array_of_a_plain_subquery_is_read_by_the_query_around() -> None:
+    query = bind("SELECT x[0] AS y FROM (SELECT split(s, ',') AS x FROM T)", "spark", SCHEMA).query
+    assert isinstance(query, Block) and text(query.outputs[0].expression) == "get(split(s, ','), 0)"

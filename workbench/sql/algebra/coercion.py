@@ -13,7 +13,21 @@ from decimal import Decimal
 from workbench.sql.algebra.arithmetic import number
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.folding import constant_as, fold, parse_date
-from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, STRING, TIMESTAMP, DataType, Kind, common_type
+from workbench.sql.algebra.types import (
+    BOOLEAN,
+    COLUMN_KINDS,
+    DATE,
+    DOUBLE,
+    STRING,
+    TIMESTAMP,
+    DataType,
+    Kind,
+    common_type,
+)
+
+AS_TEXT = "ARRAY_JOIN(x, ',')"
+"""What makes a text of an array, for hints."""
+_ELEMENTS = "ARRAY_CONTAINS(x, v) and ARRAYS_OVERLAP(x, y) look for elements"
 
 
 class TypeClash(Exception):
@@ -48,7 +62,11 @@ def coerce(expression: Expression, type_: DataType) -> Expression:
         converted = constant_as(expression, type_)
         if converted is not None:
             return converted
-    elif (have.numeric and type_ == DOUBLE) or have.kind is type_.kind or (have.temporal and type_.temporal):
+    elif (
+        (have.numeric and type_ == DOUBLE)
+        or (have.kind is type_.kind and have.element == type_.element)
+        or (have.temporal and type_.temporal)
+    ):
         return Call("cast", (expression,), type_)
     raise TypeClash(f"type clash: {type_.kind} is needed, not {have}", expression, hint=_hint(expression, type_))
 
@@ -65,6 +83,9 @@ def comparable(*sides: Expression) -> tuple[Expression, ...]:
     typed = [s for s in sides if not is_null(s)]
     if not typed:
         return sides
+    for side in typed:
+        if side.type.kind is Kind.ARRAY:
+            raise TypeClash("arrays are not compared", side, hint=f"{_ELEMENTS}, or compare {AS_TEXT}")
     lead = next((s for s in typed if not isinstance(s, Constant)), typed[0])
     kinds = {s.type.kind for s in typed if not (isinstance(s, Constant) and isinstance(s.value, str))} or {Kind.STRING}
     target = _comparison_type(kinds)
@@ -125,6 +146,10 @@ def _hint(expression: Expression, type_: DataType) -> str:
     if isinstance(expression, Constant) and isinstance(expression.value, int) and type_.temporal:
         date = parse_date(str(expression.value), "yyyyMMdd")
         return f"write DATE '{date or '2002-11-20'}'"
+    if expression.type.kind is Kind.ARRAY:
+        return f"{AS_TEXT} makes a text of an array of texts, and x[0] is its first element"
+    if type_.kind is Kind.ARRAY:
+        return "SPLIT(s, ',') makes an array of a text, and ARRAY(a, b) of values"
     if type_.kind is Kind.STRING and isinstance(expression, Constant):
         return f"write '{expression.value}' in quotes"
     if type_.kind not in _CASTS[expression.type.kind]:
@@ -185,22 +210,25 @@ def as_string(expression: Expression) -> Expression:
         return expression
     if is_null(expression):
         return Constant(None, STRING)
+    check_cast(expression, STRING)
     cast = Call("cast", (expression,), STRING)
     return fold(cast) or cast
 
 
-_CASTS = {
-    Kind.STRING: set(Kind),
+_CASTS: dict[Kind, set[Kind]] = {
+    Kind.STRING: set(COLUMN_KINDS),
     Kind.INTEGER: {Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE, Kind.STRING, Kind.BOOLEAN},
     Kind.DECIMAL: {Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE, Kind.STRING, Kind.BOOLEAN},
     Kind.DOUBLE: {Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE, Kind.STRING, Kind.BOOLEAN},
     Kind.BOOLEAN: {Kind.BOOLEAN, Kind.STRING, Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE},
     Kind.DATE: {Kind.DATE, Kind.TIMESTAMP, Kind.STRING},
     Kind.TIMESTAMP: {Kind.DATE, Kind.TIMESTAMP, Kind.STRING},
+    Kind.ARRAY: set(),
 }
 
 
 def check_cast(expression: Expression, type_: DataType) -> None:
     """Raises TypeClash when no value of the expression's type converts."""
     if not is_null(expression) and type_.kind not in _CASTS[expression.type.kind]:
-        raise TypeClash(f"{expression.type} cannot be cast to {type_}", expression)
+        hint = _hint(expression, type_) if expression.type.kind is Kind.ARRAY else None
+        raise TypeClash(f"{expression.type} cannot be cast to {type_}", expression, hint)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from workbench.sql.algebra import arithmetic, coercion
+from workbench.sql.algebra.array_functions import ARRAYS
 from workbench.sql.algebra.coercion import TypeClash, coerce, unify
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.folding import fold
@@ -203,6 +204,7 @@ def _plain(plain: Plain) -> Function:
 
 FUNCTIONS: dict[str, Function] = {
     **{name: _plain(plain) for name, plain in PLAIN.items()},
+    **{name: Function(*signature) for name, signature in ARRAYS.items()},
     **{operator: Function(2, 2, _arithmetic(operator)) for operator in ("+", "-", "*", "/", "%", "div")},
     "neg": _SAME,
     "abs": _SAME,

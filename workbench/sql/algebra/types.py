@@ -1,7 +1,9 @@
-"""The seven kinds of value a query can compute with, and how they combine.
+"""The kinds of value a query can compute with, and how they combine.
 
 Few kinds on purpose: every integer is 64 bit and every binary float a DOUBLE, so that shared expressions do not differ
 by width, and overflow is as late as it can be. Exactness of rewrites depends on the kind.
+
+An ARRAY is a value inside an expression only: no column, group or statistic is of this kind, so nothing stores one.
 """
 
 from __future__ import annotations
@@ -25,11 +27,12 @@ class Kind(StrEnum):
     STRING = "string"
     DATE = "date"
     TIMESTAMP = "timestamp"
+    ARRAY = "array"
 
 
 @dataclass(frozen=True, slots=True)
 class DataType:
-    """A kind, with precision and scale for decimals.
+    """A kind, with precision and scale for decimals, and the type of the elements for arrays.
 
     Example:
         >>> str(DataType(Kind.DECIMAL, 15, 2))
@@ -39,8 +42,11 @@ class DataType:
     kind: Kind
     precision: int = 0
     scale: int = 0
+    element: DataType | None = None
 
     def __str__(self) -> str:
+        if self.element is not None:
+            return f"array<{self.element}>"
         return f"decimal({self.precision},{self.scale})" if self.kind is Kind.DECIMAL else self.kind.value
 
     @property
@@ -61,9 +67,13 @@ class DataType:
     @property
     def spark(self) -> str:
         """The type's name in Spark SQL; a timestamp is stream time and has no zone."""
+        if self.element is not None:
+            return f"array<{self.element.spark}>"
         return {Kind.INTEGER: "bigint", Kind.TIMESTAMP: "timestamp_ntz"}.get(self.kind, str(self))
 
 
+COLUMN_KINDS = tuple(kind for kind in Kind if kind is not Kind.ARRAY)
+"""The kinds of values that a column may have."""
 BOOLEAN = DataType(Kind.BOOLEAN)
 INTEGER = DataType(Kind.INTEGER)
 DOUBLE = DataType(Kind.DOUBLE)
@@ -76,6 +86,16 @@ def decimal(precision: int, scale: int) -> DataType:
     """A decimal type, its precision cut to what Spark and DuckDB can hold (38 digits)."""
     precision = max(precision, scale, 1)
     return DataType(Kind.DECIMAL, min(precision, MAX_PRECISION), min(scale, MAX_PRECISION))
+
+
+def array_of(element: DataType) -> DataType:
+    """The type of arrays of a type.
+
+    Example:
+        >>> str(array_of(array_of(INTEGER)))
+        'array<array<integer>>'
+    """
+    return DataType(Kind.ARRAY, element=element)
 
 
 def as_decimal(type_: DataType) -> DataType:
@@ -140,4 +160,20 @@ def parse_type(text: str) -> DataType:
     if match and name in _NAMES and (match[2] is None or _NAMES[name] in (STRING, TIMESTAMP)):
         return _NAMES[name]
     known = [*_NAMES, *_DECIMAL_NAMES]
-    raise SqlError(f"unknown type {text}", hint=nearest(name, known) or "one of " + ", ".join(k.value for k in Kind))
+    raise SqlError(
+        f"unknown type {text}", hint=nearest(name, known) or "one of " + ", ".join(k.value for k in COLUMN_KINDS)
+    )
+
+
+def parse_expression_type(text: str) -> DataType:
+    """The type of an expression by its name, which may be an array's as well.
+
+    Raises:
+        SqlError: as ``parse_type``.
+
+    Example:
+        >>> str(parse_expression_type("array<varchar>"))
+        'array<string>'
+    """
+    match = re.fullmatch(r"\s*array\s*<(.*)>\s*", text, re.IGNORECASE | re.DOTALL)
+    return array_of(parse_expression_type(match[1])) if match else parse_type(text)

@@ -12,7 +12,7 @@ from workbench.errors import SqlError
 from workbench.sql.algebra import aggregates
 from workbench.sql.algebra.aggregates import GROUPED
 from workbench.sql.algebra.analytic import ANALYTIC
-from workbench.sql.algebra.coercion import TypeClash
+from workbench.sql.algebra.coercion import AS_TEXT, TypeClash
 from workbench.sql.algebra.expressions import (
     AFTER_GROUPS,
     AggregateCall,
@@ -86,6 +86,9 @@ class Aggregation:
     ) -> list[Expression]:
         """The bound arguments, NULL where FILTER does not hold."""
         arguments = [b.bind(part) for part in syntax.parts]
+        for argument in arguments:
+            if argument.type.kind is Kind.ARRAY:
+                raise TypeClash("an aggregate of arrays", argument, f"aggregate SIZE(x), or {AS_TEXT}")
         if built_in and syntax.name in _SHARES:
             arguments = _with_share(arguments, syntax, b.source)
         if condition is not None:

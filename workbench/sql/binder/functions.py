@@ -29,7 +29,7 @@ PLAIN_NODES: dict[type[exp.Expr], tuple[str, str]] = {
     **{node: (node.__name__.lower(), "this") for node in (
         exp.Cbrt, exp.Sin, exp.Cos, exp.Tan, exp.Asin, exp.Acos, exp.Atan, exp.Sinh, exp.Cosh, exp.Tanh, exp.Asinh,
         exp.Acosh, exp.Atanh, exp.Degrees, exp.Radians, exp.Cot, exp.Sec, exp.Csc, exp.Rint, exp.IsNan, exp.Factorial,
-        exp.Reverse, exp.Soundex, exp.MD5, exp.Ascii, exp.Monthname, exp.Dayname)},
+        exp.Soundex, exp.MD5, exp.Ascii, exp.Monthname, exp.Dayname)},
     **{node: (node.__name__.lower(), "this expression") for node in (
         exp.Atan2, exp.Nanvl, exp.Right, exp.Levenshtein, exp.StartsWith, exp.EndsWith, exp.Contains, exp.Getbit)},
     exp.BitwiseAnd: ("bit_and_of", "this expression"), exp.BitwiseOr: ("bit_or_of", "this expression"),
@@ -46,7 +46,8 @@ PLAIN_NODES: dict[type[exp.Expr], tuple[str, str]] = {
 }  # fmt: skip
 """Syntax node -> the function that it is, and the parts that are its arguments."""
 PLAIN_NAMES = ("log1p", "expm1", "hypot", "pmod", "bin", "octet_length", "crc32", "find_in_set", "luhn_check",
-               "make_date", "weekday", "timestamp_seconds", "timestamp_millis", "timestamp_micros")  # fmt: skip
+               "make_date", "json_array_length", "weekday", "timestamp_seconds", "timestamp_millis",
+               "timestamp_micros")  # fmt: skip
 """Functions that the parser leaves as plain names."""
 _SAME = ("cbrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "atan2", "degrees", "radians")
 """Functions that are the same in every dialect."""
@@ -54,7 +55,7 @@ _DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU", "MON", "TUE", "WED", "THU", "
          "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY")  # fmt: skip
 _REGULAR: dict[type[exp.Expr], str] = {
     exp.RegexpExtract: "regexp_extract", exp.RegexpReplace: "regexp_replace", exp.RegexpCount: "regexp_count",
-    exp.RegexpSubstr: "regexp_substr", exp.RegexpInstr: "regexp_instr",
+    exp.RegexpSubstr: "regexp_substr", exp.RegexpInstr: "regexp_instr", exp.RegexpExtractAll: "regexp_extract_all",
 }  # fmt: skip
 _NULL, _ONE = Constant(None, STRING), Constant(1, INTEGER)
 
@@ -285,7 +286,7 @@ def regular_expression(b: ExpressionBinder, node: exp.Expr) -> Expression:
     except re.error as error:
         raise b.source.error(f"not a regular expression: {error}", node.expression) from None
     arguments = [b.bind(node.this), pattern]
-    if name == "regexp_extract":
+    if name in ("regexp_extract", "regexp_extract_all"):
         group = b.bind(node.args["group"]) if node.args.get("group") is not None else _ONE
         value = group.value if isinstance(group, Constant) else None
         if not isinstance(value, int) or not 0 <= value <= groups:

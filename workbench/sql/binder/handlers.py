@@ -17,7 +17,7 @@ from sqlglot import exp
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, STRING
-from workbench.sql.binder import functions, operators, temporal
+from workbench.sql.binder import arrays, functions, operators, temporal
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.window_functions import bind_part
 
@@ -133,6 +133,19 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     **{node: _plain(name, *parts.split()) for node, (name, parts) in functions.PLAIN_NODES.items()},
     **dict.fromkeys((exp.RegexpExtract, exp.RegexpReplace, exp.RegexpCount, exp.RegexpSubstr, exp.RegexpInstr),
                     _handler("this expression group replacement null_if_pos_overflow", functions.regular_expression)),
+    # Functions of arrays.
+    **{node: _plain(name, *parts.split()) for node, (name, parts) in arrays.NODES.items()},
+    exp.Bracket: _handler("this expressions offset returns_list_for_maps", arrays.element),
+    exp.ArrayInsert: _handler("this position expression offset", arrays.inserted),
+    exp.RegexpSplit: _handler("this expression limit", arrays.split),
+    exp.RegexpExtractAll: _handler("this expression group", functions.regular_expression),
+    exp.ArraySort: _handler("this expression asc nulls_first", arrays.sorted_),
+    exp.Reverse: _handler("this", arrays.reverse),
+    exp.Identifier: _handler("this", lambda b, n: b.variable(n)),
+    exp.Transform: _handler("this expression", arrays.over_elements("transform")),
+    exp.ArrayFilter: _handler("this expression", arrays.over_elements("filter")),
+    exp.Exists: _handler("this expression", arrays.over_elements("exists")),
+    exp.Reduce: _handler("this initial merge finish", arrays.reduced),
     exp.JSONExtractScalar: _handler("this expression only_json_types json_type", functions.json_text),
     exp.Initcap: _handler("this expression", functions.capitalized),
     exp.EqualNull: _call("<=>", "this", "expression"),
@@ -152,12 +165,19 @@ NAMED: dict[str, Callable[[ExpressionBinder, list[Expression]], Expression]] = {
     "btrim": lambda b, arguments: call("trim", *arguments),
     "split_index": functions.split_index,
     "e": lambda b, arguments: Constant(math.e, DOUBLE),
-    **{name: partial(functions.named, name) for name in functions.PLAIN_NAMES},
+    "cardinality": partial(functions.named, "array_size"),
+    **{name: partial(functions.named, name) for name in (*functions.PLAIN_NAMES, *arrays.NAMES)},
 }
 """Functions that the parser leaves as plain names, in lower case -> what binds a call on bound arguments."""
+
+OF_LAMBDAS: dict[str, Callable[[ExpressionBinder, exp.Anonymous], Expression]] = {
+    name: arrays.named(name) for name in ("forall", "zip_with")
+}
+"""Functions of lambdas that the parser leaves as plain names -> what binds a call."""
 
 IGNORED_PARTS = frozenset({
     "safe", "typed", "coalesce", "is_nvl", "fractions_supported", "big_int", "ignore_nulls", "zone", "nested",
     "preserve_end_of_month", "flatten", "charset", "sysdate", "is_left", "quoted", "date_part_boundary",
+    "null_propagation", "is_length",
 })  # fmt: skip
 """Flags that sqlglot sets on every parse of a dialect: they describe the dialect, and handlers deal with them."""

@@ -8,6 +8,7 @@ from typing import Protocol
 from sqlglot import exp
 
 from workbench.sql.algebra.expressions import AggregateCall, Call, Expression
+from workbench.sql.algebra.types import DataType
 from workbench.sql.binder.scope import Outer, Scope
 from workbench.sql.logical import LogicalQuery
 from workbench.sql.schema import Schema
@@ -40,6 +41,12 @@ class ExpressionBinder(Protocol):
     def parts(self, node: exp.Expr, *keys: str) -> list[Expression]:
         """The arguments of a node under ``keys`` that are there, lists flattened."""
 
+    def function_body(self, node: exp.Expr | None, *types: DataType) -> Call:
+        """A lambda whose variables are of these types."""
+
+    def variable(self, node: exp.Identifier) -> Expression:
+        """What the name of a variable of a lambda means."""
+
     def column(self, node: exp.Column) -> Expression:
         """What a column name means."""
 
@@ -60,6 +67,8 @@ QUERIES = (exp.Select, exp.SetOperation, exp.Subquery)
 
 def is_subquery(node: exp.Expr) -> bool:
     """Whether a syntax node is a subquery in an expression, with the comparison that it stands in."""
+    if isinstance(node, exp.Exists) and node.expression is not None:
+        return False  # of the elements of an array
     if isinstance(node, exp.In):
         return node.args.get("query") is not None
     if isinstance(node, _COMPARISONS):

@@ -13,12 +13,13 @@ from sqlglot import exp
 
 from workbench.errors import SqlError, UnsupportedError, nearest
 from workbench.sql.algebra import coercion, functions
-from workbench.sql.algebra.coercion import TypeClash
+from workbench.sql.algebra.array_functions import variable
+from workbench.sql.algebra.coercion import AS_TEXT, TypeClash
 from workbench.sql.algebra.expressions import AggregateCall, Call, Constant, Expression
-from workbench.sql.algebra.types import BOOLEAN, DATE, TIMESTAMP
+from workbench.sql.algebra.types import BOOLEAN, DATE, TIMESTAMP, DataType, Kind
 from workbench.sql.binder.aggregation import Aggregation, is_aggregate
 from workbench.sql.binder.differences import refuse_different
-from workbench.sql.binder.handlers import HANDLERS, IGNORED_PARTS, NAMED
+from workbench.sql.binder.handlers import HANDLERS, IGNORED_PARTS, NAMED, OF_LAMBDAS
 from workbench.sql.binder.protocols import AnalyticBinder, SubqueryBinder, is_subquery
 from workbench.sql.binder.scope import Scope, scope_of
 from workbench.sql.binder.window_functions import bind_part_of_call, bind_window, is_part, is_window
@@ -51,7 +52,7 @@ _HINTS: dict[type[exp.Expr], str] = {
     exp.Collate: "texts compare by their bytes; compare UPPER(x)",
     **dict.fromkeys((exp.First, exp.FirstValue), "MIN_BY(x, t) takes the value with the smallest t"),
     **dict.fromkeys((exp.Last, exp.LastValue), "MAX_BY(x, t) takes the value with the largest t"),
-    **dict.fromkeys((exp.ArrayAgg, exp.ArrayUniqueAgg), "there are no arrays; LISTAGG(x, ',') makes a text"),
+    **dict.fromkeys((exp.ArrayAgg, exp.ArrayUniqueAgg), "no column is an array; LISTAGG(x, ',') makes a text"),
     exp.MonthsBetween: "subtract dates, or count with YEAR and MONTH",
 }
 
@@ -68,6 +69,7 @@ class ScalarBinder:
         analytics: takes calls with OVER where they are allowed, ``None`` where they are not.
         subqueries: binds subqueries where they are allowed, ``None`` where they are not.
         of_groups: binds those that stand beside aggregates.
+        variables: those of the lambdas around the expression, by name in lower case.
 
     Attributes:
         columns: the column names bound so far, each with its meaning, for errors that name one later.
@@ -83,6 +85,7 @@ class ScalarBinder:
         analytics: AnalyticBinder | None = None,
         subqueries: SubqueryBinder | None = None,
         of_groups: SubqueryBinder | None = None,
+        variables: Mapping[str, Expression] | None = None,
     ) -> None:
         self.scope, self.schema, self.aggregation = scope, schema, aggregation
         self.source: SourceText = scope.source
@@ -90,6 +93,7 @@ class ScalarBinder:
         self.columns: list[tuple[exp.Column, Expression]] = []
         self._now_at, self._grouped = now_at, grouped or aggregation is not None
         self._analytics, self._subqueries, self._of_groups = analytics, subqueries, of_groups
+        self._variables = variables or {}
         self._extents: dict[int, Extent] = {}
 
     @property
@@ -140,6 +144,32 @@ class ScalarBinder:
             raise self.source.error(f"{node.name} is a column and an alias here", node, hint)
         self.columns.append((node, meaning))
         return meaning
+
+    def function_body(self, node: exp.Expr | None, *types: DataType) -> Call:
+        """A lambda whose variables are of these types: ``x -> x + 1``.
+
+        The variables are called by their number, so that two lambdas are equal whatever the text calls theirs.
+        Aggregates, OVER, subqueries and now belong outside of it.
+
+        Raises:
+            SqlError: it is no lambda, or has more variables.
+        """
+        if not isinstance(node, exp.Lambda) or len(node.expressions) > len(types):
+            needed = "x -> …" if len(types) == 1 else "(x, y) -> …"
+            raise self.source.error("a lambda is needed", node, f"as in {needed}")
+        named = [(n.name.lower(), type_) for n, type_ in zip(node.expressions, types, strict=False)]
+        first = len(self._variables)
+        variables = {name: variable(first + i, type_) for i, (name, type_) in enumerate(named)}
+        inner = ScalarBinder(self.scope, self.schema, variables={**self._variables, **variables})
+        body = inner.bind(node.this)
+        self.columns += inner.columns
+        return Call("lambda", (*variables.values(), body), body.type)
+
+    def variable(self, node: exp.Identifier) -> Expression:
+        """What the name of a variable of a lambda means."""
+        if node.name.lower() not in self._variables:
+            raise self.source.error(f"unknown name {node.name}", node)
+        return self._variables[node.name.lower()]
 
     def bind_text(self, sql: str, names: Mapping[str, Expression], aggregates: bool) -> Expression:
         """The expression of another text, in Spark's dialect, over ``names`` alone.
@@ -255,7 +285,12 @@ class ScalarBinder:
                 plural = "s" * ((least if most is None else most) != 1)
                 what = f"function {user.name} takes {needed} argument{plural}, and is given {count}"
                 raise self.source.error(what, node)
-            return Call(user.id, tuple(self.parts(node, "expressions")), user.returns)
+            given = self.parts(node, "expressions")
+            if any(argument.type.kind is Kind.ARRAY for argument in given):
+                raise self.source.error(f"function {user.name} is given an array", node, f"give it {AS_TEXT}")
+            return Call(user.id, tuple(given), user.returns)
+        if name in OF_LAMBDAS:
+            return OF_LAMBDAS[name](self, node)
         if name in NAMED:
             return NAMED[name](self, self.parts(node, "expressions"))
         if is_aggregate(node, self.schema):

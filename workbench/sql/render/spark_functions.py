@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from workbench.sql.algebra import arithmetic
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import DOUBLE, INTEGER, DataType, Kind
+from workbench.sql.render.array_functions import ARRAY_SQL
 from workbench.sql.render.plain_functions import PLAIN_SQL
 
 Render = Callable[[Call, Sequence[str]], str]
@@ -214,7 +215,7 @@ _MICROSECONDS = "unix_micros(cast({0} as timestamp))"
 
 SPARK_FUNCTIONS: dict[str, str | Render] = {
     **PLAIN_SQL,
-    "concat_ws": _call("concat_ws"),
+    **ARRAY_SQL,
     **{symbol: arithmetic_operator(symbol, f"try_{name}") for symbol, name in {
         "+": "add", "-": "subtract", "*": "multiply", "/": "divide", "%": "mod"}.items()},
     # NULL by zero; only the smallest integer by -1 overflows.

@@ -52,7 +52,7 @@ class SubqueryConditions:
                 return False
             inner, anti = exp.In(this=inner.this, query=inner.expression.this), anti != every
         match inner:
-            case exp.Exists():
+            case exp.Exists() if is_subquery(inner):
                 query = bound_subquery(inner.this, self.around, self.scope)
                 if not has_one_row(query):
                     self._partners([], query, [], anti)

@@ -1,0 +1,166 @@
+"""Functions of arrays: the types of their arguments and of their result.
+
+An array stands inside an expression only, as in ``SPLIT(s, ',')[0]``. A lambda ``x -> x + 1`` is a call of ``lambda``
+on its variables and its body. A variable is a call of ``variable`` on its name, and no column: it reads no input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from workbench.sql.algebra.coercion import TypeClash, coerce, is_null, unify
+from workbench.sql.algebra.expressions import Call, Constant, Expression
+from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING, DataType, Kind, array_of
+
+Arguments = tuple[Expression, ...]
+Rule = Callable[[Arguments], tuple[Arguments, DataType]]
+Signature = tuple[int, int, Rule, bool]
+"""Arguments at least, at most, the types, and whether the result is NULL as soon as one argument is."""
+
+TEXTS = array_of(STRING)
+_MANY = 10_000
+
+
+def variable(number: int, type_: DataType) -> Call:
+    """The variable of a lambda, by its number among those of the lambdas around it, outer ones first."""
+    return Call("variable", (Constant(f"->{number}", STRING),), type_)
+
+
+def element_of(array: Expression) -> DataType:
+    """The type of an array's elements.
+
+    Raises:
+        TypeClash: it is no array.
+
+    Example:
+        >>> str(element_of(Constant(None, TEXTS)))
+        'string'
+    """
+    if array.type.element is None:
+        hint = "SPLIT(s, ',') makes an array of a text, and ARRAY(a, b) of values"
+        raise TypeClash(f"an array is needed, not {array.type}", array, hint)
+    return array.type.element
+
+
+def _array_first(result: Callable[[DataType], DataType], *parameters: DataType | None) -> Rule:
+    """An array first, then arguments of these types; ``None`` stands for the type of the elements."""
+
+    def rule(arguments: Arguments) -> tuple[Arguments, DataType]:
+        array, *rest = arguments
+        element = element_of(array)
+        pairs = zip(rest, parameters, strict=False)
+        return (array, *(_as_element(a, element) if t is None else coerce(a, t) for a, t in pairs)), result(element)
+
+    return rule
+
+
+def _as_element(value: Expression, element: DataType) -> Expression:
+    if element.kind is Kind.ARRAY:
+        raise TypeClash("arrays are not compared", value)
+    return value if value.type == element else coerce(value, element)
+
+
+def _both_arrays(result: Callable[[DataType], DataType]) -> Rule:
+    def rule(arguments: Arguments) -> tuple[Arguments, DataType]:
+        elements = [element_of(a) for a in arguments]
+        if elements[0] != elements[1]:
+            raise TypeClash(f"arrays of {elements[0]} and of {elements[1]} do not go together", arguments[1])
+        return arguments, result(elements[0])
+
+    return rule
+
+
+def _texts(result: DataType, *parameters: DataType) -> Rule:
+    """Arguments of these types, which may be arrays themselves."""
+
+    def rule(arguments: Arguments) -> tuple[Arguments, DataType]:
+        return tuple(coerce(a, t) for a, t in zip(arguments, parameters, strict=False)), result
+
+    return rule
+
+
+def _made_of(arguments: Arguments) -> tuple[Arguments, DataType]:
+    values, type_ = unify(arguments)
+    return values, array_of(type_)
+
+
+def _repeated(arguments: Arguments) -> tuple[Arguments, DataType]:
+    return (arguments[0], coerce(arguments[1], INTEGER)), array_of(arguments[0].type)
+
+
+def _flattened(arguments: Arguments) -> tuple[Arguments, DataType]:
+    inner = element_of(arguments[0])
+    if inner.kind is not Kind.ARRAY:
+        raise TypeClash("FLATTEN needs an array of arrays", arguments[0])
+    return arguments, inner
+
+
+def _joined(arguments: Arguments) -> tuple[Arguments, DataType]:
+    """CONCAT_WS: a separator, then texts and arrays of texts."""
+    return tuple(a if a.type == TEXTS else coerce(a, STRING) for a in arguments), STRING
+
+
+def _inserted(arguments: Arguments) -> tuple[Arguments, DataType]:
+    array, place, value = arguments
+    return (array, coerce(place, INTEGER), _as_element(value, element_of(array))), array.type
+
+
+def _transformed(arguments: Arguments) -> tuple[Arguments, DataType]:
+    return arguments, array_of(arguments[-1].type)
+
+
+def _tested(result: Callable[[Expression], DataType]) -> Rule:
+    """An array, and a lambda that is a condition."""
+
+    def rule(arguments: Arguments) -> tuple[Arguments, DataType]:
+        array, body = arguments
+        if body.type != BOOLEAN and not is_null(body):
+            raise TypeClash(f"type clash: a condition is needed, not {body.type}", body)
+        return arguments, result(array)
+
+    return rule
+
+
+def _same(element: DataType) -> DataType:
+    return array_of(element)
+
+
+def _element(element: DataType) -> DataType:
+    return element
+
+
+def _always(type_: DataType) -> Callable[[object], DataType]:
+    return lambda of: type_
+
+
+ARRAYS: dict[str, Signature] = {
+    "array": (1, _MANY, _made_of, False),
+    "split": (2, 3, _texts(TEXTS, STRING, STRING, INTEGER), True),
+    "regexp_extract_all": (3, 3, _texts(TEXTS, STRING, STRING, INTEGER), True),
+    "json_object_keys": (1, 1, _texts(TEXTS, STRING), True),
+    "sequence": (2, 3, _texts(array_of(INTEGER), INTEGER, INTEGER, INTEGER), True),
+    "array_repeat": (2, 2, _repeated, False),
+    **dict.fromkeys(("get", "element_at"), (2, 2, _array_first(_element, INTEGER), True)),
+    **dict.fromkeys(("array_max", "array_min"), (1, 1, _array_first(_element), True)),
+    "array_size": (1, 1, _array_first(_always(INTEGER)), True),
+    "array_contains": (2, 2, _array_first(_always(BOOLEAN), None), True),
+    "array_position": (2, 2, _array_first(_always(INTEGER), None), True),
+    "array_join": (2, 3, _texts(STRING, TEXTS, STRING, STRING), True),
+    "sort_array": (2, 2, _array_first(_same, BOOLEAN), True),
+    **dict.fromkeys(("array_sort", "array_distinct", "array_compact", "array_reverse"),
+                    (1, 1, _array_first(_same), True)),
+    **dict.fromkeys(("array_append", "array_prepend"), (2, 2, _array_first(_same, None), False)),
+    "array_remove": (2, 2, _array_first(_same, None), True),
+    "array_insert": (3, 3, _inserted, False),
+    **dict.fromkeys(("array_union", "array_intersect", "array_except"), (2, 2, _both_arrays(_same), True)),
+    "arrays_overlap": (2, 2, _both_arrays(_always(BOOLEAN)), True),
+    "slice": (3, 3, _array_first(_same, INTEGER, INTEGER), True),
+    "flatten": (1, 1, _flattened, True),
+    "concat_ws": (1, _MANY, _joined, False),
+    "transform": (2, 2, _transformed, False),
+    "zip_with": (3, 3, _transformed, False),
+    "filter": (2, 2, _tested(lambda array: array.type), False),
+    **dict.fromkeys(("exists", "forall"), (2, 2, _tested(_always(BOOLEAN)), False)),
+    "aggregate": (3, 3, lambda arguments: (arguments, arguments[1].type), False),
+}  # fmt: skip
+"""Function -> its signature; the last argument of those from ``transform`` on is a lambda."""
