@@ -17,7 +17,9 @@ from sqlglot import exp
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, STRING
-from workbench.sql.binder import arrays, functions, operators, temporal
+from workbench.sql.binder import functions, operators, temporal
+from workbench.sql.binder.arrays import calls as arrays
+from workbench.sql.binder.arrays import lambdas
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.window_functions import bind_part
 
@@ -142,10 +144,10 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.ArraySort: _handler("this expression asc nulls_first", arrays.sorted_),
     exp.Reverse: _handler("this", arrays.reverse),
     exp.Identifier: _handler("this", lambda b, n: b.variable(n)),
-    exp.Transform: _handler("this expression", arrays.over_elements("transform")),
-    exp.ArrayFilter: _handler("this expression", arrays.over_elements("filter")),
-    exp.Exists: _handler("this expression", arrays.over_elements("exists")),
-    exp.Reduce: _handler("this initial merge finish", arrays.reduced),
+    exp.Transform: _handler("this expression", lambdas.over_elements("transform")),
+    exp.ArrayFilter: _handler("this expression", lambdas.over_elements("filter")),
+    exp.Exists: _handler("this expression", lambdas.over_elements("exists")),
+    exp.Reduce: _handler("this initial merge finish", lambdas.reduced),
     exp.JSONExtractScalar: _handler("this expression only_json_types json_type", functions.json_text),
     exp.Initcap: _handler("this expression", functions.capitalized),
     exp.EqualNull: _call("<=>", "this", "expression"),
@@ -171,7 +173,7 @@ NAMED: dict[str, Callable[[ExpressionBinder, list[Expression]], Expression]] = {
 """Functions that the parser leaves as plain names, in lower case -> what binds a call on bound arguments."""
 
 OF_LAMBDAS: dict[str, Callable[[ExpressionBinder, exp.Anonymous], Expression]] = {
-    name: arrays.named(name) for name in ("forall", "zip_with")
+    name: lambdas.named(name) for name in ("forall", "zip_with")
 }
 """Functions of lambdas that the parser leaves as plain names -> what binds a call."""
 

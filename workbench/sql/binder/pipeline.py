@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from workbench.errors import SqlError, UnsupportedError
 from workbench.sql.algebra.expressions import Call
-from workbench.sql.binder.arrays import refuse_stored
+from workbench.sql.binder.arrays.stored import refuse_stored
 from workbench.sql.binder.joins.unnesting import Around
 from workbench.sql.binder.order.limit import CLAUSES
 from workbench.sql.binder.recursion import reads_itself, steps_of

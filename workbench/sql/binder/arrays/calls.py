@@ -1,0 +1,79 @@
+"""Functions that make and read arrays, and elements by ``[...]``."""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import exp
+
+from workbench.sql.algebra.expressions import Constant, Expression
+from workbench.sql.algebra.functions import call
+from workbench.sql.algebra.types import BOOLEAN, Kind
+from workbench.sql.binder.functions import refuse_elsewhere
+from workbench.sql.binder.protocols import ExpressionBinder
+
+NODES: dict[type[exp.Expr], tuple[str, str]] = {
+    exp.Array: ("array", "expressions"), exp.ArraySize: ("array_size", "this"),
+    exp.ArrayToString: ("array_join", "this expression null"), exp.ArrayDistinct: ("array_distinct", "this"),
+    exp.ArrayCompact: ("array_compact", "this"), exp.ArrayMax: ("array_max", "this"),
+    exp.ArrayMin: ("array_min", "this"), exp.Flatten: ("flatten", "this"), exp.JSONKeys: ("json_object_keys", "this"),
+    exp.GenerateSeries: ("sequence", "start end step"), exp.ArraySlice: ("slice", "this start end"),
+    exp.ArrayIntersect: ("array_intersect", "expressions"),
+    **{node: (name, "this expression") for node, name in {
+        exp.ArrayContains: "array_contains", exp.ArrayExcept: "array_except", exp.ArrayAppend: "array_append",
+        exp.ArrayPrepend: "array_prepend", exp.ArrayRemove: "array_remove", exp.ArrayPosition: "array_position",
+    }.items()},
+}  # fmt: skip
+"""Syntax node -> the function that it is, and the parts that are its arguments."""
+NAMES = ("get", "array_union", "array_repeat", "arrays_overlap")
+"""Functions that the parser leaves as plain names."""
+
+
+def element(b: ExpressionBinder, node: exp.Bracket) -> Expression:
+    """``array[0]``, and ELEMENT_AT(array, 1)."""
+    refuse_elsewhere(b, "an element of an array", node)
+    array, *place = b.parts(node, "this", "expressions")
+    if len(place) != 1:
+        b.source.refuse("a part of an array, [...]", node, "SLICE(x, 1, 2) are the first two elements")
+    return call("element_at" if node.args.get("offset") else "get", array, place[0])
+
+
+def inserted(b: ExpressionBinder, node: exp.ArrayInsert) -> Expression:
+    """ARRAY_INSERT(array, place, value), whose places count from 1, or from the end below 0."""
+    refuse_elsewhere(b, "array_insert", node)
+    return call("array_insert", *b.parts(node, "this", "position", "expression"))
+
+
+def split(b: ExpressionBinder, node: exp.RegexpSplit) -> Expression:
+    """SPLIT(text, pattern), whose pattern is a constant of Java."""
+    refuse_elsewhere(b, "split", node)
+    subject, pattern, *limit = b.parts(node, "this", "expression", "limit")
+    if not (isinstance(pattern, Constant) and isinstance(pattern.value, str)):
+        b.source.refuse("a pattern that is not a constant string", node.expression)
+    try:
+        re.compile(pattern.value)
+    except re.error as error:
+        raise b.source.error(f"not a regular expression: {error}", node.expression, "write \\\\| for |") from None
+    return call("split", subject, pattern, *limit)
+
+
+def sorted_(b: ExpressionBinder, node: exp.ArraySort) -> Expression:
+    """SORT_ARRAY(array, ascending), NULLs first when ascending; ARRAY_SORT(array), NULLs last."""
+    refuse_elsewhere(b, "sort_array", node)
+    if node.expression is not None:
+        b.source.refuse("ARRAY_SORT with a lambda", node.expression, "SORT_ARRAY(x, false) sorts down")
+    array = b.bind(node.this)
+    ascending, nulls_first = node.args.get("asc"), node.args.get("nulls_first")
+    if ascending is None and nulls_first is not None and not nulls_first.this:
+        return call("array_sort", array)
+    up = b.bind(ascending) if ascending is not None else Constant(True, BOOLEAN)
+    if not isinstance(up, Constant) or not isinstance(up.value, bool):
+        b.source.refuse("a direction that is no constant", node)
+    return call("sort_array", array, up)
+
+
+def reverse(b: ExpressionBinder, node: exp.Reverse) -> Expression:
+    """REVERSE of a text or an array."""
+    refuse_elsewhere(b, "reverse", node)
+    value = b.bind(node.this)
+    return call("array_reverse" if value.type.kind is Kind.ARRAY else "reverse", value)
