@@ -13,7 +13,7 @@ def complete(shell, run, session):
     run("%%argus huge_transfers\nSELECT huge")
     shell.user_ns["least_amount"] = 5
 
-    def completions(text: str) -> list[str]:
+    def completions(text: str, types: bool = False) -> list[str]:
         place = text.index("|") if "|" in text else len(text)
         text = text.replace("|", "", 1)
         with provisionalcompleter():
@@ -21,7 +21,7 @@ def complete(shell, run, session):
         for one in found:  # what is replaced is what is being typed
             typed = text[one.start : place].lower()
             assert one.end == place and one.text.lower().lstrip("%").startswith(typed.lstrip("%"))
-        return [one.text for one in found]
+        return [f"{one.text}: {one.type}" if types else one.text for one in found]
 
     return completions
 
@@ -60,6 +60,23 @@ def complete(shell, run, session):
 )
 def test_completions(complete, typed, expected):
     assert complete(typed) == expected
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("%%argus q\nSELECT r.am| FROM FedWireTrans r", ["amount: decimal(15,2)"]),
+        ("%%argus q\nSELECT b.| FROM big_transfers b", ["tranid: integer", "tran_date: date"]),
+        ("%%argus q\nSELECT bi| FROM big_transfers bi", ["bi: alias of big_transfers"]),
+        ("%%argus q\nSELECT * FROM ", ["FedWireTrans: stream", "big_transfers: query", "huge_transfers: query"]),
+        ("%%argus q\nSELECT {{ lea", ["least_amount: int"]),
+        ("%%argus q --dialect or", ["oracle: dialect"]),
+        ("%argus results big_transfers --ch", ["--changes: option"]),
+        ("%argus ti", ["timings: command"]),
+    ],
+)
+def test_a_completion_says_what_it_is(complete, typed, expected):
+    assert complete(typed, types=True) == expected
 
 
 @pytest.mark.parametrize("typed", ["%argus drop big_transfers ", "%argus nonsense b", "%argus results q --limit "])

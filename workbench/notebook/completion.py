@@ -1,9 +1,12 @@
-"""Completion for ``%argus`` lines and ``%%argus`` cells; it never makes a session and never waits for Spark."""
+"""Completion for ``%argus`` lines and ``%%argus`` cells; it never makes a session and never waits for Spark.
+
+Each completion says what it is, for the front end to show beside it: a column its SQL type, anything else its kind.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.completer import CompletionContext, SimpleCompletion, SimpleMatcherResult, context_matcher
@@ -54,10 +57,10 @@ def complete(context: NotebookContext, completion: CompletionContext) -> SimpleM
 def _of_line(context: NotebookContext, text: str) -> SimpleMatcherResult:
     name, space, rest = text.lstrip().partition(" ")
     if not space:
-        return _matches(COMMANDS, name)
+        return _matches(COMMANDS, name, "command")
     if name == "catalog" and (place := AFTER_FROM.search(rest)):
         relations = session.catalog_tables() if (session := _open_session(context)) else []
-        return _matches((relation for relation, _, _ in relations), place[1])
+        return _matches((relation for relation, _, _ in relations), place[1], "relation")
     return _of_arguments(context, COMMANDS[name], rest) if name in COMMANDS else _matches((), rest)
 
 
@@ -69,7 +72,7 @@ def _of_arguments(context: NotebookContext, command: Command, text: str) -> Simp
     if previous is not None and previous.takes_value:
         return _of_values(context, previous, fragment)
     if fragment.startswith("-"):
-        return _matches((flag for flag in options if flag not in words), fragment)
+        return _matches((flag for flag in options if flag not in words), fragment, "option")
     place = sum(
         not word.startswith("-") and not (before in options and options[before].takes_value)
         for before, word in zip(["", *words], words, strict=False)
@@ -77,7 +80,7 @@ def _of_arguments(context: NotebookContext, command: Command, text: str) -> Simp
     positional = [a for a in command.arguments if not a.is_option]
     if place < len(positional):
         return _of_values(context, positional[place], fragment)
-    return _matches((flag for flag in options if flag not in words), fragment)
+    return _matches((flag for flag in options if flag not in words), fragment, "option")
 
 
 def _of_values(context: NotebookContext, argument: Argument, fragment: str) -> SimpleMatcherResult:
@@ -85,40 +88,53 @@ def _of_values(context: NotebookContext, argument: Argument, fragment: str) -> S
         case "path":
             return {"completions": []}  # IPython completes paths itself
         case "query":
-            return _matches(session.queries if (session := _open_session(context)) else (), fragment)
+            return _matches(session.queries if (session := _open_session(context)) else (), fragment, "query")
         case "query or stream":
-            known = [*session.queries, *session.streams] if (session := _open_session(context)) else []
-            return _matches(known, fragment)
+            session = _open_session(context)
+            return _matches(_kinds(session.streams, session.queries) if session else {}, fragment)
         case "dialect":
-            return _matches(sorted(EXAMINED), fragment)
+            return _matches(sorted(EXAMINED), fragment, "dialect")
         case "speed":
-            return _matches((*SPEEDS, FULL_SPEED), fragment)
+            return _matches((*SPEEDS, FULL_SPEED), fragment, "speed")
         case "command":
-            return _matches(COMMANDS, fragment)
+            return _matches(COMMANDS, fragment, "command")
         case _:
             return _matches((), fragment)
 
 
 def _of_sql(context: NotebookContext, cell: str, before: str) -> SimpleMatcherResult:
     if placeholder := PLACEHOLDER.search(before):
-        return _matches(context.user_variables, placeholder[1])
+        return _matches({n: type(v).__name__ for n, v in context.user_variables.items()}, placeholder[1])
     word = WORD.search(before)
     owner, fragment = (word[1], word[2]) if word else (None, "")
     session = _open_session(context)
-    streams: dict[str, Any] = dict(session.streams) if session else {}
-    queries: Iterable[str] = session.queries if session else ()
-    aliases = _aliases(cell, streams)
+    streams: Mapping[str, Any] = session.streams if session else {}
+    queries: Mapping[str, Any] = session.queries if session else {}
+    kinds, sources = _kinds(streams, queries), {**queries, **streams}
+    aliases = _aliases(cell, kinds)
     if owner is not None:
         names = [aliases[owner.lower()]] if owner.lower() in aliases else list(streams)
-        return _matches(_columns(streams, names), fragment)
+        return _matches(_columns(sources, names), fragment)
     if AFTER_FROM.search(before):
-        return _matches([*streams, *queries], fragment)
+        return _matches(kinds, fragment)
     used = list(dict.fromkeys(aliases.values())) or list(streams)
-    return _matches([*_columns(streams, used), *aliases, *streams], fragment)
+    found = _columns(sources, used)
+    for alias, source in aliases.items():
+        if alias != source.lower():
+            found.setdefault(alias, f"alias of {source}")
+    for name in streams:
+        found.setdefault(name, kinds[name])
+    return _matches(found, fragment)
+
+
+def _kinds(streams: Mapping[str, Any], queries: Mapping[str, Any]) -> dict[str, str]:
+    """What may stand in FROM, by name: whether it is a stream, a table or a query."""
+    kinds = {name: "table" if stream.table else "stream" for name, stream in streams.items()}
+    return {**kinds, **dict.fromkeys(queries, "query")}
 
 
 def _aliases(cell: str, streams: Iterable[str]) -> dict[str, str]:
-    """Names the cell gives to streams, in lower case, and the streams' own where they are used."""
+    """Names the cell gives to streams and queries, in lower case, and their own where they are used."""
     aliases: dict[str, str] = {}
     for stream in streams:
         for match in re.finditer(rf"\b{re.escape(stream)}\b(?:\s+(?:as\s+)?(\w+))?", cell, re.IGNORECASE):
@@ -128,14 +144,26 @@ def _aliases(cell: str, streams: Iterable[str]) -> dict[str, str]:
     return aliases
 
 
-def _columns(streams: dict[str, Any], names: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(quoted(column) for name in names for column, _ in streams[name].columns))
+def _columns(sources: Mapping[str, Any], names: Iterable[str]) -> dict[str, str]:
+    """The columns of some streams and queries with their types; where several have one, of the first."""
+    columns: dict[str, str] = {}
+    for name in names:
+        for column, type_ in sources[name].columns:
+            columns.setdefault(quoted(column), str(type_))
+    return columns
 
 
-def _matches(words: Iterable[str], fragment: str) -> SimpleMatcherResult:
-    """The words that start with what is typed; inside our magics Python's names would only be noise."""
+def _matches(words: Iterable[str], fragment: str, kind: str = "") -> SimpleMatcherResult:
+    """The words that start with what is typed; inside our magics Python's names would only be noise.
+
+    Args:
+        words: all there are; or, where they differ in it, a mapping to what each is.
+        fragment: what is typed.
+        kind: what they all are.
+    """
     folded = fragment.lower()
-    completions = [SimpleCompletion(word) for word in dict.fromkeys(words) if word.lower().startswith(folded)]
+    kinds = dict(words) if isinstance(words, Mapping) and not kind else dict.fromkeys(words, kind)
+    completions = [SimpleCompletion(word, type=what) for word, what in kinds.items() if word.lower().startswith(folded)]
     return {"completions": completions, "suppress": True, "matched_fragment": fragment, "ordered": True}
 
 

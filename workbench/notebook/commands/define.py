@@ -83,7 +83,7 @@ def cell_magic(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """
     sql = expand(arguments.cell, context.variables, arguments.dialect)
     if not sql.strip():
-        raise MagicError("the cell has no SQL", hint="write the query in the lines below %%argus")
+        raise MagicError("the cell has no SQL", hint=in_words(context, arguments.name))
     session = context.session
     if arguments.dry_run:
         preview, explanation = session.preview(sql, name=arguments.name, dialect=arguments.dialect)
@@ -95,6 +95,17 @@ def cell_magic(context: NotebookContext, arguments: argparse.Namespace) -> None:
     query, change = register(session, sql, arguments.name, arguments.dialect, arguments.results, arguments.force)
     show(change)
     show_result(context, query, arguments.limit, arguments.output)
+
+
+def in_words(context: NotebookContext, name: str) -> str:
+    """How a cell looks that registers a query, with a stream that there is."""
+    current = context.current
+    streams = [] if current is None or current.closed else list(current.streams)
+    if not streams:
+        return (
+            f"write the query in the lines below %%argus {name}; first %argus stream NAME FILE adds rows to ask about"
+        )
+    return f"write the query in the lines below %%argus {name}, as in: SELECT * FROM {streams[0]}"
 
 
 def register(
