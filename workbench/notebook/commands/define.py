@@ -102,9 +102,7 @@ def in_words(context: NotebookContext, name: str) -> str:
     current = context.current
     streams = [] if current is None or current.closed else list(current.streams)
     if not streams:
-        return (
-            f"write the query in the lines below %%argus {name}; first %argus stream NAME FILE adds rows to ask about"
-        )
+        return f"%argus stream NAME FILE adds a stream; then write SELECT * FROM NAME in the lines below %%argus {name}"
     return f"write the query in the lines below %%argus {name}, as in: SELECT * FROM {streams[0]}"
 
 
