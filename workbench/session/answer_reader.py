@@ -19,7 +19,7 @@ from workbench.errors import QueryError, SessionError
 from workbench.network.network import Network, QueryPlan
 from workbench.network.nodes import Window
 from workbench.session.changes import StateStore
-from workbench.session.function_failures import FunctionFailures
+from workbench.session.failures.functions import FunctionFailures
 from workbench.session.query_windows import time_at
 from workbench.session.state import ACTIVE, QueryRecord, State
 from workbench.session.transitions import Runtime, add_checks

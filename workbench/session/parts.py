@@ -20,7 +20,7 @@ from workbench.session.answer_reader import AnswerReader
 from workbench.session.changes import StateStore
 from workbench.session.directory.directory import SessionDirectory
 from workbench.session.directory.opening import Opening
-from workbench.session.function_failures import FunctionFailures
+from workbench.session.failures.functions import FunctionFailures
 from workbench.session.integrity_checks import IntegrityChecks
 from workbench.session.live.sources import LiveSources
 from workbench.session.sinks.sinks import Sinks

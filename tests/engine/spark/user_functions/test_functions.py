@@ -23,7 +23,7 @@ from pyspark.sql import SparkSession
 from workbench import Session
 from workbench.engine.spark.user_functions.functions import UserFunctions
 from workbench.errors import InputError, QueryError, SessionError, SqlError
-from workbench.session.function_failures import FunctionFailures
+from workbench.session.failures.functions import FunctionFailures
 from workbench.session.state import State
 from workbench.session.transitions import Runtime
 from workbench.sql.algebra.types import INTEGER

@@ -1,20 +1,16 @@
-"""Isolation: a function that failed disables the queries that call it, a check its query, and nothing else."""
+"""Isolation: a function that failed disables the queries that call it, and nothing else."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 
-from workbench.engine.answers import Answers
-from workbench.engine.engine import Engine
-from workbench.engine.fetching import fetch_count
 from workbench.engine.spark.user_functions.functions import UserFunctions
-from workbench.network.network import checked_query
 from workbench.session.changes import StateStore
+from workbench.session.failures.checks import violated
 from workbench.session.state import State
 from workbench.session.transitions import Runtime, callers, disable
 from workbench.sql.algebra.expressions import shown_function
-from workbench.sql.checks import SEVERAL_ROWS
 
 
 class FunctionFailures:
@@ -48,7 +44,8 @@ class FunctionFailures:
 
         A value that was computed from a call that failed is never committed as a query's answer.
         """
-        reasons = _reasons(state, self._functions.problems) | _violated(self._runtime.engine, state)
+        before = self._store.last
+        reasons = _reasons(state, self._functions.problems) | violated(self._runtime.engine, state, before)
         return disable(self._runtime, state, reasons) if reasons else state
 
     def _disable(self, problems: Mapping[str, str]) -> None:
@@ -66,15 +63,4 @@ def _reasons(state: State, problems: Mapping[str, str]) -> dict[str, str]:
         query: f"function {shown_function(function)} {problem}"
         for function, problem in problems.items()
         for query in callers(state, function)
-    }
-
-
-def _violated(engine: Engine, state: State) -> dict[str, str]:
-    """Which queries have a check that has rows, in the state that is about to be committed."""
-    rows, clock = engine.state.by_root, engine.state.clock
-    return {
-        query: SEVERAL_ROWS
-        for name, plan in state.network.queries.items()
-        if (query := checked_query(name)) != name
-        and fetch_count(Answers(plan, rows[plan.read.root], state.batch, clock, engine.spark))
     }

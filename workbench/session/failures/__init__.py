@@ -1,0 +1,1 @@
+"""Isolation: what stops one query and nothing else."""
