@@ -1,0 +1,97 @@
+"""Outer joins, semijoins and antijoins."""
+
+from __future__ import annotations
+
+from oracle.harness import Case
+
+_OF_T = "(SELECT k, COUNT(*) AS n FROM t GROUP BY k) a"
+_OF_U = "(SELECT k, MAX(big) AS most FROM u WHERE flag GROUP BY k) b"
+
+OUTER_JOINS = {
+    "left": Case("SELECT t.id, t.s, u.amount FROM t LEFT JOIN u ON t.k = u.k AND t.g = u.g"),
+    "left_duplicates": Case("SELECT t.k, u.g FROM t LEFT JOIN u ON t.k = u.k"),
+    "left_unread": Case("SELECT COUNT(*) AS n FROM t LEFT JOIN u ON t.k = u.k AND u.flag"),
+    "left_range": Case("SELECT t.id, u.id AS other FROM t LEFT JOIN u ON t.k < u.k AND u.amount > 15000"),
+    "left_one_sided": Case(
+        "SELECT t.id, u.id AS other FROM t LEFT JOIN u ON t.k = u.k AND t.amount > 9000 AND u.amount > 9000"
+    ),
+    "left_true": Case("SELECT t.id, b.n FROM t LEFT JOIN (SELECT COUNT(*) AS n FROM u HAVING COUNT(*) > 20) b ON TRUE"),
+    "left_where": Case(
+        "SELECT t.id, t.amount, u.id AS other FROM t LEFT JOIN u ON t.k = u.k WHERE t.amount > 100 AND t.g = 'a'"
+    ),
+    "left_without": Case("SELECT t.id FROM t LEFT JOIN u ON t.k = u.k WHERE u.id IS NULL"),
+    "left_coalesced": Case(
+        "SELECT t.id FROM t LEFT JOIN u ON t.k = u.k AND t.g = u.g WHERE coalesce(u.amount, 0) < 10 OR u.flag IS NULL"
+    ),
+    "left_rejected": Case("SELECT t.id, u.s FROM t LEFT JOIN u ON t.k = u.k WHERE u.amount > 5000"),
+    "left_two": Case(
+        "SELECT t.id, u.id AS b, names.name FROM t LEFT JOIN u ON t.k = u.k AND t.g = u.g LEFT JOIN names"
+        " ON u.k = names.k"
+    ),
+    "left_between_inner": Case(
+        "SELECT t.id, u.id AS b, names.name FROM t JOIN names ON t.k = names.k LEFT JOIN u ON t.g = u.g AND t.k = u.k"
+    ),
+    "left_then_inner": Case(
+        "SELECT t.id, names.name FROM t LEFT JOIN u ON t.g = u.g AND t.k = u.k JOIN names ON u.k = names.k"
+    ),
+    "left_computed": Case(
+        "SELECT t.id, q.one, q.up FROM t LEFT JOIN (SELECT k, g, 1 AS one, coalesce(s, 'none') AS up FROM u) q"
+        " ON t.k = q.k AND t.g = q.g"
+    ),
+    "left_nested": Case(
+        "SELECT t.id, u.id AS b, names.name FROM t LEFT JOIN (u JOIN names ON u.k = names.k) ON t.k = u.k AND t.g = u.g"
+    ),
+    "left_of_groups": Case(f"SELECT a.k, a.n, b.most FROM {_OF_T} LEFT JOIN {_OF_U} ON a.k = b.k"),
+    "left_grouped": Case(
+        "SELECT t.g, COUNT(u.id) AS n, COUNT(*) AS rows FROM t LEFT JOIN u ON t.k = u.k AND u.flag GROUP BY t.g"
+    ),
+    "left_self": Case("SELECT a.id, b.id AS b FROM t a LEFT JOIN t b ON a.k = b.big OR a.id = b.k"),
+    "left_double": Case("SELECT t.id, u.id AS b FROM t LEFT JOIN u ON t.x = u.x AND t.y <> u.y"),
+    "left_distinct": Case("SELECT DISTINCT t.g, u.flag FROM t LEFT JOIN u ON t.k = u.k"),
+    "right": Case("SELECT t.id, u.id AS b, u.s FROM t RIGHT JOIN u ON t.k = u.k AND t.g = u.g"),
+    "right_using": Case("SELECT k, t.id, u.id AS b FROM t RIGHT JOIN u USING (k, g) WHERE k > 2"),
+    "right_two": Case(
+        "SELECT t.id, u.id AS b, names.name FROM t JOIN u ON t.k = u.k AND t.g = u.g RIGHT JOIN names ON u.k = names.k"
+    ),
+    "full": Case("SELECT t.id, t.s, u.id AS b FROM t FULL JOIN u ON t.k = u.k AND t.g = u.g"),
+    "full_using": Case("SELECT k, g, t.id, u.id AS b FROM t FULL JOIN u USING (k, g)"),
+    "full_using_twice": Case(
+        "SELECT * FROM names FULL JOIN (SELECT k, g FROM u) USING (k) FULL JOIN"
+        " (SELECT DISTINCT g, flag FROM t) USING (g)",
+        "SELECT g, k, name, rate, flag FROM names FULL JOIN (SELECT k, g FROM u) USING (k) FULL JOIN"
+        " (SELECT DISTINCT g, flag FROM t) USING (g)",
+    ),
+    "full_of_groups": Case(f"SELECT a.k, b.k AS bk, a.n, b.most FROM {_OF_T} FULL JOIN {_OF_U} ON a.k = b.k"),
+    "full_rejected": Case("SELECT t.id, u.id AS b FROM t FULL JOIN u ON t.k = u.k AND t.g = u.g WHERE t.amount > 50"),
+    "full_false": Case("SELECT a.name, b.name AS b FROM names a FULL JOIN names b ON a.k = b.k AND a.rate < 0"),
+    "full_computed": Case(
+        "SELECT q.one, r.two FROM (SELECT k, 1 AS one FROM t WHERE flag) q FULL JOIN"
+        " (SELECT k, coalesce(g, 'x') AS two FROM u WHERE big > 0) r ON q.k = r.k"
+    ),
+    "natural_left": Case(
+        "SELECT * FROM (SELECT id, k, g FROM t) a NATURAL LEFT JOIN (SELECT k, g, s FROM u) b", dialect="duckdb"
+    ),
+    "semi": Case(
+        "SELECT t.id, t.s FROM t LEFT SEMI JOIN u ON t.k = u.k AND u.flag",
+        "SELECT t.id, t.s FROM t SEMI JOIN u ON t.k = u.k AND u.flag",
+    ),
+    "semi_range": Case(
+        "SELECT t.k, t.g FROM t LEFT SEMI JOIN u ON t.k = u.k AND t.id < u.big",
+        "SELECT t.k, t.g FROM t SEMI JOIN u ON t.k = u.k AND t.id < u.big",
+    ),
+    "anti": Case(
+        "SELECT t.k, t.g FROM t LEFT ANTI JOIN u ON t.k = u.k AND t.flag",
+        "SELECT t.k, t.g FROM t ANTI JOIN u ON t.k = u.k AND t.flag",
+    ),
+    "anti_range": Case(
+        "SELECT t.k, t.g FROM t LEFT ANTI JOIN u ON t.k = u.k AND t.id < u.big",
+        "SELECT t.k, t.g FROM t ANTI JOIN u ON t.k = u.k AND t.id < u.big",
+    ),
+    "anti_using": Case("SELECT k, COUNT(*) AS n FROM t ANTI JOIN u USING (k, g) GROUP BY k"),
+    "semi_true": Case(
+        "SELECT t.id FROM t LEFT SEMI JOIN u ON u.big > 900", "SELECT t.id FROM t SEMI JOIN u ON u.big > 900"
+    ),
+    "set_of_outer": Case(
+        "SELECT t.k, u.g FROM t LEFT JOIN u ON t.k = u.k EXCEPT ALL SELECT t.k, u.g FROM t JOIN u ON t.k = u.k"
+    ),
+}
