@@ -36,7 +36,7 @@ def complete(shell, run, session):
         ("%argus play 3 --speed ", ["1s", "1m", "1h", "1d", "7d", "max"]),
         ("%%argus q --dialect p", ["postgres", "presto"]),
         ("%argus plan HUGE", ["huge_transfers"]),
-        ("%argus results big_transfers --ch", ["--changes"]),
+        ("%argus results big_transfers --chang", ["--changes"]),
         ("%argus results --limit 3 b", ["big_transfers"]),
         ("%argus stream F f.csv --h", ["--history"]),
         (
@@ -71,7 +71,7 @@ def test_completions(complete, typed, expected):
         ("%%argus q\nSELECT * FROM ", ["FedWireTrans: stream", "big_transfers: query", "huge_transfers: query"]),
         ("%%argus q\nSELECT {{ lea", ["least_amount: int"]),
         ("%%argus q --dialect or", ["oracle: dialect"]),
-        ("%argus results big_transfers --ch", ["--changes: option"]),
+        ("%argus results big_transfers --chang", ["--changes: option"]),
         ("%argus ti", ["timings: command"]),
     ],
 )
