@@ -12,9 +12,7 @@ from long import LONG, some
 from oracle.combined_queries import COMBINED
 from oracle.harness import Feed, Oracle
 from oracle.random_streams import names, stream
-from oracle.test_analytic import ANALYTIC
 from oracle.test_corrections import corrected
-from oracle.test_first_rows import FIRST
 from pyspark.sql import SparkSession
 
 from workbench import Options
@@ -74,20 +72,3 @@ def test_combined_classes(
             oracle.session.seek(2)
             oracle.batch = oracle.session.batch
             oracle.check_results(early)
-
-
-@pytest.mark.skipif(not LONG, reason="its parts run over rows that stay, and a sample of all classes is corrected")
-@pytest.mark.parametrize("seed", SEEDS)
-def test_orders_under_corrections(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
-    """Analytic functions and first rows of rows that are taken back, where few rows are many to the order index."""
-    monkeypatch.setattr(partitions, "LARGE", 6)
-    # Sums of the groups go beyond BIGINT with these rows, where DuckDB has wider numbers and the answer here is NULL.
-    first = {f"first_{name}": case for name, case in FIRST.items() if name != "groups"}
-    asked = {**ANALYTIC, **first}
-    order = random.Random(seed).sample(sorted(asked), len(asked))
-    with Oracle(spark, feeds(seed)) as oracle:
-        oracle.register({name: asked[name] for name in order[::2]})
-        oracle.run(2)
-        oracle.register({name: asked[name] for name in order[1::2]})
-        oracle.run(2)
-        oracle.check_changes()
