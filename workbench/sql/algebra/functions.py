@@ -209,6 +209,7 @@ FUNCTIONS: dict[str, Function] = {
     "neg": _SAME,
     "abs": _SAME,
     "round": Function(1, 2, _numeric(_rounded)),
+    "bround": Function(1, 2, _numeric(_rounded)),
     "truncate": Function(1, 2, _numeric(_rounded)),
     "floor": Function(1, 1, _numeric(_whole)),
     "ceil": Function(1, 1, _numeric(_whole)),

@@ -10,7 +10,7 @@ from workbench.errors import SqlError
 from workbench.sql.algebra.coercion import TypeClash, is_null
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.functions import call, cast
-from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING, DataType, Kind, parse_type
+from workbench.sql.algebra.types import BOOLEAN, DATE, INTEGER, STRING, TIMESTAMP, DataType, Kind, decimal, parse_type
 from workbench.sql.binder.operators import as_text
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.temporal import cast_to_time
@@ -42,13 +42,22 @@ PLAIN_NODES: dict[type[exp.Expr], tuple[str, str]] = {
     exp.NextDay: ("next_day", "this expression"), exp.UnixDate: ("unix_date", "this"),
     exp.TimestampFromParts: ("make_timestamp", "year month day hour min sec"),
     exp.UnixSeconds: ("unix_seconds", "this"), exp.UnixMillis: ("unix_millis", "this"),
-    exp.UnixMicros: ("unix_micros", "this"),
+    exp.UnixMicros: ("unix_micros", "this"), exp.ToBase64: ("base64", "this"), exp.Repeat: ("repeat", "this times"),
+    exp.Space: ("space", "this"), exp.Elt: ("elt", "this expressions"), exp.Negative: ("neg", "this"),
+    exp.WidthBucket: ("width_bucket", "this min_value max_value num_buckets"),
 }  # fmt: skip
 """Syntax node -> the function that it is, and the parts that are its arguments."""
 PLAIN_NAMES = ("log1p", "expm1", "hypot", "pmod", "bin", "octet_length", "crc32", "find_in_set", "luhn_check",
                "make_date", "json_array_length", "weekday", "timestamp_seconds", "timestamp_millis",
-               "timestamp_micros")  # fmt: skip
+               "timestamp_micros", "url_encode", "try_url_decode", "quote", "mask", "is_valid_utf8", "make_valid_utf8",
+               "try_validate_utf8", "hash", "xxhash64", "shiftrightunsigned", "bround")  # fmt: skip
 """Functions that the parser leaves as plain names."""
+OTHER_NAMES = {"url_decode": "try_url_decode", "make_timestamp_ntz": "make_timestamp", "try_mod": "%",
+               "try_make_timestamp_ntz": "make_timestamp", "try_make_timestamp": "make_timestamp"}  # fmt: skip
+"""Names of functions that are called otherwise here."""
+CASTS = {"bigint": INTEGER, "smallint": INTEGER, "tinyint": INTEGER, "decimal": decimal(10, 0), "try_to_date": DATE,
+         "try_to_timestamp": TIMESTAMP, "to_timestamp_ntz": TIMESTAMP}  # fmt: skip
+"""Functions of one argument that are casts."""
 _SAME = ("cbrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "atan2", "degrees", "radians")
 """Functions that are the same in every dialect."""
 _DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU", "MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN", "MONDAY", "TUESDAY",
@@ -255,6 +264,41 @@ def named(function: str, b: ExpressionBinder, arguments: list[Expression]) -> Ex
     if b.dialect not in SPARK_FAMILY and function not in _SAME:
         raise TypeClash(f"{function.upper()} is read in spark only", hint="what it means elsewhere was not compared")
     return call(function, *arguments)
+
+
+def cast_named(type_: DataType, b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+    """BIGINT(x) and its kin."""
+    if b.dialect not in SPARK_FAMILY or len(arguments) != 1:
+        raise TypeClash("a cast takes one argument, in spark", hint=f"write CAST(x AS {type_.kind})")
+    return cast(arguments[0], type_)
+
+
+def positive(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+    """POSITIVE(x), a number as it is."""
+    if len(arguments) != 1 or not arguments[0].type.numeric:
+        raise TypeClash("POSITIVE takes a number")
+    return arguments[0]
+
+
+def parse_url(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+    """PARSE_URL(url, part[, key]), which is NULL for what is no URL."""
+    if b.dialect not in SPARK_FAMILY or len(arguments) not in (2, 3):
+        raise TypeClash("PARSE_URL takes a URL, a part and a key, in spark", hint="PARSE_URL(s, 'QUERY', 'page')")
+    return call("try_parse_url", *arguments)
+
+
+def overlay(b: ExpressionBinder, node: exp.Overlay) -> Expression:
+    """OVERLAY(text PLACING other FROM place [FOR length]); without a length that of the other."""
+    refuse_elsewhere(b, "overlay", node)
+    parts = b.parts(node, "this", "expression", "from_", "for_")
+    return call("overlay", *parts, *[Constant(-1, INTEGER)][: 4 - len(parts)])
+
+
+def hex_(b: ExpressionBinder, node: exp.Hex) -> Expression:
+    """HEX of a whole number, or of the bytes of a text."""
+    refuse_elsewhere(b, "hex", node)
+    value = b.bind(node.this)
+    return call("hex_of_text" if value.type == STRING else "hex", value)
 
 
 def split_index(b: ExpressionBinder, arguments: list[Expression]) -> Expression:

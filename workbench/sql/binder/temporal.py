@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Callable
+from zoneinfo import available_timezones
 
 from sqlglot import exp
 
@@ -13,7 +14,7 @@ from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.folding import parse_timestamp
 from workbench.sql.algebra.functions import call, cast
-from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, Kind, decimal
+from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, Kind, decimal
 from workbench.sql.binder.operators import add_interval, as_text
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.syntax import date_formats
@@ -234,6 +235,80 @@ def timestamp_diff(b: ExpressionBinder, node: exp.TimestampDiff) -> Expression:
     later, earlier = (coercion.coerce(coercion.as_time(b.bind(n)), TIMESTAMP) for n in (node.this, node.expression))
     micros = call("-", call("unix_micros", later), call("unix_micros", earlier))
     return call("div", micros, Constant(seconds * 1_000_000, INTEGER))
+
+
+def unix_timestamp(b: ExpressionBinder, node: exp.StrToUnix) -> Expression:
+    """UNIX_TIMESTAMP of a time, or of a text under a format: whole seconds since 1970."""
+    _refuse_elsewhere(b, node)
+    value, format_ = b.bind(_unwrapped(node.this)), node.args.get("format")
+    if not value.type.temporal:
+        if format_ is None:
+            b.source.refuse("a text as a time without a format", node, "UNIX_TIMESTAMP(s, 'yyyy-MM-dd')")
+        value = _parse(b, node, "to_timestamp", value, format_)
+    return call("unix_seconds", coercion.coerce(value, TIMESTAMP))
+
+
+def from_unixtime(b: ExpressionBinder, node: exp.UnixToStr) -> Expression:
+    """FROM_UNIXTIME(seconds[, format]), a text."""
+    _refuse_elsewhere(b, node)
+    pattern = _pattern(b, node.args["format"], date_formats.from_strftime)
+    return call("date_format", call("timestamp_seconds", b.bind(node.this)), pattern)
+
+
+def date_from_days(b: ExpressionBinder, node: exp.DateFromUnixDate) -> Expression:
+    """DATE_FROM_UNIX_DATE(days since 1970)."""
+    _refuse_elsewhere(b, node)
+    return call("+", Constant(dt.date(1970, 1, 1), DATE), coercion.coerce(b.bind(node.this), INTEGER))
+
+
+def months_between(b: ExpressionBinder, node: exp.MonthsBetween) -> Expression:
+    """MONTHS_BETWEEN(later, earlier[, rounded to 8 digits]), by months of 31 days."""
+    _refuse_elsewhere(b, node)
+    times = (coercion.as_time(b.bind(_unwrapped(n))) for n in (node.this, node.expression))
+    rounds = b.bind(node.args["roundoff"]) if node.args.get("roundoff") is not None else Constant(True, BOOLEAN)
+    return call("months_between", *(coercion.coerce(time, TIMESTAMP) for time in times), rounds)
+
+
+def convert_timezone(b: ExpressionBinder, node: exp.ConvertTimezone) -> Expression:
+    """CONVERT_TIMEZONE(from, to, timestamp), both zones constants."""
+    _refuse_elsewhere(b, node)
+    if node.args.get("source_tz") is None:
+        b.source.refuse("CONVERT_TIMEZONE from the zone of the session", node, "name both: CONVERT_TIMEZONE('UTC', …)")
+    zones = [_zone(b, node.args[key]) for key in ("source_tz", "target_tz")]
+    return call("convert_timezone", *zones, coercion.coerce(b.bind(_unwrapped(node.args["timestamp"])), TIMESTAMP))
+
+
+def of_utc(b: ExpressionBinder, node: exp.AtTimeZone | exp.FromTimeZone) -> Expression:
+    """FROM_UTC_TIMESTAMP(t, zone) and TO_UTC_TIMESTAMP(t, zone), a constant."""
+    called = (b.source.called(node) or "").lower()
+    if called not in ("from_utc_timestamp", "to_utc_timestamp"):
+        b.source.refuse("AT TIME ZONE", node, "in spark CONVERT_TIMEZONE('UTC', 'Europe/Berlin', t) converts")
+    _refuse_elsewhere(b, node)
+    zones = [Constant("UTC", STRING), _zone(b, node.args["zone"])]
+    time = coercion.coerce(b.bind(_unwrapped(node.this)), TIMESTAMP)
+    return call("convert_timezone", *(zones if called.startswith("from") else reversed(zones)), time)
+
+
+def _zone(b: ExpressionBinder, node: exp.Expr) -> Constant:
+    zone = b.bind(node)
+    if not isinstance(zone, Constant) or zone.value not in available_timezones():
+        raise b.source.error("a time zone is needed", node, "a constant name, as in 'UTC' and 'Europe/Berlin'")
+    return zone
+
+
+def _refuse_elsewhere(b: ExpressionBinder, node: exp.Expr) -> None:
+    if b.dialect not in SPARK_FAMILY:
+        called = (b.source.called(node) or node.key).upper()
+        b.source.refuse(f"{called} in {b.dialect}", node, "what it means there was not compared with Spark")
+
+
+def date_part(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+    """DATE_PART('YEAR', x), as EXTRACT(YEAR FROM x)."""
+    unit = arguments[0].value if arguments and isinstance(arguments[0], Constant) else None
+    name = _PARTS.get(str(unit).upper())
+    if len(arguments) != 2 or name is None or name == "second" or b.dialect not in SPARK_FAMILY:
+        raise TypeClash("DATE_PART takes a part and a time, in spark", hint=f"there are {', '.join(_PARTS)}")
+    return call(name, arguments[1])
 
 
 def _unit(node: exp.Expr) -> str:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from workbench.sql.algebra.plain_functions import PLAIN
 from workbench.sql.algebra.types import INTEGER
 
+MOST = 100_000
+"""Characters of a text that ``repeat`` or ``space`` makes."""
 _MICROS = "unix_micros(cast({0} as timestamp))"
 _INT = "try_cast({%d} as int)"
 _OTHER = {
@@ -18,6 +20,13 @@ _OTHER = {
     "bit_not": "(~ {0})",
     "shiftleft": f"shiftleft({{0}}, {_INT % 1})",
     "shiftright": f"shiftright({{0}}, {_INT % 1})",
+    "shiftrightunsigned": f"shiftrightunsigned({{0}}, {_INT % 1})",
+    "base64": "base64(cast({0} as binary))",
+    "hex_of_text": "hex(cast({0} as binary))",
+    "repeat": f"(case when try_multiply({{1}}, length({{0}})) <= {MOST} then repeat({{0}}, {_INT % 1}) end)",
+    "space": f"(case when {{0}} <= {MOST} then space({_INT % 0}) end)",
+    "overlay": f"overlay({{0}} placing {{1}} from {_INT % 2} for {_INT % 3})",
+    "months_between": "months_between(cast({0} as timestamp), cast({1} as timestamp), {2})",
     "getbit": f"cast((case when {{1}} between 0 and 63 then getbit({{0}}, {_INT % 1}) end) as bigint)",
     "factorial": f"factorial({_INT % 0})",
     "right": f"right({{0}}, {_INT % 1})",

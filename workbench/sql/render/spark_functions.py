@@ -200,6 +200,12 @@ def average(expression: Call, arguments: Sequence[str]) -> str:
     return f"coalesce(try_cast(try_add({whole}, {part}) as {expression.type}), {quotient})"
 
 
+def choice(expression: Call, arguments: Sequence[str]) -> str:
+    """ELT: the n-th of its texts; Spark raises where there is none."""
+    number, *texts = arguments
+    return "(case " + " ".join(f"when {number} = {i} then {text}" for i, text in enumerate(texts, start=1)) + " end)"
+
+
 def _call(name: str) -> Render:
     return lambda call, arguments: f"{name}({', '.join(arguments)})"
 
@@ -216,6 +222,10 @@ _MICROSECONDS = "unix_micros(cast({0} as timestamp))"
 SPARK_FUNCTIONS: dict[str, str | Render] = {
     **PLAIN_SQL,
     **ARRAY_SQL,
+    "try_parse_url": _call("try_parse_url"),
+    "xxhash64": _call("xxhash64"),
+    "hash": lambda call, arguments: f"cast(hash({', '.join(arguments)}) as bigint)",
+    "elt": choice,
     **{symbol: arithmetic_operator(symbol, f"try_{name}") for symbol, name in {
         "+": "add", "-": "subtract", "*": "multiply", "/": "divide", "%": "mod"}.items()},
     # NULL by zero; only the smallest integer by -1 overflows.
@@ -223,6 +233,7 @@ SPARK_FUNCTIONS: dict[str, str | Render] = {
     "neg": minus_sign,
     "abs": absolute,
     "round": rounded("round"),
+    "bround": rounded("bround"),
     "truncate": truncate,
     "floor": whole("floor"),
     "ceil": whole("ceil"),
