@@ -44,6 +44,8 @@ class FakeStream:
     late_rows: int = 0
     lateness: str | None = None
     corrections: None = None
+    shed: str | None = None
+    left_out: int = 0
 
     @property
     def batch_text(self) -> str:
@@ -68,6 +70,10 @@ class FakeQuery:
     def explain(self) -> ExplanationView:
         assert self.explanation is not None
         return self.explanation
+
+    @property
+    def left_out(self) -> dict[str, int]:
+        return {}
 
     def result(self) -> pd.DataFrame:
         return self.frame
@@ -124,7 +130,7 @@ class FakeSession(SessionViews):
     def add_stream(
         self, name: str, source: object, history: int | None, batch: int | None, time: str | None,
         columns: dict[str, str] | None = None, lateness: str | None = None, key: list[str] | None = None,
-        changes: str | None = None, weight: str | None = None,
+        changes: str | None = None, weight: str | None = None, shed: str | None = None,
     ) -> FakeStream:  # fmt: skip
         self.added.append((name, source, columns) if columns else (name, source))
         self.streams[name] = FakeStream(name, history or 0, batch or 1000, time, lateness=lateness)
@@ -173,6 +179,9 @@ class FakeSession(SessionViews):
     @property
     def now(self) -> dt.datetime | None:
         return dt.datetime(2002, 11, 20) if self.streams else None
+
+    def catch_up(self) -> list[Any]:
+        return []
 
     def live(self, latency: float) -> Any:
         raise NotImplementedError

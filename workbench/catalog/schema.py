@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-VERSION = 9
+VERSION = 10
 """Goes up when a table changes, or the canonical form that ids come from. From 2 on a catalog has all of a session."""
 
 _PREDICATES = """
@@ -161,11 +161,12 @@ _SESSION = """
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 -- Streams and tables; "arrived" rows of the log in "folder" have arrived, the first "history" of them as batch 0.
 -- A batch brings "batch" rows, or those of "span" microseconds of event time.
+-- gaps: rows before "arrived" that batches passed over, as "shed" says.
 -- checksum: of the log's manifest.json, which has those of its other files; NULL where nobody computed it.
 CREATE TABLE streams (
     name TEXT PRIMARY KEY, position INTEGER NOT NULL UNIQUE, folder TEXT NOT NULL, is_table INTEGER NOT NULL,
     time TEXT, history INTEGER NOT NULL, batch INTEGER NOT NULL, arrived INTEGER NOT NULL,
-    checksum INTEGER, span INTEGER) WITHOUT ROWID;
+    checksum INTEGER, span INTEGER, shed TEXT, gaps TEXT NOT NULL) WITHOUT ROWID;
 -- All versions of the analyst's functions; a name is the function's, "@" and its version. What their calls may take
 -- (seconds, megabytes), how many arguments they take, and who added them.
 CREATE TABLE user_functions (
@@ -184,7 +185,7 @@ CREATE TABLE registrations (
     windows TEXT NOT NULL, id TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE batches (
     batch INTEGER PRIMARY KEY, rows INTEGER NOT NULL, seconds REAL NOT NULL, arrived TEXT NOT NULL,
-    changes TEXT NOT NULL, late_rows TEXT NOT NULL);
+    changes TEXT NOT NULL, late_rows TEXT NOT NULL, cuts TEXT NOT NULL);
 CREATE TABLE operator_timings (
     batch INTEGER NOT NULL, position INTEGER NOT NULL, name TEXT NOT NULL, rows_in INTEGER NOT NULL,
     rows_out INTEGER NOT NULL, seconds REAL NOT NULL, node_rows TEXT NOT NULL, alone TEXT NOT NULL,
@@ -248,6 +249,9 @@ MIGRATIONS = {
     7: _planned_anew(),
     # Batches may be cut by event time.
     8: "ALTER TABLE streams ADD COLUMN span INTEGER;",
+    # Batches may pass over rows.
+    9: "ALTER TABLE streams ADD COLUMN shed TEXT; ALTER TABLE streams ADD COLUMN gaps TEXT NOT NULL DEFAULT '[]';"
+    " ALTER TABLE batches ADD COLUMN cuts TEXT NOT NULL DEFAULT '{}';",
 }
 """What makes a catalog of an older version one of the next; one of any other version is refused.
 

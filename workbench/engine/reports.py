@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from workbench.network.nodes import NodeId
+from workbench.streams.cut import Cut
 
 
 class Counts(Mapping[str, int]):
@@ -115,6 +116,7 @@ class BatchReport:
         changes: for each query how many rows of its answer changed: were added, removed, or replaced by others.
         arrived: rows that arrived, by stream.
         late_rows: how many of these came later than the stream allows, and are in no answer.
+        cuts: of streams that left rows out, or caught some up: what the batch took of their logs.
     """
 
     batch: int
@@ -124,6 +126,12 @@ class BatchReport:
     changes: Mapping[str, int] = field(default_factory=dict)
     arrived: Mapping[str, int] = field(default_factory=dict)
     late_rows: Mapping[str, int] = field(default_factory=dict)
+    cuts: Mapping[str, Cut] = field(default_factory=dict)
+
+    @property
+    def taken(self) -> Mapping[str, int | Cut]:
+        """What the batch took of each stream, so that it can be run again."""
+        return {**self.arrived, **self.cuts}
 
     def operator_of(self, node: NodeId) -> OperatorReport | None:
         """The operator that computed a node; ``None`` where it had no work."""

@@ -115,6 +115,8 @@ def _of_streams(session: Session) -> Iterator[Family]:
     yield _counter(
         "argus_quarantined_rows", "rows in no answer", {(name,): s.quarantined_rows for name, s in streams.items()}
     )
+    left_out = {(name,): s.left_out for name, s in streams.items() if s.shed is not None}
+    yield _gauge("argus_left_out_rows", "rows that were left out and not caught up", ("stream",), left_out)
     times = {(name,): clock.timestamp() for name, clock in clocks.items() if clock is not None}
     yield _gauge("argus_event_time_seconds", "latest event time, since 1970", ("stream",), times)
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from workbench.explain.explanation import ExplanationView
     from workbench.session.live.sources import SourceStatus
+    from workbench.session.query import Query
     from workbench.session.session import Session
     from workbench.session.sinks.sink import SinkStatus
     from workbench.streams.stream import Stream
@@ -169,11 +170,20 @@ def streams_table(session: Session) -> Shown:
     last, clocks = arrived_last(session), session.clocks
     rows = [
         [s.name, f"{s.position:,}", f"{s.rows:,}", s.batch_text, last[s.name], event_time(s),
-         clock_text(clocks[s.name]), kind(s), f"{s.quarantined_rows:,}"]
+         clock_text(clocks[s.name]), kind(s), f"{s.quarantined_rows:,}", f"{s.left_out:,}" if s.shed else ""]
         for s in session.streams.values()
     ]  # fmt: skip
     columns = ["stream", "read", "of rows", "batch", "last batch", "time", "clock", "rows are", "quarantined"]
+    if any(s.shed for s in session.streams.values()):
+        columns.append("left out")
+    rows = [row[: len(columns)] for row in rows]
     return table(columns, rows) if rows else Shown("no streams yet")
+
+
+def left_out(query: Query) -> str:
+    """What an answer lacks because rows were left out, to be put behind its title."""
+    lacking = " and ".join(f"{counted(rows, 'row')} of {stream}" for stream, rows in query.left_out.items())
+    return f", without {lacking} that were left out: %argus catch-up" if lacking else ""
 
 
 def arrived_last(session: Session) -> dict[str, str]:

@@ -26,6 +26,7 @@ from workbench.session.transitions import Runtime, add_checks
 from workbench.sharing.planner import Planner
 from workbench.sql.algebra.planning_cache import PlanningCache
 from workbench.sql.checks import SEVERAL_ROWS
+from workbench.sql.logical import streams_of
 from workbench.sql.windows.stream_time import EventTimeVector
 
 CLOSED = "the session is closed"
@@ -50,6 +51,12 @@ class AnswerReader:
         self._failures = failures
         self._spark = spark
         self._cache = cache
+
+    def left_out(self, query: QueryRecord) -> dict[str, int]:
+        """The rows that were left out of the streams that a query reads."""
+        streams = self._store.last.streams
+        read = {name: streams[name].left_out for name in sorted(streams_of(query.logical)) if name in streams}
+        return {name: rows for name, rows in read.items() if rows}
 
     def current(self, query: QueryRecord) -> QueryRecord:
         """The newest record of a query; the given one when it was dropped or the session is closed."""

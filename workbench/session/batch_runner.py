@@ -16,7 +16,10 @@ from workbench.session.events import log_batch
 from workbench.session.learning.adapting import Reoptimizer
 from workbench.session.live.live_run import LiveRun
 from workbench.session.parts import Parts
+from workbench.streams.cut import Cut
 
+CAUGHT_UP = 50_000
+"""Rows of a stream that a batch takes at most of those that were left out."""
 OnReport = Callable[[BatchReport], None] | None
 
 
@@ -80,6 +83,16 @@ class BatchRunner:
                 time.sleep(live.pause)
         return reports
 
+    def catch_up(self, on_report: OnReport) -> list[BatchReport]:
+        """Let rows arrive that were left out; see ``Session.catch_up``."""
+        self._parts.directory.check_writable()
+        reports: list[BatchReport] = []
+        while gaps := [name for name, stream in self._parts.store.state.streams.items() if stream.gaps]:
+            reports.append(self._run_batch({name: Cut(caught_up=CAUGHT_UP) for name in gaps}, False))
+            if on_report is not None:
+                on_report(reports[-1])
+        return reports
+
     def seek(self, batch: int, on_report: OnReport) -> None:
         """Go back to what was after a batch; see ``Session.seek``. It belongs inside ``Parts.exclusively``."""
         last = self._parts.store.state.batch
@@ -90,7 +103,7 @@ class BatchRunner:
             change.state = self._parts.failures.without_failed(change.state)
         self._parts.failures.disable()
 
-    def _run_batch(self, sizes: Mapping[str, int] | None, profile: bool) -> BatchReport:
+    def _run_batch(self, sizes: Mapping[str, int | Cut] | None, profile: bool) -> BatchReport:
         with self._parts.exclusively(), self._parts.store.changing() as change:
             change.state, report = transitions.run(self._parts.runtime, change.state, sizes, profile)
             change.state = self._parts.failures.without_failed(change.state)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -67,6 +67,11 @@ class Query:
     def dialect(self) -> str:
         """The SQL dialect of its text."""
         return self._registered.dialect
+
+    @property
+    def left_out(self) -> Mapping[str, int]:
+        """The rows that its answer lacks because they were left out (``shed``), by the streams that it reads."""
+        return self._reader.left_out(self._record)
 
     @property
     def logical(self) -> LogicalQuery:

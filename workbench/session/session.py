@@ -246,6 +246,7 @@ class Session:
         key: Sequence[str] | None = None,
         changes: str | None = None,
         weight: str | None = None,
+        shed: str | None = None,
     ) -> Stream:
         """Add a stream that is replayed in row order.
 
@@ -271,13 +272,15 @@ class Session:
                 only added, and the stream is append-only.
             weight: instead of these, the column that says how often a row comes, or goes where it is negative. An
                 update is two rows in the log, the old one with weight -1 and the new one, which arrive together.
+            shed: what live running leaves out when rows come faster than they can be answered for long: ``"oldest"``,
+                or all but a ``"sample"``; ``catch_up`` takes them later. ``None``: nothing.
 
         Raises:
             StreamError: the source cannot be read, a column's type is not supported, the lateness does not go with the
                 event times, how rows change is not clear, or the name is taken.
         """
         corrections = corrections_of(changes, key, weight)
-        return self._streams.add_stream(name, source, history, batch, time, columns, lateness, corrections)
+        return self._streams.add_stream(name, source, history, batch, time, columns, lateness, corrections, shed)
 
     @one_at_a_time
     def attach(self, name: str, source: object) -> None:
@@ -609,6 +612,17 @@ class Session:
             SessionError: the session is read-only.
         """
         return self._batches.live(seconds_of(latency, "latency"))
+
+    def catch_up(self, progress: Callable[[BatchReport], None] | None = None) -> list[BatchReport]:
+        """Let the rows arrive that were left out, in batches of their own; the answers are exact again then.
+
+        Args:
+            progress: called with the report of every batch.
+
+        Raises:
+            EngineError, CatalogError, SessionError: as ``run``.
+        """
+        return self._batches.catch_up(translate_callback_errors("progress", progress))
 
     @one_at_a_time
     def seek(self, batch: int, progress: Callable[[BatchReport], None] | None = None) -> None:

@@ -153,6 +153,7 @@ class State:
                 report,
                 arrived={stream: rows for stream, rows in report.arrived.items() if stream != name},
                 late_rows={stream: rows for stream, rows in report.late_rows.items() if stream != name},
+                cuts={stream: cut for stream, cut in report.cuts.items() if stream != name},
             )
             for report in self.reports
         )

@@ -49,6 +49,7 @@ class StreamRegistry:
         columns: Mapping[str, str] | None,
         lateness: str | timedelta | int | None,
         corrections: Corrections | None,
+        shed: str | None,
     ) -> Stream:
         """Add a stream; see ``Session.add_stream``."""
         with self._adding_log(name) as (change, folder):
@@ -59,7 +60,7 @@ class StreamRegistry:
                 log = begin_live(log, live, source, history or 0, self._durable)
                 self._parts.live.attach(name, live)
             change.state = transitions.add_stream(
-                self._parts.runtime, change.state, replayed(log, history, batch, time)
+                self._parts.runtime, change.state, replayed(log, history, batch, time, shed)
             )
         return change.state.streams[name]
 

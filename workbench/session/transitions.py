@@ -31,6 +31,7 @@ from workbench.sql.algebra.expressions import calls
 from workbench.sql.binder.pipeline import Bound
 from workbench.sql.checks import checks_of
 from workbench.sql.logical import LogicalQuery, calls_of, streams_of
+from workbench.streams.cut import Cut
 from workbench.streams.stream import Stream
 
 
@@ -177,7 +178,7 @@ def disable(runtime: Runtime, state: State, reasons: Mapping[str, str]) -> State
 
 
 def run(
-    runtime: Runtime, state: State, sizes: Mapping[str, int] | None = None, profile: bool = False
+    runtime: Runtime, state: State, sizes: Mapping[str, int | Cut] | None = None, profile: bool = False
 ) -> tuple[State, BatchReport]:
     """Let the next rows of every stream arrive: ``sizes`` by stream, or each stream's own number.
 
@@ -191,7 +192,8 @@ def run(
     late = {name: after.late_rows - streams[name].late_rows for name, (after, _) in steps.items()}
     arrived = {name: rows + late[name] for name, rows in report.arrived.items()}
     late_rows = {name: rows for name, rows in late.items() if rows}
-    report = replace(report, rows=sum(arrived.values()), arrived=arrived, late_rows=late_rows)
+    cuts = {name: cut for name, cut in sizes.items() if isinstance(cut, Cut)}
+    report = replace(report, rows=sum(arrived.values()), arrived=arrived, late_rows=late_rows, cuts=cuts)
     after = {name: stream for name, (stream, _) in steps.items()}
     return replace(state, streams={**state.streams, **after}, reports=(*state.reports, report)), report
 
@@ -208,7 +210,7 @@ def seek(runtime: Runtime, state: State, batch: int, progress: Callable[[BatchRe
         again = add_stream(runtime, again, stream.rewound())
     again = _adopt(runtime, again, state.network)
     for past in state.reports[:batch]:
-        again, report = run(runtime, again, past.arrived)
+        again, report = run(runtime, again, past.taken)
         if progress is not None:
             progress(report)
     return again
@@ -237,7 +239,7 @@ def with_checks(network: Network, names: Iterable[str]) -> list[str]:
     return [name for name in network.queries if checked_query(name) in wanted]
 
 
-def _due(streams: Collection[Stream]) -> dict[str, int]:
+def _due(streams: Collection[Stream]) -> dict[str, int | Cut]:
     """How many rows the next batch takes of each stream by itself; those cut by event time end together."""
     end = min((boundary for stream in streams if (boundary := stream.boundary()) is not None), default=None)
     return {stream.name: stream.waiting if stream.table else stream.due(end) for stream in streams}

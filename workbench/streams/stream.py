@@ -14,6 +14,7 @@ from workbench.sql.algebra.column_names import display_name
 from workbench.sql.algebra.types import DataType
 from workbench.streams.batch_spans import boundary_after, first_from, span_of, span_text
 from workbench.streams.corrections.declared import Corrections
+from workbench.streams.cut import SHEDDING, Cut, Gap
 from workbench.streams.lateness import Lateness
 from workbench.streams.log import ROW_GROUP_ROWS, StreamLog
 from workbench.streams.source import QuarantinedRow
@@ -36,6 +37,8 @@ class Stream:
         position: rows that have arrived, history included; the position of the next row to arrive.
         time: the column with event times.
         table: whether it is a static table.
+        shed: how rows may be left out that come faster than they can be answered (``SHEDDING``); ``None``: not at all.
+        gaps: rows that were left out and not caught up, in the order of the log.
     """
 
     log: StreamLog
@@ -44,6 +47,8 @@ class Stream:
     position: int
     time: str | None = None
     table: bool = False
+    shed: str | None = None
+    gaps: tuple[Gap, ...] = ()
 
     @property
     def name(self) -> str:
@@ -93,6 +98,11 @@ class Stream:
         return self.position >= self.log.rows
 
     @property
+    def left_out(self) -> int:
+        """Rows that batches have passed over, and that were not caught up."""
+        return sum(gap.rows for gap in self.gaps)
+
+    @property
     def lateness(self) -> Lateness | None:
         """How late rows may be; ``None``: there is no limit."""
         return self.log.lateness
@@ -112,18 +122,21 @@ class Stream:
         """The first of the quarantined rows, each with its line, its text and the reason."""
         return tuple(entry for entry in self.log.quarantined if entry.row is None or entry.row < self.position)
 
-    def next(self, size: int | None = None) -> tuple[Stream, pa.Table]:
+    def next(self, size: int | Cut | None = None) -> tuple[Stream, pa.Table]:
         """The stream after the next batch, and the batch: fewer rows at the end, none after it.
 
         Late rows are not in the batch, though they count as rows taken. What a line of the source changes is never
         parted: a batch may have a few rows more than asked for.
 
         Args:
-            size: rows to take, instead of those that are due when the stream is alone; 0 takes none.
+            size: rows to take, instead of those that are due when the stream is alone; 0 takes none. A cut also says
+                which rows are passed over, and which that were are taken now.
 
         Raises:
             StreamError: ``size`` is no whole number or negative, or the log cannot be read.
         """
+        if isinstance(size, Cut):
+            return self._cut(size)
         size = self.due(self.boundary()) if size is None else _checked_count(self.log, "batch", size, least=0)
         stop = self.log.end_of_event(min(self.log.rows, self.position + size)) if size else self.position
         return replace(self, position=stop), self.log.on_time(self.position, stop)
@@ -146,6 +159,24 @@ class Stream:
             return self.waiting
         return first_from(self.log, self.position, self.time, end) - self.position
 
+    def _cut(self, cut: Cut) -> tuple[Stream, pa.Table]:
+        """The stream after a batch that passes over rows or takes such rows."""
+        pieces, left, gaps = list[pa.Table](), cut.caught_up, list(self.gaps)
+        while left > 0 and gaps:
+            gap = gaps.pop(0)
+            stop = min(gap.stop, gap.start + left)
+            taken = Gap(gap.start, stop, gap.kept)
+            pieces.append(self.log.read(taken.start, stop).filter(pa.array(taken.left_out)))
+            left -= stop - gap.start
+            if stop < gap.stop:
+                gaps.insert(0, Gap(stop, gap.stop, gap.kept))
+        passed = min(self.waiting, cut.passed)
+        if passed:
+            gaps.append(Gap(self.position, self.position + passed, cut.kept))
+            pieces.append(self.log.read(gaps[-1].start, gaps[-1].stop).filter(pa.array(~gaps[-1].left_out)))
+        after, table = replace(self, position=self.position + passed, gaps=tuple(gaps)).next(cut.taken)
+        return after, pa.concat_tables([*pieces, table])
+
     @property
     def counted_rows(self) -> int:
         """How many of its rows statistics are of: its history, and anew each time it has twice as many.
@@ -159,7 +190,7 @@ class Stream:
 
     def rewound(self) -> Stream:
         """The stream before its first batch."""
-        return replace(self, position=self.history)
+        return replace(self, position=self.history, gaps=())
 
     def in_batches_of(self, batch: object) -> Stream:
         """The stream with so many rows, or so much event time, in every batch to come.
@@ -174,17 +205,17 @@ class Stream:
         for start in range(0, self.history, ROW_GROUP_ROWS):
             yield self.log.on_time(start, min(self.history, start + ROW_GROUP_ROWS))
 
-    def arrivals(self, batches: Mapping[int, int]) -> Iterator[tuple[int, pa.Table]]:
+    def arrivals(self, batches: Mapping[int, int | Cut]) -> Iterator[tuple[int, pa.Table]]:
         """All rows that have arrived, each with its batch.
 
         Args:
-            batches: how many rows each batch after the history took.
+            batches: how many rows each batch after the history took, or which.
         """
         yield from ((0, table) for table in self.history_tables())
-        start = self.history
-        for batch, rows in batches.items():
-            yield batch, self.log.on_time(start, start + rows)
-            start += rows
+        stream = self.rewound()
+        for batch, cut in batches.items():
+            stream, table = stream.next(cut)
+            yield batch, table
 
     def statistics(self) -> StreamStatistics:
         """Statistics of its ``counted_rows``, from a sample spread over them."""
@@ -199,7 +230,9 @@ class Stream:
         return self.log.on_time(start, stop).select([name for name, _ in self.stored_columns])
 
 
-def replayed(log: StreamLog, history: int | None = None, batch: object = None, time: str | None = None) -> Stream:
+def replayed(
+    log: StreamLog, history: int | None = None, batch: object = None, time: str | None = None, shed: str | None = None
+) -> Stream:
     """A stream before its first batch.
 
     Args:
@@ -208,6 +241,7 @@ def replayed(log: StreamLog, history: int | None = None, batch: object = None, t
             be tried on a small sample.
         batch: rows of a batch, 1,000 if ``None``; or the event time that it covers: ``"1h"``, a ``timedelta``.
         time: the column with event times.
+        shed: how rows may be left out (``SHEDDING``).
 
     Raises:
         StreamError: a number is negative, no whole number, or ``batch`` is 0; it is a length of time, and the log is of
@@ -215,12 +249,28 @@ def replayed(log: StreamLog, history: int | None = None, batch: object = None, t
     """
     history = min(0 if history is None else _checked_count(log, "history", history, least=0), log.rows)
     history = log.end_of_event(history)
-    return Stream(log, history, _checked_batch(log, DEFAULT_BATCH if batch is None else batch, time), history, time)
+    batch = _checked_batch(log, DEFAULT_BATCH if batch is None else batch, time)
+    return Stream(log, history, batch, history, time, shed=_checked_shedding(log, shed))
 
 
 def static_table(log: StreamLog) -> Stream:
     """A table: all rows are history; more arrive when it is updated."""
     return replace(replayed(log, history=log.rows), table=True)
+
+
+def _checked_shedding(log: StreamLog, shed: str | None) -> str | None:
+    """How rows may be left out, where later ones do not depend on them."""
+    if shed is None:
+        return None
+    if shed not in SHEDDING:
+        raise StreamError(f"stream {log.name}: shed is {shed!r}", hint=f"there are {', '.join(SHEDDING)}")
+    if log.corrections is not None:
+        hint = "a row that is left out could not be taken back; leave shed out"
+        raise StreamError(f"stream {log.name} is corrected, and cannot leave rows out", hint=hint)
+    if log.lateness is not None:
+        hint = "rows that are caught up would be later than lateness allows; leave one of both out"
+        raise StreamError(f"stream {log.name} has a lateness, and cannot leave rows out", hint=hint)
+    return shed
 
 
 def _checked_batch(log: StreamLog, given: object, time: str | None) -> int | timedelta:

@@ -31,6 +31,7 @@ OF_A_SESSION: dict[str, Callable[[Session], object]] = {
     "drop_sink": lambda s: s.drop_sink("q"),
     "sinks": lambda s: s.sinks,
     "run_live": lambda s: s.run_live(until=1),
+    "catch_up": lambda s: s.catch_up(),
     "live": lambda s: s.live("1s"),
     "set_batch": lambda s: s.set_batch("t", 3),
     "add_function": lambda s: s.add_function("f", lambda x: x),

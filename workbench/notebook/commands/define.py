@@ -15,7 +15,7 @@ from workbench.explain.text import counted
 from workbench.notebook.command_line import MagicError, argument, batch_size, command
 from workbench.notebook.commands.costs import what_if
 from workbench.notebook.context import NotebookContext
-from workbench.notebook.display import counts, explained, plain, rows_table, show, together
+from workbench.notebook.display import counts, explained, left_out, plain, rows_table, show, together
 from workbench.notebook.drawing import picture
 from workbench.notebook.parameters import expand
 from workbench.session.state import LAZY, RESULTS
@@ -158,7 +158,7 @@ def show_result(context: NotebookContext, query: Query, limit: int, output: str 
     else:
         first = query.head(max(0, limit))
         rows = len(first) if len(first) < limit else query.count()
-    show(rows_table(first, rows, f"{query.name} after batch {context.session.batch}"))
+    show(rows_table(first, rows, f"{query.name} after batch {context.session.batch}{left_out(query)}"))
 
 
 @command(
@@ -185,6 +185,7 @@ def show_result(context: NotebookContext, query: Query, limit: int, output: str 
     ),
     KEY,
     argument("--changes", metavar="FORM", help="how rows are corrected: upsert, cdf or debezium (default: not at all)"),
+    argument("--shed", metavar="WHICH", help="rows to leave out when they come too fast for long: oldest or sample"),
     argument("--weight", metavar="COLUMN", help="instead: how often a row comes, or goes where it is negative"),
     examples=(
         "%argus stream FedWireTrans ../sample_data/fed.parquet --history 10000 --batch 1000 --time tran_date",
@@ -206,6 +207,7 @@ def add_stream(context: NotebookContext, arguments: argparse.Namespace) -> None:
         key=arguments.key,
         changes=arguments.changes,
         weight=arguments.weight,
+        shed=arguments.shed,
     )
     in_batches = max(0, stream.rows - stream.history)
     history = min(stream.history, stream.rows)

@@ -49,7 +49,7 @@ COMMANDS: dict[str, Command] = {
     each.name: each
     for each in (
         *(define.add_stream, define.add_table, define.drop),
-        *(replay.run, replay.play, replay.pause, replay.step, replay.back),
+        *(replay.run, replay.play, replay.pause, replay.step, replay.back, replay.catch_up),
         *(show.results, show.windows, show.queries, show.streams, show.plan, show.explain),
         *(timings.timings, costs.costs, timings.reoptimize, show.catalog, watch.metrics, experiment.experiment),
         *(sessions.save, sessions.close, sessions.open_session, sessions.check),

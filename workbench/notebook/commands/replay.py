@@ -181,6 +181,15 @@ def follow(session: Session) -> None:
     update(player.position)
 
 
+@command("catch-up", examples=("%argus catch-up",))
+def catch_up(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Let the rows arrive that were left out because others came too fast; the answers are exact again then."""
+    reports = context.session.catch_up()
+    show(summary(reports, "") if reports else "no rows were left out")
+    if reports:
+        show(news(reports))
+
+
 @command("pause", examples=("%argus pause",), has_own_line=True)
 def pause(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Stop playing, after the batch that is running."""

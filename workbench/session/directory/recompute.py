@@ -30,7 +30,7 @@ def repaired(engine: Engine, state: State, damage: Damage) -> State:
     """
     for name in damage.arrived:
         stream = state.streams[name]
-        batches = {report.batch: report.arrived.get(name, 0) for report in state.reports}
+        batches = {report.batch: report.taken.get(name, 0) for report in state.reports}
         engine.add_stream(name, dict(stream.stored_columns), stream.arrivals(batches), stream.time)
     broken = _with_dependents(state.network, damage.trees)
     whole = {name: tree for name, tree in engine.state.trees.items() if broken.isdisjoint(tree.plan.roots)}
@@ -79,7 +79,7 @@ def upgraded(runtime: Runtime, state: State) -> State:
     texts, reasons = _bound_again(empty, state)
     again = register(runtime, empty, texts)
     for report in state.reports:
-        again, _ = run(runtime, again, report.arrived)
+        again, _ = run(runtime, again, report.taken)
     queries = {name: again.queries.get(name, query) for name, query in state.queries.items()}
     return replace(again, queries=queries).disabled(reasons)
 

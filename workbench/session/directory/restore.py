@@ -214,7 +214,8 @@ def _stream(directory: SessionDirectory, stored: StoredStream) -> Stream:
         message = f"stream {stored.name}: {stored.arrived:,} rows have arrived, and its log has {log.rows:,}"
         raise StreamError(message, hint=f"restore {log.folder / TAIL}, where the others were")
     batch = stored.batch if stored.span is None else timedelta(microseconds=stored.span)
-    return Stream(log, stored.history, batch, stored.arrived, stored.time, stored.is_table)
+    kept = stored.is_table, stored.shed, stored.gaps
+    return Stream(log, stored.history, batch, stored.arrived, stored.time, *kept)
 
 
 def _statistics(streams: Mapping[str, Stream], before: State) -> Mapping[str, StreamStatistics]:

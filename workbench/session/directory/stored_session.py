@@ -23,6 +23,7 @@ from workbench.session.state import QueryRecord, State
 from workbench.sharing.decisions import Explanation
 from workbench.sql.logical import LogicalQuery
 from workbench.sql.schema import UserAggregate
+from workbench.streams.cut import Gap
 from workbench.streams.stream import Stream
 
 
@@ -50,6 +51,7 @@ class StoredStream:
         folder: of its log, in the session's folder of streams.
         is_table, time, history: as in ``Stream``.
         batch: rows of a batch; 0 where it has ``span``, microseconds of event time.
+        shed, gaps: as in ``Stream``.
         arrived: rows that have arrived, the history included.
         checksum: of the log's manifest, if it is known.
     """
@@ -63,6 +65,8 @@ class StoredStream:
     arrived: int
     checksum: int | None
     span: int | None
+    shed: str | None
+    gaps: tuple[Gap, ...]
 
     @staticmethod
     def of(stream: Stream) -> StoredStream:
@@ -70,7 +74,17 @@ class StoredStream:
         log, batch = stream.log, stream.batch
         rows, span = (batch, None) if isinstance(batch, int) else (0, batch // timedelta(microseconds=1))
         numbers = (stream.history, rows, stream.position)
-        return StoredStream(log.name, log.folder.name, stream.table, stream.time, *numbers, log.checksum, span)
+        return StoredStream(
+            log.name,
+            log.folder.name,
+            stream.table,
+            stream.time,
+            *numbers,
+            log.checksum,
+            span,
+            stream.shed,
+            stream.gaps,
+        )
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping
 
 from workbench.engine.reports import BatchReport
 from workbench.session.live.batch_size import LEAST_ROWS, BatchSize
+from workbench.session.live.overload import Overload
 from workbench.session.parts import Parts
+from workbench.streams.cut import Cut
 
 LOGGING = 0.25
 """The part of the latency for which rows are logged at most before each batch: those that wait are on disk."""
@@ -16,13 +18,15 @@ AHEAD, LEAST_AHEAD = 10, 100_000
 LONGEST_PAUSE = 0.25
 """Seconds between two looks at sources that have nothing."""
 
+RunBatch = Callable[[Mapping[str, int | Cut]], BatchReport]
+
 
 class LiveRun:
     """Runs batches of a session's live streams, as large as keep a latency.
 
     Args:
         parts: of the session.
-        run_batch: runs a batch of so many rows of each stream.
+        run_batch: runs a batch of so many rows of each stream, or of others.
         latency: seconds that a batch may take.
 
     Attributes:
@@ -30,9 +34,12 @@ class LiveRun:
         pause: seconds to wait when nothing has come.
     """
 
-    def __init__(self, parts: Parts, run_batch: Callable[[Mapping[str, int]], BatchReport], latency: float) -> None:
+    def __init__(
+        self, parts: Parts, run_batch: Callable[[Mapping[str, int | Cut]], BatchReport], latency: float
+    ) -> None:
         self._parts, self._run_batch = parts, run_batch
         self._size = BatchSize(LEAST_ROWS, latency)
+        self._overload = Overload(latency)
         self._waiting: Mapping[str, int] = {}
         self.ended = False
         self.pause = min(latency * LOGGING, LONGEST_PAUSE)
@@ -52,6 +59,8 @@ class LiveRun:
 
     def step(self) -> BatchReport:
         """Run a batch of rows that wait, after ``ready`` said that some do."""
-        report = self._run_batch(self._size.of(self._waiting))
+        streams = self._parts.store.state.streams
+        sizes = self._size.of({name: rows for name, rows in self._waiting.items() if name in streams})
+        report = self._run_batch(self._overload.cuts(sizes, streams, self._parts.live.status(streams)))
         self._size = self._size.after(report.rows, report.seconds)
         return report

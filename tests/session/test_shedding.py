@@ -1,0 +1,89 @@
+"""Live running that leaves rows out: which, when, and that answers are exact again when these were caught up."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+from workbench import Session
+from workbench.session.live.overload import PATIENCE, Overload
+from workbench.session.live.sources import SourceStatus
+from workbench.session.session import Session as PlainSession
+from workbench.streams.cut import Cut
+from workbench.streams.ingest import ingest
+from workbench.streams.stream import replayed
+
+ROWS = pa.table({"id": [*range(4_000)], "k": [n * 7 % 5 for n in range(4_000)], "v": [n % 97 for n in range(4_000)]})
+QUERIES = {
+    "groups": "SELECT k, COUNT(*) AS n, SUM(v) AS s, MAX(v) AS m FROM Clicks GROUP BY k",
+    "pairs": "SELECT c.id, p.name FROM Clicks c JOIN Pages p ON c.k = p.k WHERE c.v > 90",
+    "none": "SELECT p.k FROM Pages p WHERE NOT EXISTS (SELECT 1 FROM Clicks c WHERE c.k = p.k AND c.v = 96)",
+}
+PAGES = pa.table({"k": [0, 1, 2, 9], "name": ["a", "b", "c", "z"]})
+
+
+def is_behind(lag: float) -> dict[str, SourceStatus]:
+    return {"s": SourceStatus("in", {}, 0, 0.0, lag, "", False)}
+
+
+@pytest.mark.parametrize(("shed", "cut"), [("oldest", Cut(10, 890)), ("sample", Cut(0, 900, 10 / 900)), (None, 10)])
+def test_it_is_shed_when_a_stream_is_behind_for_long(tmp_path: Path, shed: str | None, cut: int | Cut) -> None:
+    log = ingest("s", ROWS.slice(0, 1_000), tmp_path / "log")
+    streams, overload = {"s": replayed(log, 100, shed=shed)}, Overload(1.0)
+    for lag in (9.0, 9.0, 0.5, *[9.0] * (PATIENCE - 1)):  # once it had caught up by itself
+        assert overload.cuts({"s": 10}, streams, is_behind(lag)) == {"s": 10}
+    assert overload.cuts({"s": 10}, streams, is_behind(9.0)) == {"s": cut}
+    assert overload.cuts({"s": 10}, streams, is_behind(9.0)) == {"s": 10}  # it begins to count anew
+    few = {"s": replace(streams["s"], position=995)}
+    for _ in range(2 * PATIENCE):
+        assert overload.cuts({"s": 10}, few, is_behind(9.0)) == {"s": 10}  # nothing would be left out
+
+
+def answers(session: PlainSession) -> dict[str, list[tuple[object, ...]]]:
+    return {name: sorted(session.query(name).result().itertuples(index=False, name=None)) for name in QUERIES}
+
+
+def expected(ids: list[int]) -> dict[str, list[tuple[object, ...]]]:
+    with duckdb.connect() as database:
+        database.register("clicks", ROWS.take(pa.array(ids)))
+        database.register("pages", PAGES)
+        return {name: sorted(database.execute(sql).fetchall()) for name, sql in QUERIES.items()}
+
+
+@pytest.mark.parametrize("shed", ["oldest", "sample"])
+def test_answers_are_exact_over_what_arrived_and_then_over_all(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shed: str
+) -> None:
+    monkeypatch.setattr("workbench.session.live.overload.BEHIND", 0.0)  # it is behind as soon as a row waits
+    monkeypatch.setattr("workbench.session.live.overload.PATIENCE", 1)
+    monkeypatch.setattr("workbench.session.batch_runner.CAUGHT_UP", 1_500)
+    with Session(spark, tmp_path / "s") as session:
+        session.add_stream("Clicks", iter(ROWS.to_batches(500)), shed=shed)
+        session.add_table("Pages", PAGES)
+        session.register(QUERIES["groups"], name="groups", results="eager")
+        session.register("SELECT id FROM Clicks", name="ids")
+        session.run_live(latency="20s")
+        session.register(QUERIES["pairs"], name="pairs")  # also over what was left out: over the rows that arrived
+        session.register(QUERIES["none"], name="none")
+        left_out = session.streams["Clicks"].left_out
+        assert 0 < left_out < 4_000 and session.query("pairs").left_out == {"Clicks": left_out}
+        ids = session.query("ids").result()["id"].tolist()
+        assert len(ids) == 4_000 - left_out == sum(report.rows for report in session.reports)
+        assert answers(session) == expected(ids)
+        last = session.batch
+    with Session.open(tmp_path / "s", spark) as session:
+        assert session.streams["Clicks"].left_out == left_out and session.streams["Clicks"].shed == shed
+        assert len(session.catch_up()) == 3
+        assert session.query("pairs").left_out == {} and session.catch_up() == []
+        assert answers(session) == expected([*range(4_000)])
+        changes = session.query("groups").changes()
+        assert changes["weight"].sum() == len(expected([*range(4_000)])["groups"])
+        # Gone back, the same rows are left out by the same batches, and some are caught up.
+        session.seek(last)
+        assert session.streams["Clicks"].left_out == left_out and answers(session) == expected(ids)
+        assert sorted(session.query("ids").result()["id"]) == sorted(ids)

@@ -1,0 +1,75 @@
+"""What a batch takes of a stream's log, and the gaps of what it leaves out (load shedding, TelegraphCQ 4.3).
+
+A batch takes the next rows. Where rows come faster than they can be answered, and the analyst has said so, it passes
+over some of them: all, or all but a sample. What it passed over is a gap. Gaps are part of the stream's state, and what
+a batch took and passed over is part of its report, so going back and opening again give the same answers. Rows of a gap
+are in the log, and a later batch may take them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+SHEDDING = ("oldest", "sample")
+"""How rows may be left out: those that have waited longest, or all but a uniform sample."""
+
+_GOLDEN, _FIRST, _SECOND = (np.uint64(n) for n in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
+
+
+@dataclass(frozen=True)
+class Cut:
+    """What one batch takes of one stream.
+
+    Attributes:
+        taken: rows that it takes whole, after those that it passes over.
+        passed: rows that it passes over, from where the stream is.
+        kept: the part of these that it takes all the same, as a uniform sample.
+        caught_up: positions of gaps that it takes now, the oldest first.
+    """
+
+    taken: int = 0
+    passed: int = 0
+    kept: float = 0.0
+    caught_up: int = 0
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Rows that were passed over.
+
+    Attributes:
+        start, stop: their positions.
+        kept: the part of them that was taken all the same.
+    """
+
+    start: int
+    stop: int
+    kept: float = 0.0
+
+    @property
+    def left_out(self) -> NDArray[np.bool_]:
+        """Which of its positions were left out."""
+        return share(np.arange(self.start, self.stop)) >= self.kept
+
+    @property
+    def rows(self) -> int:
+        """How many rows were left out."""
+        return int(self.left_out.sum()) if self.kept else self.stop - self.start
+
+
+def share(positions: NDArray[np.int64]) -> NDArray[np.float64]:
+    """A number from 0 to 1 for each position, as if drawn at random, and always the same one (splitmix64).
+
+    Example:
+        >>> share(np.arange(3)).round(2).tolist(), bool((share(np.arange(10_000)) < 0.25).mean().round(2) == 0.25)
+        ([0.89, 0.43, 0.59], True)
+    """
+    with np.errstate(over="ignore"):
+        mixed = (positions.astype(np.uint64) + np.uint64(1)) * _GOLDEN
+        mixed = (mixed ^ (mixed >> np.uint64(30))) * _FIRST
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * _SECOND
+        mixed = mixed ^ (mixed >> np.uint64(31))
+    return (mixed >> np.uint64(11)).astype(np.float64) / 2.0**53
