@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import timedelta
@@ -18,37 +16,33 @@ from pyspark.sql import SparkSession
 
 from workbench.catalog.catalog import Catalog
 from workbench.engine.reports import BatchReport
-from workbench.engine.schedule import Progress
 from workbench.engine.spark.user_functions.process import Limits
 from workbench.errors import QueryError, SessionError
 from workbench.errors.public_api import check_argument, public_api, translate_callback_errors
 from workbench.explain.describe import NetworkView
 from workbench.explain.explanation import ExplanationView
-from workbench.network.nodes import NodeId
 from workbench.options import Options
 from workbench.session import transitions
 from workbench.session.batch_runner import BatchRunner
+from workbench.session.contents import SessionContents
 from workbench.session.directory.directory import CATALOG, SessionDirectory, decoding_catalog
 from workbench.session.directory.save import save
 from workbench.session.directory.stored_functions import StoredFunction
 from workbench.session.integrity_checks import CheckReport
-from workbench.session.learning.observing import predictions
 from workbench.session.learning.reoptimizing import Reoptimization, cheaper
 from workbench.session.live.batch_size import seconds_of
 from workbench.session.live.live_run import LiveRun
-from workbench.session.live.sources import SourceStatus
 from workbench.session.parts import Parts
 from workbench.session.player import Player
 from workbench.session.query import Query
 from workbench.session.sinks.sink import SinkStatus
 from workbench.session.sinks.sinks import Sinks
 from workbench.session.sinks.target import Source
-from workbench.session.state import EAGER, LAZY, OFF, QueryRecord, State
+from workbench.session.state import EAGER, LAZY, OFF, QueryRecord
 from workbench.session.stream_registry import StreamRegistry
 from workbench.session.transitions import BoundText
 from workbench.sql.algebra.types import parse_type
 from workbench.sql.binder.pipeline import bind
-from workbench.sql.logical import LogicalQuery
 from workbench.sql.schema import UserAggregate
 from workbench.sql.syntax.dialects import known_dialect
 from workbench.streams.corrections.declared import corrections_of
@@ -71,7 +65,7 @@ def one_at_a_time(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenat
 
 
 @public_api
-class Session:
+class Session(SessionContents):
     """Continuous queries over streams, in one shared network.
 
     Any thread may use it. What changes something is done one after the other; what only reads, such as an answer or the
@@ -660,94 +654,9 @@ class Session:
     # -- what there is -------------------------------------------------------------------------------------------
 
     @property
-    def read_only(self) -> str | None:
-        """Why this session may only be read; ``None`` when it may be changed."""
-        return self.parts.directory.read_only
-
-    @property
-    def closed(self) -> bool:
-        """Whether the session has ended."""
-        return self.parts.directory.closed
-
-    @property
-    def temporary(self) -> bool:
-        """Whether it is gone when it is closed, since no folder was given for it; ``save`` keeps a copy."""
-        return self.parts.directory.temporary
-
-    @property
     def queries(self) -> Mapping[str, Query]:
         """Registered queries by name, in the order of registration."""
         return MappingProxyType({name: self._handle(query) for name, query in self._state.queries.items()})
-
-    @property
-    def streams(self) -> Mapping[str, Stream]:
-        """Streams and tables by name."""
-        return MappingProxyType(dict(self._state.streams))
-
-    @property
-    def sources(self) -> Mapping[str, SourceStatus]:
-        """How the live sources are, by the names of their streams."""
-        return MappingProxyType(self.parts.live.status(self._state.streams))
-
-    @property
-    def views(self) -> Mapping[str, LogicalQuery]:
-        """Views and queries that can be used in FROM."""
-        return MappingProxyType(dict(self._state.views))
-
-    @property
-    def network(self) -> NetworkView:
-        """The shared query network as it is now."""
-        state = self._state
-        return NetworkView(state.network, state.reports)
-
-    @property
-    def reports(self) -> list[BatchReport]:
-        """The reports of all batches."""
-        return list(self._state.reports)
-
-    def observed(self) -> pd.DataFrame:
-        """What the last batch was expected to bring to the nodes of the network, and what it brought.
-
-        Returns:
-            One row for each source's selection and each join and its selections: ``node, kind, inputs, predicted,
-            learnt, actual, q_predicted, q_learnt, seconds``. ``predicted`` follows from statistics of the streams
-            alone, ``learnt`` also from the batches before the last; each has a q-error, which is 1 for a perfect
-            estimate. ``seconds`` is what a batch of its operator takes, on average.
-
-        Example:
-            >>> session.observed()["q_learnt"].median()  # doctest: +SKIP
-            1.1
-        """
-        return predictions(self._state)
-
-    @property
-    def batch(self) -> int:
-        """Number of the last batch that was run; 0 before the first."""
-        return self._state.batch
-
-    @property
-    def now(self) -> dt.datetime | None:
-        """The latest event time that any stream has brought; ``None`` while none has."""
-        return self._state.engine.clock.latest
-
-    @property
-    def clocks(self) -> Mapping[str, dt.datetime | None]:
-        """The latest event time that each stream has brought; ``None`` while it has brought none."""
-        state = self._state
-        return {name: state.engine.clock.latest_of(name) for name in state.streams}
-
-    @property
-    def progress(self) -> Progress | None:
-        """How far the batch is that runs now, or a registration over all data so far; ``None`` when there is none."""
-        return self.parts.engine.progress
-
-    def kept(self, root: NodeId) -> tuple[int, int]:
-        """How much is kept for a local tree, by its root's id: rows (of its state too), and bytes on disk."""
-        with self.parts.store.pinned() as state:
-            tree = state.engine.by_root.get(root)
-            if tree is None:
-                return 0, 0
-            return tree.rows_kept, sum(os.path.getsize(file) for file in tree.files)
 
     @one_at_a_time
     def catalog(self, sql: str) -> pd.DataFrame:
@@ -770,10 +679,6 @@ class Session:
         return self.parts.planner.catalog.tables()
 
     # -- helpers -------------------------------------------------------------------------------------------------
-
-    @property
-    def _state(self) -> State:
-        return self.parts.store.state
 
     def _handle(self, query: QueryRecord) -> Query:
         """The one object that stands for a registration, for as long as somebody has it."""
