@@ -113,7 +113,7 @@ def test_help_lists_it(run):
 @pytest.mark.parametrize(
     ("typed", "expected"),
     [
-        ("%argus cat", ["catalog"]),
+        ("%argus cata", ["catalog"]),
         ('%argus catalog "SELECT * FROM agg', ["aggregate_rules", "aggregate_statistics", "aggregate_topology"]),
         ('%argus catalog "SELECT * FROM nodes n, QUERY_', ["query_nodes", "query_outputs"]),
         ('%argus catalog "SELECT * FROM nodes JOIN ser', ["serves"]),
