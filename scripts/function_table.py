@@ -50,6 +50,7 @@ SPELLED = {
     "convert_timezone": "CONVERT_TIMEZONE('UTC', 'Europe/Berlin', ts)",
     "from_utc_timestamp": "FROM_UTC_TIMESTAMP(ts, 'Europe/Berlin')",
     "to_utc_timestamp": "TO_UTC_TIMESTAMP(ts, 'Europe/Berlin')",
+    "str_to_map": "STR_TO_MAP(s, ';', '=')['k']",
     "width_bucket": "WIDTH_BUCKET(x, 0, 10, 5)",
     "date_part": "DATE_PART('YEAR', d)",
     "datepart": "DATEPART('YEAR', d)",

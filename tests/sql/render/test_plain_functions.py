@@ -40,6 +40,9 @@ SAME = [
     "date_part('YEAR', d)", "months_between(d, ts)", "months_between(ts, d, false)", "unix_timestamp(ts)",
     "from_unixtime(a)", "from_unixtime(a, 'yyyyMMdd')", "convert_timezone('UTC', 'Europe/Berlin', ts)",
     "try_make_timestamp_ntz(2000, b, 29, 1, 2, 3.25)", "date_from_unix_date(a)",
+    "array_join(split(s, ',') || array('z', null), '|', '?')", "array_join(concat(split(s, ','), array(s)), '|')",
+    "str_to_map('x:' || a || ',y:' || s || ',z', ',', ':')['x']", "str_to_map('x:' || a || ',y', ',', ':')['y']",
+    "exists(split('a,b', ','), v -> str_to_map('a=' || s || ';c=d', ';', '=')[v] = s)",
     "json_array_length(s)", "concat_ws('-', split(s, ','), s)", "split(s, ',', 2)[1]",
     *(f"array_join({array}, '|', '?')" for array in (
         "json_object_keys(s)", "split(s, '[,b]')", "sort_array(split(s, ','))", "sort_array(split(s, ','), false)",
@@ -72,6 +75,8 @@ OTHER = {
     "to_utc_timestamp(ts, 'Europe/Berlin')": "convert_timezone('Europe/Berlin', 'UTC', ts)",
     "to_unix_timestamp(d)": "unix_date(d) * 86400L",
     "repeat(s, a * 100000)": "case when a * 100000 * length(s) <= 100000 then repeat(s, cast(a * 100000 as int)) end",
+    "element_at(str_to_map('x:1,x:' || a), 'x')": "cast(a as string)",
+    "str_to_map(s, ',', ':')[s]": "cast(null as string)",
     "size(split(s, ','))": "array_size(split(s, ','))",
     "split(s, ',')[b]": "get(split(s, ','), cast(b as int))",
     "element_at(split(s, ','), b)": "case when b <> 0 then try_element_at(split(s, ','), cast(b as int)) end",

@@ -219,7 +219,7 @@ def escaped_like(b: ExpressionBinder, node: exp.Escape) -> Expression:
 
 
 def concatenation(b: ExpressionBinder, node: exp.DPipe | exp.Concat) -> Expression:
-    """|| and CONCAT of any number of parts, without recursion down a long chain."""
+    """|| and CONCAT of any number of texts or arrays, without recursion down a long chain."""
     nodes: list[exp.Expr] = []
     rest: list[exp.Expr] = [node]
     while rest:
@@ -228,7 +228,10 @@ def concatenation(b: ExpressionBinder, node: exp.DPipe | exp.Concat) -> Expressi
             rest += reversed(part.expressions or [part.this, part.expression])
         else:
             nodes.append(part)
-    parts = [as_text(b, b.bind(n), n) for n in nodes]
+    bound = [b.bind(n) for n in nodes]
+    if all(part.type.kind is Kind.ARRAY for part in bound):
+        return call("flatten", call("array", *bound))
+    parts = [as_text(b, part, n) for part, n in zip(bound, nodes, strict=True)]
     if b.dialect != "oracle":
         return reduce(lambda left, right: call("||", left, right), parts)
     # Oracle takes NULL for the empty string here, unless all parts are NULL.

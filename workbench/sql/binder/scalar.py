@@ -53,7 +53,7 @@ _HINTS: dict[type[exp.Expr], str] = {
     **dict.fromkeys((exp.First, exp.FirstValue), "MIN_BY(x, t) takes the value with the smallest t"),
     **dict.fromkeys((exp.Last, exp.LastValue), "MAX_BY(x, t) takes the value with the largest t"),
     **dict.fromkeys((exp.ArrayAgg, exp.ArrayUniqueAgg), "no column is an array; LISTAGG(x, ',') makes a text"),
-    exp.MonthsBetween: "subtract dates, or count with YEAR and MONTH",
+    exp.StrToMap: "there are no maps; STR_TO_MAP(s, ';', '=')['k'] is the value of a key",
 }
 
 
