@@ -187,7 +187,10 @@ def test_no_array_is_stored(sql: str) -> None:
 
 def test_lambdas_are_equal_whatever_their_variables_are_called() -> None:
     texts = [f"SELECT exists(split(s, ','), {v} -> {v} = 'a') AS e FROM T" for v in ("x", "word")]
-    assert bind(texts[0], "spark", SCHEMA).query == bind(texts[1], "spark", SCHEMA).query
+    queries = [bind(sql, "spark", SCHEMA).query for sql in texts]
+    assert queries[0] == queries[1]
+    assert isinstance(queries[0], Block)
+    assert text(queries[0].outputs[0].expression) == "exists(split(s, ','), x0 -> (x0 = 'a'))"
 
 
 def test_an_array_of_a_plain_subquery_is_read_by_the_query_around() -> None:

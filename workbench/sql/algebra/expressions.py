@@ -92,10 +92,11 @@ class Call(HashedOnce):
     @cached_property
     def _text(self) -> str:
         match self:
-            case Call("variable", (Constant(name), *_)):
-                return str(name)
-            case Call("lambda", (*names, body)):
-                return f"({', '.join(text(n) for n in names)}) -> {text(body)}"
+            case Call("variable", (Constant(name),)):
+                return f"x{str(name).removeprefix('->')}"
+            case Call("lambda", (*variables, body)):
+                names = ", ".join(map(text, variables))
+                return f"{names if len(variables) == 1 else f'({names})'} -> {text(body)}"
             case Call(function, (left, right)) if not function[0].isalpha():
                 return f"({text(left)} {function} {text(right)})"
             case Call(function, arguments, type_):

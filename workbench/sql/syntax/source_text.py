@@ -30,7 +30,7 @@ _LABELS = {
 _HINTS = {
     "sort": "write ORDER BY",
     **dict.fromkeys(("qualify", "windows"), "group in a subquery and join it"),
-    "laterals": "one row gives one row here; prepare such rows before they enter the stream",
+    "laterals": "one row gives one row here; EXISTS(x, v -> …) and AGGREGATE read the elements of an array",
     "locks": "a query only reads; leave it out",
     **dict.fromkeys(("hint", "hints"), "leave it out; the plan is chosen from all queries together"),
     "connect": "write WITH RECURSIVE with a column that counts the steps, and a condition that bounds it",
