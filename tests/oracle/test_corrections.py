@@ -16,6 +16,10 @@ from oracle.test_windows import CASES, F, G
 from pyspark.sql import SparkSession
 
 
+BATCHES = int(os.environ.get("ARGUS_BATCHES", "2"))
+"""Batches before the second half of the queries comes, and after; more of them are smaller."""
+
+
 def corrected(table: pa.Table, history: int, batch: int, seed: int, time: str | None = None) -> Feed:
     """Rows that are inserted and, half as often, taken back: at once, later, or for another row in their place."""
     chosen, waiting = random.Random(seed), list(range(table.num_rows))
@@ -38,8 +42,8 @@ def corrected(table: pa.Table, history: int, batch: int, seed: int, time: str | 
 def feeds(seed: int) -> dict[str, Feed]:
     """Both streams are corrected, the one with a table's history and the other from nothing."""
     return {
-        "t": corrected(stream(160, seed), 70, 35, seed),
-        "u": corrected(stream(90, seed + 1), 0, 45, seed + 1),
+        "t": corrected(stream(160, seed), 70, 70 // BATCHES, seed),
+        "u": corrected(stream(90, seed + 1), 0, 90 // BATCHES, seed + 1),
         "names": Feed(names(seed), static=True),
     }
 
@@ -51,9 +55,9 @@ def test_every_class_under_corrections(spark: SparkSession, seed: int) -> None:
     early, late = order[::2], order[1::2]
     with Oracle(spark, feeds(seed)) as oracle:
         oracle.register({name: ALL[name] for name in early}, check=False)
-        oracle.run(2, check=False)
+        oracle.run(BATCHES, check=BATCHES > 2)
         oracle.register({name: ALL[name] for name in late})
-        oracle.run(2)
+        oracle.run(BATCHES)
         oracle.check_changes()
 
 
