@@ -90,10 +90,10 @@ def _shown(heading: str, columns: Sequence[str], rows: Sequence[Sequence[str]], 
 
 
 def _values_of(rows: pd.DataFrame, wanted: str) -> str:
-    numeric = [name for name in map(str, rows.columns) if _has_numbers(rows[name])]
+    numeric = [name for name in map(str, rows.columns) if has_numbers(rows[name])]
     if not wanted:
         if not numeric and len(rows):
-            hint = "a chart draws a column of numbers; the answer without --chart shows what there is"
+            hint = "a chart draws a column of numbers, such as COUNT(*) by group"
             raise MagicError("the answer has no column of numbers", hint=hint)
         return numeric[-1] if numeric else str(rows.columns[-1])
     by_name = {name.lower(): name for name in map(str, rows.columns)}
@@ -109,7 +109,7 @@ def _values_of(rows: pd.DataFrame, wanted: str) -> str:
 def _labels_of(rows: pd.DataFrame, values: str) -> str | None:
     """The column that names the rows: the first that has no numbers, or else the first."""
     others = [name for name in map(str, rows.columns) if name != values]
-    return next((name for name in others if not _has_numbers(rows[name])), others[0] if others else None)
+    return next((name for name in others if not has_numbers(rows[name])), others[0] if others else None)
 
 
 def _is_time(value: object) -> bool:
@@ -124,7 +124,8 @@ def _is_finite(value: object) -> bool:
     return _is_number(value) and math.isfinite(value)  # type: ignore[arg-type]  # a Decimal is as good
 
 
-def _has_numbers(column: pd.Series) -> bool:
+def has_numbers(column: pd.Series) -> bool:
+    """Whether all values of a column that are there are numbers, and some are."""
     present = column.dropna()
     return len(present) > 0 and all(map(_is_number, present))
 

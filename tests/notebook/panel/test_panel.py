@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import threading
+from decimal import Decimal
 
 import example_network
 import ipywidgets
 import nbformat
+import pandas as pd
 import pytest
 from fake_session import FakeSession
 
@@ -17,7 +19,7 @@ from workbench.notebook.panel.network_view import PlanView
 from workbench.notebook.panel.panel import Panel
 from workbench.notebook.panel.queries_view import QueriesView
 from workbench.notebook.panel.replay_view import ReplayView
-from workbench.notebook.panel.results_view import CHANGES, ResultsView
+from workbench.notebook.panel.results_view import CHANGES, CHART, ResultsView, answer_table
 from workbench.notebook.panel.sharing_view import SharingView
 from workbench.notebook.panel.timings_view import TimingsView
 
@@ -174,13 +176,30 @@ def test_results_come_page_by_page_and_can_be_copied(session, tmp_path):
     button(view, "Next").click()
     waited(view)
     assert "11 to 20 of 25" in text_of(view) and view.choice.seen["q1"] == 2
-    assert view.twin().text.startswith("q1, whole answer: 10 of 25 rows")
+    assert view.twin().text.startswith("q1, whole answer after batch 2: 10 of 25 rows")
     view.what_field.value = CHANGES
     waited(view)
     assert "weight" in text_of(view)
+    view.what_field.value = CHART
+    waited(view)
+    assert "1 to 25 of 25 rows after batch 2" in text_of(view) and "<polyline" not in text_of(view)
+    assert "q1, tranid by city: 25 rows" in text_of(view) and "changed rows in the last 2 batches" in text_of(view)
+    assert view.twin().text.startswith("q1, tranid by city: 25 rows")
     view.copy_kind.value, view.copy_target.value = "CSV file", str(tmp_path / "rows.csv")
     button(view, "Copy").click()
     assert "rows.csv: 25 rows" in text_of(view) and (tmp_path / "rows.csv").exists()
+
+
+def test_numbers_of_an_answer_stand_at_the_right_with_separators():
+    rows = pd.DataFrame(
+        {"bank": ["<b>", None], "n": [1234567, -1], "sum": [Decimal("9876.50"), None], "open": [True, False]}
+    )
+    html = answer_table(rows, 2, "q").html or ""
+    assert '<th scope="col" class="number">n</th>' in html and '<th scope="col">open</th>' in html
+    first, second = re.findall(r"<tr><td.*?</tr>", html)
+    assert re.findall(r"<td.*?>(.*?)</td>", first) == ["&lt;b&gt;", "1,234,567", "9,876.50", "True"]
+    assert re.findall(r"<td.*?>(.*?)</td>", second) == ["NULL", "-1", "NULL", "False"]
+    assert answer_table(rows.head(0), 0, "q").text.startswith("q: 0 rows")
 
 
 def waited(view: ResultsView) -> None:

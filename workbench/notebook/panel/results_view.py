@@ -1,4 +1,4 @@
-"""Results: a query's answer page by page, or what the last batch changed, fetched from the engine when asked for."""
+"""Results: a query's answer page by page, drawn, or what the last batch changed, fetched when asked for."""
 
 from __future__ import annotations
 
@@ -11,15 +11,19 @@ import ipywidgets
 import pandas as pd
 
 from workbench.errors import WorkbenchError
-from workbench.explain.text import counted, monospace
-from workbench.notebook.display import Shown, frame_table, rows_table
+from workbench.explain.text import counted, monospace, short
+from workbench.notebook.chart import answer_chart, has_numbers
+from workbench.notebook.display import WIDEST, Shown, rows_table
+from workbench.notebook.panel.markup import grid, sparkline
 from workbench.notebook.panel.view import View
 from workbench.notebook.panel.widgets import QueryChooser, button, html_box
 from workbench.session.query import Query
 
-PAGE = 10
-"""Rows shown at a time."""
-ANSWER, CHANGES = "whole answer", "new in the last batch"
+PAGE, DRAWN = 10, 30
+"""Rows shown at a time, and drawn."""
+BATCHES = 60
+"""Batches whose changed rows are drawn."""
+ANSWER, CHART, CHANGES = "whole answer", "chart", "new in the last batch"
 
 
 class ResultsView(View):
@@ -39,7 +43,7 @@ class ResultsView(View):
         self._page = 0
         self._last: Shown | None = None
         self.chooser = QueryChooser(self.session, self.choice, lambda: self._turn(0))
-        self.what_field = ipywidgets.ToggleButtons(options=[ANSWER, CHANGES], style={"button_width": "auto"})
+        self.what_field = ipywidgets.ToggleButtons(options=[ANSWER, CHART, CHANGES], style={"button_width": "auto"})
         before = button("Previous", "chevron-left", lambda: self._turn(-1))
         after = button("Next", "chevron-right", lambda: self._turn(1))
         self._count, self._rows, self._message = html_box(), html_box(), html_box()
@@ -88,25 +92,32 @@ class ResultsView(View):
         if request != self._requests:
             return  # there is a later one in the queue
         try:
-            rows, total = self._rows_of(query, what, page, batch)
+            size = DRAWN if what == CHART else PAGE
+            rows, total = self._rows_of(query, what, slice(page * size, (page + 1) * size), batch)
+            title = f"{query.name}, {what} after batch {batch}"
+            shown = self._drawn(query, rows, total) if what == CHART else answer_table(rows, total, title)
         except Exception as error:  # in a thread nobody would see it
             self._rows.value = monospace(str(error))
             return
-        first = page * PAGE
+        first = page * size
         places = f"{first + 1:,} to {first + len(rows):,} of {counted(total, 'row')}" if len(rows) else "no rows"
         self._count.value = f'<span role="status">{places} after batch {batch}</span>'
-        self._rows.value = f'<div class="fixed">{frame_table(rows).html}</div>'
-        self._last = rows_table(rows, total, f"{query.name}, {what}")
+        self._rows.value = f'<div class="fixed">{shown.html}</div>'
+        self._last = shown
         self.choice.seen[query.name] = batch
 
-    def _rows_of(self, query: Query, what: str, page: int, batch: int) -> tuple[pd.DataFrame, int]:
-        if what == ANSWER:
-            return query.head(PAGE, skip=page * PAGE), query.count()
+    def _rows_of(self, query: Query, what: str, page: slice, batch: int) -> tuple[pd.DataFrame, int]:
+        if what != CHANGES:
+            return query.head(page.stop - page.start, skip=page.start), query.count()
         changes = query.changes(since=batch - 1)
-        return changes.iloc[page * PAGE : (page + 1) * PAGE], len(changes)
+        return changes.iloc[page], len(changes)
 
-    def _show_wanted_target(self, change: dict[str, Any]) -> None:
-        self.copy_target.placeholder = COPIES[change["new"]][0]
+    def _drawn(self, query: Query, rows: pd.DataFrame, total: int) -> Shown:
+        """Rows of the answer as a chart, and how many rows of it each batch changed."""
+        chart = answer_chart(rows, total, query.name)
+        changed = [report.changes.get(query.name, 0) for report in self.session.reports[-BATCHES:]]
+        heading = f"changed rows in the last {counted(len(changed), 'batch', 'batches')}"
+        return Shown(chart.text, f"{chart.html}<h4>{heading}</h4>{sparkline(changed, heading, 720, 60)}")
 
     def _copy(self) -> None:
         query = self.chooser.query
@@ -118,6 +129,25 @@ class ResultsView(View):
             self._message.value = escape(COPIES[self.copy_kind.value][1](query, target, self.variables))
         except (WorkbenchError, OSError) as error:
             self._message.value = monospace(str(error))
+
+
+def answer_table(rows: pd.DataFrame, total: int, title: str) -> Shown:
+    """Some rows of an answer; numbers stand at the right, with separators.
+
+    Example:
+        >>> answer_table(pd.DataFrame({"n": [12345]}), 1, "big").html.partition("<tbody>")[2]
+        '<tr><td class="number">12,345</td></tr></tbody></table></div>'
+    """
+    numbers = [i for i in range(rows.shape[1]) if has_numbers(rows.iloc[:, i])]
+    columns = [[_cell(value, i in numbers) for value in rows.iloc[:, i]] for i in range(rows.shape[1])]
+    html = grid([str(name) for name in rows.columns], list(zip(*columns, strict=True)), numbers)
+    return Shown(rows_table(rows, total, title).text, f'<div style="overflow-x:auto">{html}</div>')
+
+
+def _cell(value: Any, number: bool) -> str:
+    if pd.api.types.is_scalar(value) and pd.isna(value):
+        return "NULL"
+    return f"{value:,}" if number else escape(short(str(value), WIDEST))
 
 
 def _to_pandas(query: Query, target: str, variables: MutableMapping[str, Any]) -> str:
