@@ -29,6 +29,8 @@ def test_each_row_with_a_time_of_its_own_is_a_point_of_a_line():
     (points,) = re.findall(r'points="([^"]+)"', line.html)
     heights = [float(point.split(",")[1]) for point in points.split()]
     assert heights == sorted(heights, reverse=True), "by time, not by the order of the rows"
+    large = answer_chart(pd.DataFrame({"day": days, "n": [286862816.6, -1e14, 1e20]}), 3, "q")
+    assert large.html is not None and ">-100,000,000,000,000<" in large.html and ">1e+20<" in large.html
     twice = answer_chart(pd.DataFrame({"day": [days[0]] * 2, "n": [30, 10]}), 2, "q")
     missing = answer_chart(pd.DataFrame({"at": pd.to_datetime(["2024-01-01", None]), "n": [1, 2]}), 2, "q")
     assert missing.html is not None and "polyline" not in missing.html

@@ -136,7 +136,12 @@ def _count(rows: int, total: int, drawn: int) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:,.0f}" if value == int(value) else f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.2f}"
+    """A value to read beside its place: decimals only where they tell values apart."""
+    if abs(value) >= 1e15:
+        return f"{value:.4g}"
+    if value == int(value) or abs(value) >= 1e6:
+        return f"{value:,.0f}"
+    return f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.2f}"
 
 
 def _label(value: Any) -> str:
@@ -189,7 +194,7 @@ def _line(times: Sequence[Any], numbers: Sequence[float], heading: str) -> str:
     points = sorted(zip(map(pd.Timestamp, times), numbers, strict=True))
     first, last = points[0][0], points[-1][0]
     low, high = min(numbers), max(numbers)
-    left, right, top, bottom = 90, WIDTH - 10, 14, LINE_HEIGHT - 26
+    left, right, top, bottom = VALUES, WIDTH - 10, 14, LINE_HEIGHT - 26
 
     def place(time: pd.Timestamp, number: float) -> str:
         x = left + (right - left) * ((time - first) / (last - first))
