@@ -41,7 +41,7 @@ def complete(shell, run, session):
         ("%argus stream F f.csv --h", ["--history"]),
         (
             "%argus stream F f.csv --history 3 --",
-            ["--batch", "--time", "--type", "--lateness", "--key", "--changes", "--weight"],
+            ["--batch", "--time", "--type", "--lateness", "--key", "--changes", "--shed", "--weight"],
         ),
         ("%argus help ru", ["run"]),
         ("%%argus big", ["big_transfers"]),

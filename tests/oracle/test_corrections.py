@@ -15,7 +15,6 @@ from oracle.random_streams import names, stream
 from oracle.test_windows import CASES, F, G
 from pyspark.sql import SparkSession
 
-
 BATCHES = int(os.environ.get("ARGUS_BATCHES", "2"))
 """Batches before the second half of the queries comes, and after; more of them are smaller."""
 

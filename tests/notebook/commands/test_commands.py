@@ -358,3 +358,11 @@ def test_streams_are_dropped_and_their_event_times_are_proposed(run, shell, sess
     assert list(session.streams) == ["Other"]
     error = run("%argus drop Othr").error
     assert "there is no query, stream or table Othr" in str(error) and "Other" in str(error)
+
+
+def test_an_answer_says_how_many_rows_it_lacks(run, session, monkeypatch):
+    run("%%argus q1\nSELECT big")
+    monkeypatch.setattr(type(session.queries["q1"]), "left_out", {"Trades": 1_200, "Fees": 1})
+    lacking = "without 1,200 rows of Trades and 1 row of Fees that were left out: %argus catch-up"
+    assert lacking in run("%argus results q1").text and lacking in run("%argus results q1 --sort tranid").text
+    assert run("%argus catch-up").text == "no rows were left out"

@@ -15,6 +15,7 @@ from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import (
     Shown,
     explained,
+    left_out,
     rows_table,
     show,
     sinks_table,
@@ -65,10 +66,13 @@ def results(context: NotebookContext, arguments: argparse.Namespace) -> None:
         shown, title = rows.head(max(0, arguments.limit)), f"{query.name} at {arguments.at}"
     elif arguments.sort is not None:
         rows = sorted_by(query.result(), arguments.sort, arguments.desc)
-        shown, title = rows.head(max(0, arguments.limit)), f"{query.name} after batch {last}, by {arguments.sort}"
+        shown, title = (
+            rows.head(max(0, arguments.limit)),
+            f"{query.name} after batch {last}{left_out(query)}, by {arguments.sort}",
+        )
     elif arguments.chart is not None and query.status == "active":
         rows = query.result()
-        shown, title = rows.head(max(0, arguments.limit)), f"{query.name} after batch {last}"
+        shown, title = rows.head(max(0, arguments.limit)), f"{query.name} after batch {last}{left_out(query)}"
     else:
         show_result(context, query, arguments.limit, arguments.output)
         return

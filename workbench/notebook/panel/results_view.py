@@ -13,7 +13,7 @@ import pandas as pd
 from workbench.errors import WorkbenchError
 from workbench.explain.text import counted, monospace, short
 from workbench.notebook.chart import answer_chart, has_numbers
-from workbench.notebook.display import WIDEST, Shown, rows_table
+from workbench.notebook.display import WIDEST, Shown, left_out, rows_table
 from workbench.notebook.panel.markup import grid, sparkline
 from workbench.notebook.panel.view import View
 from workbench.notebook.panel.widgets import QueryChooser, button, html_box
@@ -94,14 +94,14 @@ class ResultsView(View):
         try:
             size = DRAWN if what == CHART else PAGE
             rows, total = self._rows_of(query, what, slice(page * size, (page + 1) * size), batch)
-            title = f"{query.name}, {what} after batch {batch}"
+            title = f"{query.name}, {what} after batch {batch}{left_out(query)}"
             shown = self._drawn(query, rows, total) if what == CHART else answer_table(rows, total, title)
         except Exception as error:  # in a thread nobody would see it
             self._rows.value = monospace(str(error))
             return
         first = page * size
         places = f"{first + 1:,} to {first + len(rows):,} of {counted(total, 'row')}" if len(rows) else "no rows"
-        self._count.value = f'<span role="status">{places} after batch {batch}</span>'
+        self._count.value = f'<span role="status">{places} after batch {batch}{escape(left_out(query))}</span>'
         self._rows.value = f'<div class="fixed">{shown.html}</div>'
         self._last = shown
         self.choice.seen[query.name] = batch
