@@ -11,8 +11,11 @@ from example_network import (
 from workbench.network.nodes import Aggregate, Read, SetOperation, SetOperator
 from workbench.network.sql_text import by_side, expression_sql, node_sql
 from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant
-from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER
+from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, STRING
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.logical import Block
 from workbench.sql.predicates.cnf import Literal, Operator, or_pred, pred_set
+from workbench.sql.schema import Schema
 
 
 def test_statements_of_rare_shapes():
@@ -63,3 +66,15 @@ def test_parentheses_are_those_that_matter(expression, sql):
 def test_functions_and_casts():
     assert expression_sql(Call("cast", (Column("a", INTEGER),), DOUBLE)) == "CAST(a AS DOUBLE)"
     assert expression_sql(Call("to_char", (Column("d", DATE, 1),), DATE), by_side) == "TO_CHAR(r.d)"
+
+
+def test_lambdas_and_elements_of_arrays():
+    schema = Schema({"t": (("s", STRING),)})
+    sql = "SELECT exists(split(s, ','), word -> word = 'a') AS e,"
+    sql += " zip_with(array(1), array(2), (a, b) -> a + b)[0] AS z FROM t"
+    query = bind(sql, "spark", schema).query
+    assert isinstance(query, Block)
+    assert [expression_sql(output.expression) for output in query.outputs] == [
+        "EXISTS(SPLIT(s, ','), x0 -> x0 = 'a')",
+        "ZIP_WITH(ARRAY(1), ARRAY(2), (x0, x1) -> x0 + x1)[0]",
+    ]

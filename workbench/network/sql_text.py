@@ -227,6 +227,13 @@ def _call(call: Call, names: Names) -> tuple[str, int]:
             return f"CASE {''.join(whens)}ELSE {sql(otherwise)} END", NEGATIVE
         case "cast", (value,):
             return f"CAST({sql(value)} AS {str(call.type).upper()})", NEGATIVE
+        case "variable", _:
+            return text(call), NEGATIVE
+        case "lambda", (*variables, body):
+            head = ", ".join(map(sql, variables))
+            return f"{head if len(variables) == 1 else f'({head})'} -> {sql(body)}", 0
+        case "get", (array, place):
+            return f"{sql(array)}[{sql(place)}]", NEGATIVE
         case function, arguments:
             return f"{shown_function(function).upper()}({', '.join(map(sql, arguments))})", NEGATIVE
 
