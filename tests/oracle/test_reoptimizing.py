@@ -50,6 +50,7 @@ def replanned(session: Session, accept: Callable[[float, float], bool] = anyway)
     return outcome
 
 
+@pytest.mark.timeout(2400 if LONG else 300)
 def test_at_any_moment(spark: SparkSession, tmp_path: Path) -> None:
     """First a chain that was there before its pair; then the pair goes, and an aggregate holds on to its join."""
     with Oracle(spark, feeds(), path=tmp_path / "s") as oracle:

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from long import some
+from oracle.test_reoptimizing import CHAINS, replanned
 from pyspark.sql import SparkSession
 from session.directory.conftest import Follow, copied
 from session.directory.survival import stray_files, what_survives
@@ -65,7 +67,12 @@ def add(session: Session) -> None:
     session.add_stream("v", session.query("except_all").result(), history=1, batch=1)
 
 
-@pytest.mark.parametrize("change", [run, register, drop, add])
+def replan(session: Session) -> None:
+    assert "chain" in replanned(session).moved
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("change", [run, register, drop, add, *some([replan], always=0)])
 def test_a_crash_anywhere(
     spark: SparkSession,
     folder: Path,
@@ -75,6 +82,11 @@ def test_a_crash_anywhere(
     change: Callable[[Session], None],
 ) -> None:
     with Session.open(folder, spark) as session:
+        if change is replan:  # the chain comes before what could be its beginning, and nothing else is joined
+            for name in [*session.queries]:
+                session.drop(name)
+            for name in ("chain", "pair"):
+                session.register(CHAINS[name].sql, name)
         states = [survivors(session)]
         with monkeypatch.context() as patch:
             crashes = Crashes(session, tmp_path / "crashes", patch)
