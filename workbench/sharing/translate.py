@@ -38,7 +38,6 @@ from workbench.sql.algebra.ordering import SortKey, without_repetition
 from workbench.sql.logical import Block, LogicalQuery, Ordered, Output, StreamInput
 from workbench.sql.predicates.canonical import why_not_canonical
 from workbench.sql.predicates.cnf import TRUE, PredSet, map_predicates, predicate_sources
-from workbench.sql.predicates.implication import difference
 
 Values = Callable[[Column], Expression]
 """A column as a block names it, as an expression over the root that is read."""
@@ -180,7 +179,7 @@ class _Translator:
         if not draft.options.transitivity:
             return stated
         conditions = draft.stored(infer(stated))
-        for p in difference(conditions, stated):
+        for p in (p for p in conditions if p not in stated.or_preds):
             draft.record.note(f"inferred: {or_pred_sql(p, _names_in(block))}")
         return conditions
 

@@ -76,6 +76,10 @@ SELECTIONS = [
     within("a sum is not NULL", "code IS NOT NULL", "code + id > 3"),
     within("LIKE is not NULL", "src IS NOT NULL", "src LIKE 'a%'"),
     within("two columns, a narrower bound", "code - id > 1", "2 * code > 2 * id + 6"),
+    within("an equality within an order", "code <= id", "code = id"),
+    within("a larger multiple of what is positive", "id * 5 >= code", "id * 2 >= code AND id > 0"),
+    within("an order by way of a third column", "code <= amount", "code <= id AND id <= amount"),
+    within("a bound of a sum", "code + id > 3", "code > 1 AND id > 2"),
     within("dates", "day >= DATE '2002-01-02'", "day - 1 > DATE '2002-01-02'"),
     Pair("weaker after tighter", "SELECT id FROM F WHERE amount > 9", "SELECT id FROM F WHERE amount > 5", ABOVE, 1,
          Rule.NEW, "rerouted: "),
@@ -98,6 +102,7 @@ NOT_SHARED = [
     apart("LIKE and NOT LIKE", "src LIKE 'a%'", "src NOT LIKE 'a%'"),
     apart("NOT of AND is no AND of NOT", "code <> 1 OR id <> 1", "amount = 0 AND (code = 2 OR code IS NULL)"),
     apart("a value and its opposite", "code = 1", "code <> 1"),
+    apart("a larger multiple of what may be negative", "id * 5 >= code", "id * 2 >= code"),
     apart("products of columns", "code * id > 2", "code > 2"),
     apart("overlapping ranges", "amount BETWEEN 1 AND 5", "amount BETWEEN 4 AND 9"),
 ]

@@ -3,7 +3,8 @@
 A PredSet is read as *facts*: for each expression it tests the set of values that its tests leave together, and the
 disjunctions over several expressions. One PredSet implies another when its facts lie within the other's tests. The
 answers concern rows for which the predicates are true. ``True`` is a proof; ``False`` is only "not proved" (T6.1.1),
-though for tests of single expressions nothing is missed.
+though for tests of single expressions nothing is missed. What follows for an expression from tests of others is
+``entailed``.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.predicates.cnf import FALSE, ORPred, PredSet, conjunction, or_pred, pred_set
+from workbench.sql.predicates.entailment import Combinations, combinations, entailed
 from workbench.sql.predicates.literal_sets import Subject, subject_and_values, to_literals, to_or_preds
 from workbench.sql.predicates.value_sets import EMPTY, EVERYTHING, NOT_NULL, ValueSet
 
@@ -37,12 +39,14 @@ class Facts:
         derived: what is not NULL because something computed from it is not.
         alternatives: disjunctions: of each, some expression has one of its values; none follows from the rest.
         satisfiable: whether a row can satisfy it, as far as that is seen; if not, the rest is empty.
+        combined: the sums among what has known values, from which more follows.
     """
 
     sets: Sets
     derived: frozenset[Subject]
     alternatives: tuple[Sets, ...]
     satisfiable: bool = True
+    combined: Combinations = ()
 
     def known(self, subject: Subject) -> ValueSet:
         """The values that ``subject`` can have; a comparison is not NULL when its sides are not."""
@@ -74,7 +78,8 @@ def facts(predicates: PredSet) -> Facts:
         unsettled = [a for a in possible if not _follows(known, a)]
         alternatives = [a for a in unsettled if len(a) > 1]
         if len(alternatives) == len(unsettled):
-            return Facts(known.sets, known.derived, _strongest(alternatives))
+            strongest = _strongest(alternatives)
+            return Facts(known.sets, known.derived, strongest, combined=combinations(known.sets))
         for subject, values in (item for a in unsettled if len(a) == 1 for item in a.items()):
             # That two sides compare in some way says only that neither is NULL.
             both_not_null = subject.right is not None and values == NOT_NULL
@@ -150,7 +155,9 @@ def implies(p: PredSet, q: PredSet) -> bool:
 def implies_or_pred(p: PredSet, q: ORPred) -> bool:
     """Whether an ORPred is true for every row for which p is (Definition 6.5)."""
     known, branches = facts(p), _branches(q)
-    return not known.satisfiable or _follows(known, branches) or any(_within(a, branches) for a in known.alternatives)
+    if not known.satisfiable or _follows(known, branches) or any(_within(a, branches) for a in known.alternatives):
+        return True
+    return any(values.contains(entailed(known.sets, known.combined, subject)) for subject, values in branches.items())
 
 
 def equivalent(p: PredSet, q: PredSet) -> bool:
@@ -168,13 +175,17 @@ def normalized(p: PredSet) -> PredSet:
     known = facts(p)
     if not known.satisfiable:
         return FALSE
-    stated = [
+    return pred_set([*map(_disjunction, known.alternatives), *_stated(known)])
+
+
+def _stated(known: Facts) -> list[ORPred]:
+    """The tests of single expressions, without those that others make redundant."""
+    return [
         predicate
         for subject, values in known.sets.items()
         if not (values == NOT_NULL and subject in known.derived)
         for predicate in _or_preds(subject, values)
     ]
-    return pred_set([*map(_disjunction, known.alternatives), *stated])
 
 
 @cached(_CACHED)
@@ -231,6 +242,8 @@ def common_predicate(sets: Sequence[PredSet]) -> PredSet:
     shared = [subject for subject in known[0].sets if all(subject in f.sets for f in known)]
     covers = [p for subject in shared for p in _or_preds(subject, _cover_of(subject, [f.sets[subject] for f in known]))]
     candidates = {_disjunction(branches) for f in known for branches in f.alternatives}
+    # What one of them tests and the others only entail.
+    candidates |= {predicate for f in known for predicate in _stated(f)}
     return normalized(pred_set([*covers, *(c for c in candidates if all(implies_or_pred(p, c) for p in sets))]))
 
 
