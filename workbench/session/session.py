@@ -246,8 +246,8 @@ class Session(SessionContents):
 
         Args:
             name: what queries call it.
-            source: path of a Parquet, CSV or JSON lines file, a list of dicts, pandas, Arrow or Spark DataFrame. Or a
-                live source, of which each batch brings what is there by then: a topic of Kafka
+            source: path or URL of a Parquet, CSV or JSON lines file, a list of dicts, a pandas, Arrow or Spark
+                DataFrame. Or a live source, of which each batch brings what is there by then: a topic of Kafka
                 (``"kafka://host:port/topic"``), a socket of JSON lines (``"socket://host:port"``), a pattern of paths
                 (``"in/*.csv"``), a ``PolledQuery``, an iterator or generator of dicts or tables, or a streaming
                 DataFrame of Spark.

@@ -64,8 +64,8 @@ def share(positions: NDArray[np.int64]) -> NDArray[np.float64]:
     """A number from 0 to 1 for each position, as if drawn at random, and always the same one (splitmix64).
 
     Example:
-        >>> share(np.arange(3)).round(2).tolist(), bool((share(np.arange(10_000)) < 0.25).mean().round(2) == 0.25)
-        ([0.89, 0.43, 0.59], True)
+        >>> share(np.arange(3)).round(2).tolist(), float((share(np.arange(100_000)) < 0.25).mean().round(2))
+        ([0.88, 0.43, 0.03], 0.25)
     """
     with np.errstate(over="ignore"):
         mixed = (positions.astype(np.uint64) + np.uint64(1)) * _GOLDEN

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from workbench.streams.csv_source import open_csv
 from workbench.streams.json_lines import ENDINGS, Record, open_json_lines, schema_of
 from workbench.streams.log import ROW_GROUP_ROWS
 from workbench.streams.source import Chunk, OpenedSource
+from workbench.streams.urls import fetched, is_url
 
 _CSV_ENDINGS = (".csv", ".csv.gz")
 _MAGIC = b"PAR1"
@@ -35,6 +37,8 @@ def open_source(source: object, scratch: Path, stack: ExitStack) -> OpenedSource
     """
     if isinstance(source, OpenedSource):
         return source
+    if isinstance(source, str) and is_url(source):
+        return _open_url(source, stack)
     if isinstance(source, str | Path):
         return _open_path(Path(source), stack)
     if isinstance(source, list) and all(isinstance(row, dict) for row in source):
@@ -51,6 +55,16 @@ def open_source(source: object, scratch: Path, stack: ExitStack) -> OpenedSource
         f"a stream cannot be read from a {type(source).__name__}",
         hint="give the path of a Parquet, CSV or JSON lines file, a list of dicts, a pandas, Arrow or Spark DataFrame",
     )
+
+
+def _open_url(url: str, stack: ExitStack) -> OpenedSource:
+    paths = fetched(url, Path(stack.enter_context(TemporaryDirectory(prefix="argus-url-"))))
+    if len(paths) == 1:
+        return _open_path(paths[0], stack)
+    if other := next((path.name for path in paths if not path.name.endswith(".parquet")), None):
+        what = f"{url} matches {len(paths)} files, {other} among them"
+        raise StreamError(what, hint="only of Parquet there may be many")
+    return _open_parquet(paths)
 
 
 def _open_path(path: Path, stack: ExitStack) -> OpenedSource:

@@ -16,6 +16,7 @@ from workbench.streams.live.reader import Reader
 from workbench.streams.live.socket_lines import SCHEME as SOCKET
 from workbench.streams.live.socket_lines import SocketReader
 from workbench.streams.live.spark_stream import SparkStreamReader, is_streaming
+from workbench.streams.urls import is_url
 
 _PATTERN = frozenset("*?[")
 
@@ -46,7 +47,7 @@ def open_live(source: object, schema: pa.Schema | None = None, folder: Path | No
             return SparkStreamReader(source, folder)
         case PolledQuery():
             return QueryReader(source, schema)
-        case str() | Path() if is_pattern(source) and not Path(source).exists():
+        case str() | Path() if is_pattern(source) and not is_url(source) and not Path(source).exists():
             return FolderReader(str(source), schema)
         case pa.RecordBatchReader():
             return None
