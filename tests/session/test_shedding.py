@@ -34,7 +34,7 @@ def is_behind(lag: float) -> dict[str, SourceStatus]:
 @pytest.mark.parametrize(("shed", "cut"), [("oldest", Cut(10, 890)), ("sample", Cut(0, 900, 10 / 900)), (None, 10)])
 def test_it_is_shed_when_a_stream_is_behind_for_long(tmp_path: Path, shed: str | None, cut: int | Cut) -> None:
     log = ingest("s", ROWS.slice(0, 1_000), tmp_path / "log")
-    streams, overload = {"s": replayed(log, 100, shed=shed)}, Overload(1.0)
+    streams, overload = {"s": replayed(log, 100, time="id", shed=shed)}, Overload(1.0)
     for lag in (9.0, 9.0, 0.5, *[9.0] * (PATIENCE - 1)):  # once it had caught up by itself
         assert overload.cuts({"s": 10}, streams, is_behind(lag)) == {"s": 10}
     assert overload.cuts({"s": 10}, streams, is_behind(9.0)) == {"s": cut}
@@ -63,7 +63,7 @@ def test_answers_are_exact_over_what_arrived_and_then_over_all(
     monkeypatch.setattr("workbench.session.live.overload.PATIENCE", 1)
     monkeypatch.setattr("workbench.session.batch_runner.CAUGHT_UP", 1_500)
     with Session(spark, tmp_path / "s") as session:
-        session.add_stream("Clicks", iter(ROWS.to_batches(500)), shed=shed)
+        session.add_stream("Clicks", iter(ROWS.to_batches(500)), time="id", shed=shed)
         session.add_table("Pages", PAGES)
         session.register(QUERIES["groups"], name="groups", results="eager")
         session.register("SELECT id FROM Clicks", name="ids")

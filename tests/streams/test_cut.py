@@ -17,7 +17,7 @@ ROWS = 1_000
 
 
 def stream(folder: Path) -> Stream:
-    return replayed(ingest("s", pa.table({"n": [*range(ROWS)]}), folder / "log"), 100, 10, shed="sample")
+    return replayed(ingest("s", pa.table({"n": [*range(ROWS)]}), folder / "log"), 100, 10, "n", shed="sample")
 
 
 def took(given: Stream, cut: int | Cut) -> tuple[Stream, list[int]]:
@@ -66,12 +66,13 @@ def test_more_than_there_is_passes_over_the_rest(tmp_path: Path) -> None:
     ("about", "message"),
     [
         ({"shed": "newest"}, "shed is 'newest'"),
+        ({"shed": "oldest"}, "has no event times"),
         ({"shed": "oldest", "lateness": 5, "time": "n"}, "has a lateness"),
-        ({"shed": "sample", "corrections": corrections_of("upsert", ["n"], None)}, "is corrected"),
+        ({"shed": "sample", "time": "n", "corrections": corrections_of("upsert", ["n"], None)}, "is corrected"),
     ],
 )
 def test_where_rows_cannot_be_left_out(tmp_path: Path, about: dict[str, object], message: str) -> None:
-    shed = str(about.pop("shed"))
+    shed, time = str(about.pop("shed")), about.get("time")
     log = ingest("s", pa.table({"n": [1, 2]}), tmp_path / "log", **about)  # type: ignore[arg-type]
     with pytest.raises(StreamError, match=message):
-        replayed(log, shed=shed)
+        replayed(log, time=time, shed=shed)  # type: ignore[arg-type]

@@ -250,7 +250,7 @@ def replayed(
     history = min(0 if history is None else _checked_count(log, "history", history, least=0), log.rows)
     history = log.end_of_event(history)
     batch = _checked_batch(log, DEFAULT_BATCH if batch is None else batch, time)
-    return Stream(log, history, batch, history, time, shed=_checked_shedding(log, shed))
+    return Stream(log, history, batch, history, time, shed=_checked_shedding(log, shed, time))
 
 
 def static_table(log: StreamLog) -> Stream:
@@ -258,17 +258,22 @@ def static_table(log: StreamLog) -> Stream:
     return replace(replayed(log, history=log.rows), table=True)
 
 
-def _checked_shedding(log: StreamLog, shed: str | None) -> str | None:
+def _checked_shedding(log: StreamLog, shed: str | None, time: str | None) -> str | None:
     """How rows may be left out, where later ones do not depend on them."""
     if shed is None:
         return None
     if shed not in SHEDDING:
         raise StreamError(f"stream {log.name}: shed is {shed!r}", hint=f"there are {', '.join(SHEDDING)}")
+    if time is None:
+        hint = (
+            "windows count the rows of such a stream, and rows that are caught up have later numbers; say time=COLUMN"
+        )
+        raise StreamError(f"stream {log.name} has no event times, and cannot leave rows out", hint=hint)
     if log.corrections is not None:
         hint = "a row that is left out could not be taken back; leave shed out"
         raise StreamError(f"stream {log.name} is corrected, and cannot leave rows out", hint=hint)
     if log.lateness is not None:
-        hint = "rows that are caught up would be later than lateness allows; leave one of both out"
+        hint = "rows that are caught up would count as late; leave one of both out"
         raise StreamError(f"stream {log.name} has a lateness, and cannot leave rows out", hint=hint)
     return shed
 

@@ -118,6 +118,8 @@ def _proved(form: LinearForm, sets: Sets, tested: Sequence[tuple[LinearForm, Spa
     """The span of a combination: of the sum of its terms, and beside multiples of what is tested."""
     span = Span(form.constant, form.constant)
     for term, factor in form.terms:
+        if span == Span():
+            break
         values = sets.get(Subject(term))
         span = span.plus(Span() if values is None else _span(Subject(term), values).times(factor))
     for other, known in tested if added else ():

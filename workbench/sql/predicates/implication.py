@@ -157,7 +157,14 @@ def implies_or_pred(p: PredSet, q: ORPred) -> bool:
     known, branches = facts(p), _branches(q)
     if not known.satisfiable or _follows(known, branches) or any(_within(a, branches) for a in known.alternatives):
         return True
-    return any(values.contains(entailed(known.sets, known.combined, subject)) for subject, values in branches.items())
+    return any(values.contains(_entailed(p, subject)) for subject, values in branches.items())
+
+
+@cached(_CACHED)
+def _entailed(p: PredSet, subject: Subject) -> ValueSet:
+    """What follows for an expression; it is asked for again for each constant that the expression is compared with."""
+    known = facts(p)
+    return entailed(known.sets, known.combined, subject)
 
 
 def equivalent(p: PredSet, q: PredSet) -> bool:
