@@ -7,6 +7,7 @@ import json
 import math
 import random
 from collections import Counter
+from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import pytest
 from workbench.errors import StreamError
 from workbench.streams.corrections.declared import EVENT, WEIGHT, Changes, corrections_of
 from workbench.streams.ingest import ingest
+from workbench.streams.json_lines import rows_of
 from workbench.streams.log import StreamLog, open_log
 from workbench.streams.stream import replayed
 
@@ -195,3 +197,17 @@ def test_json_lines_and_lists_of_dicts(tmp_path: Path) -> None:
     assert ingest("t", [{"id": 1}, {"id": 2, "b": True}], tmp_path / "t").read(0, 9).to_pylist() == [
         {"id": 1, "b": None}, {"id": 2, "b": True}
     ]  # fmt: skip
+
+
+def test_a_fraction_is_never_cut_to_a_whole_number(tmp_path: Path) -> None:
+    """Also not within an envelope, where the columns' types come from the first rows."""
+    schema = pa.schema([("id", pa.int64()), ("after", pa.struct([("v", pa.int64())]))])
+    records: list[Mapping[str, object]] = [
+        {"id": 1, "after": {"v": 2.0}}, {"id": 2.5, "after": None}, {"id": Decimal("3.5")},
+        {"id": 4, "after": {"v": 0.5}}, {"id": float("nan")}, {"id": float("inf")},
+        {"id": None, "after": {"v": None}}, {"id": Decimal("1E+40")},
+    ]  # fmt: skip
+    fitting, numbers, quarantined = rows_of([(n, record, record) for n, record in enumerate(records, 1)], schema)
+    assert fitting.to_pylist() == [{"id": 1, "after": {"v": 2}}, {"id": None, "after": {"v": None}}]
+    assert numbers == [1, 7] and [row.line for row in quarantined] == [2, 3, 4, 5, 6, 8]
+    assert quarantined[0].reason == "a value: 2.5 is no whole number"

@@ -11,8 +11,11 @@ import gzip
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from decimal import Decimal
 from itertools import chain, islice
+from numbers import Real
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -132,8 +135,42 @@ def _text(source: object) -> str:
 
 
 def _rows(records: Sequence[Record], schema: pa.Schema) -> pa.RecordBatch:
-    columns = [pa.array([record.get(field.name) for record in records], field.type) for field in schema]
+    columns = [column_of([record.get(field.name) for record in records], field.type) for field in schema]
     return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def column_of(values: Sequence[object], type_: pa.DataType) -> pa.Array:
+    """Python's values as a column, none of them changed.
+
+    Raises:
+        ValueError, pa.ArrowException: a value is of another type; also 2.5 for a whole number, which Arrow cuts to 2.
+
+    Example:
+        >>> column_of([1, 2.0, None], pa.int64()).to_pylist()
+        [1, 2, None]
+    """
+    _check_whole(values, type_)
+    return pa.array(values, type_)
+
+
+def _check_whole(values: Sequence[object], type_: pa.DataType) -> None:
+    if pa.types.is_integer(type_) and not {type(value) for value in values} <= {int, NoneType}:
+        for value in values:
+            if not _is_whole(value):
+                raise ValueError(f"{value} is no whole number")
+    elif pa.types.is_struct(type_):
+        inner = [value for value in values if isinstance(value, Mapping)]
+        for field in type_:
+            _check_whole([value.get(field.name) for value in inner], field.type)
+    elif pa.types.is_list(type_):
+        _check_whole([one for value in values if isinstance(value, list) for one in value], type_.value_type)
+
+
+def _is_whole(value: object) -> bool:
+    """Of a number; of others Arrow says that they are none."""
+    if isinstance(value, Decimal):
+        return value.is_finite() and value == value.to_integral_value()
+    return not isinstance(value, Real) or value == value // 1
 
 
 def _chunks(lines: Iterator[tuple[int, bytes]], schema: pa.Schema) -> Iterator[Chunk]:

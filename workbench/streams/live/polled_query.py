@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from workbench.errors import StreamError, nearest
-from workbench.streams.json_lines import schema_of
+from workbench.streams.json_lines import column_of, schema_of
 from workbench.streams.live.reader import Fetched, Offsets, TypedReader
 
 _WHOLE = ""
@@ -67,7 +67,7 @@ class QueryReader(TypedReader):
         if differing := set(names) ^ set(self._schema.names):
             message = f"the polled query has other columns than before: {', '.join(sorted(differing))}"
             raise StreamError(message, hint="name the columns in the query")
-        columns = [pa.array([row[names.index(f.name)] for row in rows], f.type) for f in self._schema]
+        columns = [column_of([row[names.index(f.name)] for row in rows], f.type) for f in self._schema]
         offset = {_WHOLE: json.dumps(rows[-1][names.index(self._query.by)])} if rows else {}
         return Fetched(pa.RecordBatch.from_arrays(columns, schema=self._schema), offset)
 
