@@ -610,6 +610,8 @@ class Session(SessionContents):
     def catch_up(self, progress: Callable[[BatchReport], None] | None = None) -> list[BatchReport]:
         """Let the rows arrive that were left out, in batches of their own; the answers are exact again then.
 
+        What follows the order of rows in the stream (FIRST, LAST) follows the order in which batches took them.
+
         Args:
             progress: called with the report of every batch.
 

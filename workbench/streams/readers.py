@@ -18,7 +18,7 @@ from workbench.streams.csv_source import open_csv
 from workbench.streams.json_lines import ENDINGS, Record, open_json_lines, schema_of
 from workbench.streams.log import ROW_GROUP_ROWS
 from workbench.streams.source import Chunk, OpenedSource
-from workbench.streams.urls import fetched, is_url
+from workbench.streams.urls import download, is_url
 
 _CSV_ENDINGS = (".csv", ".csv.gz")
 _MAGIC = b"PAR1"
@@ -58,7 +58,7 @@ def open_source(source: object, scratch: Path, stack: ExitStack) -> OpenedSource
 
 
 def _open_url(url: str, stack: ExitStack) -> OpenedSource:
-    paths = fetched(url, Path(stack.enter_context(TemporaryDirectory(prefix="argus-url-"))))
+    paths = download(url, Path(stack.enter_context(TemporaryDirectory(prefix="argus-url-"))))
     if len(paths) == 1:
         return _open_path(paths[0], stack)
     if other := next((path.name for path in paths if not path.name.endswith(".parquet")), None):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 from workbench.errors import EnvironmentProblem, StreamError
 
@@ -20,7 +21,7 @@ def is_url(source: str | Path) -> bool:
     return "://" in str(source)
 
 
-def fetched(url: str, folder: Path) -> list[Path]:
+def download(url: str, folder: Path) -> list[Path]:
     """Copies of the files that a URL names, in the order of their names.
 
     Args:
@@ -49,10 +50,10 @@ def fetched(url: str, folder: Path) -> list[Path]:
         raise StreamError(f"{url} cannot be read: {error or type(error).__name__}", hint=_FOUND) from error
 
 
-def _copy(file: object, folder: Path) -> Path:
+def _copy(file: Any, folder: Path) -> Path:
     """A copy of a file of fsspec, under its own name, which says what it is."""
     folder.mkdir(parents=True)
-    path = folder / (Path(str(file.path)).name or "file")  # type: ignore[attr-defined]
-    with file as opened, path.open("wb") as copy:  # type: ignore[attr-defined]
+    path = folder / (Path(str(file.path)).name or "file")
+    with file as opened, path.open("wb") as copy:
         shutil.copyfileobj(opened, copy)
     return path

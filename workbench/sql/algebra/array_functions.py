@@ -79,7 +79,7 @@ def _texts(result: DataType, *parameters: DataType) -> Rule:
     return rule
 
 
-def _made_of(arguments: Arguments) -> tuple[Arguments, DataType]:
+def _array_of_common_type(arguments: Arguments) -> tuple[Arguments, DataType]:
     values, type_ = unify(arguments)
     return values, array_of(type_)
 
@@ -134,7 +134,7 @@ def _always(type_: DataType) -> Callable[[object], DataType]:
 
 
 ARRAYS: dict[str, Signature] = {
-    "array": (1, _MANY, _made_of, False),
+    "array": (1, _MANY, _array_of_common_type, False),
     "split": (2, 3, _texts(TEXTS, STRING, STRING, INTEGER), True),
     "regexp_extract_all": (3, 3, _texts(TEXTS, STRING, STRING, INTEGER), True),
     "json_object_keys": (1, 1, _texts(TEXTS, STRING), True),
