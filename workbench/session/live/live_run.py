@@ -19,6 +19,7 @@ LONGEST_PAUSE = 0.25
 """Seconds between two looks at sources that have nothing."""
 
 RunBatch = Callable[[Mapping[str, int | Cut]], BatchReport]
+"""Runs a batch of so many rows of each stream, or of a cut of it."""
 
 
 class LiveRun:
@@ -34,9 +35,7 @@ class LiveRun:
         pause: seconds to wait when nothing has come.
     """
 
-    def __init__(
-        self, parts: Parts, run_batch: Callable[[Mapping[str, int | Cut]], BatchReport], latency: float
-    ) -> None:
+    def __init__(self, parts: Parts, run_batch: RunBatch, latency: float) -> None:
         self._parts, self._run_batch = parts, run_batch
         self._size = BatchSize(LEAST_ROWS, latency)
         self._overload = Overload(latency)
