@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -60,8 +61,8 @@ def test_a_session_is_watched(spark: SparkSession, tmp_path: Path) -> None:
             endpoint.close()
         assert metrics_text(session) == ""
     finally:
-        LOGGER.removeHandler(handler)
         handler.close()
+    assert handler not in LOGGER.handlers and LOGGER.level == logging.NOTSET
     lines = [json.loads(line) for line in (tmp_path / "argus.jsonl").read_text().splitlines()]
     batches = [line for line in lines if line["event"] == "batch"]
     assert [line["batch"] for line in batches] == [1, 2]
