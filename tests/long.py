@@ -1,7 +1,7 @@
 """What takes long: cases that find little that others do not, and files that are to be run first.
 
-Of such cases all run where ``ARGUS_LONG=all`` is set. A file is run by one process from its begin to its end, so the
-whole run would end with one process waiting for the other if a long file came last.
+Of such cases all run where ``ARGUS_LONG=all`` is set, and only there what is ``rare``. A file is run by one process from
+its begin to its end, so the whole run would end with one process waiting for the other if a long file came last.
 """
 
 from __future__ import annotations
@@ -10,9 +10,15 @@ import os
 from collections.abc import Sequence
 from typing import TypeVar
 
+import pytest
+
 T = TypeVar("T")
 
 LONG = os.environ.get("ARGUS_LONG") == "all"
+
+
+rare = pytest.mark.skipif(not LONG, reason="ARGUS_LONG=all runs what takes long and hardly ever fails alone")
+"""Marks a test that runs only where all cases do."""
 
 
 def some(cases: Sequence[T], always: int = 1) -> Sequence[T]:
@@ -22,7 +28,6 @@ def some(cases: Sequence[T], always: int = 1) -> Sequence[T]:
 
 FIRST = (
     "browser/test_quickstart.py",
-    "engine/spark/test_cluster.py",
     "session/directory/test_spark_dies.py",
     "notebook/test_notebook.py",
     "oracle/test_options.py",

@@ -12,6 +12,7 @@ from pathlib import Path
 import pandas as pd
 import pyarrow as pa
 import pytest
+from long import rare
 from pyarrow import csv, parquet
 
 from workbench.session.query import Query
@@ -72,6 +73,7 @@ def test_answers_in_files(query: Query, tmp_path: Path) -> None:
     ]
 
 
+@rare
 def test_spark_says_the_same_of_all_days_there_are(spark) -> None:
     """Every day of the years 1 to 9999; of every hundredth also what Spark writes."""
     first, last = ((day - dt.date(1970, 1, 1)).days for day in (dt.date.min, dt.date.max))

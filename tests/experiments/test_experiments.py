@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+from long import rare
 from pyspark.sql import SparkSession
 
 from workbench.errors import WorkbenchError
@@ -59,7 +60,11 @@ def ran(name: str) -> Report:
     return experiment.report(parser.parse_args(SMALL[name].split()), lambda line: None)
 
 
-@pytest.mark.parametrize("name", SMALL)
+LASTING = {"incremental", "psoup", "scaling", "soak"}
+"""Those that take long even when they are small."""
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=rare if name in LASTING else ()) for name in SMALL])
 def test_a_tiny_run(name: str, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "WARM_UP", 1)
     monkeypatch.setattr(aggregates, "PAIRS", {"pair 1": aggregates.PAIRS["pair 1"]})

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from long import rare
 from pyspark.sql import SparkSession
 
 from workbench.engine.spark.arrow_tasks import settle_worker
@@ -119,6 +120,7 @@ def workers_that_map(folder: Path) -> list[int]:
     return found
 
 
+@rare
 def test_descriptors_and_maps_are_flat_over_batches_of_windowed_queries(spark: SparkSession) -> None:
     a_day, days, history = 20, 34, 10
     number = np.arange(a_day * days)

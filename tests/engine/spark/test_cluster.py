@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pyspark
 import pytest
+from long import rare
 from pyspark.sql import SparkSession
 
 from workbench.engine.spark.cluster import prepare_workers, unready
@@ -50,6 +51,7 @@ def logged(log: Path, pattern: str, seconds: float = 180) -> re.Match[str]:
     raise AssertionError(f"{log.name} has no {pattern}:\n{log.read_text(errors='replace')[-2000:]}")
 
 
+@rare
 @pytest.mark.spark
 @pytest.mark.timeout(900)
 def test_queries_on_a_cluster_that_loses_a_worker(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from long import rare
 from pyspark.sql import SparkSession
 
 from workbench.errors import WorkbenchError
@@ -67,7 +68,9 @@ def test_a_wrong_answer_gives_no_figure(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(("who", "patience"), [(reruns.in_duckdb, 3.0), (reruns.in_spark, 10.0)])
+@pytest.mark.parametrize(
+    ("who", "patience"), [(reruns.in_duckdb, 3.0), pytest.param(reruns.in_spark, 10.0, marks=rare)]
+)
 def test_what_does_not_end_is_stopped_and_said_to_be(spark: SparkSession, who, patience: float) -> None:
     work = never_ending()
     found = who(work, work.queries, work.history, patience=patience)

@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from workbench.sql.algebra.arithmetic import decimal_of, number, result_type
 from workbench.sql.algebra.expressions import Call, Constant, Expression
+from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import DATE, INTEGER, MAX_PRECISION, DataType, Kind, as_decimal
 
 EPOCH = Constant(dt.date(1970, 1, 1), DATE)
@@ -120,6 +121,7 @@ def is_lossless(source: DataType, target: DataType) -> bool:
 # INTEGER arithmetic without overflow.
 
 
+@cached(2**14)
 def widened_expression(expression: Expression) -> Expression:
     """The expression with its INTEGER arithmetic in a DECIMAL that holds every value, in the same order.
 
