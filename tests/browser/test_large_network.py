@@ -44,6 +44,7 @@ session.reports.append(e.report(session.plan, 1))
 SHOWN = """
 begun = time.time()
 view = session.plan_view()
+view.views[0].focus()  # all queries
 view.refresh(resting=False)
 ready = time.time()
 display(view)

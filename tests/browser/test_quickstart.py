@@ -82,10 +82,14 @@ def test_a_newcomer_runs_the_quickstart_and_works_with_the_panel(folder: Path) -
         picture(jupyter, "network")
 
         # In focus are one query's nodes; the others are counted.
-        panel.get_by_label("Focus on a query").select_option("anthrax_nearby")
-        panel.locator(".argus-pane", has_text="nodes of other queries not shown").wait_for(timeout=60 * SECONDS)
+        panel.locator(".argus-chooser summary").click()
+        panel.get_by_role("checkbox", name="anthrax_nearby").check()
+        panel.locator(".argus-pane", has_text="of other queries").first.wait_for(timeout=60 * SECONDS)
+        panel.locator(".argus-chooser summary").click()
         picture(jupyter, "focus")
-        panel.get_by_label("Focus on a query").select_option("")
+        panel.locator(".argus-chooser summary").click()
+        panel.get_by_role("button", name="Draw all queries").click()
+        panel.locator(".argus-chooser summary").click()
 
         # A decision: both texts, the parts marked that they have in common.
         panel.get_by_role("tab", name="Sharing decisions").click()

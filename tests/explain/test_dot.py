@@ -151,14 +151,26 @@ def test_trees_open_and_close(view):
 
 
 def test_in_focus_are_a_query_and_who_shares_its_nodes_and_the_rest_is_counted(view):
-    live = to_live_dot(view, focus="rich_days")
+    live = to_live_dot(view, focus=["rich_days"])
     assert {FED.id, DAILY.id, RICH_DAYS.id} < pale(live).keys() and HUGE.id not in pale(live)
     assert 'label="big_transfers' not in live, "its answer is at a node that is only counted"
-    assert "σ  3 selections below" in live and "5 nodes of other queries not shown" in live
-    assert HUGE.id in pale(to_live_dot(view, focus="rich_days", toggled=[FED.id]))
-    passed_on = to_live_dot(view, focus="passed_on")
+    assert "σ  3 selections below" in live and "5 nodes of other queries\\n4 local trees, 5 queries" in live
+    assert f'"{FED.id}" -> "others"' in live and f'"{DAILY.id}" -> "others"' in live
+    assert HUGE.id in pale(to_live_dot(view, focus=["rich_days"], toggled=[FED.id]))
+    passed_on = to_live_dot(view, focus=["passed_on"])
     assert "σ  1 selection of other queries" in passed_on and f'"rest {FED.id}"' in passed_on
     assert f"result {SAME_BANK.id}" in pale(passed_on) and f"result {RICH_DAYS.id}" not in pale(passed_on)
+
+
+def test_several_queries_in_focus_are_drawn_together_and_named_first(view):
+    both = pale(to_live_dot(view, focus=["rich_days", "passed_on"]))
+    alone = [pale(to_live_dot(view, focus=[name])) for name in ("rich_days", "passed_on")]
+    nodes = {name for name in both if not name.startswith(("rest", "result", "others"))}
+    assert nodes == {id_ for name in ("rich_days", "passed_on") for id_ in view.ancestors(name)}
+    assert nodes <= {*alone[0], *alone[1]} and "others" in both
+    assert pale(view.to_dot(focus=["rich_days"])).keys() == alone[0].keys()
+    many = NetworkView(network_of([FED, BIG], *(plan(f"q{n}", BIG) for n in range(9))))
+    assert 'label="q8\\nq0' in to_live_dot(many, focus=["q8"])
 
 
 def test_a_live_drawing_is_the_same_after_every_batch(view):

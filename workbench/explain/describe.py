@@ -5,7 +5,7 @@ A view is a snapshot: it shows a network and the last report, and does not follo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -110,9 +110,9 @@ class NetworkView:
         """
         return sum(_weight(node) for node in self.nodes)
 
-    def to_dot(self, query: str | None = None, full: bool = False) -> str:
+    def to_dot(self, query: str | None = None, full: bool = False, focus: Collection[str] | None = None) -> str:
         """The drawing as DOT text; see :func:`workbench.explain.dot.to_dot`."""
-        return to_dot(self, query=query, full=full)
+        return to_dot(self, query=query, full=full, focus=focus)
 
     def to_text(self, query: str | None = None) -> str:
         """The network, or one query's part of it, as plain text: one line a node, in the order of evaluation."""

@@ -20,7 +20,7 @@ from typing import Any
 
 from workbench.explain.node_view import NodeView
 from workbench.explain.text import counted, listed, short
-from workbench.explain.visible import DrawnNetwork, Visible, VisibleTree, is_large, visible
+from workbench.explain.visible import OTHERS, DrawnNetwork, Visible, VisibleTree, is_large, visible
 from workbench.network.nodes import FIRST_IS_APART, NodeId
 
 NAMES, FEW_NAMES, MANY_BOXES = 6, 2, 20
@@ -38,7 +38,9 @@ SYMMETRIC = re.compile(r"l\.(\w+) (?:=|<>) r\.\1")
 HOT = (0xFD, 0xB8, 0x7A)
 
 
-def to_dot(network: DrawnNetwork, query: str | None = None, full: bool = False) -> str:
+def to_dot(
+    network: DrawnNetwork, query: str | None = None, full: bool = False, focus: Collection[str] | None = None
+) -> str:
     """DOT text of a network.
 
     Args:
@@ -46,16 +48,18 @@ def to_dot(network: DrawnNetwork, query: str | None = None, full: bool = False) 
         query: a query to stress: what it is computed by is drawn strong and the rest pale.
         full: draw every node. Otherwise in a large network (``visible``) local trees are closed, and with ``query``
             only that query's nodes are drawn.
+        focus: the queries whose nodes are drawn, in a network of any size.
 
     Raises:
         QueryError: there is no query of this name.
     """
-    focus = query if is_large(network) and not full else None
+    alone = query if is_large(network) and not full and focus is None else None
+    drawn = focus or ([alone] if alone is not None else [])
     strong = network.ancestors(query) if query is not None else None
-    return _Drawing(network, visible(network, focus, full), query, strong).text(only=focus)
+    return _Drawing(network, visible(network, drawn, full), query, strong, focus=focus or ()).text(only=alone)
 
 
-def to_live_dot(network: DrawnNetwork, focus: str | None = None, toggled: Collection[NodeId] = ()) -> str:
+def to_live_dot(network: DrawnNetwork, focus: Collection[str] = (), toggled: Collection[NodeId] = ()) -> str:
     """DOT text of a live drawing; ``focus`` and ``toggled`` as in ``visible``.
 
     Raises:
@@ -86,10 +90,12 @@ class _Drawing:
     query: str | None = None
     strong: frozenset[NodeId] | None = None
     live: bool = False
-    focus: str | None = None
+    focus: Collection[str] = ()
     lines: list[str] = field(default_factory=list)
-    boxes: dict[NodeId, str] = field(default_factory=dict)
-    """Which box shows a node: itself, its closed tree's root, or the one that counts the rest of its tree."""
+
+    @cached_property
+    def boxes(self) -> Mapping[NodeId, str]:
+        return self.visible.boxes
 
     @property
     def report(self) -> Any | None:
@@ -105,9 +111,8 @@ class _Drawing:
             self._tree(tree)
         self._edges()
         self._queries(only)
-        if self.visible.left_out:
-            text = f"{self.visible.left_out:,} nodes of other queries not shown"
-            self._add("note", CLASS="note", shape="plaintext", style="", label=text, fontcolor=LINK)
+        if self.visible.others:
+            self._others(self.visible.others)
         font = {"fontname": "Helvetica,Arial,sans-serif", "fontcolor": INK}
         box = {"shape": "box", "style": "rounded,filled", "fillcolor": PAPER, "color": LINK, "margin": "0.12,0.06"}
         paper = "transparent" if self.live else "white"
@@ -124,9 +129,6 @@ class _Drawing:
 
     def _tree(self, tree: VisibleTree) -> None:
         root, operator = tree.root, self._operator(tree.root)
-        rest = root if tree.closed else f"rest {root}"
-        self.boxes.update((node.id, node.id) for node in tree.shown)
-        self.boxes.update((node.id, rest) for node in tree.counted)
         if len(tree.shown) == 1:
             self._node(tree.shown[0], operator, selections=len(tree.counted))
             return
@@ -143,20 +145,30 @@ class _Drawing:
             self._node(node, None)
         if tree.counted:
             label = f"σ  {counted(len(tree.counted), 'selection')} of other queries"
-            self._add(quote(rest), CLASS="rest", style="rounded,dashed", label=label, tooltip="", fontcolor=LINK)
+            rest = quote(f"rest {root}")
+            self._add(rest, CLASS="rest", style="rounded,dashed", label=label, tooltip="", fontcolor=LINK)
         self.lines.append("}")
+
+    def _others(self, others: Sequence[NodeView]) -> None:
+        """One box for all trees that are not drawn."""
+        trees, served = len({node.root for node in others}), len({name for node in others for name in node.queries})
+        label = (
+            f"{counted(len(others), 'node')} of other queries\n"
+            f"{counted(trees, 'local tree')}, {counted(served, 'query', 'queries')}"
+        )
+        self._add(quote(OTHERS), CLASS="rest", style="rounded,dashed", label=label, tooltip="", fontcolor=LINK)
 
     def _queries(self, only: str | None) -> None:
         """The boxes of results, or that of one query; queries that read from the same boxes are in one."""
         readers: dict[tuple[str, ...], list[str]] = {}
         # In focus, what is only counted is not said to have anybody's answer.
-        there = self.boxes if self.focus is None else {id_ for id_, box in self.boxes.items() if box == id_}
+        there = self.boxes if not self.focus else {id_ for id_, box in self.boxes.items() if box == id_}
         for name, ids in self.network.results.items():
             if only in (None, name) and all(id_ in there for id_ in ids):
                 readers.setdefault(tuple(dict.fromkeys(self.boxes[id_] for id_ in ids)), []).append(name)
         most = NAMES if len(readers) <= MANY_BOXES else FEW_NAMES
         for read, names in readers.items():
-            self._result(read, sorted(names, key=lambda name: name != self.query), most)
+            self._result(read, sorted(names, key=lambda name: name != self.query and name not in self.focus), most)
 
     def _result(self, read: tuple[str, ...], names: Sequence[str], most: int) -> None:
         stressed = self.query in names

@@ -1,8 +1,8 @@
 """What of a network a drawing shows and what it only counts: local trees are open or closed, and a query is in focus.
 
 A network of hundreds of nodes drawn node by node hides what matters. An *open* tree shows its nodes; a *closed* one is
-a single box that says how many selections it has. With a query in focus its nodes are shown, the other nodes of their
-trees are one box with a number, and all other trees are left out and counted.
+a single box that says how many selections it has. With queries in focus their nodes are shown, the other nodes of their
+trees are one box with a number for each tree, and all other trees are one box together.
 """
 
 from __future__ import annotations
@@ -16,6 +16,10 @@ from workbench.network.nodes import NodeId
 
 WHOLE = 150
 """Nodes, and boxes of results, up to which all trees are open at first."""
+CROWDED = 40
+"""Nodes up to which a panel draws all queries at first; in a larger network it draws the chosen one."""
+OTHERS = "others"
+"""The box that stands for the trees that are not drawn."""
 
 
 class DrawnNetwork(Protocol):
@@ -64,10 +68,20 @@ class VisibleTree:
 
 @dataclass(frozen=True)
 class Visible:
-    """A drawing's trees, and how many nodes are in trees that are left out."""
+    """A drawing's trees, and the nodes of all others, which are one box."""
 
     trees: tuple[VisibleTree, ...]
-    left_out: int = 0
+    others: tuple[NodeView, ...] = ()
+
+    @property
+    def boxes(self) -> dict[NodeId, str]:
+        """Which box shows a node: itself, its closed tree's root, the rest of its tree, or that of all other trees."""
+        boxes: dict[NodeId, str] = {}
+        for tree in self.trees:
+            boxes.update((node.id, node.id) for node in tree.shown)
+            boxes.update((node.id, tree.root if tree.closed else f"rest {tree.root}") for node in tree.counted)
+        boxes.update((node.id, OTHERS) for node in self.others)
+        return boxes
 
 
 def is_large(network: DrawnNetwork) -> bool:
@@ -75,34 +89,39 @@ def is_large(network: DrawnNetwork) -> bool:
     return max(len(network.nodes), len(set(network.results.values()))) > WHOLE
 
 
+def is_crowded(network: DrawnNetwork) -> bool:
+    """Whether a network has more nodes than one reads at a glance."""
+    return len(network.nodes) > CROWDED
+
+
 def visible(
-    network: DrawnNetwork, focus: str | None = None, full: bool = False, toggled: Collection[NodeId] = ()
+    network: DrawnNetwork, focus: Collection[str] = (), full: bool = False, toggled: Collection[NodeId] = ()
 ) -> Visible:
     """What a drawing shows.
 
     Args:
         network: what is drawn.
-        focus: a query; its nodes are shown, and nothing of trees it does not read.
+        focus: queries; their nodes are shown, and nothing of trees they do not read. All queries when there are none.
         full: every tree is open at first, also in a large network.
         toggled: roots of the trees that an analyst opened where they were closed, and closed where they were open.
 
     Raises:
         QueryError: there is no query of this name.
     """
-    focused = network.ancestors(focus) if focus is not None else None
+    focused = frozenset().union(*map(network.ancestors, focus)) if focus else None
     opened = full or not is_large(network)
     trees: dict[NodeId, list[NodeView]] = {}
     for node in network.nodes:
         trees.setdefault(node.root, []).append(node)
-    drawn, left_out = [], 0
+    drawn, others = [], list[NodeView]()
     for root, nodes in trees.items():
         if focused is not None and root not in focused:
-            left_out += len(nodes)
+            others += nodes
         elif focused is not None:
             drawn.append(_split(nodes, [node for node in nodes if root in toggled or node.id in focused]))
         else:
             drawn.append(_split(nodes, nodes if opened != (root in toggled) else nodes[:1]))
-    return Visible(tuple(drawn), left_out)
+    return Visible(tuple(drawn), tuple(others))
 
 
 def _split(nodes: list[NodeView], shown: list[NodeView]) -> VisibleTree:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections.abc import Collection
 
 import graphviz
 
@@ -21,19 +22,22 @@ SMALLEST = 0.65
 """How far a drawing is shrunk to fit the page before it scrolls instead."""
 
 
-def picture(network: NetworkView, query: str | None = None, full: bool = False) -> Shown:
+def picture(
+    network: NetworkView, query: str | None = None, full: bool = False, focus: Collection[str] | None = None
+) -> Shown:
     """The drawing of a network, with a listing of its nodes as the text twin.
 
     Args:
         network: what to draw.
         query: a query to stress.
         full: every node, however many there are.
+        focus: the queries whose nodes are drawn, the others in one box.
 
     Raises:
         QueryError: there is no query of this name.
         EnvironmentProblem: Graphviz could not lay the network out.
     """
-    svg = render_svg(network.to_dot(query=query, full=full))
+    svg = render_svg(network.to_dot(query=query, full=full, focus=focus))
     return Shown(network.to_text(query), FRAME.format(_fitted(svg)), svg)
 
 

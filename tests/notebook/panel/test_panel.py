@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+from dataclasses import replace
 from decimal import Decimal
 
 import example_network
@@ -93,7 +94,7 @@ def test_focus_folds_the_rest_and_a_dropped_query_is_not_in_focus(plan, session)
     )
     session.drop("q1")
     plan.refresh()
-    assert plan.widget.focus == "" and plan.widget.names == ["q2"]
+    assert plan.widget.focus == [] and plan.widget.names == ["q2"]
 
 
 def test_a_tree_closes_and_its_nodes_are_found_in_its_box(plan):
@@ -106,12 +107,29 @@ def test_a_thousand_nodes_are_drawn_by_their_trees_at_first(session):
     nodes = [example_network.selection(example_network.FED, example_network.over(amount)) for amount in range(1000)]
     plans = [example_network.plan(f"q{i}", node) for i, node in enumerate(nodes)]
     session.plan = example_network.network_of([example_network.FED, *nodes], *plans)
-    session.queries = dict.fromkeys((plan.name for plan in plans), session.queries["q1"])
+    session.queries = {plan.name: replace(session.queries["q1"], name=plan.name) for plan in plans}
     view = PlanView(session, session.player)
     view.refresh()
     assert len(view.widget.nodes) == 1001 and len(view.widget.drawing) < 10_000
-    view.focus("q7")
-    assert view.widget.drawing.count('class="node selection') == 1
+    assert view.widget.focus == ["q999"], "the newest alone, since all are too many"
+    view.choice.query = "q5"
+    view.refresh()
+    assert view.widget.focus == ["q5"], "it goes with the other views"
+    view.focus("q7", "q9")
+    view.choice.query = "q6"
+    view.refresh()
+    assert view.widget.drawing.count('class="node selection') == 2, "until the analyst chooses here"
+    view.focus()
+    view.refresh()
+    assert view.widget.focus == [] and "1,000 selections below" in view.widget.drawing.replace("&#160;", " ")
+
+
+def test_a_node_is_as_old_as_its_first_query(session):
+    session.register("SELECT tranid FROM fed -- pairs", "q3", "spark")
+    view = PlanView(session, session.player)
+    view.refresh()
+    since = {id_: node["since"] for id_, node in view.widget.nodes.items()}
+    assert since[example_network.BIG.id] == 0 and since[example_network.SAME_BANK.id] == 2
 
 
 # -- queries, decisions, results, timings -------------------------------------------------------------------------

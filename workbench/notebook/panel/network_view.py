@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from workbench.explain.describe import NetworkView
 from workbench.explain.dot import rows_out, rows_through, to_live_dot
 from workbench.explain.node_view import SYMBOLS, NodeView
-from workbench.explain.visible import visible
+from workbench.explain.visible import is_crowded, visible
 from workbench.network.network import Network
 from workbench.notebook.display import Shown
 from workbench.notebook.drawing import picture, render_svg
@@ -26,18 +27,23 @@ class PlanView(View):
 
     def build(self) -> NetworkWidget:
         """The widget, with handlers for what is chosen in it."""
-        self._drawn: tuple[Network | None, str, tuple[str, ...]] = (None, "", ())
+        self._drawn: tuple[Network | None, tuple[str, ...], tuple[str, ...]] = (None, (), ())
+        self._proposed: list[str] | None = []
         widget = NetworkWidget()
-        widget.observe(lambda change: self.refresh(), ["focus", "toggled"])
+        widget.observe(lambda change: self._choose(change["new"]), ["focus"])
+        widget.observe(lambda change: self.refresh(), ["toggled"])
         widget.observe(lambda change: self._series(), ["selected"])
         return widget
 
     def refresh(self) -> None:
         """A new drawing when the network or what is to be seen of it has changed; the numbers in any case."""
         network, widget = self.session.network, self.widget
-        if widget.focus not in network.results:
-            widget.focus = ""
-        version = (network.network, widget.focus, tuple(widget.toggled))
+        left = [name for name in widget.focus if name in network.results]
+        if self._proposed is not None or (widget.focus and not left):
+            left = self._proposed = self._proposal(network)
+        if left != widget.focus:
+            widget.focus = left
+        version = (network.network, tuple(widget.focus), tuple(widget.toggled))
         with widget.hold_sync():
             if version != self._drawn:
                 self._draw(network)
@@ -45,29 +51,45 @@ class PlanView(View):
             widget.numbers = numbers(network)
         self._series()
 
-    def focus(self, query: str) -> None:
-        """Show a query's nodes alone.
+    def focus(self, *queries: str) -> None:
+        """Show the nodes of some queries alone; of all queries when none is named.
 
         Raises:
             QueryError: there is no such query.
         """
-        self.widget.focus = self.session.query(query).name
+        self._draw_alone([self.session.query(query).name for query in queries])
 
     def twin(self) -> Shown:
         """The drawing as an analyst sees it, with the numbers of the last batch."""
-        return picture(self.session.network, self.widget.focus or None)
+        network = self.session.network
+        drawn = [name for name in self.widget.focus if name in network.results]
+        return picture(network, focus=drawn or self._proposal(network) or None)
+
+    def _choose(self, queries: list[str]) -> None:
+        """The focus has changed, by hand unless it is what the view proposed."""
+        if self._proposed != queries:
+            self._draw_alone(queries)
+
+    def _draw_alone(self, queries: list[str]) -> None:
+        self._proposed = None
+        self.widget.focus = queries
+        self.refresh()
+
+    def _proposal(self, network: NetworkView) -> list[str]:
+        """All queries while their nodes are few, else the one that the other views look at, or the newest."""
+        if not is_crowded(network):
+            return []
+        chosen = self.choice.query
+        return [chosen if chosen in network.results else [*network.results][-1]]
 
     def _draw(self, network: NetworkView) -> None:
-        widget, focus = self.widget, self.widget.focus or None
-        shown = visible(network, focus, toggled=widget.toggled)
-        boxes: dict[str, str] = {}
-        for tree in shown.trees:
-            boxes.update((node.id, node.id) for node in tree.shown)
-            boxes.update((node.id, tree.root if tree.closed else f"rest {tree.root}") for node in tree.counted)
+        widget = self.widget
+        queries = self.session.queries
+        registered = {name: queries[name].registered for name in network.results if name in queries}
         widget.names = list(network.results)
-        widget.nodes = details(network)
-        widget.boxes = boxes
-        widget.drawing = render_svg(to_live_dot(network, focus, widget.toggled))
+        widget.nodes = details(network, registered)
+        widget.boxes = visible(network, widget.focus, toggled=widget.toggled).boxes
+        widget.drawing = render_svg(to_live_dot(network, widget.focus, widget.toggled))
 
     def _series(self) -> None:
         """The chosen node over the last batches."""
@@ -85,16 +107,28 @@ class PlanView(View):
         }
 
 
-def details(network: NetworkView) -> dict[str, dict[str, Any]]:
-    """What is known of each node, as plain data for the browser."""
+def details(network: NetworkView, registered: Mapping[str, int]) -> dict[str, dict[str, Any]]:
+    """What is known of each node, as plain data for the browser.
+
+    Args:
+        network: its nodes.
+        registered: the batch after which each query was registered; a node is as old as the first of its queries.
+    """
     place = {name: i for i, name in enumerate(network.results)}
     sizes: dict[str, int] = {}
     for node in network.nodes:
         sizes[node.root] = sizes.get(node.root, 0) + 1
-    return {node.id: _detail(network, node, place, sizes[node.root]) for node in network.nodes}
+    return {
+        node.id: {
+            **_detail(network, node, sizes[node.root]),
+            "queries": [place[name] for name in node.queries],
+            "since": min((registered[name] for name in node.queries if name in registered), default=0),
+        }
+        for node in network.nodes
+    }
 
 
-def _detail(network: NetworkView, node: NodeView, place: dict[str, int], tree: int) -> dict[str, Any]:
+def _detail(network: NetworkView, node: NodeView, tree: int) -> dict[str, Any]:
     return {
         "id": node.id,
         "kind": node.kind,
@@ -104,7 +138,6 @@ def _detail(network: NetworkView, node: NodeView, place: dict[str, int], tree: i
         "parents": list(dict.fromkeys(node.parents)),
         "root": node.root,
         "tree": tree,
-        "queries": [place[name] for name in node.queries],
         "columns": [f"{name} {type_}" for name, type_ in network.columns(node.id).items()],
     }
 

@@ -18,6 +18,9 @@ from workbench.session.session import Session
 
 STATIC = Path(__file__).parents[1] / "static"
 STYLE = (STATIC / "argus.css").read_text(encoding="utf-8")
+NETWORK_PARTS = ("values", "chooser", "camera", "colours", "side", "view")
+"""The files of the network's module, in the order in which they need each other: a page imports one text."""
+NETWORK = "\n".join((STATIC / "network" / f"{part}.js").read_text(encoding="utf-8") for part in NETWORK_PARTS)
 
 
 class NetworkWidget(anywidget.AnyWidget):
@@ -30,10 +33,11 @@ class NetworkWidget(anywidget.AnyWidget):
         names: all queries; nodes name theirs by position.
         numbers: rows of nodes and seconds of trees in the last batch.
         series: the chosen node over the last batches.
-        focus, toggled, selected, scale: what the analyst chose.
+        focus: the queries that are drawn; all when there are none.
+        toggled, selected, scale: what else the analyst chose.
     """
 
-    _esm = STATIC / "network.js"
+    _esm = NETWORK
     _css = STYLE
     drawing = traitlets.Unicode().tag(sync=True)
     boxes: Any = traitlets.Dict().tag(sync=True)
@@ -41,10 +45,10 @@ class NetworkWidget(anywidget.AnyWidget):
     names: Any = traitlets.List().tag(sync=True)
     numbers: Any = traitlets.Dict().tag(sync=True)
     series: Any = traitlets.Dict().tag(sync=True)
-    focus = traitlets.Unicode().tag(sync=True)
+    focus: Any = traitlets.List().tag(sync=True)
     toggled: Any = traitlets.List().tag(sync=True)
     selected = traitlets.Unicode().tag(sync=True)
-    scale = traitlets.Enum(["time", "rows", "queries"], "time").tag(sync=True)
+    scale = traitlets.Enum(["time", "rows", "queries", "age"], "time").tag(sync=True)
 
 
 class ListWidget(anywidget.AnyWidget):
