@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import socketserver
+import struct
 import tempfile
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -56,6 +59,52 @@ class Broker:
                 messages.append(message)
         consumer.close()
         return messages
+
+
+class LockedBroker:
+    """A broker that rejects every password: so much of Kafka's protocol as comes before that.
+
+    Source: Kafka protocol guide, ApiVersions (18), SaslHandshake (17) and SaslAuthenticate (36).
+
+    Attributes:
+        address: ``host:port``.
+    """
+
+    def __init__(self) -> None:
+        self._server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), _Rejecting)
+        self._server.daemon_threads = True
+        self.address = f"127.0.0.1:{self._server.server_address[1]}"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def url(self, topic: str) -> str:
+        """The address of a topic, with a password from the environment, ``ARGUS_TEST_PASSWORD``."""
+        sasl = "security.protocol=SASL_PLAINTEXT&sasl.mechanism=PLAIN&sasl.username=me"
+        return f"kafka://{self.address}/{topic}?{sasl}&sasl.password=$ARGUS_TEST_PASSWORD"
+
+    def close(self) -> None:
+        """End it."""
+        self._server.shutdown()
+        self._server.server_close()
+
+
+class _Rejecting(socketserver.StreamRequestHandler):
+    def handle(self) -> None:
+        while length := self.rfile.read(4):
+            request = self.rfile.read(*struct.unpack(">i", length))
+            api, version, number = struct.unpack(">hhi", request[:8])
+            answer = struct.pack(">i", number) + self._answer(api, version)
+            self.wfile.write(struct.pack(">i", len(answer)) + answer)
+
+    def _answer(self, api: int, version: int) -> bytes:
+        match api:
+            case 18:
+                unsupported = 35 if version else 0
+                known = b"".join(struct.pack(">hhh", *one) for one in ((17, 0, 1), (18, 0, 0), (36, 0, 0)))
+                return struct.pack(">hi", unsupported, 3) + known
+            case 17:
+                return struct.pack(">hih", 0, 1, 5) + b"PLAIN"
+        reason = b"wrong user or password"
+        return struct.pack(">hh", 58, len(reason)) + reason + struct.pack(">i", 0)
 
 
 @contextmanager

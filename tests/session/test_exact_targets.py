@@ -14,10 +14,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import servers
-from servers import Broker
+from servers import Broker, LockedBroker
 
 from workbench.errors import SessionError
 from workbench.session.sinks import kafka as kafka_module
+from workbench.session.sinks import sink as sink_module
 from workbench.session.sinks import sinks as sinks_module
 from workbench.session.sinks.sink import read_place
 from workbench.session.sinks.sinks import Sinks
@@ -129,9 +130,10 @@ def test_a_batch_that_a_crash_hid_is_not_sent_again(broker: Broker, postgres: st
     assert last[b"b"] is None and last[b"c"] == {"group": "c", "n": 2, "s": "0.50", "day": "2026-01-02"}
 
 
-def problem_of(sinks: Sinks, name: str) -> str:
+def problem_of(sinks: Sinks, name: str, text: str = "") -> str:
+    """What a target said, when it said something with the text."""
     until = time.monotonic() + 120
-    while not sinks.statuses[name].problem and time.monotonic() < until:
+    while (not (problem := sinks.statuses[name].problem) or text not in problem) and time.monotonic() < until:
         time.sleep(0.02)
     return sinks.statuses[name].problem
 
@@ -152,7 +154,73 @@ def test_what_a_target_refuses_is_said(
     monkeypatch.setattr(sinks_module, "PATIENCE", 0.5)
     monkeypatch.setattr(kafka_module, "ANSWER", 0.5)
     sinks.add("silent", "q", "kafka://127.0.0.1:9/none")
-    assert "imed out" in problem_of(sinks, "silent")
+    assert "none at 127.0.0.1:9 cannot be reached" in problem_of(sinks, "silent")
+    sinks.close()
+
+
+def test_rejected_credentials(postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the server says is shown, and the sink goes on when the environment has the right password."""
+    import psycopg
+
+    rules = "local all locked scram-sha-256\nhost all locked all scram-sha-256\n"
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        (file,) = connection.execute("SHOW hba_file").fetchone() or ("",)
+        Path(file).write_text(rules + Path(file).read_text())
+        connection.execute("CREATE ROLE locked LOGIN PASSWORD 'right'")
+        connection.execute("CREATE SCHEMA AUTHORIZATION locked")
+        connection.execute("SELECT pg_reload_conf()")
+    address = postgres.replace("postgres:@", "locked:@")
+    until = time.monotonic() + 120
+    with pytest.raises(psycopg.OperationalError, match="authentication"):
+        while time.monotonic() < until:  # the rules are read a moment later
+            psycopg.connect(address, password="wrong").close()  # noqa: S106: it is to be rejected
+    locked_broker = LockedBroker()
+    monkeypatch.setenv("PGPASSWORD", "wrong")
+    monkeypatch.setenv("ARGUS_TEST_PASSWORD", "wrong")
+    monkeypatch.setattr(kafka_module, "ANSWER", 0.5)  # no other answer can come
+    monkeypatch.setattr(sink_module, "LONGEST_PAUSE", 0.5)
+    query = Query()
+    query.latest = 3
+    sinks = Sinks(tmp_path / "sinks", query.source, lambda: query.latest)
+    sinks.add("table", "q", f"{address}&table=counts")
+    sinks.add("topic", "q", locked_broker.url("counts"))
+    assert 'password authentication failed for user "locked"' in problem_of(sinks, "table", "authentication")
+    assert "check the user and the password" in problem_of(sinks, "topic", "wrong user or password")
+    sinks.drop("topic")
+    locked_broker.close()
+    monkeypatch.setenv("PGPASSWORD", "right")
+    caught_up(sinks)
+    sinks.close()
+
+
+def test_a_batch_of_which_a_table_refuses_a_row_waits_whole(
+    postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its good rows wait, too, and later batches behind it; when the table takes it, everything is there once."""
+    import psycopg
+
+    monkeypatch.setattr(sink_module, "LONGEST_PAUSE", 0.5)
+    query = Query()
+    sinks = Sinks(tmp_path / "sinks", query.source, lambda: query.latest)
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        columns = '"group" text PRIMARY KEY, n bigint CONSTRAINT small CHECK (n < 2), s numeric(15, 2), day date'
+        connection.execute(f"CREATE TABLE strict ({columns})")
+        sinks.add("strict", "q", f"{postgres}&table=strict&key=group")
+        query.latest = 3  # three groups with one each, in three batches
+        sinks.notify()
+        caught_up(sinks)
+        query.latest = 7  # batch 4 takes b away, 5 counts a second c
+        sinks.notify()
+        problem = problem_of(sinks, "strict")
+        assert 'violates check constraint "small"' in problem and "Failing row contains (c, 2, 0.50" in problem
+        status = sinks.statuses["strict"]
+        assert (status.batch, status.behind) == (4, 3)
+        found = connection.execute('SELECT "group", n FROM strict WHERE n > 0').fetchall()
+        assert sorted(found) == [("a", 1), ("c", 1)]
+        connection.execute("ALTER TABLE strict DROP CONSTRAINT small")
+        caught_up(sinks)
+        assert sinks.statuses["strict"].problem == ""
+        assert Counter(connection.execute("SELECT * FROM strict").fetchall()) == query.answer()
     sinks.close()
 
 

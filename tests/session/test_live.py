@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -82,6 +83,21 @@ def test_live_sources_are_logged_and_then_evaluated(spark: SparkSession, tmp_pat
         assert sum(sum(report.arrived.values()) for report in reports) == 2 + 1 + 1
         assert answers(session) == ([("a", 4), ("b", 4), ("c", 4)], [(7, 10.5)], [(1,), (2,), (3,)])
         assert session.sources["Clicks"].ended and not session.sources["Orders"].problem
+
+
+def test_event_times_in_the_future_are_taken_and_said(spark: SparkSession) -> None:
+    """A row a thousand years ahead takes the windows along, for good: that is what its text means over these rows."""
+    today = dt.datetime.now(dt.UTC).replace(tzinfo=None)
+    rows = ({"id": place, "at": today + dt.timedelta(days)} for place, days in enumerate([-0.2, -0.1, 365_000, 0]))
+    with Session(spark) as session:
+        session.add_stream("Clicks", rows, history=2, batch=1, time="at")
+        session.register("SELECT id FROM Clicks WHERE at > now() - INTERVAL 1 DAY", name="last")
+        assert answers(session) == ([(0,), (1,)],) and session.sources["Clicks"].ahead == 0
+        session.run(1)
+        assert answers(session) == ([(2,)],)
+        session.run(1)
+        assert answers(session) == ([(2,)],)  # the row of now comes a thousand years late
+        assert session.sources["Clicks"].ahead > 364_000 * 86_400
 
 
 def test_it_plays_what_comes_and_says_how_far_behind_it_is(spark: SparkSession, tmp_path: Path) -> None:

@@ -5,14 +5,18 @@ from __future__ import annotations
 import datetime as dt
 import io
 import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
 
 import fastavro
 import pytest
-from servers import Broker
+from servers import Broker, LockedBroker
 
 from workbench.errors import StreamError
+from workbench.session.live.sources import begin_live
 from workbench.streams.corrections.declared import WEIGHT, corrections_of
 from workbench.streams.ingest import ingest
 from workbench.streams.live.kafka import reader as reader_module
@@ -35,10 +39,12 @@ def opened(url: str) -> Reader:
 
 
 def live(folder: Path, url: str, **how: object) -> tuple[StreamLog, Reader]:
-    reader = opened(url)
+    """As ``add_stream`` does it."""
+    reader, columns = opened(url), how.pop("columns", None)
     corrections = corrections_of(**{"changes": None, "key": None, "weight": None} | how)  # type: ignore[arg-type]
     source = OpenedSource(reader.schema, iter(()), reader.inferred)
-    return ingest("s", source, folder / "s", corrections=corrections).growing(durable=False), reader
+    log = ingest("s", source, folder / "s", corrections=corrections, columns=columns)  # type: ignore[arg-type]
+    return begin_live(log, reader, url, 0, durable=False), reader
 
 
 def rows(log: StreamLog) -> list[dict[str, object]]:
@@ -81,10 +87,68 @@ def test_a_record_that_does_not_fit_is_quarantined_with_its_offset(broker: Broke
     assert [row["id"] for row in rows(log)] == [1, 3]
     reasons = {entry.line: entry.reason for entry in log.quarantined}
     assert [*reasons] == [1, 2, 3, 4, 5]
-    expected = ["no JSON", "no JSON object", "a value", "no record had before: new", "no value (a tombstone)"]
+    expected = [
+        "no JSON",
+        "no JSON object",
+        "id: 'x' is no integer",
+        "no record had before: new",
+        "no value (a tombstone)",
+    ]
     for reason, (offset, part) in zip(reasons.values(), enumerate(expected, 1), strict=True):
         assert reason.startswith(f"partition 0, offset {offset}: ") and part in reason
     reader.close()
+
+
+def test_a_schema_that_changes_on_the_way(broker: Broker, tmp_path: Path) -> None:
+    """Of whatever the columns cannot have, the record is quarantined whole and says which member it is."""
+    broker.put("moving", {"id": 1, "fee": 2, "s": "a", "v": 1.5})
+    log, reader = live(tmp_path, broker.url("moving"), columns={"fee": "double"})
+    fits: list[dict[str, object]] = [
+        {"id": 2, "fee": 2.5, "s": "a", "v": 2},  # declared as double, though the first fee was a whole number
+        {"id": 3, "fee": None, "s": None},  # a member that is gone is NULL
+        {"id": 4.0, "fee": 10**15, "s": "", "v": -0.5},
+    ]
+    breaks: list[tuple[dict[str, object], str]] = [
+        ({"id": 5, "new": 1}, "it has a member that no record had before: new"),
+        ({"id": 5.5}, "id: 5.5 is no integer"),
+        ({"id": 2**63}, f"id: {2**63} is no integer"),
+        ({"id": "5"}, "id: '5' is no integer"),
+        ({"id": True}, "id: True is no integer"),
+        ({"id": 5, "fee": True}, "fee: True is no double"),
+        ({"id": 5, "s": 5}, "s: 5 is no string"),
+        ({"id": 5, "s": {"a": 1}}, "s: {'a': 1} is no string"),
+        ({"id": 5, "v": [1.5]}, "v: [1.5] is no double"),
+    ]
+    broker.put("moving", *fits, *(record for record, _ in breaks), {"id": 9, "fee": 9, "s": "z", "v": 9})
+    take_in(log, reader, 100)
+    assert [row["id"] for row in rows(log)] == [1, 2, 3, 4, 9]
+    assert [row["fee"] for row in rows(log)] == [2.0, 2.5, None, 1e15, 9.0]
+    expected = [f"partition 0, offset {at}: {reason}" for at, (_, reason) in enumerate(breaks, 4)]
+    assert [entry.reason for entry in log.quarantined] == expected
+    reader.close()
+
+
+def test_rejected_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    locked = LockedBroker()
+    monkeypatch.setenv("ARGUS_TEST_PASSWORD", "wrong")
+    monkeypatch.setattr(reader_module, "ANSWER", 0.5)  # no other answer can come
+    until = time.monotonic() + 120
+    with pytest.raises(StreamError, match=r"topic t at .*: wrong user or password") as refused:
+        while time.monotonic() < until:
+            with suppress_others("wrong user or password"):
+                open_live(locked.url("t"))
+    assert "check the user and the password" in (refused.value.hint or "")
+    locked.close()
+
+
+@contextmanager
+def suppress_others(text: str) -> Iterator[None]:
+    """Go on where a broker was slow to answer on a busy machine."""
+    try:
+        yield
+    except StreamError as error:
+        if text in error.message:
+            raise
 
 
 def test_upserts_with_tombstones(broker: Broker, tmp_path: Path) -> None:

@@ -78,6 +78,12 @@ def test_a_row_is_late_behind_the_latest_before_it(tmp_path: Path) -> None:
     assert again.late.tolist() == log.late.tolist()
 
 
+def test_after_an_event_time_in_the_future_all_others_are_late(tmp_path: Path) -> None:
+    """The clock has the latest time that came, so a source with a clock that is wrong is said to be ahead."""
+    log = ingest("f", days(1, 2, 900, 3, 4), tmp_path / "log", time="d", lateness="2 days")
+    assert log.on_time(0, 99)["id"].to_pylist() == [0, 1, 2] and log.late.tolist() == [3, 4]
+
+
 @pytest.mark.parametrize("allowed", [0, 3, MOST])
 def test_numbers_at_the_ends_of_their_range(tmp_path: Path, allowed: int) -> None:
     times = [LEAST, None, LEAST + 2, LEAST, MOST, MOST - 3, MOST - 4, 0, LEAST]

@@ -118,6 +118,20 @@ def test_a_folder_that_grows(tmp_path: Path, ending: str) -> None:
         assert ids(log) == list(range(9))
 
 
+def test_files_of_whole_numbers_where_others_have_fractions(tmp_path: Path) -> None:
+    """JSON does not say which it means; the other way round nothing would be left of the fraction."""
+    for number, fee in enumerate((1.5, 2)):
+        file = tmp_path / f"{number}.jsonl"
+        file.write_text(json.dumps({"id": number, "fee": fee}))
+        os.utime(file, (number, number))
+    log, reader = live(tmp_path, str(tmp_path / "*.jsonl"))
+    take_in(log, reader, 10)
+    assert log.read(0, 9)["fee"].to_pylist() == [1.5, 2.0]
+    other, reader = live(tmp_path / "other", iter([{"id": 0, "fee": 2}, {"id": 1, "fee": 2.5}]))
+    take_in(other, reader, 10)
+    assert other.rows == 1 and "fee: 2.5 is no integer" in other.quarantined[0].reason
+
+
 def test_a_polled_query(tmp_path: Path) -> None:
     def connect() -> sqlite3.Connection:
         return sqlite3.connect(tmp_path / "shop.db")
@@ -131,6 +145,8 @@ def test_a_polled_query(tmp_path: Path) -> None:
     query = PolledQuery(connect, "SELECT id, what FROM orders", by="id")
     with pytest.raises(StreamError, match="has no rows yet"):
         open_live(query)
+    with pytest.raises(StreamError, match="cannot be read: OperationalError: no such table: sales"):
+        open_live(PolledQuery(connect, "SELECT id FROM sales", by="id"))
     buy((1, "a"), (2, None), (3, "c"))
     with pytest.raises(StreamError, match="no column idd"):
         open_live(PolledQuery(connect, "SELECT id, what FROM orders", by="idd"))

@@ -201,10 +201,20 @@ def sources_table(sources: Mapping[str, SourceStatus]) -> Shown:
     """What live sources bring, where they go on, and what they said."""
     rows = [
         [name, s.source or "attach it again", ", ".join(f"{k} {v}".strip() for k, v in s.offsets.items()),
-         f"{s.rate:,.0f}", f"{s.waiting:,}", f"{s.lag:.1f} s", s.problem or ("it has ended" if s.ended else "")]
+         f"{s.rate:,.0f}", f"{s.waiting:,}", f"{s.lag:.1f} s", source_problem(s)]
         for name, s in sources.items()
     ]  # fmt: skip
     return table(["live stream", "source", "goes on at", "rows/s", "waiting", "for", "problem"], rows)
+
+
+def source_problem(source: SourceStatus) -> str:
+    """What is wrong with a live source."""
+    ahead = (
+        f"its event times are {source.ahead / 86_400:,.0f} days ahead of this machine's clock" if source.ahead else ""
+    )
+    return "; ".join(
+        filter(None, (source.problem, ahead, "it has ended" if source.ended and not source.problem else ""))
+    )
 
 
 def sinks_table(sinks: Mapping[str, SinkStatus]) -> Shown:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 import pandas as pd
@@ -14,7 +15,7 @@ from workbench.engine.schedule import Progress
 from workbench.explain.describe import NetworkView
 from workbench.network.nodes import NodeId
 from workbench.session.learning.observing import predictions
-from workbench.session.live.sources import SourceStatus
+from workbench.session.live.sources import SourceStatus, ahead_of_now
 from workbench.session.parts import Parts
 from workbench.session.state import State
 from workbench.sql.logical import LogicalQuery
@@ -53,7 +54,10 @@ class SessionContents:
     @property
     def sources(self) -> Mapping[str, SourceStatus]:
         """How the live sources are, by the names of their streams."""
-        return MappingProxyType(self.parts.live.status(self._state.streams))
+        state, now = self._state, dt.datetime.now(dt.UTC).replace(tzinfo=None)
+        found = self.parts.live.status(state.streams).items()
+        clock = state.engine.clock
+        return MappingProxyType({n: replace(s, ahead=ahead_of_now(clock.latest_of(n), now)) for n, s in found})
 
     @property
     def views(self) -> Mapping[str, LogicalQuery]:

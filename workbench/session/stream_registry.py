@@ -74,6 +74,7 @@ class StreamRegistry:
                 f"{what} is not live",
                 hint="live are topics, sockets, patterns of paths, polled queries, iterators and spark.readStream",
             )
+        reader.widen(stream.stored_columns)
         self._parts.live.attach(stream.name, reader)
 
     def add_table(

@@ -22,6 +22,7 @@ import numpy as np
 import pyarrow as pa
 
 from workbench.errors import StreamError
+from workbench.streams.arrow_types import to_data_type
 from workbench.streams.log import ROW_GROUP_ROWS
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 
@@ -33,6 +34,9 @@ _ENVELOPE = frozenset({"payload", "before", "after"})
 """Members whose own members are a row's (Debezium)."""
 
 Record = Mapping[str, Any]
+
+_MISFITS = (pa.ArrowException, TypeError, ValueError, OverflowError)
+"""What a value of another type than its column's raises."""
 
 
 def open_json_lines(path: Path, stack: ExitStack) -> OpenedSource:
@@ -100,7 +104,7 @@ def rows_of(
             good.append((number, source, record))
     try:
         return _rows([record for *_, record in good], schema), [number for number, *_ in good], quarantined
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+    except _MISFITS:
         return _row_by_row(good, schema, quarantined)
 
 
@@ -112,12 +116,32 @@ def _row_by_row(
     for number, source, record in good:
         try:
             _rows([record], schema)
-        except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-            quarantined.append(QuarantinedRow(number, _text(source), f"a value: {error}"))
+        except _MISFITS:
+            quarantined.append(QuarantinedRow(number, _text(source), _misfit(record, schema)))
         else:
             fitting.append(record)
             numbers.append(number)
     return _rows(fitting, schema), numbers, sorted(quarantined, key=lambda entry: entry.line)
+
+
+def _misfit(record: Record, schema: pa.Schema, within: str = "") -> str:
+    """Why a record does not fit: the first value that is not of its column's type."""
+    for field in schema:
+        value = record.get(field.name)
+        try:
+            column_of([value], field.type)
+        except _MISFITS:
+            if pa.types.is_struct(field.type) and isinstance(value, Mapping):
+                return _misfit(value, pa.schema(list(field.type)), f"{within}{field.name}.")
+            return f"{within}{field.name}: {value!r:.60} is no {_type_text(field.type)}"
+    return "it does not fit the columns"
+
+
+def _type_text(type_: pa.DataType) -> str:
+    try:
+        return str(to_data_type(type_))
+    except StreamError:  # the rows within an envelope, which are no values
+        return str(type_)
 
 
 def _unknown(record: Record, schema: pa.Schema) -> list[str]:
@@ -143,27 +167,31 @@ def column_of(values: Sequence[object], type_: pa.DataType) -> pa.Array:
     """Python's values as a column, none of them changed.
 
     Raises:
-        ValueError, pa.ArrowException: a value is of another type; also 2.5 for a whole number, which Arrow cuts to 2.
+        ValueError, pa.ArrowException: a value is of another type; also 2.5 for a whole number, which Arrow cuts to 2,
+            and true for a number, which it makes 1.
 
     Example:
         >>> column_of([1, 2.0, None], pa.int64()).to_pylist()
         [1, 2, None]
     """
-    _check_whole(values, type_)
+    _check_numbers(values, type_)
     return pa.array(values, type_)
 
 
-def _check_whole(values: Sequence[object], type_: pa.DataType) -> None:
+def _check_numbers(values: Sequence[object], type_: pa.DataType) -> None:
     if pa.types.is_integer(type_) and not {type(value) for value in values} <= {int, NoneType}:
         for value in values:
             if not _is_whole(value):
                 raise ValueError(f"{value} is no whole number")
+    elif pa.types.is_floating(type_):
+        if any(isinstance(value, bool | np.bool_) for value in values):
+            raise ValueError("true and false are no numbers")
     elif pa.types.is_struct(type_):
         inner = [value for value in values if isinstance(value, Mapping)]
         for field in type_:
-            _check_whole([value.get(field.name) for value in inner], field.type)
+            _check_numbers([value.get(field.name) for value in inner], field.type)
     elif pa.types.is_list(type_):
-        _check_whole([one for value in values if isinstance(value, list) for one in value], type_.value_type)
+        _check_numbers([one for value in values if isinstance(value, list) for one in value], type_.value_type)
 
 
 def _is_whole(value: object) -> bool:
@@ -183,7 +211,7 @@ def _type_of(values: Sequence[object]) -> pa.DataType:
     """The type of a column; where values are of several, that of most, and the others are quarantined."""
     try:
         return _inferred(values)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+    except _MISFITS:
         kinds = [type(value) for value in values if value is not None]
         most = max(dict.fromkeys(kinds), key=kinds.count)
         return _inferred([value for value in values if type(value) is most])

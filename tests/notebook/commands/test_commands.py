@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import example_network
 import pandas as pd
@@ -12,6 +13,7 @@ from workbench.errors import SqlError, SqlWarning, UnexpectedError, WorkbenchErr
 from workbench.notebook.command_line import MagicError
 from workbench.notebook.commands.registry import COMMANDS
 from workbench.notebook.commands.show import latest_changes
+from workbench.notebook.display import source_problem
 from workbench.notebook.replay_status import backlog
 from workbench.session.live.sources import SourceStatus
 from workbench.session.sinks.sink import SinkStatus
@@ -344,6 +346,8 @@ def test_streams_say_how_live_sources_and_sinks_are(run, session):
     session.sinks["big"] = SinkStatus("big", "out", 3, 2, "")
     lines = [text.splitlines() for text in run("%argus streams").texts]
     assert lines[1][1].split() == ["Clicks", "in/*.csv", "1.csv", "all", "12", "7", "2.0", "s", "OSError:", "gone"]
+    far = replace(session.sources["Clicks"], ahead=3 * 86_400.0)
+    assert source_problem(far) == "OSError: gone; its event times are 3 days ahead of this machine's clock"
     assert backlog(session.sources) == "12 rows/s come, 7 wait for up to 2.0 s"
     assert lines[2][1].split() == ["big", "big", "out", "2"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from workbench.streams.tail import Tail
 
 SOURCE, SCHEMA = "@source", "@schema"
 """The offsets under which a tail has what to read, where that can be written down, and what columns it had."""
+_DAY = 86_400.0
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class SourceStatus:
         lag: seconds that the first of the waiting rows has waited.
         problem: why it could not be read the last time; "" when it could.
         ended: whether it said that there are no more rows.
+        ahead: seconds that the latest of its event times is ahead of this machine's clock, where it is more than a day,
+            which no time zone explains; otherwise 0. Windows that end at ``now()`` have moved on to that time.
     """
 
     source: str
@@ -45,11 +49,26 @@ class SourceStatus:
     lag: float
     problem: str
     ended: bool
+    ahead: float = 0.0
+
+
+def ahead_of_now(clock: dt.datetime | None, now: dt.datetime) -> float:
+    """Seconds that an event time is ahead; 0 for less than a day, as times have no zone.
+
+    Example:
+        >>> ahead_of_now(dt.datetime(2026, 1, 3), dt.datetime(2026, 1, 1))
+        172800.0
+        >>> ahead_of_now(dt.datetime(2026, 1, 1, 14), dt.datetime(2026, 1, 1))
+        0.0
+    """
+    ahead = (clock - now).total_seconds() if clock is not None else 0.0
+    return ahead if ahead > _DAY else 0.0
 
 
 def begin_live(log: StreamLog, reader: Reader, source: object, history: int, durable: bool) -> StreamLog:
     """The log of a live stream that is added, with its history, and the source where it can be written down."""
     log = log.growing(durable)
+    reader.widen(log.columns)
     assert log.tail is not None
     if isinstance(source, str | Path):
         with log.tail.transaction():

@@ -26,6 +26,7 @@ from workbench.session.sinks.rows import Row, typed_changes, upserts
 from workbench.session.sinks.target import Target
 from workbench.sql.algebra.types import DataType
 from workbench.streams.live.kafka.address import kafka_client, parse_address
+from workbench.streams.live.kafka.client_errors import ClientErrors
 
 ANSWER = 10.0
 """Seconds that a broker has to answer."""
@@ -50,6 +51,7 @@ class TopicTarget(Target):
         self._progress = f"{self._address.topic}-argus"
         self._key = [name for name in self._address.options.get("key", "").split(",") if name]
         self._producer: Any = None
+        self._errors = ClientErrors()
         self._sink, self._types = "", tuple[DataType, ...]()
 
     @property
@@ -62,9 +64,14 @@ class TopicTarget(Target):
         self.close()
         self._sink, self._types = sink, tuple(types)
         # What an earlier process left unfinished under this id is ended by this, and does not count below.
-        settings = {**self._address.client(), "transactional.id": f"argus-{sink}"}
+        settings = {**self._address.client(), "transactional.id": f"argus-{sink}", "error_cb": self._errors.remember}
         producer = kafka_client().Producer(settings)
-        producer.init_transactions(ANSWER)
+        try:
+            producer.init_transactions(ANSWER)
+        except kafka_client().KafkaException as error:
+            producer.poll(0)  # the client's own words for it come to the callback
+            raise self._errors.unreachable(f"topic {self._address.topic} at {self._address.servers}", error) from error
+        self._errors.forget()
         self._producer = producer
         return self._last_batch()
 

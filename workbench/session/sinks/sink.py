@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from uuid import uuid4
 
+from workbench.errors import WorkbenchError
 from workbench.files.writing import replacing
 from workbench.session.events import log_problem
 from workbench.session.sinks.target import Source, Target
@@ -118,7 +119,8 @@ class Sink:
                 pause = None
             except Exception as problem:  # a target may raise whatever it likes; a dropped query shows in the same way
                 pause = min(LONGEST_PAUSE, 2 * pause if pause else FIRST_PAUSE)
-                self._problem = f"{type(problem).__name__}: {problem}"
+                own = isinstance(problem, WorkbenchError)
+                self._problem = str(problem) if own else f"{type(problem).__name__}: {problem}"
                 log_problem("sink", target=self._target.description, query=self._place.query, problem=self._problem)
                 self._begun = False  # it may have taken the batch all the same, so it is asked
             if last:

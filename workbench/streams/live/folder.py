@@ -6,7 +6,7 @@ order of their times, and then of their names. The offset of a file is the numbe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from workbench.errors import StreamError
 from workbench.sql.algebra.types import DataType
-from workbench.streams.live.reader import Fetched, Offsets
+from workbench.streams.live.reader import Fetched, Offsets, widened
 from workbench.streams.readers import open_source
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 
@@ -56,6 +56,10 @@ class FolderReader:
     def description(self) -> str:
         """What it reads."""
         return self._pattern
+
+    def widen(self, types: Iterable[tuple[str, DataType]]) -> None:
+        """Read fractions, too, where the stream has them."""
+        self._schema = widened(self._schema, types)
 
     def fetch(self, offsets: Offsets, most: int) -> Fetched:
         """Rows of files that have not been read whole."""
@@ -98,8 +102,9 @@ class FolderReader:
             message = f"{file} has other columns than the files before: {differing}"
             raise StreamError(message, hint="move it away, or add it as a stream of its own; the others go on then")
         for field in self._schema:
-            if schema.field(field.name).type != field.type:
-                message = f"{file}: column {field.name} is {schema.field(field.name).type}, and was {field.type} before"
+            found = schema.field(field.name).type
+            if found != field.type and not (pa.types.is_integer(found) and pa.types.is_floating(field.type)):
+                message = f"{file}: column {field.name} is {found}, and was {field.type} before"
                 raise StreamError(message, hint="write it again with the same type; the others go on then")
 
 

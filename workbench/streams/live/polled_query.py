@@ -46,13 +46,13 @@ class QueryReader(TypedReader):
         schema: the columns, where the stream has been added before; ``None``: those of the first rows.
 
     Raises:
-        StreamError: it has no rows yet, or no such column.
+        StreamError: it cannot be read, has no rows yet, or no such column.
     """
 
     def __init__(self, query: PolledQuery, schema: pa.Schema | None = None) -> None:
         self._query = query
         if schema is None:
-            names, rows = self._poll(None, 10_000)
+            names, rows = self._first()
             if not rows:
                 hint = "add the stream when the query has a first row, which says what types there are"
                 raise StreamError("the polled query has no rows yet", hint=hint)
@@ -70,6 +70,13 @@ class QueryReader(TypedReader):
         columns = [column_of([row[names.index(f.name)] for row in rows], f.type) for f in self._schema]
         offset = {_WHOLE: json.dumps(rows[-1][names.index(self._query.by)])} if rows else {}
         return Fetched(pa.RecordBatch.from_arrays(columns, schema=self._schema), offset)
+
+    def _first(self) -> tuple[list[str], Sequence[Sequence[Any]]]:
+        try:
+            return self._poll(None, 10_000)
+        except Exception as error:  # each driver has errors of its own
+            message = f"the polled query cannot be read: {type(error).__name__}: {error}"
+            raise StreamError(message, hint="check how it connects, its user and password, and its text") from error
 
     def _poll(self, after: int | str | None, most: int) -> tuple[list[str], Sequence[Sequence[Any]]]:
         by = '"' + self._query.by.replace('"', '""') + '"'

@@ -7,13 +7,14 @@ before that place, and is not read again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
 import pyarrow as pa
 
-from workbench.sql.algebra.types import DataType
+from workbench.sql.algebra.column_names import stored_name
+from workbench.sql.algebra.types import DataType, Kind
 from workbench.streams.source import QuarantinedRow
 
 Offsets = Mapping[str, str]
@@ -54,6 +55,13 @@ class Reader(Protocol):
     def description(self) -> str:
         """What it reads, to show."""
 
+    def widen(self, types: Iterable[tuple[str, DataType]]) -> None:
+        """Read fractions, too, where the columns of the stream have them (``widened``).
+
+        Args:
+            types: of the stream's columns, by their stored names.
+        """
+
     def fetch(self, offsets: Offsets, most: int) -> Fetched:
         """Rows that are there by now, from the offsets on.
 
@@ -93,5 +101,36 @@ class TypedReader:
         """What it reads."""
         return self._description
 
+    def widen(self, types: Iterable[tuple[str, DataType]]) -> None:
+        """Read fractions, too, where the stream has them."""
+        self._schema = widened(self._schema, types)
+
     def close(self) -> None:
         """Nothing is open between two fetches."""
+
+
+def widened(schema: pa.Schema, types: Iterable[tuple[str, DataType]]) -> pa.Schema:
+    """A source's columns, where those of whole numbers may have fractions, as the stream says.
+
+    The first records of a source may have whole numbers only by chance. What the stream was declared to have, or had
+    before its source was attached again, counts more; otherwise a fraction would be no value of the column.
+
+    Args:
+        schema: as the first records suggest it.
+        types: of the stream's columns, by their stored names.
+
+    Example:
+        >>> from workbench.sql.algebra.types import DOUBLE
+        >>> widened(pa.schema([("Fee", pa.int64())]), [("fee", DOUBLE)]).field("Fee").type
+        DataType(double)
+    """
+    wide = {name for name, type_ in types if type_.kind is Kind.DOUBLE or type_.scale}
+    fields = [_widened(field, wide) for field in schema]
+    return pa.schema(fields)
+
+
+def _widened(field: pa.Field, wide: Collection[str]) -> pa.Field:
+    if pa.types.is_struct(field.type):  # the rows within an envelope
+        return field.with_type(pa.struct([_widened(inner, wide) for inner in field.type]))
+    fits = pa.types.is_integer(field.type) and stored_name(field.name) in wide
+    return field.with_type(pa.float64()) if fits else field

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 
 from workbench.errors import StreamError
 from workbench.files.writing import make_folder
+from workbench.sql.algebra.types import DataType
 from workbench.streams.live.reader import Fetched, Offsets, TypedReader
 
 _NEXT, _FOLDER = "", "folder"
@@ -49,6 +50,9 @@ class SparkStreamReader(TypedReader):
         self._frame, self._folder = frame, folder
         self._query: Any = None
         self._again, self._said = 0.0, ""
+
+    def widen(self, types: Iterable[tuple[str, DataType]]) -> None:
+        """Nothing: Spark says which types there are, and none is taken from first records."""
 
     def fetch(self, offsets: Offsets, most: int) -> Fetched:
         """Rows of micro-batches that have been written."""

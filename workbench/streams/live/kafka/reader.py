@@ -16,6 +16,7 @@ from workbench.errors import StreamError
 from workbench.sql.algebra.types import DataType
 from workbench.streams.json_lines import rows_of
 from workbench.streams.live.kafka.address import kafka_client, parse_address
+from workbench.streams.live.kafka.client_errors import ClientErrors
 from workbench.streams.live.kafka.records import OPTIONS, Message, Records
 from workbench.streams.live.reader import Fetched, Offsets, TypedReader
 from workbench.streams.source import QuarantinedRow
@@ -48,8 +49,8 @@ class TopicReader(TypedReader):
         self._records = Records(self._address.options)
         self._skips = self._address.options.get("gone") == "skip"
         self._positions: dict[int, int] = {}
-        self._said = ""
-        self._down: tuple[float, str] = (0.0, "")
+        self._errors = ClientErrors()
+        self._down: tuple[float, StreamError | None] = (0.0, None)
         self._consumer = self._connected()
         # Questions have a connection of their own, on which no answer waits behind messages that are not there yet.
         self._questions = self._connected()
@@ -138,7 +139,7 @@ class TopicReader(TypedReader):
             "auto.offset.reset": "error",
             "isolation.level": "read_committed",
             "enable.partition.eof": True,
-            "error_cb": self._remember,
+            "error_cb": self._errors.remember,
         }
         try:
             return kafka_client().Consumer({"fetch.wait.max.ms": _LONG_POLL, **self._address.client(), **settings})
@@ -147,21 +148,19 @@ class TopicReader(TypedReader):
 
     def _ask(self, question: Any) -> Any:
         """What the broker answers; one that does not is not asked again for a while."""
-        until, said = self._down
-        if time.monotonic() < until:
-            raise StreamError(said, hint=_HINT)
+        until, problem = self._down
+        if problem is not None and time.monotonic() < until:
+            raise problem.with_traceback(None)
         try:
-            return question()
+            answer = question()
         except kafka_client().KafkaException as error:
             self._questions.poll(0)  # the client's own words for it come to the callback
-            said = f"{self._where} cannot be reached: {self._said or error.args[0].str()}"
-            self._down = (time.monotonic() + PAUSE, said)
+            problem = self._errors.unreachable(self._where, error)
+            self._down = (time.monotonic() + PAUSE, problem)
             self._positions = {}
-            raise StreamError(said, hint=_HINT) from error
-
-    def _remember(self, error: Any) -> None:
-        if error.name() != "_ALL_BROKERS_DOWN":
-            self._said = error.str()
+            raise problem from error
+        self._errors.forget()
+        return answer
 
     @property
     def _where(self) -> str:
