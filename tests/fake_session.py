@@ -56,7 +56,7 @@ class FakeStream:
         return self.rows - self.position
 
 
-@dataclass
+@dataclass(eq=False)
 class FakeQuery:
     name: str
     sql: str
@@ -65,6 +65,7 @@ class FakeQuery:
     status: str = "active"
     columns: tuple[tuple[str, DataType], ...] = COLUMNS[:2]
     registered: int = 0
+    results: str = "lazy"
     explanation: ExplanationView | None = None
 
     def explain(self) -> ExplanationView:
@@ -78,15 +79,24 @@ class FakeQuery:
     def result(self) -> pd.DataFrame:
         return self.frame
 
-    def head(self, limit: int = 10, skip: int = 0) -> pd.DataFrame:
-        return self.frame.iloc[skip : skip + limit]
+    def head(
+        self, limit: int = 10, skip: int = 0, *,
+        at: object | None = None, sort: str | None = None, descending: bool = False, where: str | None = None,
+    ) -> pd.DataFrame:  # fmt: skip
+        frame = self.frame.query(where) if where else self.frame
+        if sort is not None:
+            names = {name.lower(): name for name in frame.columns}
+            if sort.lower() not in names:
+                raise QueryError(f"the answer has no column {sort}", hint=nearest(sort, names))
+            frame = frame.sort_values(names[sort.lower()], ascending=not descending)
+        return frame.iloc[skip : skip + limit]
 
     def save(self, path: str) -> int:
         self.frame.to_csv(path)
         return len(self.frame)
 
-    def count(self) -> int:
-        return len(self.frame)
+    def count(self, *, at: object | None = None, where: str | None = None) -> int:
+        return len(self.frame.query(where) if where else self.frame)
 
     def changes(self, since: int | None = None) -> pd.DataFrame:
         frame = self.frame.copy()

@@ -60,6 +60,36 @@ DUCKDB = {
     ),
 }
 
+REFINED: dict[str, tuple[Case, dict[str, object]]] = {
+    "sorted": (
+        Case("SELECT id, s FROM t", "SELECT id, s FROM t ORDER BY s NULLS LAST, id"),
+        {"sort": "S"},
+    ),
+    "chosen_and_sorted": (
+        Case(
+            "SELECT id, x, s FROM t",
+            "SELECT id, x, s FROM t WHERE x > 0.5 OR s IS NULL ORDER BY x DESC NULLS LAST, id",
+        ),
+        {"sort": "x", "descending": True, "where": "x > 0.5 OR s IS NULL -- or none"},
+    ),
+    "chosen_in_its_order": (
+        Case("SELECT k, id FROM t ORDER BY s, id", "SELECT k, id FROM t WHERE k % 2 = 1 ORDER BY s NULLS FIRST, id"),
+        {"where": "k % 2 = 1"},
+    ),
+    "groups_refined": (
+        Case(
+            "SELECT g, COUNT(*) AS `n rows` FROM t GROUP BY g",
+            "SELECT g, COUNT(*) AS n FROM t GROUP BY g HAVING n > 2 ORDER BY n DESC, g NULLS FIRST",
+        ),
+        {"sort": "n rows", "descending": True, "where": "`N rows` > 2"},
+    ),
+    "one_name_twice": (
+        Case("SELECT k AS a, id AS A FROM t", "SELECT k, id FROM t WHERE id < 50 ORDER BY id DESC"),
+        {"sort": "a_2", "descending": True, "where": "a_2 < 50"},
+    ),
+}
+"""Queries, of which DuckDB gives the rows and the order that are asked for."""
+
 
 def shown(oracle: Oracle, name: str, rows: list[Row]) -> list[Row]:
     """DuckDB's rows, without what was only ordered by."""
@@ -69,14 +99,20 @@ def shown(oracle: Oracle, name: str, rows: list[Row]) -> list[Row]:
 
 def test_answers_come_in_their_order(spark: SparkSession, tmp_path: object) -> None:
     cases = SPARK | DUCKDB
+    refined = {name: case for name, (case, _) in REFINED.items()}
     with Oracle(spark, {"t": Feed(stream(130, 7), 60, 30)}) as oracle:
-        oracle.register(cases, check=False)
+        oracle.register(cases | refined, check=False)
         oracle.run(2, check=False)
         for name in cases:
             query, rows = oracle.watched[name].query, shown(oracle, name, oracle.watched[name].expected[2])
             assert frame_rows(query.result()) == rows, name
             assert frame_rows(query.head(7, 5)) == rows[5:12], name
             assert query.count() == len(rows)
+        for name, (_, asked) in REFINED.items():
+            query, rows = oracle.watched[name].query, oracle.watched[name].expected[2]
+            assert len(rows) > 3 and frame_rows(query.head(1_000, **asked)) == rows, name
+            assert frame_rows(query.head(2, 1, **asked)) == rows[1:3], name
+            assert query.count(where=asked.get("where")) == len(rows), name
         for name in ("expression", "groups", "postgres"):
             query, rows = oracle.watched[name].query, shown(oracle, name, oracle.watched[name].expected[2])
             with query.answers() as answers:

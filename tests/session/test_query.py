@@ -9,7 +9,7 @@ from html import escape
 import pandas as pd
 import pytest
 
-from workbench.errors import QueryError
+from workbench.errors import QueryError, WorkbenchError
 from workbench.session.query import Query
 from workbench.session.session import Session
 
@@ -45,6 +45,23 @@ def test_first_rows_are_rows_of_the_result(session, name: str, limit: int) -> No
 def test_a_negative_number_of_rows_is_refused(session) -> None:
     with pytest.raises(QueryError, match="cannot show -1 rows"):
         session.query("all_rows").head(-1)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"sort": "m"}, "the answer has no column m"),
+        ({"where": "m > 1"}, "unknown column m"),
+        ({"where": "n >"}, "syntax error"),
+        ({"where": "n = (SELECT MAX(n) FROM answer)"}, "one of its rows at a time"),
+        ({"where": "n > 1) UNION (SELECT 1"}, "one of its rows at a time"),
+        ({"where": "n = now()"}, "there is no now"),
+    ],
+)
+def test_what_no_answer_has_is_refused(session, asked: dict[str, str], message: str) -> None:
+    with pytest.raises(WorkbenchError) as refused:
+        session.query("all_rows").head(**asked)
+    assert message in str(refused.value)
 
 
 def test_a_join_of_very_many_pairs_is_computed_when_that_is_asked_for(session, monkeypatch) -> None:

@@ -36,6 +36,28 @@ from workbench.sql.render.spark_sql import to_spark
 
 
 @dataclass(frozen=True)
+class Refinement:
+    """Which rows of an answer are asked for, and in which order, instead of all in that of the query.
+
+    Attributes:
+        where: a condition in Spark SQL over the query's columns, ``_0``, ``_1``, …; empty: all rows.
+        by: the position of the column to sort by, NULLs last; ``None``: the query's own order.
+        descending: whether the largest comes first.
+    """
+
+    where: str = ""
+    by: int | None = None
+    descending: bool = False
+
+    def order(self, columns: int) -> list[int]:
+        """The positions to sort by: the chosen column, and all where rows are equal in it."""
+        return [] if self.by is None else [self.by, *range(columns)]
+
+
+EVERYTHING = Refinement()
+
+
+@dataclass(frozen=True)
 class Answers:
     """The answers of one query.
 
@@ -67,6 +89,16 @@ class Answers:
             keys = zip(self._order_names, self.plan.order, strict=True)
             rows = rows.orderBy(*(_in_direction(name, key) for name, key in keys), *self._names)
         return rows.select(*self._names)
+
+    def refined(self, refinement: Refinement) -> DataFrame:
+        """The rows of ``result`` that are asked for, in the order that is asked for."""
+        rows = self.result()
+        if refinement.where:
+            rows = rows.where(refinement.where)
+        if order := [F.col(f"_{i}") for i in refinement.order(len(self._names))]:
+            by = order[0].desc_nulls_last() if refinement.descending else order[0].asc_nulls_last()
+            rows = rows.orderBy(by, *order[1:])
+        return rows
 
     def taken(self) -> DataFrame:
         """The answer over all data so far in the analyst's Spark session, kept by Spark's executors as it is now.

@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.engine.answers import Answers
+from workbench.engine.answers import EVERYTHING, Answers, Refinement
 from workbench.engine.physical.accumulators import over_rows
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.read_window import crossing
@@ -55,19 +55,33 @@ def fetch_results(answers: Sequence[Answers]) -> list[pa.Table]:
     return [here[i] if i in here else answer.result().toArrow() for i, answer in enumerate(answers)]
 
 
-def fetch_first(answer: Answers, skip: int, limit: int) -> pa.Table:
-    """At most ``limit`` rows of an answer after ``skip`` others, in its order, or as they are found."""
+def fetch_first(answer: Answers, skip: int, limit: int, refinement: Refinement = EVERYTHING) -> pa.Table:
+    """At most ``limit`` rows of an answer after ``skip`` others, in the order asked for, its own, or as they are found.
+
+    Spark evaluates a condition; without one the rows are sorted here where they are read here.
+    """
     # Where no row is taken back and none is outside a window, each row that is found is one of the answer.
-    found_first = answer.tree.plan.monotone and not answer.where and not answer.plan.order
+    found_first = answer.tree.plan.monotone and not answer.where and not answer.plan.order and refinement.by is None
     enough = skip + limit if found_first else None
-    (here,) = _results_of_tree([answer], enough) if _is_read_here(answer) else (None,)
+    is_read_here = _is_read_here(answer) and not refinement.where
+    (here,) = _results_of_tree([answer], enough) if is_read_here else (None,)
     if here is not None:
-        return here.slice(skip, limit)
-    return answer.result().offset(skip).limit(limit).toArrow()
+        return _refined(here, refinement).slice(skip, limit)
+    return answer.refined(refinement).offset(skip).limit(limit).toArrow()
 
 
-def fetch_count(answer: Answers) -> int:
-    """The number of rows of an answer; no expression is needed for it."""
+def _refined(rows: pa.Table, refinement: Refinement) -> pa.Table:
+    """Rows in the order asked for."""
+    order = [rows.column(i).combine_chunks() for i in refinement.order(rows.num_columns)]
+    if not order:
+        return rows
+    return rows.take(pa.array(in_order(order, [(refinement.descending, False), *[ASCENDING] * rows.num_columns])))
+
+
+def fetch_count(answer: Answers, refinement: Refinement = EVERYTHING) -> int:
+    """The number of rows of an answer, or of those that satisfy a condition; without one no expression is needed."""
+    if refinement.where:
+        return answer.refined(refinement).count()
     relation, where = answer.tree.relation, answer.where
     schema = only(relation.layout.arrow, [*where, WEIGHT])
     rows = rows_with_any(relation.segments, schema, [answer.bits], most=SCANNED)

@@ -10,17 +10,20 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import pyarrow as pa
 
-from workbench.engine.answers import WRITERS, save_rows, whole_file
+from workbench.engine.answers import WRITERS, Refinement, save_rows, whole_file
 from workbench.engine.fetching import fetch_changes, fetch_count, fetch_first, fetch_results, to_pandas
 from workbench.engine.spark.failures import translate_errors
-from workbench.errors import QueryError
+from workbench.errors import QueryError, nearest
 from workbench.errors.public_api import public_api
 from workbench.explain.explanation import ExplanationView
 from workbench.session.answer_reader import AnswerReader
 from workbench.session.query_windows import instants_and_windows
 from workbench.session.state import OFF, QueryRecord
+from workbench.sql.algebra.column_names import stored_name, unique_names
 from workbench.sql.algebra.types import DataType
+from workbench.sql.answer_condition import bind_condition
 from workbench.sql.logical import LogicalQuery, StreamWindow, output_columns
+from workbench.sql.render.spark_sql import predicates_to_spark
 from workbench.streams.arrow_types import to_arrow
 
 if TYPE_CHECKING:
@@ -126,16 +129,38 @@ class Query:
         with self.answers() as answers:
             return instants_and_windows(self.windows_on, answers.clock, self.registered)
 
-    def head(self, limit: int = 10, skip: int = 0) -> pd.DataFrame:
+    def head(
+        self,
+        limit: int = 10,
+        skip: int = 0,
+        *,
+        at: object | None = None,
+        sort: str | None = None,
+        descending: bool = False,
+        where: str | None = None,
+    ) -> pd.DataFrame:
         """At most ``limit`` rows of the answer after ``skip`` others, in its order, or as they are found.
 
+        Args:
+            limit: how many rows at most.
+            skip: how many rows come before them.
+            at: of the set of one instant of a windowed query, as in ``result``.
+            sort: a column to order by instead, NULLs last; rows that are equal in it are ordered by all columns.
+            descending: with ``sort``: the largest first.
+            where: a condition over the answer's columns, in the query's dialect; Spark evaluates it.
+
         Raises:
-            QueryError: the query was dropped or disabled, or a number is negative.
+            QueryError: the query was dropped or disabled, a number is negative, or there is no such column.
+            SqlError: the condition has a mistake.
             EngineError: Spark could not read it.
+
+        Example:
+            >>> q.head(20, sort="amount", descending=True, where="amount < 1000000")  # doctest: +SKIP
         """
         if min(limit, skip) < 0:
             raise QueryError(f"cannot show {min(limit, skip)} rows", hint="give a number of rows, 0 or more")
-        return self._fetched("first rows", lambda answers: fetch_first(answers, skip, limit))
+        refinement = self._refinement(where, sort, descending)
+        return self._fetched("first rows", lambda answers: fetch_first(answers, skip, limit, refinement), at=at)
 
     def dataframe(self) -> DataFrame:
         """The answer over all data so far as a Spark DataFrame, which later batches do not change.
@@ -172,10 +197,16 @@ class Query:
         with saving, whole_file(path) as part, self.answers() as answers:
             return save_rows(answers.result(), schema, writer, part, answers.tree.relation.folder)
 
-    def count(self) -> int:
-        """Number of rows of the answer, without fetching them."""
-        with self.answers() as answers, translate_errors(f"count the rows of {self.name}"):
-            return fetch_count(answers)
+    def count(self, *, at: object | None = None, where: str | None = None) -> int:
+        """Number of rows of the answer, without fetching them.
+
+        Args:
+            at: of the set of one instant of a windowed query, as in ``result``.
+            where: only of those that satisfy a condition, as in ``head``.
+        """
+        refinement = self._refinement(where)
+        with self.answers(at) as answers, translate_errors(f"count the rows of {self.name}"):
+            return fetch_count(answers, refinement)
 
     def changes(self, since: int | None = None) -> pd.DataFrame:
         """The changes: columns ``batch`` and ``weight``, then the query's; they accumulate to ``result()``.
@@ -216,6 +247,21 @@ class Query:
     def answers(self, at: object | None = None, after: int | None = None) -> AbstractContextManager[Answers]:
         """The answers within a context, for whoever reads them with Spark; see ``AnswerReader.answers``."""
         return self._reader.answers(self._registered, at, after)
+
+    def _refinement(self, where: str | None, sort: str | None = None, descending: bool = False) -> Refinement:
+        """What is asked for, by the positions of the answer's columns."""
+        names = unique_names([name for name, _ in self.columns])
+        places = {name.lower(): place for place, name in enumerate(names)}
+        if sort is not None and sort.lower() not in places:
+            hint = nearest(sort, names) or f"its columns are {', '.join(names)}"
+            raise QueryError(f"the answer has no column {sort}", hint=hint)
+        condition = ""
+        if where is not None and where.strip():
+            types = [type_ for _, type_ in self.columns]
+            predicates = bind_condition(where, self.dialect, tuple(zip(places, types, strict=True)))
+            stored = {stored_name(name): place for name, place in places.items()}
+            condition = predicates_to_spark(predicates, lambda column: f"_{stored[column.name]}")
+        return Refinement(condition, None if sort is None else places[sort.lower()], descending)
 
     def _fetched(
         self,

@@ -197,6 +197,15 @@ def test_an_answer_is_sorted_by_a_column(run, shell):
     assert "--desc needs a column" in str(run("%argus results q1 --desc").error)
 
 
+def test_rows_of_an_answer_are_chosen_by_a_condition(run, shell):
+    run("%%argus q1\nSELECT big")
+    some = run("%argus results q1 --where 'tranid > 20' --sort tranid --desc --limit 2 -o chosen").text
+    assert "q1 after batch 0, by tranid, where tranid > 20: 2 of 4 rows" in some
+    assert shell.user_ns["chosen"]["tranid"].tolist() == [24, 23, 22, 21]
+    assert "4 rows" in run("%argus results q1 --where 'tranid > 20' --chart").text
+    assert "not of its changes" in str(run("%argus results q1 --changes --where 'tranid > 20'").error)
+
+
 def test_a_disabled_query_says_why(run, session):
     run("%%argus q1\nSELECT big")
     session.queries["q1"].status = "function f raised ValueError"

@@ -197,7 +197,8 @@ def test_results_come_page_by_page_and_can_be_copied(session, tmp_path):
     assert view.twin().text.startswith("q1, whole answer after batch 2: 10 of 25 rows")
     view.what_field.value = CHANGES
     waited(view)
-    assert "weight" in text_of(view)
+    assert [column["name"] for column in view.rows.page["columns"]] == ["batch", "weight", "tranid", "city"]
+    assert view.where_field.disabled
     view.what_field.value = CHART
     waited(view)
     assert "1 to 25 of 25 rows after batch 2" in text_of(view) and "<polyline" not in text_of(view)
@@ -206,6 +207,38 @@ def test_results_come_page_by_page_and_can_be_copied(session, tmp_path):
     view.copy_kind.value, view.copy_target.value = "CSV file", str(tmp_path / "rows.csv")
     button(view, "Copy").click()
     assert "rows.csv: 25 rows" in text_of(view) and (tmp_path / "rows.csv").exists()
+
+
+def test_rows_of_an_answer_are_sorted_and_chosen(session):
+    view = ResultsView(session, session.player)
+    view.refresh()
+    view.chooser.widget.value = "q1"
+    view.rows.asked = {"column": "tranid", "descending": True}
+    view.where_field.value = "tranid < 20"
+    waited(view)
+    assert "1 to 10 of 20 rows after batch 2" in text_of(view)
+    assert view.rows.page["rows"][0] == {"cells": ("19", "Rome"), "fresh": False}
+    assert view.rows.page["columns"] == [{"name": "tranid", "number": True}, {"name": "city", "number": False}]
+    assert view.twin().text.startswith("q1, whole answer after batch 2, where tranid < 20: 10 of 20 rows")
+    view.chooser.widget.value = "q2"
+    waited(view)
+    assert "of 25 rows" in text_of(view) and view.where_field.value == "" and view.rows.asked == {}
+
+
+def test_rows_that_came_since_the_query_was_looked_at_are_marked(session):
+    view = ResultsView(session, session.player)
+    view.refresh()
+    view.chooser.widget.value = "q1"
+    waited(view)
+    assert not any(row["fresh"] for row in view.rows.page["rows"])
+    session.run(3)
+    view.rows.asked = {"column": "tranid", "descending": False}
+    waited(view)
+    assert [row["cells"][0] for row in view.rows.page["rows"] if row["fresh"]] == ["3", "4", "5", "6", "7", "8", "9"]
+    assert "22 rows new since batch 2" in text_of(view)
+    button(view, "Looked at").click()
+    waited(view)
+    assert not any(row["fresh"] for row in view.rows.page["rows"]) and "new since" not in text_of(view)
 
 
 def test_numbers_of_an_answer_stand_at_the_right_with_separators():

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from workbench.errors import nearest
 from workbench.explain.text import short
 from workbench.notebook.chart import answer_chart, changes_chart
 from workbench.notebook.command_line import MagicError, argument, command
@@ -25,6 +25,9 @@ from workbench.notebook.display import (
 )
 from workbench.notebook.drawing import picture
 
+if TYPE_CHECKING:
+    from workbench.session.query import Query
+
 QUERY = argument("query", metavar="QUERY", completes="query", help="its name")
 
 
@@ -36,12 +39,14 @@ QUERY = argument("query", metavar="QUERY", completes="query", help="its name")
     argument("--at", metavar="INSTANT", help="the set of one instant of a windowed query"),
     argument("--sort", metavar="COLUMN", help="by the values of a column instead of the order that the query asks for"),
     argument("--desc", action="store_true", help="with --sort: the largest first"),
+    argument("--where", metavar="CONDITION", help="only rows that satisfy it, in quotes: 'amount > 500'"),
     argument("--chart", nargs="?", const="", metavar="COLUMN", help="draw them: the last column of numbers, or this"),
     LIMIT,
     OUTPUT,
     examples=(
         "%argus results big_transfers --limit 20",
         "%argus results big_transfers --sort amount --desc",
+        "%argus results big_transfers --where 'amount > 2000000'",
         "%argus results big_transfers --limit 20 --chart amount",
         "%argus results big_transfers --changes --since 3",
     ),
@@ -51,6 +56,10 @@ def results(context: NotebookContext, arguments: argparse.Namespace) -> None:
     query, last = context.session.query(arguments.query), context.session.batch
     if arguments.desc and arguments.sort is None:
         raise MagicError("--desc needs a column", hint="--sort COLUMN --desc")
+    refined = any(given is not None for given in (arguments.at, arguments.sort, arguments.where))
+    if arguments.changes and refined:
+        hint = "--changes shows all changes; with -o VAR they can be sorted and chosen in pandas"
+        raise MagicError("--at, --sort and --where are of the answer, not of its changes", hint=hint)
     if arguments.changes and arguments.chart:
         raise MagicError("changes are drawn as rows by batch, without a column", hint="--changes --chart")
     if arguments.changes:
@@ -61,48 +70,32 @@ def results(context: NotebookContext, arguments: argparse.Namespace) -> None:
         from_start = arguments.since is None or arguments.since < query.registered
         since = f"its answer after batch {query.registered}" if from_start else f"batch {arguments.since}"
         title = f"latest changes of {query.name} since {since}"
-    elif arguments.at is not None:
-        rows = sorted_by(query.result(at=arguments.at), arguments.sort, arguments.desc)
-        shown, title = rows.head(max(0, arguments.limit)), f"{query.name} at {arguments.at}"
-    elif arguments.sort is not None:
-        rows = sorted_by(query.result(), arguments.sort, arguments.desc)
-        shown, title = (
-            rows.head(max(0, arguments.limit)),
-            f"{query.name} after batch {last}{left_out(query)}, by {arguments.sort}",
-        )
-    elif arguments.chart is not None and query.status == "active":
-        rows = query.result()
-        shown, title = rows.head(max(0, arguments.limit)), f"{query.name} after batch {last}{left_out(query)}"
+        total = len(rows)
+    elif refined or (arguments.chart is not None and query.status == "active"):
+        total = query.count(at=arguments.at, where=arguments.where)
+        # All rows are fetched only for a variable.
+        first = total if arguments.output is not None else max(0, arguments.limit)
+        by = {"sort": arguments.sort, "descending": arguments.desc, "where": arguments.where}
+        rows = query.head(first, at=arguments.at, **by)
+        shown, title = rows.head(max(0, arguments.limit)), _title(context, query, arguments)
     else:
         show_result(context, query, arguments.limit, arguments.output)
         return
     if arguments.output is not None:
         context.variables[arguments.output] = rows
     if arguments.chart is None:
-        show(rows_table(shown, len(rows), title))
+        show(rows_table(shown, total, title))
     elif arguments.changes:
         show(changes_chart(rows, title.removeprefix("latest ")))
     else:
-        show(answer_chart(shown, len(rows), title, arguments.chart))
+        show(answer_chart(shown, total, title, arguments.chart))
 
 
-def sorted_by(rows: pd.DataFrame, column: str | None, descending: bool) -> pd.DataFrame:
-    """Rows in the order of a column, NULLs last; as they are where none is named.
-
-    Raises:
-        MagicError: there is no such column.
-
-    Example:
-        >>> sorted_by(pd.DataFrame({"n": [2, None, 3]}), "n", descending=True)["n"].tolist()
-        [3.0, 2.0, nan]
-    """
-    if column is None:
-        return rows
-    by_name = {name.lower(): name for name in map(str, rows.columns)}
-    if column.lower() not in by_name:
-        hint = nearest(column, list(by_name.values())) or f"its columns are {', '.join(by_name.values())}"
-        raise MagicError(f"the answer has no column {column}", hint=hint)
-    return rows.sort_values(by_name[column.lower()], ascending=not descending, kind="stable", na_position="last")
+def _title(context: NotebookContext, query: Query, arguments: argparse.Namespace) -> str:
+    """Of which batch or instant an answer is, and which of its rows are meant."""
+    when = f"at {arguments.at}" if arguments.at is not None else f"after batch {context.session.batch}{left_out(query)}"
+    by = f", by {arguments.sort}" if arguments.sort is not None else ""
+    return f"{query.name} {when}{by}" + (f", where {arguments.where}" if arguments.where is not None else "")
 
 
 def latest_changes(changes: pd.DataFrame, limit: int) -> pd.DataFrame:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, MutableMapping
+from collections import Counter
+from collections.abc import Callable, MutableMapping, Set
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from html import escape
 from typing import Any
 
@@ -16,14 +18,39 @@ from workbench.notebook.chart import answer_chart, has_numbers
 from workbench.notebook.display import WIDEST, Shown, left_out, rows_table
 from workbench.notebook.panel.markup import grid, sparkline
 from workbench.notebook.panel.view import View
-from workbench.notebook.panel.widgets import QueryChooser, button, html_box
+from workbench.notebook.panel.widgets import AnswerWidget, QueryChooser, button, html_box
 from workbench.session.query import Query
+from workbench.session.state import OFF
 
 PAGE, DRAWN = 10, 30
 """Rows shown at a time, and drawn."""
 BATCHES = 60
 """Batches whose changed rows are drawn."""
 ANSWER, CHART, CHANGES = "whole answer", "chart", "new in the last batch"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the analyst wants to see.
+
+    Attributes:
+        query: of which query; another one of its name is not equal.
+        what: one of ``ANSWER``, ``CHART`` and ``CHANGES``.
+        page: from 0.
+        batch: the last one that was run.
+        sort, descending: the column to sort by; empty: the query's own order.
+        where: a condition on the rows; empty: all.
+        since: the batch up to which the query was looked at before; rows that came later are marked.
+    """
+
+    query: Query
+    what: str
+    page: int
+    batch: int
+    sort: str
+    descending: bool
+    where: str
+    since: int
 
 
 class ResultsView(View):
@@ -38,30 +65,39 @@ class ResultsView(View):
     def build(self) -> ipywidgets.Widget:
         """Which query and which rows, the rows, and where to copy them."""
         self.fetching = ThreadPoolExecutor(1, thread_name_prefix="argus-results")
-        self._asked: tuple[Any, ...] = ()
+        self._asked: Asked | None = None
         self._requests = 0
         self._page = 0
+        self._since: tuple[Query | None, int] = (None, 0)
         self._last: Shown | None = None
-        self.chooser = QueryChooser(self.session, self.choice, lambda: self._turn(0))
+        self.chooser = QueryChooser(self.session, self.choice, self._other_query)
         self.what_field = ipywidgets.ToggleButtons(options=[ANSWER, CHART, CHANGES], style={"button_width": "auto"})
+        self.where_field = ipywidgets.Text(
+            description="Only where", placeholder="a condition, such as n > 500", continuous_update=False,
+            layout={"width": "420px"},
+        )  # fmt: skip
         before = button("Previous", "chevron-left", lambda: self._turn(-1))
         after = button("Next", "chevron-right", lambda: self._turn(1))
-        self._count, self._rows, self._message = html_box(), html_box(), html_box()
-        self.copy_kind = ipywidgets.Dropdown(options=list(COPIES), description="Copy as", layout={"width": "260px"})
+        self.looked = button("Looked at", "check", self._look, "Mark no row as new any more")
+        self.rows = AnswerWidget()
+        self._count, self._chart, self._message = html_box(), html_box(), html_box()
+        self.copy_kind = ipywidgets.Dropdown(options=list(COPIES), description="Copy all as", layout={"width": "280px"})
         self.copy_target = ipywidgets.Text(placeholder="name of a variable", layout={"width": "220px"})
         copy = button("Copy", "copy", self._copy)
-        self.what_field.observe(lambda change: self._turn(0), "value")
+        self.what_field.observe(lambda change: self._other_rows(), "value")
+        self.where_field.observe(lambda change: self._turn(0), "value")
+        self.rows.observe(lambda change: self._turn(0), "asked")
         self.copy_kind.observe(
             lambda change: self.copy_target.set_trait("placeholder", COPIES[change["new"]][0]), "value"
         )
-        layout = {"flex_flow": "row wrap", "align_items": "center"}
-        return ipywidgets.VBox(
-            [
-                ipywidgets.HBox([self.chooser.widget, self.what_field, before, after, self._count], layout=layout),
-                self._rows,
-                ipywidgets.HBox([self.copy_kind, self.copy_target, copy, self._message], layout=layout),
-            ]
+        lines = (
+            [self.chooser.widget, self.what_field, before, after, self._count],
+            [self.where_field, self.looked],
+            [self.copy_kind, self.copy_target, copy, self._message],
         )
+        layout = {"flex_flow": "row wrap", "align_items": "center"}
+        which, condition, copies = (ipywidgets.HBox(line, layout=layout) for line in lines)
+        return ipywidgets.VBox([which, condition, self._chart, self.rows, copies])
 
     def refresh(self) -> None:
         """The queries to choose from, and new rows when a batch was run."""
@@ -76,41 +112,63 @@ class ResultsView(View):
         self._page = max(0, self._page + by) if by else 0
         self._fetch()
 
+    def _other_query(self) -> None:
+        self.where_field.value = ""
+        self._other_rows()
+
+    def _other_rows(self) -> None:
+        """They have other columns, so the order is none of theirs; a condition is on an answer, not on its changes."""
+        self.rows.asked = {}
+        self.where_field.disabled = self.what_field.value == CHANGES
+        self._turn(0)
+
+    def _look(self) -> None:
+        self._since = (self.chooser.query, self.session.batch)
+        self._fetch()
+
     def _fetch(self) -> None:
         """Ask for what is to be seen, unless it was asked for already."""
         query = self.chooser.query
         if query is None:
             return
-        which = (self.what_field.value, self._page, self.session.batch)
-        if self._asked and self._asked[0] is query and self._asked[1:] == which:
+        batch = self.session.batch
+        if self._since[0] is not query or self._since[1] > batch:  # it was chosen, or the session went back
+            self._since = (query, min(batch, self.choice.seen.get(query.name, batch)))
+        order, where = self.rows.asked, "" if self.where_field.disabled else self.where_field.value.strip()
+        asked = Asked(
+            query, self.what_field.value, self._page, batch,
+            order.get("column", ""), order.get("descending", False), where, self._since[1],
+        )  # fmt: skip
+        if asked == self._asked:
             return
-        self._asked = (query, *which)
+        self._asked = asked
         self._requests += 1
-        self.fetching.submit(self._show, self._requests, query, *which)
+        self.fetching.submit(self._show, self._requests, asked)
 
-    def _show(self, request: int, query: Query, what: str, page: int, batch: int) -> None:
+    def _show(self, request: int, asked: Asked) -> None:
         if request != self._requests:
             return  # there is a later one in the queue
+        query = asked.query
         try:
-            size = DRAWN if what == CHART else PAGE
-            rows, total = self._rows_of(query, what, slice(page * size, (page + 1) * size), batch)
-            title = f"{query.name}, {what} after batch {batch}{left_out(query)}"
-            shown = self._drawn(query, rows, total) if what == CHART else answer_table(rows, total, title)
+            size = DRAWN if asked.what == CHART else PAGE
+            page = slice(asked.page * size, (asked.page + 1) * size)
+            rows, total = rows_of(asked, page)
+            after = f"after batch {asked.batch}{left_out(query)}"
+            fresh = fresh_rows(asked) if asked.what == ANSWER else frozenset()
+            title = f"{query.name}, {asked.what} {after}" + (f", where {asked.where}" if asked.where else "")
+            shown = self._drawn(query, rows, total) if asked.what == CHART else answer_table(rows, total, title)
         except Exception as error:  # in a thread nobody would see it
-            self._rows.value = monospace(str(error))
+            self._chart.value = monospace(str(error))
             return
-        first = page * size
-        places = f"{first + 1:,} to {first + len(rows):,} of {counted(total, 'row')}" if len(rows) else "no rows"
-        self._count.value = f'<span role="status">{places} after batch {batch}{escape(left_out(query))}</span>'
-        self._rows.value = f'<div class="fixed">{shown.html}</div>'
+        places = (
+            f"{page.start + 1:,} to {page.start + len(rows):,} of {counted(total, 'row')}" if len(rows) else "no rows"
+        )
+        marks = f", {counted(len(fresh), 'row')} new since batch {asked.since}" if fresh else ""
+        self._count.value = f'<span role="status">{escape(places)} {escape(after + marks)}</span>'
+        self._chart.value = f'<div class="fixed">{shown.html}</div>' if asked.what == CHART else ""
+        self.rows.page = {} if asked.what == CHART else page_of(rows, fresh, asked)
         self._last = shown
-        self.choice.seen[query.name] = batch
-
-    def _rows_of(self, query: Query, what: str, page: slice, batch: int) -> tuple[pd.DataFrame, int]:
-        if what != CHANGES:
-            return query.head(page.stop - page.start, skip=page.start), query.count()
-        changes = query.changes(since=batch - 1)
-        return changes.iloc[page], len(changes)
+        self.choice.seen[query.name] = asked.batch
 
     def _drawn(self, query: Query, rows: pd.DataFrame, total: int) -> Shown:
         """Rows of the answer as a chart, and how many rows of it each batch changed."""
@@ -131,6 +189,39 @@ class ResultsView(View):
             self._message.value = monospace(str(error))
 
 
+def rows_of(asked: Asked, page: slice) -> tuple[pd.DataFrame, int]:
+    """The rows of a page, and how many there are on all pages."""
+    query, order, where = asked.query, asked.sort or None, asked.where or None
+    if asked.what != CHANGES:
+        rows = query.head(page.stop - page.start, page.start, sort=order, descending=asked.descending, where=where)
+        return rows, query.count(where=where)
+    changes = query.changes(since=asked.batch - 1)
+    if order is not None and order in changes.columns:
+        changes = changes.sort_values(order, ascending=not asked.descending, kind="stable")
+    return changes.iloc[page], len(changes)
+
+
+def fresh_rows(asked: Asked) -> frozenset[tuple[str, ...]]:
+    """The rows, as they are shown, that came to an answer after it was looked at; none where no changes are kept."""
+    if asked.since >= asked.batch or asked.query.results == OFF:
+        return frozenset()
+    changes = asked.query.changes(since=asked.since)
+    weights: Counter[tuple[str, ...]] = Counter()
+    for row, weight in zip(_cells(changes.iloc[:, 2:])[0], changes.iloc[:, 1], strict=True):
+        weights[row] += int(weight)
+    return frozenset(row for row, weight in weights.items() if weight > 0)
+
+
+def page_of(rows: pd.DataFrame, fresh: Set[tuple[str, ...]], asked: Asked) -> dict[str, Any]:
+    """A page as ``AnswerWidget`` takes it."""
+    cells, numbers = _cells(rows)
+    return {
+        "columns": [{"name": str(name), "number": i in numbers} for i, name in enumerate(rows.columns)],
+        "rows": [{"cells": row, "fresh": row in fresh} for row in cells],
+        "order": {"column": asked.sort, "descending": asked.descending},
+    }
+
+
 def answer_table(rows: pd.DataFrame, total: int, title: str) -> Shown:
     """Some rows of an answer; numbers stand at the right, with separators.
 
@@ -138,16 +229,22 @@ def answer_table(rows: pd.DataFrame, total: int, title: str) -> Shown:
         >>> answer_table(pd.DataFrame({"n": [12345]}), 1, "big").html.partition("<tbody>")[2]
         '<tr><td class="number">12,345</td></tr></tbody></table></div>'
     """
-    numbers = [i for i in range(rows.shape[1]) if has_numbers(rows.iloc[:, i])]
-    columns = [[_cell(value, i in numbers) for value in rows.iloc[:, i]] for i in range(rows.shape[1])]
-    html = grid([str(name) for name in rows.columns], list(zip(*columns, strict=True)), numbers)
+    cells, numbers = _cells(rows)
+    html = grid([str(name) for name in rows.columns], [list(map(escape, row)) for row in cells], numbers)
     return Shown(rows_table(rows, total, title).text, f'<div style="overflow-x:auto">{html}</div>')
 
 
-def _cell(value: Any, number: bool) -> str:
+def _cells(rows: pd.DataFrame) -> tuple[list[tuple[str, ...]], list[int]]:
+    """The texts of rows, and which columns are numbers."""
+    numbers = [i for i in range(rows.shape[1]) if has_numbers(rows.iloc[:, i])]
+    columns = [[_text(value, i in numbers) for value in rows.iloc[:, i]] for i in range(rows.shape[1])]
+    return list(zip(*columns, strict=True)), numbers
+
+
+def _text(value: Any, number: bool) -> str:
     if pd.api.types.is_scalar(value) and pd.isna(value):
         return "NULL"
-    return f"{value:,}" if number else escape(short(str(value), WIDEST))
+    return f"{value:,}" if number else short(str(value), WIDEST)
 
 
 def _to_pandas(query: Query, target: str, variables: MutableMapping[str, Any]) -> str:

@@ -71,6 +71,21 @@ class ListWidget(anywidget.AnyWidget):
     height = traitlets.Unicode("240px").tag(sync=True)
 
 
+class AnswerWidget(anywidget.AnyWidget):
+    """A page of an answer, sorted by pressing a heading.
+
+    Attributes:
+        page: ``columns``, each a ``name`` and whether it is a ``number``; ``rows``, each ``cells`` and whether it is
+            ``fresh``; and the ``order`` they are in, as ``asked``.
+        asked: the ``column`` to sort by, and whether ``descending``; empty: the query's own order.
+    """
+
+    _esm = STATIC / "answer.js"
+    _css = STYLE
+    page: Any = traitlets.Dict().tag(sync=True)
+    asked: Any = traitlets.Dict().tag(sync=True)
+
+
 class TwinHider(anywidget.AnyWidget):
     """Hides the static twin of a view while the live one is there; ``twin`` is the twin's name."""
 
