@@ -6,11 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
 from workbench import Session
+from workbench.errors import QueryError
 from workbench.session.live.overload import PATIENCE, Overload
 from workbench.session.live.sources import SourceStatus
 from workbench.session.session import Session as PlainSession
@@ -24,6 +26,7 @@ QUERIES = {
     "pairs": "SELECT c.id, p.name FROM Clicks c JOIN Pages p ON c.k = p.k WHERE c.v > 90",
     "none": "SELECT p.k FROM Pages p WHERE NOT EXISTS (SELECT 1 FROM Clicks c WHERE c.k = p.k AND c.v = 96)",
 }
+ESTIMATED = "SELECT k, COUNT(*) AS n, SUM(v) AS s, AVG(v) AS a FROM Clicks WHERE v > 10 GROUP BY k"
 PAGES = pa.table({"k": [0, 1, 2, 9], "name": ["a", "b", "c", "z"]})
 
 
@@ -55,6 +58,20 @@ def expected(ids: list[int]) -> dict[str, list[tuple[object, ...]]]:
         return {name: sorted(database.execute(sql).fetchall()) for name, sql in QUERIES.items()}
 
 
+def check_estimate(session: PlainSession, ids: list[int]) -> None:
+    """An id is a position, so the chance of each row that was drawn is that of its gap."""
+    chance = np.ones(len(ROWS))
+    for gap in session.streams["Clicks"].gaps:
+        chance[gap.start : gap.stop] = gap.kept
+    drawn = ROWS.to_pandas().take(sorted(ids)).assign(weight=lambda rows: 1 / chance[rows["id"]]).query("v > 10")
+    drawn["total"] = drawn["v"] * drawn["weight"]
+    sums = drawn.groupby("k")[["weight", "total"]].sum()
+    found = session.query("estimated").estimate().pivot(index="k", columns="column", values="value")
+    assert found["n"].tolist() == pytest.approx(sums["weight"].tolist())
+    assert found["s"].tolist() == pytest.approx(sums["total"].tolist())
+    assert found["a"].tolist() == pytest.approx((sums["total"] / sums["weight"]).tolist())
+
+
 @pytest.mark.parametrize("shed", ["oldest", "sample"])
 def test_answers_are_exact_over_what_arrived_and_then_over_all(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shed: str
@@ -75,11 +92,22 @@ def test_answers_are_exact_over_what_arrived_and_then_over_all(
         ids = session.query("ids").result()["id"].tolist()
         assert len(ids) == 4_000 - left_out == sum(report.rows for report in session.reports)
         assert answers(session) == expected(ids)
+        session.register(ESTIMATED, name="estimated", results="off")
+        if shed == "oldest":
+            with pytest.raises(QueryError, match="no sample was taken of what was left out of Clicks"):
+                session.query("estimated").estimate()
+        else:
+            check_estimate(session, ids)
         last = session.batch
     with Session.open(tmp_path / "s", spark) as session:
         assert session.streams["Clicks"].left_out == left_out and session.streams["Clicks"].shed == shed
         assert len(session.catch_up()) == 3
         assert session.query("pairs").left_out == {} and session.catch_up() == []
+        found = session.query("estimated").estimate()  # nothing is left out, so it is the answer
+        assert found["value"].equals(found["low"]) and found["value"].equals(found["high"])
+        with duckdb.connect() as database:
+            rows = database.register("clicks", ROWS).execute(ESTIMATED).fetchall()
+        assert sorted(found["value"]) == pytest.approx(sorted(value for _, *row in rows for value in row))
         assert answers(session) == expected([*range(4_000)])
         changes = session.query("groups").changes()
         assert changes["weight"].sum() == len(expected([*range(4_000)])["groups"])

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 
 import pandas as pd
 from pyspark.sql import SparkSession
 
 from workbench.catalog.catalog import Catalog
 from workbench.engine.answers import Answers
+from workbench.engine.estimates.frame import estimate_frame
+from workbench.engine.estimates.horvitz_thompson import Totals
+from workbench.engine.estimates.sampled_batches import sampled_batches
+from workbench.engine.estimates.sampled_sums import sampled_sums
 from workbench.engine.event_time import EventTimeClock
 from workbench.engine.fetching import fetch_count, fetch_results, to_pandas
 from workbench.engine.physical.retention import query_bound
@@ -26,6 +31,7 @@ from workbench.session.transitions import Runtime, add_checks
 from workbench.sharing.planner import Planner
 from workbench.sql.algebra.planning_cache import PlanningCache
 from workbench.sql.checks import SEVERAL_ROWS
+from workbench.sql.estimates import estimable
 from workbench.sql.logical import streams_of
 from workbench.sql.windows.stream_time import EventTimeVector
 
@@ -89,6 +95,27 @@ class AnswerReader:
             results = zip(queries, answers, fetch_results(answers), strict=True)
             return {name: to_pandas(rows, answer.plan) for name, answer, rows in results}
 
+    def estimate(self, query: QueryRecord) -> pd.DataFrame:
+        """What the answer of a query would be with the rows that were left out; see ``Query.estimate``.
+
+        Raises:
+            QueryError: the query does not run, or cannot be estimated.
+            EngineError: Spark could not evaluate it.
+        """
+        with self._reading([query]) as state, translate_errors(f"estimate {query.name}"):
+            _check_status(query, state.status(query))
+            asked = estimable(query.logical)
+            if query.windows:
+                hint = "estimate a query without BEGIN and END"
+                raise QueryError("a window cannot be estimated from a sample", hint=hint)
+            stream = state.stream(asked.stream)
+            taken = ((report.batch, report.taken.get(stream.name, 0)) for report in state.reports)
+            sampled = sampled_batches(stream, taken)
+            rows = replace(query, logical=asked.rows)
+            with self._computed(rows, state, state.engine.clock, registered=0) as answers:
+                sums = sampled_sums(answers, asked.width, sampled)
+        return estimate_frame(asked, Totals(sums, asked.width, sampled))
+
     @contextmanager
     def answers(self, query: QueryRecord, at: object | None = None, after: int | None = None) -> Iterator[Answers]:
         """The answers of a query, within the context; the files they are read from stay meanwhile.
@@ -112,11 +139,17 @@ class AnswerReader:
         self, queries: Sequence[QueryRecord], at: object | None = None, after: int | None = None
     ) -> Iterator[list[Answers]]:
         """The answers of some queries, all as of the same commit; see ``answers``."""
+        with self._reading(queries) as state, ExitStack() as reading:
+            yield [reading.enter_context(self._read(query, state, at, after)) for query in queries]
+
+    @contextmanager
+    def _reading(self, queries: Sequence[QueryRecord]) -> Iterator[State]:
+        """The last commit, whose files stay meanwhile."""
         with self._cache.active():
             self._failures.disable()
             stoppable = stoppable_reading(self._spark.sparkContext)
-            with self._store.using_spark(), stoppable, self._store.pinned() as state, ExitStack() as reading:
-                yield [reading.enter_context(self._read(query, state, at, after)) for query in queries]
+            with self._store.using_spark(), stoppable, self._store.pinned() as state:
+                yield state
             # Functions of SELECT are called as rows are read; one that raised has disabled the query.
             self._failures.disable()
             for query in queries:

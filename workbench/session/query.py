@@ -118,6 +118,26 @@ class Query:
         """
         return self._fetched("result", lambda answers: fetch_results([answers])[0], at=at)
 
+    def estimate(self) -> pd.DataFrame:
+        """What COUNT, SUM and AVG would be with the rows that were left out (``shed="sample"``), estimated.
+
+        A row of a sample counts for those that were left out (Horvitz and Thompson, 1952). Where nothing was left out,
+        the values are those of the answer. A group of which no row was drawn is missing. The bounds are those of a
+        normal distribution, so they promise 95 % where a group has some dozens of drawn rows, and too much below.
+
+        Returns:
+            A row for each group and aggregate: the groups, ``column`` (the aggregate's name), ``value``, and ``low``
+            and ``high``, between which the true value lies with 95 %.
+
+        Raises:
+            QueryError: the query has a join, a window or other aggregates, or no sample was taken; the message says it.
+            EngineError: Spark could not evaluate it.
+
+        Example:
+            >>> session.query("fees_by_state").estimate()  # doctest: +SKIP
+        """
+        return self._reader.estimate(self._record)
+
     def windows(self) -> pd.DataFrame:
         """The instants of a windowed query so far, and where its windows were: ``instant, stream, begin, end``.
 

@@ -70,6 +70,7 @@ OF_A_QUERY: dict[str, Callable[[Query], object]] = {
     "dataframe": lambda q: q.dataframe(),
     "save": lambda q: q.save("rows.csv"),
     "count": lambda q: q.count(),
+    "estimate": lambda q: q.estimate(),
     "changes": lambda q: q.changes(),
     "explain": lambda q: q.explain(),
 }

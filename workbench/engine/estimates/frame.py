@@ -1,0 +1,30 @@
+"""Estimates of a query as a table: a row for each group and aggregate."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from workbench.engine.estimates.horvitz_thompson import Totals
+from workbench.sql.algebra.column_names import unique_names
+from workbench.sql.estimates import Estimable
+
+COLUMNS = ("column", "value", "low", "high")
+
+
+def estimate_frame(asked: Estimable, totals: Totals) -> pd.DataFrame:
+    """The groups that the query shows, then ``COLUMNS``.
+
+    Args:
+        asked: the query.
+        totals: of its groups.
+    """
+    groups = totals.groups.select([f"g{place}" for _, place in asked.groups]).to_pandas(integer_object_nulls=True)
+    parts = []
+    for statistic in asked.statistics:
+        found = totals.estimate(statistic.function, statistic.argument)
+        values = {"column": statistic.name, "value": found.value, "low": found.low, "high": found.high}
+        parts.append(pd.concat([groups, pd.DataFrame(values)], axis="columns"))
+    frame = pd.concat(parts, ignore_index=True) if parts else groups
+    names = [name for name, _ in asked.groups]
+    frame.columns = pd.Index(unique_names([*names, *COLUMNS] if parts else names), dtype=object)
+    return frame

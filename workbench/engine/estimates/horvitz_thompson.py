@@ -1,0 +1,96 @@
+"""Totals of all rows from samples, and how far they may be off.
+
+Of a batch that is a sample, each row was drawn for itself with the chance *p*. A total over the rows that there were is
+estimated by the drawn ones, each counted 1/p times; its variance by the squares of the drawn values, each counted
+(1 - p)/p² times. An average is a quotient of two totals, and its variance that of its linear part. Source: Horvitz and
+Thompson, A generalization of sampling without replacement from a finite universe, JASA 47 (1952); Särndal, Swensson and
+Wretman, Model assisted survey sampling (1992), 2.8 and 5.6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+NORMAL_95 = 1.959963984540054
+"""So many standard deviations on both sides of a normal value have 95 % of its distribution."""
+
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An estimate of each group.
+
+    Attributes:
+        value: the estimate; NaN where no row says anything.
+        low, high: where the true value lies with 95 %, as far as the estimate is normal: in many samples, 19 of 20.
+    """
+
+    value: Numbers
+    low: Numbers
+    high: Numbers
+
+
+class Totals:
+    """The totals of groups, estimated.
+
+    Args:
+        sums: of each batch and group, as ``sampled_sums`` gives them.
+        width: how many columns the groups have.
+        sampled: the chance that a row was drawn, for batches that are samples.
+
+    Attributes:
+        groups: one row for each group.
+
+    Example:
+        >>> sums = pa.table({"batch": [0, 3], "n": [100.0, 10.0]})
+        >>> counted = Totals(sums, 0, {3: 0.1}).estimate("count", None)
+        >>> counted.value.tolist(), counted.low.round(1).tolist()
+        ([200.0], [141.2])
+    """
+
+    def __init__(self, sums: pa.Table, width: int, sampled: Mapping[int, float]) -> None:
+        chance = np.array([sampled.get(batch, 1.0) for batch in sums.column("batch").to_pylist()], dtype=np.float64)
+        names = [name for name in sums.column_names if name[0] in "nsq"]
+        known = {name: pc.fill_null(sums.column(name), 0.0).to_numpy() for name in names}
+        keys = [f"g{place}" for place in range(width)]
+        scaled = {name: values / chance for name, values in known.items()}
+        spread = {f"{name} spread": values * (1 - chance) / chance**2 for name, values in known.items()}
+        table = pa.table({**{key: sums.column(key) for key in keys}, **scaled, **spread})
+        totals = table.group_by(keys).aggregate([(name, "sum") for name in (*scaled, *spread)])
+        self.groups = totals.select(keys)
+        self._totals = {name: pc.fill_null(totals.column(f"{name}_sum"), 0.0).to_numpy() for name in (*scaled, *spread)}
+
+    def estimate(self, function: str, argument: int | None) -> Estimate:
+        """An aggregate of each group.
+
+        Args:
+            function: ``"count"``, ``"sum"`` or ``"average"``.
+            argument: of which number; ``None``: of the rows.
+        """
+        suffix = "" if argument is None else str(argument)
+        count, count_spread = self._total(f"n{suffix}")
+        if function == "count":
+            return _estimate(count, count_spread)
+        total, cross = self._total(f"s{suffix}")
+        _, square_spread = self._total(f"q{suffix}")
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if function == "sum":
+                return _estimate(np.where(count > 0, total, np.nan), square_spread)
+            average = total / count
+            residual = square_spread - 2 * average * cross + average**2 * count_spread
+            return _estimate(average, np.maximum(residual, 0) / count**2)
+
+    def _total(self, name: str) -> tuple[Numbers, Numbers]:
+        return self._totals[name], self._totals[f"{name} spread"]
+
+
+def _estimate(value: Numbers, variance: Numbers) -> Estimate:
+    reach = NORMAL_95 * np.sqrt(variance)
+    return Estimate(value, value - reach, value + reach)
