@@ -1,7 +1,7 @@
 """What takes long: cases that find little that others do not, and files that are to be run first.
 
-Of such cases all run where ``ARGUS_LONG=all`` is set, and only there what is ``rare``. A file is run by one process from
-its begin to its end, so the whole run would end with one process waiting for the other if a long file came last.
+Of such cases all run where ``ARGUS_LONG=all`` is set, and only there what is ``rare``. A file is run by one process
+from its begin to its end, so the whole run would end with one process waiting for the other if a long file came last.
 """
 
 from __future__ import annotations
