@@ -175,6 +175,12 @@ class FakeSession(SessionViews):
         del self.queries[name]
         self.plan = example_network.without(self.plan, name)
 
+    def add_sink(self, query: str, target: object, mode: str = "changes", name: str | None = None) -> None:
+        self.sinks[name or query] = target
+
+    def drop_sink(self, name: str) -> None:
+        del self.sinks[name]
+
     def drop_stream(self, name: str) -> None:
         del self.streams[name]
 

@@ -51,7 +51,15 @@ COMMANDS: dict[str, Command] = {
         *(define.add_stream, define.add_table, define.drop),
         *(replay.run, replay.play, replay.pause, replay.step, replay.back, replay.catch_up),
         *(show.results, show.windows, show.queries, show.streams, show.plan, show.explain),
-        *(timings.timings, costs.costs, timings.reoptimize, show.catalog, watch.metrics, experiment.experiment),
+        *(
+            timings.timings,
+            costs.costs,
+            timings.reoptimize,
+            show.catalog,
+            watch.notify,
+            watch.metrics,
+            experiment.experiment,
+        ),
         *(sessions.save, sessions.close, sessions.open_session, sessions.check),
         *(sessions.doctor, sessions.last_error, help_command),
     )
