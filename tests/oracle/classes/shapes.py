@@ -29,6 +29,30 @@ SHAPES = {
         "SELECT id, ts + to_minutes(k), CAST(d - 2 * k::INT AS DATE) FROM t"
         " WHERE k BETWEEN -9 AND 9 AND d > DATE '1990-01-01'",
     ),
+    "intervals_made": Case(
+        "SELECT id, ts + INTERVAL k HOUR AS a, TIMESTAMPADD(DAY, k, ts) AS b, ts - MAKE_DT_INTERVAL(k, 1, k) AS c,"
+        " ts + MAKE_INTERVAL(0, k, 0, 2) AS e FROM t"
+        " WHERE k BETWEEN -9 AND 9 AND ts BETWEEN '1990-01-01' AND '2200-01-01'",
+        "SELECT id, ts + to_hours(k), ts + to_days(k::INT), ts - to_days(k::INT) - to_hours(1) - to_minutes(k),"
+        " ts + to_months(k::INT) + to_days(2) FROM t"
+        " WHERE k BETWEEN -9 AND 9 AND ts BETWEEN '1990-01-01' AND '2200-01-01'",
+    ),
+    "time_units": Case(
+        "SELECT a.id, b.id AS other, DATEDIFF(HOUR, a.ts, b.ts) AS h, DATEDIFF(DAY, a.ts, b.ts) AS days,"
+        " EXTRACT(DAY FROM b.ts - a.ts) AS d, EXTRACT(HOUR FROM (a.ts - b.ts)) AS rest FROM t a JOIN t b ON a.k = b.k"
+        " AND b.ts - a.ts BETWEEN INTERVAL '-40' DAY AND INTERVAL '40' DAY",
+        "SELECT a.id, b.id, datesub('hour', a.ts, b.ts), datesub('day', a.ts, b.ts), EXTRACT(DAY FROM b.ts - a.ts),"
+        " EXTRACT(HOUR FROM a.ts - b.ts) FROM t a JOIN t b ON a.k = b.k"
+        " AND b.ts >= a.ts - INTERVAL 40 DAY AND b.ts <= a.ts + INTERVAL 40 DAY",
+    ),
+    "time_borders": Case(
+        "SELECT a.id, b.id AS other, date_diff('year', a.ts, b.ts) AS y, date_diff('quarter', a.ts, b.d) AS q,"
+        " date_diff('month', a.d, b.ts) AS m, date_diff('day', a.ts, b.ts) AS d,"
+        " date_diff('hour', a.ts, b.ts) AS h, date_diff('minute', a.ts, b.ts) AS mi, datesub('week', a.ts, b.ts) AS ws,"
+        " epoch(a.ts) AS e, epoch_ms(a.ts) AS ms, epoch_us(b.ts) AS us, a.ts + to_minutes(b.id) AS moved"
+        " FROM t a JOIN t b ON a.k = b.k AND a.ts > TIMESTAMP '1700-01-01' AND b.ts > TIMESTAMP '1700-01-01'",
+        dialect="duckdb",
+    ),
     "texts": Case(
         "SELECT id, SPLIT_PART(s, '_', 2) AS a, REGEXP_REPLACE(s, '[aeiou]', '*') AS b, MD5(s) AS c, RIGHT(s, 2) AS e,"
         " k & 6 AS f FROM t",

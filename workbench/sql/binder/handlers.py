@@ -21,6 +21,7 @@ from workbench.sql.binder import functions, operators, temporal
 from workbench.sql.binder.arrays import calls as arrays
 from workbench.sql.binder.arrays import lambdas
 from workbench.sql.binder.protocols import ExpressionBinder
+from workbench.sql.binder.times import time_differences
 from workbench.sql.binder.window_functions import bind_part
 
 Bind = Callable[[ExpressionBinder, Any], Expression]
@@ -130,7 +131,7 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.TimestampTrunc: _handler("this unit", temporal.truncate_time),
     **dict.fromkeys((exp.TsOrDsAdd, exp.DateAdd, exp.DateSub, exp.TimestampAdd),
                     _handler("this expression unit", temporal.date_add)),
-    exp.DateDiff: _handler("this expression unit", temporal.date_diff),
+    exp.DateDiff: _handler("this expression unit", time_differences.date_diff),
     # Functions that are one for one with Spark's.
     **{node: _plain(name, *parts.split()) for node, (name, parts) in functions.PLAIN_NODES.items()},
     **dict.fromkeys((exp.RegexpExtract, exp.RegexpReplace, exp.RegexpCount, exp.RegexpSubstr, exp.RegexpInstr),
@@ -163,7 +164,9 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.Initcap: _handler("this expression", functions.capitalized),
     exp.EqualNull: _call("<=>", "this", "expression"),
     exp.Pi: _handler("", lambda b, n: Constant(math.pi, DOUBLE)),
-    exp.TimestampDiff: _handler("this expression unit", temporal.timestamp_diff),
+    exp.TimestampDiff: _handler("this expression unit", time_differences.timestamp_diff),
+    exp.TimeToUnix: _handler("this", time_differences.epoch),
+    exp.UnixToTime: _handler("this scale", time_differences.epoch_of_scale),
     exp.LastDay: _handler("this", temporal.last_day),
     exp.AddMonths: _handler("this expression", temporal.add_months),
 }  # fmt: skip
@@ -181,6 +184,8 @@ NAMED: dict[str, Callable[[ExpressionBinder, list[Expression]], Expression]] = {
     "try_parse_url": functions.parse_url,
     "positive": functions.positive,
     **dict.fromkeys(("date_part", "datepart"), temporal.date_part),
+    **dict.fromkeys(("date_sub", "datesub"), time_differences.whole_units),
+    "epoch_us": time_differences.epoch_us,
     **{name: partial(functions.cast_named, type_) for name, type_ in functions.CASTS.items()},
     **{name: partial(functions.named, function) for name, function in functions.OTHER_NAMES.items()},
     "cardinality": partial(functions.named, "array_size"),

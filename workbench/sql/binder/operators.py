@@ -14,27 +14,20 @@ from workbench.sql.algebra import coercion
 from workbench.sql.algebra.arithmetic import BIGINT_MAX
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.functions import call, cast
-from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, Kind, decimal
+from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, STRING, TIMESTAMP, Kind, decimal
 from workbench.sql.binder.protocols import ExpressionBinder
+from workbench.sql.binder.times.intervals import lengths_of, moved
 from workbench.sql.syntax.source_text import SourceText
 
 _BACKSLASH_ESCAPES = {"spark", "spark2", "hive", "databricks", "postgres", "bigquery"}
-_INTERVAL_UNITS = {
-    "DAY": ("days", 1), "WEEK": ("days", 7), "HOUR": ("seconds", 3600), "MINUTE": ("seconds", 60),
-    "SECOND": ("seconds", 1), "MONTH": ("months", 1), "QUARTER": ("months", 3), "YEAR": ("months", 12),
-}  # fmt: skip
 
 
 def plus_minus(b: ExpressionBinder, node: exp.Add | exp.Sub) -> Expression:
     """Sums and differences of numbers, dates, timestamps and intervals."""
     sign = 1 if isinstance(node, exp.Add) else -1
-    if isinstance(node.expression, exp.Interval):
-        return add_interval(b, b.bind(node.this), node.expression, sign)
-    if isinstance(node.this, exp.Interval) and sign == 1:
-        return add_interval(b, b.bind(node.expression), node.this, sign)
     for time, length in ((node.this, node.expression), (node.expression, node.this)):
-        if (many := _multiple(length)) is not None and (length is node.expression or sign == 1):
-            return _add_multiple(b, b.bind(time), *many, sign)
+        if (length is node.expression or sign == 1) and (lengths := lengths_of(b, length)) is not None:
+            return moved(b, b.bind(time), lengths, sign, node)
     left, right = b.bind(node.this), b.bind(node.expression)
     if left.type == TIMESTAMP and right.type == INTEGER:
         return call("add_seconds", left, call("*", right, Constant(sign * 86400, INTEGER)))
@@ -45,48 +38,6 @@ def plus_minus(b: ExpressionBinder, node: exp.Add | exp.Sub) -> Expression:
     return call("+" if sign == 1 else "-", left, right)
 
 
-def _multiple(node: exp.Expr) -> tuple[exp.Interval, exp.Expr] | None:
-    """An interval and by what it is multiplied, if a node is that."""
-    node = node.unnest()
-    if isinstance(node, exp.Mul):
-        for interval, many in ((node.this, node.expression), (node.expression, node.this)):
-            if isinstance(interval.unnest(), exp.Interval):
-                return interval.unnest(), many
-    return None
-
-
-def _add_multiple(
-    b: ExpressionBinder, time: Expression, interval: exp.Interval, many: exp.Expr, sign: int
-) -> Expression:
-    """A time moved by an interval as often as an INTEGER says."""
-    kind, number = _length(b, interval)
-    times = b.bind(many)
-    if times.type != INTEGER:
-        b.source.refuse("an interval times what is no INTEGER", many, "CAST(x AS INTEGER)")
-    amount = call("*", times, Constant(sign * number, INTEGER))
-    time = coercion.as_time(time)
-    if kind == "months":
-        return call("add_months" if time.type == DATE else "add_months_to_timestamp", time, amount)
-    if kind == "days" and time.type == DATE:
-        return call("+", time, amount)
-    seconds = call("*", amount, Constant(86400, INTEGER)) if kind == "days" else amount
-    return call("add_seconds", coercion.coerce(time, TIMESTAMP), seconds)
-
-
-def add_interval(b: ExpressionBinder, time: Expression, interval: exp.Interval, sign: int) -> Expression:
-    """A date or timestamp plus (``sign`` 1) or minus (-1) a constant interval."""
-    kind, number = _length(b, interval)
-    number *= sign
-    time = coercion.as_time(time)
-    if time.type == DATE and kind == "days":
-        return call("+", time, Constant(number, INTEGER))
-    if kind == "months":
-        function = "add_months" if time.type == DATE else "add_months_to_timestamp"
-        return call(function, time, Constant(number, INTEGER))
-    seconds = number * (86400 if kind == "days" else 1)
-    return call("add_seconds", coercion.coerce(time, TIMESTAMP), Constant(seconds, INTEGER))
-
-
 def comparison(symbol: str) -> Callable[[ExpressionBinder, exp.Binary], Expression]:
     """``=``, ``<>``, ``<`` and their like; with the word NULL they hold for no row, which is hardly meant."""
 
@@ -94,27 +45,16 @@ def comparison(symbol: str) -> Callable[[ExpressionBinder, exp.Binary], Expressi
         if isinstance(node.this.unnest(), exp.Null) or isinstance(node.expression.unnest(), exp.Null):
             hint = "write IS NULL or IS NOT NULL"
             b.source.warn(f"a comparison with NULL by {symbol} is true for no row", node, hint)
-        left, right = node.this.unnest(), node.expression.unnest()
-        if isinstance(left, exp.Sub) and isinstance(right, exp.Interval):
-            # a - b <= length is a <= b + length, and needs no value of an interval.
-            start = coercion.coerce(coercion.as_time(b.bind(left.expression)), TIMESTAMP)
-            return call(symbol, b.bind(left.this), add_interval(b, start, right, 1))
+        for sides in ((node.this, node.expression), (node.expression, node.this)):
+            difference, right = sides[0].unnest(), sides[1]
+            if isinstance(difference, exp.Sub) and (length := lengths_of(b, right)) is not None:
+                # a - b <= length is a <= b + length, and needs no value of an interval.
+                start = coercion.coerce(coercion.as_time(b.bind(difference.expression)), TIMESTAMP)
+                end = b.bind(difference.this), moved(b, start, length, 1, node)
+                return call(symbol, *(end if sides[0] is node.this else reversed(end)))
         return call(symbol, *b.parts(node, "this", "expression"))
 
     return bind
-
-
-def _length(b: ExpressionBinder, interval: exp.Interval) -> tuple[str, int]:
-    """Of a constant interval whether it is of days, seconds or months, and how many."""
-    b.source.refuse_others(interval, {"this", "unit"}, "INTERVAL")
-    unit = interval.args["unit"].name.upper().removesuffix("S") if interval.args.get("unit") else ""
-    amount = interval.this
-    negative = isinstance(amount, exp.Neg)
-    digits = amount.this.name if negative else amount.name if amount is not None else ""
-    if unit not in _INTERVAL_UNITS or not re.fullmatch(r"[+-]?[0-9]{1,10}", digits.strip()):
-        b.source.refuse("this interval", interval, "write INTERVAL '3' DAY, with a whole number of one unit")
-    kind, factor = _INTERVAL_UNITS[unit]
-    return kind, int(digits) * factor * (-1 if negative else 1)
 
 
 def divide(b: ExpressionBinder, node: exp.Div) -> Expression:
@@ -172,6 +112,10 @@ def in_list(b: ExpressionBinder, node: exp.In) -> Expression:
 
 def between(b: ExpressionBinder, node: exp.Between) -> Expression:
     """BETWEEN as two comparisons."""
+    if isinstance(node.this.unnest(), exp.Sub) and lengths_of(b, node.args["low"]) is not None:
+        low_test = exp.GTE(this=node.this.copy(), expression=node.args["low"].copy())
+        high_test = exp.LTE(this=node.this.copy(), expression=node.args["high"].copy())
+        return call("and", comparison(">=")(b, low_test), comparison("<=")(b, high_test))
     value, low, high = b.parts(node, "this", "low", "high")
     return call("and", call(">=", value, low), call("<=", value, high))
 

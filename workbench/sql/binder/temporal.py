@@ -15,8 +15,10 @@ from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.folding import parse_timestamp
 from workbench.sql.algebra.functions import call, cast
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, Kind, decimal
-from workbench.sql.binder.operators import add_interval, as_text
+from workbench.sql.binder.operators import as_text
 from workbench.sql.binder.protocols import ExpressionBinder
+from workbench.sql.binder.times.intervals import lengths_of, moved
+from workbench.sql.binder.times.time_differences import part_of_difference, unit_of, unwrapped
 from workbench.sql.syntax import date_formats
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 
@@ -47,14 +49,6 @@ def _pattern(b: ExpressionBinder, node: exp.Expr, convert: Callable[[str], str])
         b.source.refuse(str(error), place, hint)
 
 
-def _unwrapped(node: exp.Expr) -> exp.Expr:
-    """Without the conversions that sqlglot wraps around arguments of Spark's date functions."""
-    wrappers = (exp.TsOrDsToDate, exp.TimeStrToTime, exp.TsOrDsToTimestamp)
-    while isinstance(node, wrappers) and not node.args.get("format"):
-        node = node.this
-    return node
-
-
 def to_char(b: ExpressionBinder, node: exp.ToChar) -> Expression:
     """TO_CHAR of a date or timestamp under a format, or of an integer."""
     value = b.bind(node.this)
@@ -71,12 +65,12 @@ def to_char(b: ExpressionBinder, node: exp.ToChar) -> Expression:
 def date_format(b: ExpressionBinder, node: exp.TimeToStr) -> Expression:
     """DATE_FORMAT and its like."""
     pattern = _pattern(b, node.args["format"], date_formats.from_strftime)
-    return call("date_format", b.bind(_unwrapped(node.this)), pattern)
+    return call("date_format", b.bind(unwrapped(node.this)), pattern)
 
 
 def to_date(b: ExpressionBinder, node: exp.Expr) -> Expression:
     """TO_DATE of text under a format; without one a cast."""
-    value = b.bind(_unwrapped(node.this))
+    value = b.bind(unwrapped(node.this))
     format_ = node.args.get("format")
     if format_ is None or value.type.temporal:
         return cast_to_time(b, value, DATE, node)
@@ -136,7 +130,7 @@ def cast_to_time(b: ExpressionBinder, value: Expression, type_: DataType, node: 
 
 def part(name: str) -> Callable[[ExpressionBinder, exp.Expr], Expression]:
     """YEAR(x), MONTH(x) and their like."""
-    return lambda b, node: call(name, b.bind(_unwrapped(node.this)))
+    return lambda b, node: call(name, b.bind(unwrapped(node.this)))
 
 
 def extract(b: ExpressionBinder, node: exp.Extract) -> Expression:
@@ -144,6 +138,9 @@ def extract(b: ExpressionBinder, node: exp.Extract) -> Expression:
     unit = node.name.upper()
     if unit == "EPOCH":
         return _epoch(b, node)
+    inner = node.expression.unnest()
+    if isinstance(inner, exp.Sub) and (found := part_of_difference(b, inner, unit)) is not None:
+        return found
     if unit not in _PARTS:
         b.source.refuse(f"EXTRACT of {unit}", node, f"there are {', '.join(_PARTS)}")
     if unit == "SECOND":
@@ -166,7 +163,7 @@ def _epoch(b: ExpressionBinder, node: exp.Extract) -> Expression:
 def truncate_time(b: ExpressionBinder, node: exp.DateTrunc | exp.TimestampTrunc) -> Expression:
     """TRUNC(d, unit), whose result is a DATE, and DATE_TRUNC(unit, x), whose result is a TIMESTAMP."""
     unit = node.args["unit"].name
-    value = b.bind(_unwrapped(node.this))
+    value = b.bind(unwrapped(node.this))
     to_date = isinstance(node, exp.DateTrunc)
     # Hive's DATE_TRUNC is parsed as the truncation of a date, and Spark 2's TRUNC as that of a timestamp.
     called = (b.source.called(node) or "").upper() if b.dialect in SPARK_FAMILY else ""
@@ -206,41 +203,24 @@ def trunc(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
 
 def date_add(b: ExpressionBinder, node: exp.Expr) -> Expression:
     """DATE_ADD and DATE_SUB; a date plus days is the same expression however it was written."""
-    value, amount = _unwrapped(node.this), node.expression
+    value, amount = unwrapped(node.this), node.expression
+    if isinstance(node, exp.TimestampAdd):
+        time = coercion.coerce(coercion.as_time(b.bind(value)), TIMESTAMP)
+        return moved(b, time, lengths_of(b, exp.Interval(this=amount, unit=node.args["unit"])) or (), 1, node)
     sign = -1 if isinstance(node, exp.DateSub) else 1
-    unit = _unit(node)
-    if isinstance(amount, exp.Interval):
-        return add_interval(b, b.bind(value), amount, sign)
-    if unit not in ("DAY", "DAYS") or (isinstance(amount, exp.Literal) and amount.is_string and node.args.get("unit")):
-        return add_interval(b, b.bind(value), exp.Interval(this=amount, unit=node.args["unit"]), sign)
+    unit = unit_of(node)
+    texts = isinstance(amount, exp.Literal) and amount.is_string and node.args.get("unit") is not None
+    if isinstance(amount, exp.Interval) or unit != "DAY" or texts:
+        length = amount if isinstance(amount, exp.Interval) else exp.Interval(this=amount, unit=node.args["unit"])
+        return moved(b, b.bind(value), lengths_of(b, length) or (), sign, node)
     bound = b.bind(value)
     return call("+" if sign == 1 else "-", coercion.coerce(bound, DATE), b.bind(amount))
-
-
-def date_diff(b: ExpressionBinder, node: exp.DateDiff) -> Expression:
-    """DATEDIFF in days."""
-    unit = _unit(node)
-    if unit not in ("DAY", "DAYS"):
-        b.source.refuse(f"a date difference in {unit}", node, "in days it is")
-    left, right = (coercion.coerce(b.bind(_unwrapped(n)), DATE) for n in (node.this, node.expression))
-    return call("-", left, right)
-
-
-def timestamp_diff(b: ExpressionBinder, node: exp.TimestampDiff) -> Expression:
-    """TIMESTAMPDIFF(unit, from, to): whole units between two timestamps, toward zero."""
-    unit = _unit(node).removesuffix("S")
-    seconds = {"SECOND": 1, "MINUTE": 60, "HOUR": 3600, "DAY": 86400, "WEEK": 604800}.get(unit)
-    if seconds is None or b.dialect not in SPARK_FAMILY:
-        b.source.refuse(f"TIMESTAMPDIFF in {unit}", node, "SECOND, MINUTE, HOUR, DAY and WEEK are, in spark")
-    later, earlier = (coercion.coerce(coercion.as_time(b.bind(n)), TIMESTAMP) for n in (node.this, node.expression))
-    micros = call("-", call("unix_micros", later), call("unix_micros", earlier))
-    return call("div", micros, Constant(seconds * 1_000_000, INTEGER))
 
 
 def unix_timestamp(b: ExpressionBinder, node: exp.StrToUnix) -> Expression:
     """UNIX_TIMESTAMP of a time, or of a text under a format: whole seconds since 1970."""
     _refuse_elsewhere(b, node)
-    value, format_ = b.bind(_unwrapped(node.this)), node.args.get("format")
+    value, format_ = b.bind(unwrapped(node.this)), node.args.get("format")
     if not value.type.temporal:
         if format_ is None:
             b.source.refuse("a text as a time without a format", node, "UNIX_TIMESTAMP(s, 'yyyy-MM-dd')")
@@ -264,7 +244,7 @@ def date_from_days(b: ExpressionBinder, node: exp.DateFromUnixDate) -> Expressio
 def months_between(b: ExpressionBinder, node: exp.MonthsBetween) -> Expression:
     """MONTHS_BETWEEN(later, earlier[, rounded to 8 digits]), by months of 31 days."""
     _refuse_elsewhere(b, node)
-    times = (coercion.as_time(b.bind(_unwrapped(n))) for n in (node.this, node.expression))
+    times = (coercion.as_time(b.bind(unwrapped(n))) for n in (node.this, node.expression))
     rounds = b.bind(node.args["roundoff"]) if node.args.get("roundoff") is not None else Constant(True, BOOLEAN)
     return call("months_between", *(coercion.coerce(time, TIMESTAMP) for time in times), rounds)
 
@@ -275,7 +255,7 @@ def convert_timezone(b: ExpressionBinder, node: exp.ConvertTimezone) -> Expressi
     if node.args.get("source_tz") is None:
         b.source.refuse("CONVERT_TIMEZONE from the zone of the session", node, "name both: CONVERT_TIMEZONE('UTC', …)")
     zones = [_zone(b, node.args[key]) for key in ("source_tz", "target_tz")]
-    return call("convert_timezone", *zones, coercion.coerce(b.bind(_unwrapped(node.args["timestamp"])), TIMESTAMP))
+    return call("convert_timezone", *zones, coercion.coerce(b.bind(unwrapped(node.args["timestamp"])), TIMESTAMP))
 
 
 def of_utc(b: ExpressionBinder, node: exp.AtTimeZone | exp.FromTimeZone) -> Expression:
@@ -285,7 +265,7 @@ def of_utc(b: ExpressionBinder, node: exp.AtTimeZone | exp.FromTimeZone) -> Expr
         b.source.refuse("AT TIME ZONE", node, "in spark CONVERT_TIMEZONE('UTC', 'Europe/Berlin', t) converts")
     _refuse_elsewhere(b, node)
     zones = [Constant("UTC", STRING), _zone(b, node.args["zone"])]
-    time = coercion.coerce(b.bind(_unwrapped(node.this)), TIMESTAMP)
+    time = coercion.coerce(b.bind(unwrapped(node.this)), TIMESTAMP)
     return call("convert_timezone", *(zones if called.startswith("from") else reversed(zones)), time)
 
 
@@ -311,10 +291,6 @@ def date_part(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     return call(name, arguments[1])
 
 
-def _unit(node: exp.Expr) -> str:
-    return (node.args["unit"].name if node.args.get("unit") else "DAY").upper()
-
-
 def add_months(b: ExpressionBinder, node: exp.AddMonths) -> Expression:
     """ADD_MONTHS; Oracle moves the last day of a month to the last day of a month."""
     value, months = _day(b, b.bind(node.this), node), b.bind(node.expression)
@@ -326,7 +302,7 @@ def add_months(b: ExpressionBinder, node: exp.AddMonths) -> Expression:
 
 def last_day(b: ExpressionBinder, node: exp.LastDay) -> Expression:
     """The last day of a date's month."""
-    return call("last_day", _day(b, b.bind(_unwrapped(node.this)), node))
+    return call("last_day", _day(b, b.bind(unwrapped(node.this)), node))
 
 
 def _day(b: ExpressionBinder, value: Expression, node: exp.Expr) -> Expression:

@@ -1,0 +1,1 @@
+"""Intervals in SQL text and differences of times."""

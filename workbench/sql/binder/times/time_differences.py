@@ -1,0 +1,132 @@
+"""Differences of two times in whole units, and the parts of one.
+
+Databases count differently: DATEDIFF(unit, a, b) of Spark, as TIMESTAMPDIFF, and DATE_SUB of DuckDB count whole units
+toward zero, DATE_DIFF of DuckDB the borders of units that lie between.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from workbench.sql.algebra import coercion
+from workbench.sql.algebra.expressions import Constant, Expression
+from workbench.sql.algebra.functions import call, cast
+from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, STRING, TIMESTAMP
+from workbench.sql.binder.protocols import ExpressionBinder
+from workbench.sql.syntax.dialects import SPARK_FAMILY
+
+_MICROS = {"SECOND": 1_000_000, "MINUTE": 60_000_000, "HOUR": 3_600_000_000, "DAY": 86_400_000_000,
+           "WEEK": 604_800_000_000}  # fmt: skip
+_IN_YEAR = {"YEAR": 1, "QUARTER": 4, "MONTH": 12}
+_NEXT = {"HOUR": "DAY", "MINUTE": "HOUR"}
+_WHOLE = "SECOND, MINUTE, HOUR, DAY and WEEK are"
+
+
+def timestamp_diff(b: ExpressionBinder, node: exp.Expr) -> Expression:
+    """TIMESTAMPDIFF(unit, from, to) of Spark, and DATEDIFF with a unit: whole units, toward zero."""
+    unit = unit_of(node)
+    if unit not in _MICROS or b.dialect not in SPARK_FAMILY:
+        called = (b.source.called(node) or "TIMESTAMPDIFF").upper()
+        b.source.refuse(f"{called} in {unit}", node, f"{_WHOLE}, in spark")
+    return _whole(_time(b.bind(unwrapped(node.this))), _time(b.bind(unwrapped(node.expression))), unit)
+
+
+def date_diff(b: ExpressionBinder, node: exp.DateDiff) -> Expression:
+    """DATEDIFF in days, or with a unit, as the dialect counts it."""
+    if node.args.get("unit") is not None and b.dialect in SPARK_FAMILY:
+        return timestamp_diff(b, node)
+    unit = unit_of(node)
+    later, earlier = (coercion.as_time(b.bind(unwrapped(n))) for n in (node.this, node.expression))
+    if unit == "DAY":
+        return call("-", coercion.coerce(later, DATE), coercion.coerce(earlier, DATE))
+    if b.dialect == "duckdb" and unit == "WEEK":
+        # What it counts has changed between versions.
+        b.source.refuse("a date difference in weeks", node, "date_sub('week', a, b) counts whole weeks")
+    if b.dialect != "duckdb" or unit not in _MICROS | _IN_YEAR:
+        b.source.refuse(f"a date difference in {unit}", node, "in days it is")
+    if unit in _IN_YEAR:
+        return call("-", _number(later, unit), _number(earlier, unit))
+    later, earlier = (call("trunc_timestamp", _time(time), Constant(unit, STRING)) for time in (later, earlier))
+    return _whole(later, earlier, unit)
+
+
+def whole_units(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+    """DATE_SUB('minute', from, to) of DuckDB: whole units, toward zero."""
+    unit = str(arguments[0].value).upper() if arguments and isinstance(arguments[0], Constant) else ""
+    if len(arguments) != 3 or unit not in _MICROS or b.dialect != "duckdb":
+        raise coercion.TypeClash("DATE_SUB takes a unit and two times, in duckdb", hint=f"{_WHOLE} units")
+    return _whole(_time(arguments[2]), _time(arguments[1]), unit)
+
+
+def part_of_difference(b: ExpressionBinder, node: exp.Sub, unit: str) -> Expression | None:
+    """EXTRACT(unit FROM a - b) of two times: its days, and hours and minutes beside them; ``None`` of other values."""
+    sides = [coercion.as_time(b.bind(side)) for side in (node.this, node.expression)]
+    if unit not in ("DAY", *_NEXT) or TIMESTAMP not in [side.type for side in sides]:
+        return None
+    micros = call("-", *(call("unix_micros", _time(side)) for side in sides))
+    if unit in _NEXT:
+        micros = call("%", micros, Constant(_MICROS[_NEXT[unit]], INTEGER))
+    return call("div", micros, Constant(_MICROS[unit], INTEGER))
+
+
+def epoch(b: ExpressionBinder, node: exp.TimeToUnix) -> Expression:
+    """EPOCH(t) of DuckDB: seconds since 1970, a DOUBLE."""
+    _only_duckdb(b, node)
+    micros = call("unix_micros", _time(b.bind(node.this)))
+    return call("/", cast(micros, DOUBLE), Constant(1e6, DOUBLE))
+
+
+def epoch_of_scale(b: ExpressionBinder, node: exp.UnixToTime) -> Expression:
+    """EPOCH_MS(t) of DuckDB: milliseconds since 1970, rounded, or of an INTEGER, the time that is so long after."""
+    _only_duckdb(b, node)
+    value = b.bind(node.this)
+    if node.args.get("scale") is None or node.args["scale"].name != "3":
+        b.source.refuse((b.source.called(node) or "this function").upper(), node)
+    if value.type == INTEGER:
+        return call("timestamp_millis", value)
+    micros = call("unix_micros", _time(value))
+    half = call("case", call("<", micros, Constant(0, INTEGER)), Constant(-500, INTEGER), Constant(500, INTEGER))
+    return call("div", call("+", micros, half), Constant(1_000, INTEGER))
+
+
+def epoch_us(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+    """EPOCH_US(t) of DuckDB: microseconds since 1970."""
+    if len(arguments) != 1 or b.dialect != "duckdb":
+        raise coercion.TypeClash("EPOCH_US takes a time, in duckdb")
+    return call("unix_micros", _time(arguments[0]))
+
+
+def unwrapped(node: exp.Expr) -> exp.Expr:
+    """Without the conversions that sqlglot wraps around arguments of Spark's date functions."""
+    wrappers = (exp.TsOrDsToDate, exp.TimeStrToTime, exp.TsOrDsToTimestamp)
+    while isinstance(node, wrappers) and not node.args.get("format"):
+        node = node.this
+    return node
+
+
+def unit_of(node: exp.Expr) -> str:
+    """The unit of a function's argument, of one; DAY where none is."""
+    unit = node.args.get("unit")
+    return "DAY" if unit is None else str(unit.name).upper().removesuffix("S")
+
+
+def _whole(later: Expression, earlier: Expression, unit: str) -> Expression:
+    micros = call("-", call("unix_micros", later), call("unix_micros", earlier))
+    return call("div", micros, Constant(_MICROS[unit], INTEGER))
+
+
+def _number(time: Expression, unit: str) -> Expression:
+    """The number of a year, a quarter or a month among all."""
+    year = call("year", time)
+    if unit == "YEAR":
+        return year
+    return call("+", call("*", year, Constant(_IN_YEAR[unit], INTEGER)), call(unit.lower(), time))
+
+
+def _time(value: Expression) -> Expression:
+    return coercion.coerce(coercion.as_time(value), TIMESTAMP)
+
+
+def _only_duckdb(b: ExpressionBinder, node: exp.Expr) -> None:
+    if b.dialect != "duckdb":
+        b.source.refuse((b.source.called(node) or node.key).upper(), node, "EXTRACT(EPOCH FROM t)")
