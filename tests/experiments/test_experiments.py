@@ -60,7 +60,7 @@ def ran(name: str) -> Report:
     return experiment.report(parser.parse_args(SMALL[name].split()), lambda line: None)
 
 
-LASTING = {"incremental", "psoup", "scaling", "soak"}
+LASTING = {"aggregates", "incremental", "psoup", "scaling", "soak", "windows"}
 """Those that take long even when they are small."""
 
 
