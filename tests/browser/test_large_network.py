@@ -88,5 +88,10 @@ def test_a_thousand_nodes_are_seen_and_a_click_is_answered(tmp_path: Path) -> No
         )
         assert jupyter.page.locator(".argus-pane g.node.closed").count() == TREES
         assert "JOIN" in said and "Serves" in said
+        # JupyterLab's own command gives the drawing a tab of its own, as docs/how-to/network.md says.
+        jupyter.page.evaluate("() => window.jupyterapp.commands.execute('notebook:create-output-view')")
+        tab = jupyter.page.locator(".jp-LinkedOutputView")
+        tab.locator(".argus-pane g.node.closed").nth(TREES - 1).wait_for(timeout=120_000)
+        assert not tab.locator("[data-argus-twin]").is_visible()
         assert jupyter.elsewhere == [] and jupyter.complaints == []
         jupyter.page.screenshot(path=tmp_path / "large.png")

@@ -74,6 +74,7 @@ def test_a_newcomer_runs_the_quickstart_and_works_with_the_panel(folder: Path) -
         assert batch(status.inner_text()) >= before + 2
 
         # A node says what it computes, and for whom.
+        panel.locator(".argus-pane").press("0")
         panel.locator(".argus-pane .node.join").first.click()
         side = panel.locator(".argus-side")
         side.get_by_text("Canonical form").wait_for()

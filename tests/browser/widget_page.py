@@ -25,6 +25,7 @@ BODY = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Argu
 <body><main id="widget"></main></body></html>"""
 RENDER = """async ([code, state]) => {
   const heard = {};
+  window.unanswered = 0;
   const changed = (values) => {
     const names = Object.keys(values).filter((name) => JSON.stringify(values[name]) !== JSON.stringify(state[name]));
     for (const name of names) state[name] = values[name];
@@ -36,7 +37,12 @@ RENDER = """async ([code, state]) => {
     set: (name, value) => { waiting[name] = value; changed({ [name]: value }); },
     on: (name, action) => (heard[name] ??= []).push(action),
     off: (name, action) => { heard[name] = (heard[name] ?? []).filter((other) => other !== action); },
-    save_changes: () => { const sent = waiting; waiting = {}; window.kernel(sent).then(changed); },
+    save_changes: () => {
+      const sent = waiting;
+      waiting = {};
+      window.unanswered += 1;
+      window.kernel(sent).then(changed).finally(() => { window.unanswered -= 1; });
+    },
     changed,
   };
   const { default: widget } = await import(URL.createObjectURL(new Blob([code], { type: "text/javascript" })));
@@ -72,6 +78,10 @@ class WidgetPage:
         for name, value in values.items():
             setattr(self.widget, name, value)
         return json.loads(json.dumps(self.state(), default=list))
+
+    def settle(self) -> None:
+        """Wait until Python has heard of everything that was chosen, and the page of what that changed."""
+        self.page.wait_for_function("() => !window.unanswered", timeout=120_000)
 
     def push(self) -> None:
         """Send the page what Python changed, as the kernel does."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from workbench.engine.reports import BatchReport
 from workbench.explain.describe import NetworkView
 from workbench.explain.dot import rows_out, rows_through, to_live_dot
 from workbench.explain.node_view import SYMBOLS, NodeView
@@ -31,7 +32,7 @@ class PlanView(View):
         self._proposed: list[str] | None = []
         widget = NetworkWidget()
         widget.observe(lambda change: self._choose(change["new"]), ["focus"])
-        widget.observe(lambda change: self.refresh(), ["toggled"])
+        widget.observe(lambda change: self.refresh(), ["toggled", "at"])
         widget.observe(lambda change: self._series(), ["selected"])
         return widget
 
@@ -48,8 +49,16 @@ class PlanView(View):
             if version != self._drawn:
                 self._draw(network)
                 self._drawn = version
-            widget.numbers = numbers(network)
+            widget.numbers = numbers(network, self._shown_report())
         self._series()
+
+    def _shown_report(self) -> BatchReport | None:
+        """That of the batch which the analyst looks at, else of the last; the session may have gone back behind it."""
+        widget, reports = self.widget, {report.batch: report for report in self.session.reports}
+        widget.batches = [min(reports, default=0), max(reports, default=0)]
+        if widget.at not in reports:
+            widget.at = 0
+        return reports.get(widget.at or widget.batches[1])
 
     def focus(self, *queries: str) -> None:
         """Show the nodes of some queries alone; of all queries when none is named.
@@ -142,9 +151,8 @@ def _detail(network: NetworkView, node: NodeView, tree: int) -> dict[str, Any]:
     }
 
 
-def numbers(network: NetworkView) -> dict[str, Any]:
-    """Rows of each node and seconds of each tree in the last batch, and of each node alone if it was profiled."""
-    report = network.last_report
+def numbers(network: NetworkView, report: BatchReport | None) -> dict[str, Any]:
+    """Rows of each node and seconds of each tree in a batch, and of each node alone if it was profiled."""
     if report is None:
         return {}
     worked, out = {id_ for operator in report.operators for id_ in operator.nodes}, rows_out(report)

@@ -18,7 +18,7 @@ from workbench.session.session import Session
 
 STATIC = Path(__file__).parents[1] / "static"
 STYLE = (STATIC / "argus.css").read_text(encoding="utf-8")
-NETWORK_PARTS = ("values", "chooser", "camera", "colours", "side", "view")
+NETWORK_PARTS = ("values", "chooser", "camera", "colours", "side", "picture", "timeline", "view")
 """The files of the network's module, in the order in which they need each other: a page imports one text."""
 NETWORK = "\n".join((STATIC / "network" / f"{part}.js").read_text(encoding="utf-8") for part in NETWORK_PARTS)
 
@@ -31,7 +31,9 @@ class NetworkWidget(anywidget.AnyWidget):
         boxes: for each node the box that shows it.
         nodes: what is known of each node, by id.
         names: all queries; nodes name theirs by position.
-        numbers: rows of nodes and seconds of trees in the last batch.
+        numbers: rows of nodes and seconds of trees in the batch that is shown.
+        batches: the first and the last that can be shown.
+        at: the one that is shown, 0 for the last.
         series: the chosen node over the last batches.
         focus: the queries that are drawn; all when there are none.
         toggled, selected, scale: what else the analyst chose.
@@ -44,6 +46,8 @@ class NetworkWidget(anywidget.AnyWidget):
     nodes: Any = traitlets.Dict().tag(sync=True)
     names: Any = traitlets.List().tag(sync=True)
     numbers: Any = traitlets.Dict().tag(sync=True)
+    batches: Any = traitlets.List([0, 0]).tag(sync=True)
+    at = traitlets.Int().tag(sync=True)
     series: Any = traitlets.Dict().tag(sync=True)
     focus: Any = traitlets.List().tag(sync=True)
     toggled: Any = traitlets.List().tag(sync=True)

@@ -8,18 +8,19 @@ class View {
     this.model = model;
     this.head = document.createElement("tr");
     this.body = document.createElement("tbody");
-    this.filter = Object.assign(document.createElement("input"), { type: "search", placeholder: "Filter", ariaLabel: "Filter", oninput: () => this.sift() });
-    const table = document.createElement("table"), thead = document.createElement("thead"), pane = document.createElement("div");
+    this.filter = Object.assign(document.createElement("input"), { type: "search", className: "argus-filter", placeholder: "Filter", ariaLabel: "Filter", oninput: () => this.sift() });
+    const pane = document.createElement("div"), table = document.createElement("table"), thead = document.createElement("thead");
     thead.append(this.head);
     table.append(thead, this.body);
     pane.append(table);
     pane.className = "argus-list";
-    pane.tabIndex = 0;
-    pane.setAttribute("role", "listbox");
-    pane.setAttribute("aria-label", model.get("label"));
     pane.style.height = model.get("height");
-    pane.addEventListener("keydown", (event) => this.key(event));
-    this.pane = pane;
+    table.tabIndex = 0;
+    table.setAttribute("role", "grid");
+    table.setAttribute("aria-label", model.get("label"));
+    table.addEventListener("keydown", (event) => this.key(event));
+    this.table = table;
+    this.id = `argus-${Math.random().toString(36).slice(2)}`;
     el.append(this.filter, pane);
     this.fill = this.fill.bind(this);
     this.mark = this.mark.bind(this);
@@ -37,7 +38,7 @@ class View {
       const row = this.body.rows[i] ?? this.body.insertRow();
       if (row.dataset.key !== key) {
         row.dataset.key = key;
-        row.setAttribute("role", "option");
+        row.id = `${this.id}-${i}`;
         row.onclick = () => this.choose(key);
       }
       cells.forEach((cell, j) => {
@@ -55,7 +56,12 @@ class View {
   }
 
   mark() {
-    for (const row of this.body.rows) row.setAttribute("aria-selected", row.dataset.key === this.model.get("selected"));
+    this.table.removeAttribute("aria-activedescendant");
+    for (const row of this.body.rows) {
+      const chosen = row.dataset.key === this.model.get("selected");
+      row.setAttribute("aria-selected", chosen);
+      if (chosen) this.table.setAttribute("aria-activedescendant", row.id);
+    }
   }
 
   choose(key) {

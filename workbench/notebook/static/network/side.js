@@ -23,7 +23,7 @@ class Side {
     const link = (text, title, action) => make("button", { class: "argus-link", type: "button", title, onclick: action }, text);
     const focus = (name) => { this.model.set("focus", [name]); this.model.save_changes(); };
     const queries = node.queries.map((i) => names[i]), listed = queries.slice(0, 30);
-    this.latestPlace = make("div", { "aria-live": "polite" });
+    this.latestPlace = make("div");
     this.chartPlace = make("div", { class: "argus-charts" });
     this.element.replaceChildren(
       make("h3", {}, `${node.sign} ${node.kind} `, make("code", {}, node.id)),

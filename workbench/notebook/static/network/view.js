@@ -7,6 +7,7 @@ const OTHERS = "others"; // the box that stands for all trees that are not drawn
 class View {
   constructor(model, el) {
     this.model = model;
+    this.id = `argus-${Math.random().toString(36).slice(2)}`; // one node may be drawn in several views of a page
     this.boxes = new Map();
     this.build(el);
     this.followed = [];
@@ -15,7 +16,9 @@ class View {
       this.followed.push([`change:${name}`, action]);
     };
     follow("drawing", () => this.draw());
-    follow("numbers", () => this.fill());
+    follow("numbers", () => { this.fill(); this.side.chart(); });
+    follow("batches", () => this.timeline.refresh());
+    follow("at", () => this.timeline.refresh());
     follow("scale", () => { this.scale.value = model.get("scale"); this.paint(); });
     follow("selected", () => { this.mark(); this.side.refresh(); });
     follow("series", () => this.side.chart());
@@ -34,21 +37,26 @@ class View {
       ...Object.entries(SCALES).map(([name, { label }]) => make("option", { value: name }, label)));
     this.scale.value = this.model.get("scale");
     this.pane = make("div", { class: "argus-pane", tabindex: "0", role: "application",
-      "aria-label": "Query network. Arrow keys go from box to box, Enter opens or closes a local tree, plus and minus zoom, 0 shows all." });
+      "aria-label": "Query network. Arrow keys go from box to box, Enter opens or closes a local tree, plus and minus zoom, 0 shows all, F fills the screen." });
     this.pane.addEventListener("keydown", (event) => this.key(event));
     this.camera = new Camera(this.pane);
     this.chooser = new Chooser(this.model);
     this.colours = new Colours(this.model);
+    this.timeline = new Timeline(this.model);
     this.side = new Side(this.model, (id) => { this.choose(id); this.reveal(id); });
-    el.append(make("div", { class: "argus-network" },
+    this.root = make("div", { class: "argus-network" },
       make("div", { class: "argus-bar" },
         this.chooser.element, this.search, this.found,
         make("label", {}, "Colour by ", this.scale),
         make("span", { class: "argus-zoom" },
           button("−", "Zoom out", () => this.camera.zoom(1 / 1.3)), button("+", "Zoom in", () => this.camera.zoom(1.3)),
-          button("Fit", "Show all", () => this.camera.fit()))),
+          button("Fit", "Show all", () => this.camera.fit()),
+          button("SVG", "Save the drawing as SVG", () => this.save("svg")), button("PNG", "Save the drawing as PNG", () => this.save("png")),
+          button("Full screen", "Fill the screen, or no longer", () => this.fillScreen()))),
+      this.timeline.element,
       make("div", { class: "argus-body" }, this.pane, this.side.element),
-      this.colours.legend));
+      this.colours.legend);
+    el.append(this.root);
   }
 
   set(name, value) {
@@ -57,6 +65,13 @@ class View {
   }
 
   known(id) { return this.model.get("nodes")[id]; }
+
+  async save(kind) {
+    const { size, base } = this.camera, text = standalone(this.svg, size, base, getComputedStyle(this.root).backgroundColor);
+    download(kind === "png" ? await asPng(text, size) : new Blob([text], { type: "image/svg+xml" }), `network.${kind}`);
+  }
+
+  fillScreen() { return document.fullscreenElement ? document.exitFullscreen() : this.root.requestFullscreen(); }
 
   // The box that shows a node.
   boxOf(id) { return this.boxes.get(this.model.get("boxes")[id]); }
@@ -71,6 +86,7 @@ class View {
     for (const name of ["width", "height", "viewBox"]) this.svg.removeAttribute(name);
     this.take();
     this.camera.take(this.svg.querySelector("g.graph"), size, this.boxes);
+    this.svg.setAttribute("role", "group");
     this.svg.setAttribute("width", "100%");
     this.svg.setAttribute("height", "100%");
     this.fill();
@@ -97,6 +113,8 @@ class View {
       title.remove();
       if (group.classList.contains("cluster")) { this.frames.set(name.replace("cluster_", ""), group); continue; }
       group.dataset.box = name;
+      group.id = `${this.id}-${name.replaceAll(" ", "-")}`;
+      group.setAttribute("role", "img");
       this.boxes.set(name, group);
       for (const text of group.querySelectorAll("text")) {
         if (text.textContent.includes(ROWS_HERE)) group.rows = text;
@@ -127,11 +145,13 @@ class View {
     const { rows = {}, seconds = {} } = this.model.get("numbers");
     for (const [name, group] of this.boxes) {
       const node = this.known(name);
-      if (!node) continue;
+      if (!node) { group.setAttribute("aria-label", [...group.querySelectorAll("text")].map((text) => text.textContent).join(" ")); continue; }
       const [into, out] = rows[name] ?? [0, 0];
       const idle = !(node.root in seconds);
       if (group.rows) group.rows.textContent = idle ? "" : node.kind === "source" ? `${count(out)} rows` : `${count(into)} → ${count(out)}`;
       if (group.time) group.time.textContent = idle ? "" : milliseconds(seconds[node.root]);
+      group.setAttribute("aria-label", [`${node.kind} ${node.label.join(", ")}`, `for ${counted(node.queries.length, "query", "queries")}`,
+        ...(idle ? [] : [`${counted(out, "row")} out`, milliseconds(seconds[node.root])])].join(", "));
     }
     this.paint();
     this.side.latest();
@@ -166,7 +186,7 @@ class View {
   key(event) {
     const steps = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
     const actions = { "+": () => this.camera.zoom(1.3), "=": () => this.camera.zoom(1.3), "-": () => this.camera.zoom(1 / 1.3), 0: () => this.camera.fit(),
-      Enter: () => this.toggle(this.model.get("selected")), Escape: () => this.choose("") };
+      f: () => this.fillScreen(), Enter: () => this.toggle(this.model.get("selected")), Escape: () => this.choose("") };
     if (steps[event.key]) this.step(...steps[event.key]);
     else if (actions[event.key]) actions[event.key]();
     else return;
@@ -208,7 +228,10 @@ class View {
   }
 
   mark() {
-    const chosen = this.model.get("selected"), box = this.boxOf(chosen), parents = this.known(chosen)?.parents ?? [];
+    const chosen = this.model.get("selected"), box = this.boxOf(chosen);
+    if (box) this.pane.setAttribute("aria-activedescendant", box.id);
+    else this.pane.removeAttribute("aria-activedescendant");
+    const parents = this.known(chosen)?.parents ?? [];
     for (const [name, group] of this.boxes) {
       group.classList.toggle("chosen", group === box);
       group.classList.toggle("parent", parents.includes(name));

@@ -1,0 +1,66 @@
+"""axe-core, which finds what keeps people from using a page; npm installs it into ``build`` the first time."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+VERSION = "4.11.0"
+FOLDER = Path(__file__).parents[2] / "build" / "npm" / f"axe-{VERSION}"
+SCRIPT = FOLDER / "node_modules" / "axe-core" / "axe.min.js"
+GRAVE = ("serious", "critical")
+OF_BOXES = """() => {
+  const canvas = Object.assign(document.createElement("canvas"), { width: 1, height: 1 });
+  const pen = canvas.getContext("2d", { willReadFrequently: true });
+  const light = (colour, below = null) => {
+    pen.clearRect(0, 0, 1, 1);
+    for (const paint of [below, colour]) if (paint) { pen.fillStyle = paint; pen.fillRect(0, 0, 1, 1); }
+    const [r, g, b] = [...pen.getImageData(0, 0, 1, 1).data].map((part) => part / 255)
+      .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const page = getComputedStyle(document.querySelector(".argus-pane")).getPropertyValue("--paper");
+  return [...document.querySelectorAll(".argus-pane g.node")].map((group) => {
+    const shape = getComputedStyle(group.querySelector("path, polygon")).fill;
+    const paper = light(shape === "none" ? page : shape, page);
+    const ink = light(getComputedStyle(group.querySelector("text")).fill);
+    return (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05);
+  });
+}"""
+"""The contrast of each box of a drawing: axe does not look at the text of SVG."""
+
+
+def installed() -> str:
+    """The script, which npm installs the first time; the test is skipped where it cannot."""
+    if not SCRIPT.exists():
+        npm = shutil.which("npm")
+        if npm is None:
+            pytest.skip("there is no npm to install axe-core with")
+        options = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-save"]
+        command = [npm, "install", "--prefix", str(FOLDER), *options, f"axe-core@{VERSION}"]
+        try:
+            subprocess.run(command, check=True, capture_output=True, text=True, timeout=120)
+        except (subprocess.SubprocessError, OSError) as error:
+            pytest.skip(f"npm could not install axe-core: {getattr(error, 'stderr', None) or error}")
+    return SCRIPT.read_text(encoding="utf-8")
+
+
+def grave(page: Page) -> list[tuple[str, list[str]]]:
+    """The serious findings of a page: the rule, and the elements."""
+    page.evaluate(installed())
+    found: list[dict[str, Any]] = page.evaluate("async () => (await axe.run(document)).violations")
+    return [
+        (f"{one['id']}: {one['help']}", [f"{node['html']} {node['failureSummary']}" for node in one["nodes"]])
+        for one in found
+        if one["impact"] in GRAVE
+    ]
+
+
+def least_contrast(page: Page) -> float:
+    """The least contrast of a box's text with the box; 4.5 is asked of small letters (WCAG 2.2, 1.4.3)."""
+    return float(min(page.evaluate(OF_BOXES)))
