@@ -65,6 +65,10 @@ REFINED: dict[str, tuple[Case, dict[str, object]]] = {
         Case("SELECT id, s FROM t", "SELECT id, s FROM t ORDER BY s NULLS LAST, id"),
         {"sort": "S"},
     ),
+    "sorted_descending": (
+        Case("SELECT id, x, s FROM t", "SELECT id, x, s FROM t ORDER BY x DESC NULLS LAST, id"),
+        {"sort": "x", "descending": True},
+    ),
     "chosen_and_sorted": (
         Case(
             "SELECT id, x, s FROM t",
