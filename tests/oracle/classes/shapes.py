@@ -31,10 +31,12 @@ SHAPES = {
     ),
     "intervals_made": Case(
         "SELECT id, ts + INTERVAL k HOUR AS a, TIMESTAMPADD(DAY, k, ts) AS b, ts - MAKE_DT_INTERVAL(k, 1, k) AS c,"
-        " ts + MAKE_INTERVAL(0, k, 0, 2) AS e FROM t"
+        " ts + MAKE_INTERVAL(0, k, 0, 2) AS e, EXTRACT(HOUR FROM ts - INTERVAL '5' HOUR) AS h,"
+        " EXTRACT(YEAR FROM d - 3) AS y, DATEDIFF(DAY, d, CAST(ts AS DATE)) AS days FROM t"
         " WHERE k BETWEEN -9 AND 9 AND ts BETWEEN '1990-01-01' AND '2200-01-01'",
         "SELECT id, ts + to_hours(k), ts + to_days(k::INT), ts - to_days(k::INT) - to_hours(1) - to_minutes(k),"
-        " ts + to_months(k::INT) + to_days(2) FROM t"
+        " ts + to_months(k::INT) + to_days(2), EXTRACT(HOUR FROM ts - INTERVAL 5 HOUR), EXTRACT(YEAR FROM d - 3),"
+        " CAST(ts AS DATE) - d FROM t"
         " WHERE k BETWEEN -9 AND 9 AND ts BETWEEN '1990-01-01' AND '2200-01-01'",
     ),
     "time_units": Case(
@@ -49,7 +51,7 @@ SHAPES = {
         "SELECT a.id, b.id AS other, date_diff('year', a.ts, b.ts) AS y, date_diff('quarter', a.ts, b.d) AS q,"
         " date_diff('month', a.d, b.ts) AS m, date_diff('day', a.ts, b.ts) AS d,"
         " date_diff('hour', a.ts, b.ts) AS h, date_diff('minute', a.ts, b.ts) AS mi, datesub('week', a.ts, b.ts) AS ws,"
-        " epoch(a.ts) AS e, epoch_ms(a.ts) AS ms, epoch_us(b.ts) AS us, a.ts + to_minutes(b.id) AS moved"
+        " epoch(a.ts) AS e, epoch_ms(a.ts) AS ms, epoch_us(b.ts) AS us, a.ts + to_days(b.id::INT) AS moved"
         " FROM t a JOIN t b ON a.k = b.k AND a.ts > TIMESTAMP '1700-01-01' AND b.ts > TIMESTAMP '1700-01-01'",
         dialect="duckdb",
     ),

@@ -184,7 +184,7 @@ NAMED: dict[str, Callable[[ExpressionBinder, list[Expression]], Expression]] = {
     "try_parse_url": functions.parse_url,
     "positive": functions.positive,
     **dict.fromkeys(("date_part", "datepart"), temporal.date_part),
-    **dict.fromkeys(("date_sub", "datesub"), time_differences.whole_units),
+    **dict.fromkeys(("date_sub", "datesub"), time_differences.date_sub),
     "epoch_us": time_differences.epoch_us,
     **{name: partial(functions.cast_named, type_) for name, type_ in functions.CASTS.items()},
     **{name: partial(functions.named, function) for name, function in functions.OTHER_NAMES.items()},

@@ -16,7 +16,7 @@ from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.functions import call, cast
 from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, STRING, TIMESTAMP, Kind, decimal
 from workbench.sql.binder.protocols import ExpressionBinder
-from workbench.sql.binder.times.intervals import lengths_of, moved
+from workbench.sql.binder.times.intervals import add_interval, interval_parts
 from workbench.sql.syntax.source_text import SourceText
 
 _BACKSLASH_ESCAPES = {"spark", "spark2", "hive", "databricks", "postgres", "bigquery"}
@@ -26,8 +26,8 @@ def plus_minus(b: ExpressionBinder, node: exp.Add | exp.Sub) -> Expression:
     """Sums and differences of numbers, dates, timestamps and intervals."""
     sign = 1 if isinstance(node, exp.Add) else -1
     for time, length in ((node.this, node.expression), (node.expression, node.this)):
-        if (length is node.expression or sign == 1) and (lengths := lengths_of(b, length)) is not None:
-            return moved(b, b.bind(time), lengths, sign, node)
+        if (length is node.expression or sign == 1) and (parts := interval_parts(b, length)) is not None:
+            return add_interval(b, b.bind(time), parts, sign, node)
     left, right = b.bind(node.this), b.bind(node.expression)
     if left.type == TIMESTAMP and right.type == INTEGER:
         return call("add_seconds", left, call("*", right, Constant(sign * 86400, INTEGER)))
@@ -47,10 +47,10 @@ def comparison(symbol: str) -> Callable[[ExpressionBinder, exp.Binary], Expressi
             b.source.warn(f"a comparison with NULL by {symbol} is true for no row", node, hint)
         for sides in ((node.this, node.expression), (node.expression, node.this)):
             difference, right = sides[0].unnest(), sides[1]
-            if isinstance(difference, exp.Sub) and (length := lengths_of(b, right)) is not None:
+            if isinstance(difference, exp.Sub) and (parts := interval_parts(b, right)) is not None:
                 # a - b <= length is a <= b + length, and needs no value of an interval.
                 start = coercion.coerce(coercion.as_time(b.bind(difference.expression)), TIMESTAMP)
-                end = b.bind(difference.this), moved(b, start, length, 1, node)
+                end = b.bind(difference.this), add_interval(b, start, parts, 1, node)
                 return call(symbol, *(end if sides[0] is node.this else reversed(end)))
         return call(symbol, *b.parts(node, "this", "expression"))
 
@@ -112,7 +112,7 @@ def in_list(b: ExpressionBinder, node: exp.In) -> Expression:
 
 def between(b: ExpressionBinder, node: exp.Between) -> Expression:
     """BETWEEN as two comparisons."""
-    if isinstance(node.this.unnest(), exp.Sub) and lengths_of(b, node.args["low"]) is not None:
+    if isinstance(node.this.unnest(), exp.Sub) and interval_parts(b, node.args["low"]) is not None:
         low_test = exp.GTE(this=node.this.copy(), expression=node.args["low"].copy())
         high_test = exp.LTE(this=node.this.copy(), expression=node.args["high"].copy())
         return call("and", comparison(">=")(b, low_test), comparison("<=")(b, high_test))

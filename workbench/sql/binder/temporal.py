@@ -17,8 +17,8 @@ from workbench.sql.algebra.functions import call, cast
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, Kind, decimal
 from workbench.sql.binder.operators import as_text
 from workbench.sql.binder.protocols import ExpressionBinder
-from workbench.sql.binder.times.intervals import lengths_of, moved
-from workbench.sql.binder.times.time_differences import part_of_difference, unit_of, unwrapped
+from workbench.sql.binder.times.intervals import add_interval, interval_parts
+from workbench.sql.binder.times.time_differences import difference, part_of_difference, unit_of, unwrapped
 from workbench.sql.syntax import date_formats
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 
@@ -29,6 +29,7 @@ _UNITS = {"YEAR": "YEAR", "YYYY": "YEAR", "SYYYY": "YEAR", "YY": "YEAR", "QUARTE
 _PARTS = {"YEAR": "year", "MONTH": "month", "DAY": "day", "QUARTER": "quarter", "WEEK": "week", "DOW": "dayofweek",
           "DAYOFWEEK": "dayofweek", "DOY": "dayofyear", "DAYOFYEAR": "dayofyear", "HOUR": "hour", "MINUTE": "minute",
           "SECOND": "second"}  # fmt: skip
+_START = Constant(dt.datetime(1970, 1, 1), TIMESTAMP)
 
 
 # ---- formats ---------------------------------------------------------------------------------------------------------
@@ -138,8 +139,7 @@ def extract(b: ExpressionBinder, node: exp.Extract) -> Expression:
     unit = node.name.upper()
     if unit == "EPOCH":
         return _epoch(b, node)
-    inner = node.expression.unnest()
-    if isinstance(inner, exp.Sub) and (found := part_of_difference(b, inner, unit)) is not None:
+    if (found := part_of_difference(b, node.expression, unit)) is not None:
         return found
     if unit not in _PARTS:
         b.source.refuse(f"EXTRACT of {unit}", node, f"there are {', '.join(_PARTS)}")
@@ -151,12 +151,9 @@ def extract(b: ExpressionBinder, node: exp.Extract) -> Expression:
 
 def _epoch(b: ExpressionBinder, node: exp.Extract) -> Expression:
     """EXTRACT(EPOCH FROM t), the seconds since 1970, or of the difference of two timestamps, the seconds between."""
-    inner = node.expression.unnest()
-    sides = (inner.this, inner.expression) if isinstance(inner, exp.Sub) else (inner, None)
-    left, right = (None if n is None else coercion.as_time(b.bind(n)) for n in sides)
-    assert left is not None
-    start = Constant(dt.datetime(1970, 1, 1), TIMESTAMP) if right is None else coercion.coerce(right, TIMESTAMP)
-    seconds = call("seconds_between", coercion.coerce(left, TIMESTAMP), start)
+    later, earlier = difference(b, node.expression) or (b.bind(node.expression), _START)
+    later, earlier = (coercion.coerce(coercion.as_time(side), TIMESTAMP) for side in (later, earlier))
+    seconds = call("seconds_between", later, earlier)
     return cast(seconds, DOUBLE) if b.dialect == "duckdb" else seconds
 
 
@@ -206,13 +203,15 @@ def date_add(b: ExpressionBinder, node: exp.Expr) -> Expression:
     value, amount = unwrapped(node.this), node.expression
     if isinstance(node, exp.TimestampAdd):
         time = coercion.coerce(coercion.as_time(b.bind(value)), TIMESTAMP)
-        return moved(b, time, lengths_of(b, exp.Interval(this=amount, unit=node.args["unit"])) or (), 1, node)
+        return add_interval(
+            b, time, interval_parts(b, exp.Interval(this=amount, unit=node.args["unit"])) or (), 1, node
+        )
     sign = -1 if isinstance(node, exp.DateSub) else 1
     unit = unit_of(node)
     texts = isinstance(amount, exp.Literal) and amount.is_string and node.args.get("unit") is not None
     if isinstance(amount, exp.Interval) or unit != "DAY" or texts:
         length = amount if isinstance(amount, exp.Interval) else exp.Interval(this=amount, unit=node.args["unit"])
-        return moved(b, b.bind(value), lengths_of(b, length) or (), sign, node)
+        return add_interval(b, b.bind(value), interval_parts(b, length) or (), sign, node)
     bound = b.bind(value)
     return call("+" if sign == 1 else "-", coercion.coerce(bound, DATE), b.bind(amount))
 

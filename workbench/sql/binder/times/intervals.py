@@ -17,6 +17,7 @@ from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import DATE, INTEGER, TIMESTAMP
 from workbench.sql.binder.protocols import ExpressionBinder
+from workbench.sql.syntax.dialects import SPARK_FAMILY
 
 UNITS = {
     "YEAR": ("months", 12), "QUARTER": ("months", 3), "MONTH": ("months", 1), "WEEK": ("days", 7), "DAY": ("days", 1),
@@ -24,17 +25,14 @@ UNITS = {
 }  # fmt: skip
 """Unit -> what it counts, and how many of these it is; a time is moved in this order, as Spark does."""
 _SECONDS_OF_DAY = 86_400
-_NAMED = {
-    "make_dt_interval": ("DAY", "HOUR", "MINUTE", "SECOND"),
-    "make_ym_interval": ("YEAR", "MONTH"),
-    **{f"to_{unit.lower()}s": (unit,) for unit in UNITS},
-}
-"""Functions that the parser leaves as plain names -> the units of their arguments."""
+_OF_SPARK = {"make_dt_interval": ("DAY", "HOUR", "MINUTE", "SECOND"), "make_ym_interval": ("YEAR", "MONTH")}
+_OF_DUCKDB = {f"to_{unit.lower()}s": (unit,) for unit in UNITS}
+"""Functions that make intervals -> the units of their arguments."""
 
 
 @dataclass(frozen=True)
-class Length:
-    """A part of an interval.
+class IntervalPart:
+    """A number of months, days or seconds.
 
     Attributes:
         counts: ``"months"``, ``"days"`` or ``"seconds"``.
@@ -44,13 +42,13 @@ class Length:
     counts: str
     many: Expression
 
-    def times(self, factor: Expression) -> Length:
+    def times(self, factor: Expression) -> IntervalPart:
         """So many of it."""
         one = self.many == Constant(1, INTEGER)
-        return Length(self.counts, factor if one else call("*", factor, self.many))
+        return IntervalPart(self.counts, factor if one else call("*", factor, self.many))
 
 
-def lengths_of(b: ExpressionBinder, node: exp.Expr) -> list[Length] | None:
+def interval_parts(b: ExpressionBinder, node: exp.Expr) -> list[IntervalPart] | None:
     """The parts of an interval; ``None`` for what is none.
 
     Raises:
@@ -59,61 +57,66 @@ def lengths_of(b: ExpressionBinder, node: exp.Expr) -> list[Length] | None:
     """
     node = node.unnest()
     if isinstance(node, exp.Interval):
-        return [_written(b, node)]
+        return [_literal(b, node)]
     if isinstance(node, exp.Mul):
         for interval, many in ((node.this, node.expression), (node.expression, node.this)):
             if isinstance(interval.unnest(), exp.Interval):
-                factor = _whole(b, many)
-                return [length.times(factor) for length in lengths_of(b, interval) or ()]
+                factor = _integer(b, many)
+                return [part.times(factor) for part in interval_parts(b, interval) or ()]
     if isinstance(node, exp.MakeInterval):
-        return [_length(b, unit, _value(node.args[unit.lower()])) for unit in UNITS if node.args.get(unit.lower())]
-    if isinstance(node, exp.Anonymous) and (units := _NAMED.get(node.name.lower())):
+        return [_part(b, unit, _value(node.args[unit.lower()])) for unit in UNITS if node.args.get(unit.lower())]
+    if isinstance(node, exp.ToDays) and b.dialect == "duckdb":
+        return [_part(b, "DAY", node.this)]
+    named = _OF_DUCKDB if b.dialect == "duckdb" else _OF_SPARK if b.dialect in SPARK_FAMILY else {}
+    if isinstance(node, exp.Anonymous) and (units := named.get(node.name.lower())):
         if len(node.expressions) > len(units):
             raise b.source.error(f"{node.name} takes {len(units)} values", node, ", ".join(units).lower())
-        return [_length(b, unit, many) for unit, many in zip(units, node.expressions, strict=False)]
+        return [_part(b, unit, many) for unit, many in zip(units, node.expressions, strict=False)]
     return None
 
 
-def moved(b: ExpressionBinder, time: Expression, lengths: Sequence[Length], sign: int, node: exp.Expr) -> Expression:
+def add_interval(
+    b: ExpressionBinder, time: Expression, parts: Sequence[IntervalPart], sign: int, node: exp.Expr
+) -> Expression:
     """A date or timestamp plus (``sign`` 1) or minus (-1) an interval; ``node`` is it in the text."""
     time = coercion.as_time(time)
-    for length in lengths:
-        if length.many == Constant(0, INTEGER):
+    for part in parts:
+        if part.many == Constant(0, INTEGER):
             continue
-        if len(lengths) > 1 and time.type == DATE and length.counts == "seconds":
+        if len(parts) > 1 and time.type == DATE and part.counts == "seconds":
             b.source.refuse("a DATE plus days and hours at once", node, "CAST(d AS TIMESTAMP) + …")
-        time = _moved(time, length if sign == 1 else length.times(Constant(-1, INTEGER)))
+        time = _plus(time, part if sign == 1 else part.times(Constant(-1, INTEGER)))
     return time
 
 
-def _moved(time: Expression, length: Length) -> Expression:
-    if length.counts == "months":
-        return call("add_months" if time.type == DATE else "add_months_to_timestamp", time, length.many)
-    if length.counts == "days" and time.type == DATE:
-        return call("+", time, length.many)
-    seconds = length.many
-    if length.counts == "days":
+def _plus(time: Expression, part: IntervalPart) -> Expression:
+    if part.counts == "months":
+        return call("add_months" if time.type == DATE else "add_months_to_timestamp", time, part.many)
+    if part.counts == "days" and time.type == DATE:
+        return call("+", time, part.many)
+    seconds = part.many
+    if part.counts == "days":
         seconds = call("*", seconds, Constant(_SECONDS_OF_DAY, INTEGER))
     return call("add_seconds", coercion.coerce(time, TIMESTAMP), seconds)
 
 
-def _written(b: ExpressionBinder, interval: exp.Interval) -> Length:
+def _literal(b: ExpressionBinder, interval: exp.Interval) -> IntervalPart:
     """INTERVAL '3' DAY, or INTERVAL n DAY."""
     b.source.refuse_others(interval, {"this", "unit"}, "INTERVAL")
     unit = interval.args["unit"].name.upper().removesuffix("S") if interval.args.get("unit") else ""
     amount = interval.this
     if unit in UNITS and amount is not None and not isinstance(_positive(amount), exp.Literal):
-        return _length(b, unit, amount)
+        return _part(b, unit, amount)
     digits = "" if amount is None else _positive(amount).name
     if unit not in UNITS or not re.fullmatch(r"[+-]?[0-9]{1,10}", digits.strip()):
         b.source.refuse("this interval", interval, "write INTERVAL '3' DAY, with a whole number of one unit")
     counts, factor = UNITS[unit]
-    return Length(counts, Constant(int(digits) * factor * (-1 if isinstance(amount, exp.Neg) else 1), INTEGER))
+    return IntervalPart(counts, Constant(int(digits) * factor * (-1 if isinstance(amount, exp.Neg) else 1), INTEGER))
 
 
-def _length(b: ExpressionBinder, unit: str, many: exp.Expr) -> Length:
+def _part(b: ExpressionBinder, unit: str, many: exp.Expr) -> IntervalPart:
     counts, factor = UNITS[unit]
-    return Length(counts, Constant(factor, INTEGER)).times(_whole(b, many))
+    return IntervalPart(counts, Constant(factor, INTEGER)).times(_integer(b, many))
 
 
 def _positive(amount: exp.Expr) -> exp.Expr:
@@ -127,7 +130,7 @@ def _value(argument: exp.Expr) -> exp.Expr:
     return value
 
 
-def _whole(b: ExpressionBinder, many: exp.Expr) -> Expression:
+def _integer(b: ExpressionBinder, many: exp.Expr) -> Expression:
     bound = b.bind(many)
     if bound.type != INTEGER:
         b.source.refuse("an interval times what is no INTEGER", many, "CAST(x AS INTEGER)")

@@ -13,6 +13,7 @@ from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.functions import call, cast
 from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, STRING, TIMESTAMP
 from workbench.sql.binder.protocols import ExpressionBinder
+from workbench.sql.binder.times.intervals import interval_parts
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 
 _MICROS = {"SECOND": 1_000_000, "MINUTE": 60_000_000, "HOUR": 3_600_000_000, "DAY": 86_400_000_000,
@@ -28,15 +29,17 @@ def timestamp_diff(b: ExpressionBinder, node: exp.Expr) -> Expression:
     if unit not in _MICROS or b.dialect not in SPARK_FAMILY:
         called = (b.source.called(node) or "TIMESTAMPDIFF").upper()
         b.source.refuse(f"{called} in {unit}", node, f"{_WHOLE}, in spark")
-    return _whole(_time(b.bind(unwrapped(node.this))), _time(b.bind(unwrapped(node.expression))), unit)
+    return _whole_units(_time(b.bind(unwrapped(node.this))), _time(b.bind(unwrapped(node.expression))), unit)
 
 
 def date_diff(b: ExpressionBinder, node: exp.DateDiff) -> Expression:
     """DATEDIFF in days, or with a unit, as the dialect counts it."""
-    if node.args.get("unit") is not None and b.dialect in SPARK_FAMILY:
-        return timestamp_diff(b, node)
     unit = unit_of(node)
     later, earlier = (coercion.as_time(b.bind(unwrapped(n))) for n in (node.this, node.expression))
+    if unit == "DAY" and later.type == earlier.type == DATE:
+        return call("-", later, earlier)  # the same in every dialect, and linear, so that it is shared
+    if node.args.get("unit") is not None and b.dialect in SPARK_FAMILY:
+        return timestamp_diff(b, node)
     if unit == "DAY":
         return call("-", coercion.coerce(later, DATE), coercion.coerce(earlier, DATE))
     if b.dialect == "duckdb" and unit == "WEEK":
@@ -45,23 +48,34 @@ def date_diff(b: ExpressionBinder, node: exp.DateDiff) -> Expression:
     if b.dialect != "duckdb" or unit not in _MICROS | _IN_YEAR:
         b.source.refuse(f"a date difference in {unit}", node, "in days it is")
     if unit in _IN_YEAR:
-        return call("-", _number(later, unit), _number(earlier, unit))
+        return call("-", _period(later, unit), _period(earlier, unit))
     later, earlier = (call("trunc_timestamp", _time(time), Constant(unit, STRING)) for time in (later, earlier))
-    return _whole(later, earlier, unit)
+    return _whole_units(later, earlier, unit)
 
 
-def whole_units(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+def date_sub(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     """DATE_SUB('minute', from, to) of DuckDB: whole units, toward zero."""
     unit = str(arguments[0].value).upper() if arguments and isinstance(arguments[0], Constant) else ""
     if len(arguments) != 3 or unit not in _MICROS or b.dialect != "duckdb":
         raise coercion.TypeClash("DATE_SUB takes a unit and two times, in duckdb", hint=f"{_WHOLE} units")
-    return _whole(_time(arguments[2]), _time(arguments[1]), unit)
+    return _whole_units(_time(arguments[2]), _time(arguments[1]), unit)
 
 
-def part_of_difference(b: ExpressionBinder, node: exp.Sub, unit: str) -> Expression | None:
-    """EXTRACT(unit FROM a - b) of two times: its days, and hours and minutes beside them; ``None`` of other values."""
-    sides = [coercion.as_time(b.bind(side)) for side in (node.this, node.expression)]
-    if unit not in ("DAY", *_NEXT) or TIMESTAMP not in [side.type for side in sides]:
+def difference(b: ExpressionBinder, node: exp.Expr) -> tuple[Expression, Expression] | None:
+    """The two sides of a difference of times; ``None`` of anything else, as ``t - INTERVAL '1' DAY`` and ``d - 3``."""
+    node = node.unnest()
+    if not isinstance(node, exp.Sub) or interval_parts(b, node.expression) is not None:
+        return None
+    left, right = b.bind(node.this), b.bind(node.expression)
+    if not all(side.type.temporal or (isinstance(side, Constant) and side.type == STRING) for side in (left, right)):
+        return None
+    return coercion.as_time(left), coercion.as_time(right)
+
+
+def part_of_difference(b: ExpressionBinder, node: exp.Expr, unit: str) -> Expression | None:
+    """EXTRACT(unit FROM a - b) of two times, one a TIMESTAMP: its days, and hours and minutes beside them."""
+    sides = difference(b, node) if unit in ("DAY", *_NEXT) else None
+    if sides is None or TIMESTAMP not in [side.type for side in sides]:
         return None
     micros = call("-", *(call("unix_micros", _time(side)) for side in sides))
     if unit in _NEXT:
@@ -110,12 +124,12 @@ def unit_of(node: exp.Expr) -> str:
     return "DAY" if unit is None else str(unit.name).upper().removesuffix("S")
 
 
-def _whole(later: Expression, earlier: Expression, unit: str) -> Expression:
+def _whole_units(later: Expression, earlier: Expression, unit: str) -> Expression:
     micros = call("-", call("unix_micros", later), call("unix_micros", earlier))
     return call("div", micros, Constant(_MICROS[unit], INTEGER))
 
 
-def _number(time: Expression, unit: str) -> Expression:
+def _period(time: Expression, unit: str) -> Expression:
     """The number of a year, a quarter or a month among all."""
     year = call("year", time)
     if unit == "YEAR":
