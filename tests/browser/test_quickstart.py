@@ -80,6 +80,8 @@ def test_a_newcomer_runs_the_quickstart_and_works_with_the_panel(folder: Path) -
         side.get_by_text("Canonical form").wait_for()
         assert "JOIN" in side.inner_text() and "rows in" in side.inner_text()
         panel.scroll_into_view_if_needed()
+        for _ in range(4):
+            panel.locator(".argus-pane").press("+")
         picture(jupyter, "network")
 
         # In focus are one query's nodes; the others are counted.
