@@ -7,6 +7,7 @@ data.
 from __future__ import annotations
 
 import argparse
+import re
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -156,6 +157,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str, hint: str | None = None) -> NoReturn:
         """Raise instead of printing the usage and leaving."""
+        if wrong := re.fullmatch(r"argument (\S+): invalid int value: (.*)", message):
+            message = f"{wrong[1]} is a whole number, not {wrong[2]}"
         default = CELL_HINT if self._name.startswith("%") else f"%argus help {self._name.split()[0]}"
         raise MagicError(f"{self.prog}: {message}", hint=hint or default)
 

@@ -287,7 +287,7 @@ def test_help_lists_every_command_and_explains_one(run):
         ("%argus xyz", "no command xyz", "%argus help"),
         ("%argus stream F f.csv --hist 3", "--hist is not understood", "--history"),
         ("%argus stream F", "required: SOURCE", "%argus help stream"),
-        ("%argus run five", "invalid int value: 'five'", "%argus help run"),
+        ("%argus run five", "N is a whole number, not 'five'", "%argus help run"),
         ("%argus drop 'q", "a quote is not closed", ""),
         ("%%argus\nSELECT big", "required: NAME", "help"),
         ("%%argus q1\n   ", "the cell has no SQL", "below"),

@@ -61,7 +61,7 @@ def test_without_a_drawing_there_is_text(run):
     [
         ("quik", "there is no experiment quik", "did you mean quick?"),
         ("quick --histry 3", "--histry is not understood", "did you mean --history?"),
-        ("quick --history x", "argument --history: invalid int value: 'x'", "%argus help experiment"),
+        ("quick --history x", "--history is a whole number, not 'x'", "%argus help experiment"),
         ("quick --history=-1", "an answer is wrong", None),
     ],
 )
@@ -70,4 +70,4 @@ def test_what_is_wrong_is_said(run, line, message, hint):
     assert isinstance(error, WorkbenchError)
     assert message in str(error)
     assert error.hint == hint
-    assert isinstance(error, MagicError) == ("argument" in message or "understood" in message)
+    assert isinstance(error, MagicError) == ("whole number" in message or "understood" in message)

@@ -20,7 +20,7 @@ from workbench.sql.algebra.arithmetic import bounded
 from workbench.sql.algebra.coercion import TypeClash, coerce, is_null
 from workbench.sql.algebra.expressions import AggregateCall, Column, Constant, Expression, column_name
 from workbench.sql.algebra.holistic import HOLISTIC_CALLS
-from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, MAX_PRECISION, DataType, Kind, decimal
+from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, MAX_PRECISION, STRING, DataType, Kind, decimal
 
 Category = Literal["distributive", "algebraic", "holistic"]
 
@@ -213,7 +213,12 @@ def _sum_type(type_: DataType) -> DataType:
         case Kind.DOUBLE:
             return DOUBLE
         case _:
-            raise TypeClash(f"SUM and AVG need numbers, not {type_}")
+            raise TypeClash(f"SUM and AVG need numbers, not {type_}", hint=_number_hint(type_))
+
+
+def _number_hint(type_: DataType) -> str:
+    counts = "COUNT, MIN and MAX take values of any type"
+    return f"CAST(… AS DOUBLE) makes a number of a text; {counts}" if type_ == STRING else counts
 
 
 def _algebraic(
@@ -223,7 +228,7 @@ def _algebraic(
         argument = coerce(argument, INTEGER)
     rule, type_ = ALGEBRAIC[name], argument.type
     if not type_.numeric:
-        raise TypeClash(f"{name.upper()} needs numbers, not {type_}", argument)
+        raise TypeClash(f"{name.upper()} needs numbers, not {type_}", argument, _number_hint(type_))
     if "sum of squares" in rule.statistics:
         if distinct:
             raise TypeClash(f"{name.upper()} of DISTINCT values is not supported", argument)

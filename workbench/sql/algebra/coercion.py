@@ -6,6 +6,7 @@ it differs. A constant string compared with a date must be a date.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -142,7 +143,8 @@ def _hint(expression: Expression, type_: DataType) -> str:
             form = "dates are year-month-day, as in 2002-11-20" if type_.kind is Kind.DATE else _TIMES
             return f"{form}; TO_{type_.kind.upper()} reads other formats"
         if type_.numeric:
-            return "write the number without quotes"
+            is_number = re.fullmatch(r"\s*[-+]?[\d.,]+\s*", expression.value)
+            return "write the number without quotes" if is_number else "a number is needed there"
     if isinstance(expression, Constant) and isinstance(expression.value, int) and type_.temporal:
         date = parse_date(str(expression.value), "yyyyMMdd")
         return f"write DATE '{date or '2002-11-20'}'"
@@ -230,5 +232,7 @@ _CASTS: dict[Kind, set[Kind]] = {
 def check_cast(expression: Expression, type_: DataType) -> None:
     """Raises TypeClash when no value of the expression's type converts."""
     if not is_null(expression) and type_.kind not in _CASTS[expression.type.kind]:
-        hint = _hint(expression, type_) if expression.type.kind is Kind.ARRAY else None
+        array = expression.type.kind is Kind.ARRAY
+        makes = (kind for kind in _CASTS[expression.type.kind] if kind is not expression.type.kind)
+        hint = _hint(expression, type_) if array else f"it can be cast to {', '.join(sorted(makes))}"
         raise TypeClash(f"{expression.type} cannot be cast to {type_}", expression, hint)

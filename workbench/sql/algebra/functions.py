@@ -89,7 +89,9 @@ def _arithmetic(operator: str) -> Rule:
             return _date_arithmetic(operator, right, left)
         for side in (left, right):
             if not side.type.numeric:
-                raise TypeClash(f"{operator} needs numbers, not {left.type} and {right.type}", side)
+                hint = "CAST(… AS DOUBLE) makes a number of a text" if side.type == STRING else "compute with its parts"
+                hint += "; || joins texts" if operator == "+" else ""
+                raise TypeClash(f"{operator} needs numbers, not {left.type} and {right.type}", side, hint)
         type_ = arithmetic.result_type(operator, left, right)
         if operator == "div" and {left.type.kind, right.type.kind} != {Kind.INTEGER}:
             raise TypeClash("integer division needs integers", right)

@@ -55,6 +55,8 @@ _HINTS: dict[type[exp.Expr], str] = {
     **dict.fromkeys((exp.ArrayAgg, exp.ArrayUniqueAgg), "no column is an array; LISTAGG(x, ',') makes a text"),
     exp.StrToMap: "there are no maps; STR_TO_MAP(s, ';', '=')['k'] is the value of a key",
 }
+COMPARE = "compare it with something, as in a > 3"
+"""What to try where a condition is needed and stands for something else."""
 
 
 class ScalarBinder:
@@ -125,7 +127,8 @@ class ScalarBinder:
         if coercion.is_null(bound):
             return Constant(None, BOOLEAN)
         if bound.type != BOOLEAN:
-            raise self.source.error(f"type clash: a condition is needed, not {bound.type}", node)
+            hint = f"compare it with something, as in {node.name} = …" if isinstance(node, exp.Column) else COMPARE
+            raise self.source.error(f"type clash: a condition is needed, not {bound.type}", node, hint)
         return bound
 
     def parts(self, node: exp.Expr, *keys: str) -> list[Expression]:

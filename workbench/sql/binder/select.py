@@ -29,7 +29,7 @@ from workbench.sql.binder.joins.subquery_parts import conjuncts
 from workbench.sql.binder.joins.subquery_values import FromRows, SubqueryValues
 from workbench.sql.binder.joins.trees import resolved
 from workbench.sql.binder.order.analytic import Analytics, has_own_aggregate
-from workbench.sql.binder.order.keys import Named, hidden_outputs, over_outputs, sort_keys
+from workbench.sql.binder.order.keys import Named, hidden_outputs, over_outputs, position_hint, sort_keys
 from workbench.sql.binder.order.limit import CLAUSES, Limit, limit_of
 from workbench.sql.binder.protocols import QueryContext
 from workbench.sql.binder.scalar import ScalarBinder, is_now
@@ -355,7 +355,9 @@ class SelectBinder:
         items = self._select.expressions
         position = int(node.name) if node.name.isdigit() and len(node.name) < 10 else 0
         if not 1 <= position <= len(items) or any(i.is_star for i in items):
-            raise self._source.error(f"GROUP BY {node.name} is not a position in the select list", node)
+            what = f"GROUP BY {node.name} is not a position in the select list"
+            stars = any(i.is_star for i in items)
+            raise self._source.error(what, node, "name the column" if stars else position_hint(len(items)))
         return _unaliased(items[position - 1])
 
     def _not_grouped(self, scalar: ScalarBinder) -> Callable[[Column], SqlError]:

@@ -18,7 +18,7 @@ from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import BOOLEAN, INTEGER
 from workbench.sql.binder.joins.from_clause import FromClause
 from workbench.sql.binder.protocols import QueryContext
-from workbench.sql.binder.scalar import ScalarBinder
+from workbench.sql.binder.scalar import COMPARE, ScalarBinder
 from workbench.sql.binder.scope import Item, scope_of
 from workbench.sql.logical import StreamInput, StreamWindow
 from workbench.sql.predicates.cnf import PredSet, conjunction
@@ -131,7 +131,7 @@ class StreamWindows:
         if clause.condition is not None:
             condition = self._bind(clause.condition, names, now)
             if condition.type != BOOLEAN:
-                raise SqlError(f"a condition is needed, not {condition.type}", **clause.condition.place)
+                raise SqlError(f"a condition is needed, not {condition.type}", **clause.condition.place, hint=COMPARE)
         change = self._bind(clause.change, names, now)
         if change.type.kind is not start.type.kind:
             message = f"the loop begins with {start.type} and goes on with {change.type}"

@@ -16,6 +16,8 @@ from workbench.errors import SqlError
 from workbench.sql.syntax.source_text import SourceText
 
 _KEY_WORDS = ("SELECT", "FROM", "WHERE", "GROUP BY", "HAVING", "JOIN", "UNION", "INTERSECT", "DISTINCT", "BETWEEN")
+_TYPES = ("INTEGER", "DECIMAL", "DOUBLE", "VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP")
+"""Types as every dialect calls them."""
 _SIMILARITY = 0.75
 """How alike a word must be to a key word to be taken for a misspelling of it: FORM and FROM just are."""
 _ENDING = {
@@ -57,18 +59,22 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
     description, token = str(details.get("description") or ""), statement[at]
     unclosed = _unclosed_parenthesis(statement)
     if re.match(r"Expect\w* \)", description) and unclosed is not None:
-        return _error_at(unclosed, "a parenthesis is not closed", source)
+        return _error_at(unclosed, "a parenthesis is not closed", source, "write ) where it ends")
+    if description == "Expected TYPE after CAST":
+        return _error_at(token, f"there is no type {token.text}", source, _type_hint(token.text))
     expected = re.match(r"Expect\w* (\)|\w[\w ()]*?)(?= but got|$)", description)
     most = re.match(r"The number of provided arguments \(\d+\) is greater than .*\((\d+)\)", description)
     if most:
         message = f"the function takes at most {most[1]} argument{'s' * (most[1] != '1')}"
+        return _error_at(token, message, source, "leave the last one out")
     elif expected:
         message = f"expected {expected[1]}"
     elif description.startswith("Required") and at + 1 == len(statement):
-        message = f"the text ends after {token.text}"
+        return _ends_after(token, source)
     elif description.startswith("Required") and token.token_type is TokenType.R_PAREN:
         trunc = "TRUNC takes a date and a unit, as in TRUNC(d, 'MM'); of numbers there are FLOOR and CEIL"
-        return _error_at(token, "something is missing before )", source, trunc if "DateTrunc" in description else None)
+        what = trunc if "DateTrunc" in description else "write a column or a value there, as in UPPER(name)"
+        return _error_at(token, "something is missing before )", source, what)
     else:
         message = f"unexpected {source.sql[token.start : token.end + 1]}"
         if at and _misspelled(statement[:1]) and not any(t.token_type is TokenType.SELECT for t in statement[:at]):
@@ -111,7 +117,7 @@ def refuse_gaps(source: SourceText, statement: Sequence[Token]) -> None:
         if not (comma or token.token_type is TokenType.ON):
             continue
         if following is None:
-            raise _error_at(token, f"the text ends after {token.text}", source)
+            raise _ends_after(token, source)
         if following.token_type in _ENDING:
             raise _error_at(token, f"nothing stands between {token.text} and {following.text}", source)
 
@@ -141,6 +147,16 @@ def refuse_extra_arguments(source: SourceText) -> None:
 
 def _error_at(token: Token, what: str, source: SourceText, hint: str | None = None) -> SqlError:
     return SqlError(f"syntax error: {what}", **source.span(token.start, token.end + 1), hint=hint)
+
+
+def _ends_after(token: Token, source: SourceText) -> SqlError:
+    return _error_at(token, f"the text ends after {token.text}", source, f"go on after {token.text}, or leave it out")
+
+
+def _type_hint(word: str) -> str:
+    """What a word that names no type may mean."""
+    close = difflib.get_close_matches(word.upper(), _TYPES, n=1, cutoff=_SIMILARITY)
+    return f"did you mean {close[0]}?" if close else f"types are {', '.join(_TYPES)}"
 
 
 def _unclosed_parenthesis(tokens: Sequence[Token]) -> Token | None:

@@ -82,12 +82,23 @@ def over_outputs(keys: Sequence[SortKey], outputs: Sequence[Output]) -> tuple[So
     return without_repetition(key.map(over) for key in keys)
 
 
+def position_hint(count: int) -> str:
+    """What to try where a position in a select list of some columns is none.
+
+    Example:
+        >>> position_hint(3)
+        'positions go from 1 to 3'
+    """
+    return "the only position is 1" if count == 1 else f"positions go from 1 to {count}"
+
+
 def _selected(node: exp.Expr, items: Sequence[Named], source: SourceText) -> Expression | None:
     """The column of the select list that a name or a position means, if it means one."""
     if isinstance(node, exp.Literal) and not node.is_string:
         position = int(node.name) if node.name.isdigit() and len(node.name) < 10 else 0
         if not 1 <= position <= len(items):
-            raise source.error(f"ORDER BY {node.name} is not a position in the select list", node)
+            what = f"ORDER BY {node.name} is not a position in the select list"
+            raise source.error(what, node, position_hint(len(items)))
         return items[position - 1][1]
     if not isinstance(node, exp.Column) or node.table:
         return None
