@@ -136,7 +136,10 @@ def test_everybody_can_use_it_with_the_keyboard_alone(view: PlanView, theme: str
         named = page.locator(f'[id="{page.locator(".argus-pane").get_attribute("aria-activedescendant")}"]')
         assert re.search(r"^\w+ .*, for \d quer.*rows? out", named.get_attribute("aria-label") or "")
         opened.settle()
-        assert view.widget.selected in page.get_by_role("region", name="The chosen node").inner_text()
+        assert (
+            view.widget.nodes[view.widget.selected]["name"]
+            in page.get_by_role("region", name="The chosen node").inner_text()
+        )
         closed = page.locator(".argus-pane g.node").count()
         page.keyboard.press("Enter")
         page.wait_for_function("(n) => document.querySelectorAll('.argus-pane g.node').length !== n", arg=closed)

@@ -81,16 +81,17 @@ def test_each_node_says_which_queries_it_serves(view):
 
 
 def test_statements(view):
+    big, huge = "«selection amount > 500000»", "«selection amount > 1000000»"
     assert [view.node(node.id).sql for node in (BIG, HUGE, SAME_BANK, DAILY, BY_BANK, NAMES, ONLY_BIG)] == [
         "SELECT * FROM FedWireTrans WHERE amount > 500000",
-        f"SELECT * FROM {BIG.id} WHERE amount > 1000000",
-        f"SELECT * FROM {HUGE.id} l JOIN {BIG.id} r ON l.benef_account = r.orig_account "
+        f"SELECT * FROM {big} WHERE amount > 1000000",
+        f"SELECT * FROM {huge} l JOIN {big} r ON l.benef_account = r.orig_account "
         "AND l.rbank_aba = r.sbank_aba AND l.tran_date <= r.tran_date",
         "SELECT rbank_aba, tran_date, COUNT(*), SUM(amount) FROM FedWireTrans GROUP BY rbank_aba, tran_date",
-        f"SELECT rbank_aba, SUM(COUNT(*)) AS COUNT(*), SUM(SUM(amount)) AS SUM(amount) FROM {DAILY.id} "
-        "GROUP BY rbank_aba",
-        f"SELECT DISTINCT rbank_name FROM {HUGE.id}",
-        f"SELECT sbank_aba FROM {BIG.id} EXCEPT SELECT sbank_aba FROM {HUGE.id}",
+        "SELECT rbank_aba, SUM(COUNT(*)) AS COUNT(*), SUM(SUM(amount)) AS SUM(amount) "
+        "FROM «groups by rbank_aba, tran_date» GROUP BY rbank_aba",
+        f"SELECT DISTINCT rbank_name FROM {huge}",
+        f"SELECT sbank_aba FROM {big} EXCEPT SELECT sbank_aba FROM {huge}",
     ]
 
 
@@ -117,7 +118,9 @@ def test_labels_spell_out_what_a_made_up_column_means(view):
 def test_the_listing_of_one_query(view):
     lines = view.to_text("passed_on").splitlines()
     assert lines[0] == "query passed_on: 4 nodes, 3 shared with other queries"
-    assert [line.split()[0] for line in lines[1:]] == [FED.id, BIG.id, HUGE.id, SAME_BANK.id, "passed_on"]
+    assert [line.split()[0] for line in lines[1:]] == ["F", "σ", "σ", "⋈", "passed_on"]
+    assert lines[3].endswith("SELECT * FROM «selection amount > 500000» WHERE amount > 1000000")
+    assert lines[-1].startswith("  passed_on reads «join on l.benef_account = r.orig_account AND")
     assert repr(view) == view.to_text()
 
 
@@ -126,7 +129,10 @@ def test_the_listing_says_what_several_nodes_have_in_common(view):
     assert view.results["big_and_inside"] == (first, second)
     lines = view.to_text("big_and_inside").splitlines()
     assert lines[0] == "query big_and_inside: 3 nodes, 1 shared with other queries"
+    first, second = (f"«{view.node(id_).name}»" for id_ in (first, second))
     assert lines[-1] == f"  big_and_inside reads {first} ∩ {second}"
+    assert first + second in (f"«{a}»«{b}»" for a, b in itertools.permutations(
+        ("selection amount > 500000", "selection rbank_aba = sbank_aba")))  # fmt: skip
 
 
 def test_an_unknown_query_is_told_with_the_nearest(view):

@@ -111,7 +111,8 @@ def test_a_query_that_reads_two_nodes_has_an_edge_from_each_and_says_so(view):
     assert [line.split('"')[1] for line in lines if line.startswith('"') and f'-> "{box}"' in line] == both
     (drawn,) = (line for line in lines if line.startswith(f'"{box}"'))
     assert 'label="∩\\nbig_and_inside"' in drawn
-    assert f"results of big_and_inside\\nreads {' ∩ '.join(both)}" in drawn
+    names = " ∩ ".join(view.node(id_).name for id_ in both)
+    assert f"results of big_and_inside\\nreads {names}" in drawn and "selection amount > 500000" in names
     (alone,) = (line for line in lines if line.startswith(f'"result {BIG.id}" ['))
     assert "∩" not in alone and 'label="big_transfers"' in alone
 

@@ -63,14 +63,14 @@ def test_every_rule_has_words(rule: Rule) -> None:
 def test_a_node_is_one_line() -> None:
     lines = text_of(decision(shared_with=SEVEN), new("Jabc")).splitlines()
     assert lines[1:] == [
-        "  σ S1    shared  SELECT * FROM F1 WHERE a < 5  (the same computation; with q1, q2, q3, q4, q5 and 2 more)",
-        "  ⋈ Jabc  new     SELECT * FROM F1 WHERE a < 5",
+        "  σ  shared  SELECT * FROM F1 WHERE a < 5  (the same computation; with q1, q2, q3, q4, q5 and 2 more)",
+        "  ⋈  new     SELECT * FROM F1 WHERE a < 5",
     ]
 
 
 CANDIDATES = (
     Candidate("J1", Rule.SUBSUMES, 1234.4, True, ""),
-    Candidate("J2", Rule.COVER, 0.0, False, "J1 serves with less change"),
+    Candidate("J2", Rule.COVER, 0.0, False, "J1 serves with less change", "join on l.a = r.b of q1 and 2 more"),
     Candidate("J3", Rule.SUBSUMES, 5000.0, False, "J1 leaves fewer rows to test"),
     Candidate("J4", "near miss", None, False, "it tests l.a = r.b, which this query does not"),
     Candidate("J4", "near miss", None, False, "it tests l.a = r.b, which this query does not"),
@@ -82,9 +82,9 @@ def test_what_remains_what_lost_and_near_misses() -> None:
     wider = "it now tests only what all its readers have in common; each tests the rest below it"
     assert text_of(told, notes=("inferred: t2.a > 5", "rerouted: S1 is now computed from S2")).splitlines()[2:] == [
         "      still to be tested: r.d <= 10, on about 1,234 rows",
-        f"      not J2 ({wider}): J1 serves with less change",
+        f"      not the join on l.a = r.b of q1 and 2 more ({wider}): J1 serves with less change",
         "      not J3 (all rows wanted are among its rows, on about 5,000 rows): J1 leaves fewer rows to test",
-        "      near miss J4: it tests l.a = r.b, which this query does not",
+        "      near miss: J4: it tests l.a = r.b, which this query does not",
         "  · inferred: t2.a > 5",
         "  · rerouted: S1 is now computed from S2",
     ]
@@ -106,7 +106,7 @@ def test_html_is_escaped_wherever_text_comes_from() -> None:
     made = Decision(evil, evil, False, evil, (evil,), evil, candidates)
     html = ExplanationView(evil, (made,), (evil,))._repr_html_()
     assert "<script" not in html
-    assert html.count("&lt;script&gt;") == 13
+    assert html.count("&lt;script&gt;") == 12
 
 
 def test_signs_of_real_nodes() -> None:

@@ -92,4 +92,4 @@ def test_an_explanation_keeps_its_columns_in_an_exported_page(session) -> None:
     assert "monospace" in html and "white-space:pre-wrap" in html
     assert escape(str(explanation).splitlines()[0]) in html
     for decision in explanation.decisions:
-        assert escape(decision.operator) in html and decision.node in html
+        assert escape(decision.operator) in html and decision.node not in html

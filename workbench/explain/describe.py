@@ -13,7 +13,7 @@ from typing import Any
 from workbench.errors import QueryError, nearest
 from workbench.errors.public_api import public_api
 from workbench.explain.dot import to_dot
-from workbench.explain.node_view import NodeView, node_view
+from workbench.explain.node_view import SYMBOLS, NodeView, node_view
 from workbench.explain.text import counted
 from workbench.network.network import Network, checked_query
 from workbench.network.nodes import Aggregate, Node, NodeId
@@ -118,10 +118,11 @@ class NetworkView:
         """The network, or one query's part of it, as plain text: one line a node, in the order of evaluation."""
         ids = self._network.nodes.keys() if query is None else self.ancestors(query)
         nodes = [node for node in self.nodes if node.id in ids]
-        rows = [(node.id, f"×{len(node.queries)}" * node.is_shared, node.sql) for node in nodes]
-        widths = [max((len(row[i]) for row in rows), default=0) for i in (0, 1)]
-        lines = [f"  {id_:{widths[0]}}  {shared:{widths[1]}}  {sql}" for id_, shared, sql in rows]
-        reading = [f"  {name} reads {' ∩ '.join(ids)}" for name, ids in self.results.items() if query in (None, name)]
+        rows = [(SYMBOLS[node.operator], f"×{len(node.queries)}" * node.is_shared, node.sql) for node in nodes]
+        width = max((len(shared) for _, shared, _ in rows), default=0)
+        lines = [f"  {sign}  {shared:{width}}  {sql}" for sign, shared, sql in rows]
+        names = {name: [self._wording.node(id_) for id_ in ids] for name, ids in self.results.items()}
+        reading = [f"  {name} reads {' ∩ '.join(read)}" for name, read in names.items() if query in (None, name)]
         return "\n".join([self._headline(nodes, query), *lines, *reading])
 
     def __repr__(self) -> str:

@@ -134,7 +134,7 @@ class _Drawing:
             return
         pale = self.strong is not None and root not in self.strong
         heat = PAPER if pale or operator is None else self._heat(operator)
-        tooltip = "one shared operator evaluates this local tree" + (f": {operator.name}" if operator else "")
+        tooltip = "one shared operator evaluates this local tree"
         self.lines.append(f"subgraph {quote('cluster_' + root)} {{")
         fill = FRAME if heat == PAPER else heat
         self._add(
@@ -176,7 +176,8 @@ class _Drawing:
         common = ["∩"] if len(read) > 1 else []
         more = [f"and {len(names) - most} more"] if len(names) > most else []
         label = "\n".join([*common, *map(short, names[:most]), *more])
-        tooltip = f"results of {listed(names, LISTED)}" + (f"\nreads {' ∩ '.join(read)}" if common else "")
+        names_read = (self.network.node(id_).name for id_ in read)
+        tooltip = f"results of {listed(names, LISTED)}" + (f"\nreads {' ∩ '.join(names_read)}" if common else "")
         box = quote(" ".join(["result", *read]))
         line = {"color": FAINT if faint else RESULT_LINE, "penwidth": 2 if stressed else 1}
         fill, font = (PAPER, FAINT) if faint else (RESULT, INK)
@@ -204,7 +205,7 @@ class _Drawing:
             quote(node.id),
             CLASS=node.kind.replace(" ", "-") + " shared" * shared + " closed" * (selections > 0),
             label="\n".join(filter(None, label)),
-            tooltip=f"{node.id}: {node.sql}{served}",
+            tooltip=node.sql + served,
             fillcolor=PAPER if pale else self._fill(node, None if framed else operator),
             fontcolor=FAINT if pale else INK,
             color=FAINT if pale else STRONG if stressed else LINK,

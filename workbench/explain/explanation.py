@@ -24,7 +24,7 @@ RULE_TEXTS: Mapping[str, str] = {
 
 _KINDS = {"F": "source", "S": "selection", "J": "join", "G": "aggregate", "W": "window", "A": "analytic"}
 """The kind of a node by the first letter of its id."""
-_SET_OPERATOR = re.compile(r" FROM (?:\w+|`[^`]*`) (UNION|INTERSECT|EXCEPT|SEMIJOIN|ANTIJOIN)\b")
+_SET_OPERATOR = re.compile(r" FROM (?:\w+|`[^`]*`|«[^»]*») (UNION|INTERSECT|EXCEPT|SEMIJOIN|ANTIJOIN)\b")
 
 
 class ExplanationView(Explanation):
@@ -37,20 +37,19 @@ class ExplanationView(Explanation):
 
     def __str__(self) -> str:
         """First what is shared, then every node with what was considered for it, then the notes."""
-        width = max((len(decision.node) for decision in self.decisions), default=0)
         lines = [headline(self)]
         for decision in self.decisions:
             shared = f"with {listed(decision.shared_with)}" if is_shared(decision) and decision.shared_with else ""
             reasons = "; ".join(filter(None, [why(decision), shared]))
             lines.append(
-                f"  {_sign(decision)} {decision.node:{width}}  {status(decision):6}  {decision.operator}"
+                f"  {_sign(decision)}  {status(decision):6}  {decision.operator}"
                 + (f"  ({reasons})" if reasons else "")
             )
             lines += [f"      {detail}" for detail in _details(decision)]
         return "\n".join([*lines, *(f"  · {note}" for note in self.notes)])
 
     def _repr_html_(self) -> str:
-        titles = ("", "node", "", "computes", "why", "shared with")
+        titles = ("", "", "computes", "why", "shared with")
         head = "".join(f'<th style="text-align:left">{title}</th>' for title in titles)
         notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
         return (
@@ -62,6 +61,11 @@ class ExplanationView(Explanation):
 def rule_text(rule: str) -> str:
     """A rule in words; one that is not known, as of an older version, as it is."""
     return RULE_TEXTS.get(rule, rule)
+
+
+def called(node: Decision | Candidate) -> str:
+    """What a node does; an explanation of an older version has its id alone."""
+    return node.name or node.node
 
 
 def is_source(decision: Decision) -> bool:
@@ -128,12 +132,16 @@ def _details(decision: Decision) -> Iterable[str]:
             yield decision.reason + _rows_to_test(c for c in decision.candidates if c.chosen)
         for candidate in decision.candidates:
             if candidate.rule == NEAR_MISS:
-                yield f"{NEAR_MISS} {candidate.node}: {candidate.reason}"
+                yield f"{NEAR_MISS}: {_phrase(candidate)}: {candidate.reason}"
             elif not candidate.chosen:
                 considered = rule_text(candidate.rule) + _rows_to_test([candidate])
-                yield f"not {candidate.node} ({considered}): {candidate.reason}"
+                yield f"not {_phrase(candidate)} ({considered}): {candidate.reason}"
 
     return dict.fromkeys(details())
+
+
+def _phrase(candidate: Candidate) -> str:
+    return f"the {candidate.name}" if candidate.name else candidate.node
 
 
 def _rows_to_test(candidates: Iterable[Candidate]) -> str:
@@ -145,6 +153,6 @@ def _rows_to_test(candidates: Iterable[Candidate]) -> str:
 def _html_row(decision: Decision) -> str:
     reasons = "".join(f"<div>{escape(part)}</div>" for part in (why(decision), *_details(decision)) if part)
     shared_with = listed(decision.shared_with) if is_shared(decision) else ""
-    plain = (_sign(decision), decision.node, status(decision), decision.operator)
+    plain = (_sign(decision), status(decision), decision.operator)
     cells = (*map(escape, plain), reasons, escape(shared_with))
     return '<tr style="vertical-align:top">' + "".join(f'<td style="text-align:left">{c}</td>' for c in cells) + "</tr>"

@@ -62,6 +62,7 @@ class NodeView:
         queries: names of the queries it serves, in the order of registration.
         sql: the statement that computes it from its parents.
         label: its operator set in parts, to show one per line: predicates, groups and statistics, or a stream's name.
+        name: what it does, in a few words.
     """
 
     id: NodeId
@@ -73,6 +74,7 @@ class NodeView:
     queries: tuple[str, ...]
     sql: str
     label: tuple[str, ...]
+    name: str = ""
 
     @property
     def is_shared(self) -> bool:
@@ -106,6 +108,7 @@ def node_view(network: Network, node: Node, wording: Wording) -> NodeView:
         queries=network.served[id_],
         sql=node_sql(node, wording),
         label=tuple(_label(node, wording)),
+        name=wording.name(id_),
     )
 
 

@@ -39,6 +39,8 @@ from workbench.network.sql_text import (
 from workbench.sql.algebra.column_names import display_name, quoted
 from workbench.sql.algebra.expressions import AggregateCall, Column, Constant, Expression, column_name
 
+LONGEST = 60
+"""Characters of what a node does, in the statement of another that reads it."""
 _NODE = re.compile(rf"\b[A-Z][0-9a-f]{{{ID_DIGITS}}}\b")
 
 
@@ -77,8 +79,8 @@ class Wording(Words):
 
     Example:
         >>> fed = Source("FedWireTrans")
-        >>> Wording({fed.id: fed}).node(fed.id)
-        'FedWireTrans'
+        >>> Wording({fed.id: fed}).node(fed.id), Wording({fed.id: fed}).phrase(fed.id)
+        ('FedWireTrans', 'FedWireTrans')
     """
 
     def __init__(self, nodes: Mapping[NodeId, Node]) -> None:
@@ -92,31 +94,40 @@ class Wording(Words):
         return node_sql(self._nodes[id_], self)
 
     def node(self, id_: NodeId) -> str:
-        """A stream by its name, another node by its id."""
-        node = self._nodes.get(id_)
-        return quoted(node.stream) if isinstance(node, Source) else id_
+        """A stream by its name, another node in guillemets by what it does."""
+        name = self.name(id_)
+        if isinstance(self._nodes.get(id_), Source):
+            return name
+        return f"«{name if len(name) <= LONGEST else name[: LONGEST - 1] + '…'}»"
 
     def phrase(self, id_: NodeId) -> str:
         """A node in a sentence: by what it does."""
+        node = self._nodes.get(id_)
+        return self.name(id_) if node is None or isinstance(node, Source) else f"the {self.name(id_)}"
+
+    def name(self, id_: NodeId) -> str:
+        """What a node does, in a few words; a stream has a name."""
         match self._nodes.get(id_):
             case None:
                 return id_
-            case Source():
-                return self.node(id_)
+            case Source() as node:
+                return quoted(node.stream)
             case Selection() as node:
-                return f"the selection {predicates_sql(node.predicates, self.columns(node.parent))}"
+                return f"selection {predicates_sql(node.predicates, self.columns(node.parent))}"
             case Window() as node:
-                return f"the window {window_sql(node.within, self.columns(node.parent))}"
+                return f"window {window_sql(node.within, self.columns(node.parent))}"
+            case Join() as node if not node.tested:
+                return "join of all pairs"
             case Join() as node:
-                return f"the join on {predicates_sql(node.tested, self.sides(node))}"
+                return f"join on {predicates_sql(node.tested, self.sides(node))}"
             case Aggregate() as node:
                 names = self.columns(node.read.root)
                 groups = ", ".join(expression_sql(group, names) for group in node.groups)
-                return f"the groups by {groups}" if groups else "the total"
+                return f"groups by {groups}" if groups else "total"
             case SetOperation() as node:
-                return f"the {node.operator.upper()}"
+                return node.operator.upper()
             case Analytic() as node:
-                return f"the rows in the order {over_sql(node.over, self.columns(node.read.root))}"
+                return f"rows in the order {over_sql(node.over, self.columns(node.read.root))}"
 
     def sentence(self, text: str) -> str:
         """A text with phrases in the place of ids."""

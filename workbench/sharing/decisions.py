@@ -31,13 +31,23 @@ class Rule(StrEnum):
 
 @dataclass(frozen=True)
 class Candidate:
-    """A node that could have served. ``cost``: estimated rows that remain to be tested, ``None`` where it is unfit."""
+    """A node that could have served.
+
+    Attributes:
+        node: its id.
+        rule: by which rule (``Rule``).
+        cost: estimated rows that remain to be tested, ``None`` where it is unfit.
+        chosen: whether it was taken.
+        reason: why not.
+        name: what it does and for whom; empty until the registration is explained.
+    """
 
     node: NodeId
     rule: str
     cost: float | None
     chosen: bool
     reason: str
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -52,6 +62,7 @@ class Decision:
         shared_with: queries that already used it.
         reason: what remains to be tested, or what was changed for it.
         candidates: what else was considered in its place, the chosen one included.
+        name: what it does, in a few words.
     """
 
     node: NodeId
@@ -61,6 +72,7 @@ class Decision:
     shared_with: tuple[str, ...]
     reason: str = ""
     candidates: tuple[Candidate, ...] = ()
+    name: str = ""
 
 
 @dataclass(frozen=True)

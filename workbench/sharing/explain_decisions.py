@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from workbench.network.network import ancestors
 from workbench.network.nodes import Aggregate, NodeId, Selection, SetOperation
 from workbench.network.wording import Wording
-from workbench.sharing.decisions import Choice, Decision, Explanation, Rule
+from workbench.sharing.decisions import Candidate, Choice, Decision, Explanation, Rule
 from workbench.sharing.draft import Draft
 
 CHAIN = 20
@@ -35,7 +36,15 @@ def _decision(draft: Draft, id_: NodeId, wording: Wording) -> Decision:
         rule, reason = Rule.BRANCHES, f"computed from {node.base}, which has some of the branches"
     shared_with = draft.before.served.get(id_, ())
     sql, reason = wording.sql(id_), wording.sentence(reason)
-    return Decision(id_, sql, created, str(rule), shared_with, reason, choice.candidates)
+    candidates = tuple(_named(draft, candidate, wording) for candidate in choice.candidates)
+    return Decision(id_, sql, created, str(rule), shared_with, reason, candidates, wording.name(id_))
+
+
+def _named(draft: Draft, candidate: Candidate, wording: Wording) -> Candidate:
+    """A candidate with what it does and for whom in the place of ids."""
+    first, *others = draft.before.served.get(candidate.node, ()) or ("",)
+    of = f" of {first}{f' and {len(others)} more' if others else ''}" if first else ""
+    return replace(candidate, name=wording.name(candidate.node) + of, reason=wording.sentence(candidate.reason))
 
 
 def _without_long_chains(draft: Draft, needed: list[NodeId]) -> list[NodeId]:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 SLOWEST = 10
 """Operators listed in the timings."""
+GONE = "an operator that is gone"
+"""What is said of a node that no query reads any more."""
 BAR = 20
 """Characters of a bar that stands for all of a batch's time."""
 
@@ -150,9 +152,9 @@ def nodes_table(report: BatchReport, network: NetworkView) -> Shown:
 
 
 def _caption(node: str, network: NetworkView) -> str:
-    """What a node does, or the operator of which it is the root: its caption, or its id when it is gone."""
+    """What a node does, or the operator of which it is the root: its caption, unless it is gone."""
     known = {each.id: each for each in network.nodes}
-    return short(" ".join(known[node].caption), 60) if node in known else node
+    return short(" ".join(known[node].caption), 60) if node in known else GONE
 
 
 def _bar(part: float, whole: float) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from html import escape
 
 TOKEN = re.compile(r"'(?:[^']|'')*'|\d+(?:\.\d+)?(?!\w)|(?:\w+\.)*\w+|[<>!]=|<>|[^\w\s]")
-_INPUT = re.compile(r"^SELECT \* FROM (?:\w+|`[^`]*`)(?: WHERE| l (?:CROSS )?JOIN (?:\w+|`[^`]*`) r(?: ON)?)?")
+_READ = r"(?:\w+|`[^`]*`|«[^»]*»)"
+_INPUT = re.compile(rf"^SELECT \* FROM {_READ}(?: WHERE| l (?:CROSS )?JOIN {_READ} r(?: ON)?)?| FROM «[^»]*»")
 """What a node reads, which it does not compute."""
 _FLIPPED = {"=": "=", "<>": "<>", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 SHORTEST_MATCH = 3

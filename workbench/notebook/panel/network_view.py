@@ -141,6 +141,7 @@ def _detail(network: NetworkView, node: NodeView, tree: int) -> dict[str, Any]:
     return {
         "id": node.id,
         "kind": node.kind,
+        "name": node.name,
         "sign": SYMBOLS[node.operator],
         "sql": node.sql,
         "label": list(node.label),

@@ -9,7 +9,7 @@ import ipywidgets
 
 from workbench.engine.reports import BatchReport, OperatorTotals, operator_totals
 from workbench.explain.text import short
-from workbench.notebook.commands.timings import longest_chain
+from workbench.notebook.commands.timings import GONE, longest_chain
 from workbench.notebook.display import Shown, milliseconds, table
 from workbench.notebook.panel.markup import grid, sparkline
 from workbench.notebook.panel.view import View
@@ -52,9 +52,9 @@ class TimingsView(View):
         return Shown(table(["operator", "kept", "time", "share"], rows).text, self._html())
 
     def _named(self, totals: Sequence[OperatorTotals]) -> list[tuple[OperatorTotals, str]]:
-        """Operators with the captions of their roots, or their names where a root is not there any more."""
+        """Operators with the captions of their roots, where a root is still there."""
         captions = {node.id: short(" ".join(node.caption), 70) for node in self.session.network.nodes}
-        return [(total, captions.get(total.last.root, total.last.name)) for total in totals]
+        return [(total, captions.get(total.last.root, GONE)) for total in totals]
 
     def _running(self) -> str:
         running = escape(running_batch(self.player.position)) or "no batch is running"

@@ -13,7 +13,7 @@ from workbench.explain.describe import NetworkView
 from workbench.explain.text import counted, listed, short
 from workbench.network.network import Network, check_number, checked_query
 from workbench.network.nodes import NodeId
-from workbench.network.sql_text import node_sql
+from workbench.network.wording import Wording
 from workbench.session.learning.replan import Asked, Replanned, replan
 from workbench.session.state import EAGER, QueryRecord, State
 from workbench.sharing.decisions import Explanation
@@ -60,7 +60,7 @@ class Reoptimization:
             f"  weighted size: {self.size_before:,}, then {self.size_after:,}",
         ]
         for sign, trees in (("-", self.removed), ("+", self.added)):
-            lines += [f"  {sign} {id_}  {short(sql, 100)}" for id_, sql in [*trees.items()][:LISTED]]
+            lines += [f"  {sign} {short(sql, 100)}" for sql in [*trees.values()][:LISTED]]
             if len(trees) > LISTED:
                 lines.append(f"  {sign} {len(trees) - LISTED} more")
         if self.stayed:
@@ -126,7 +126,8 @@ def _outcome(planner: Planner, state: State, replanned: Replanned, cost: float) 
 
 def _trees_beyond(network: Network, other: Network) -> dict[NodeId, str]:
     """The trees of a network that another has not."""
-    return {root: node_sql(network.nodes[root]) for root in network.trees if root not in other.trees}
+    wording = Wording(network.nodes)
+    return {root: wording.sql(root) for root in network.trees if root not in other.trees}
 
 
 def _explained(explanation: Explanation, outcome: Reoptimization) -> Explanation:

@@ -14,7 +14,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from workbench.sql.algebra.arithmetic import number
-from workbench.sql.algebra.expressions import Call, Constant, Expression, reading_order, sources, text, walk
+from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, reading_order, sources, text, walk
 from workbench.sql.algebra.folding import compares, fold
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.planning_cache import cached
@@ -254,8 +254,10 @@ def _reason(expression: Expression) -> tuple[str, str] | None:
 
 
 def _shown(expression: Expression) -> Expression:
-    """Nearer to what was written: without conversions, and constants without their kind."""
+    """Nearer to what was written: without conversions and numbers of inputs, and constants without their kind."""
     match expression:
+        case Column():
+            return replace(expression, source=0)
         case Call("cast", (inner,)):
             return _shown(inner)
         case Call():

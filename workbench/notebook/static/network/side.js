@@ -26,10 +26,10 @@ class Side {
     this.latestPlace = make("div");
     this.chartPlace = make("div", { class: "argus-charts" });
     this.element.replaceChildren(
-      make("h3", {}, `${node.sign} ${node.kind} `, make("code", {}, node.id)),
+      make("h3", { title: `${node.id} in %argus catalog` }, `${node.sign} ${node.name}`),
       part("SQL", make("pre", {}, node.sql)),
       node.label.length ? part("Canonical form", make("pre", {}, node.label.join("\n"))) : "",
-      node.parents.length ? part("Computed from", ...node.parents.map((id) => link(`${nodes[id].sign} ${id}`, nodes[id].sql, () => this.goto(id)))) : "",
+      node.parents.length ? part("Computed from", ...node.parents.map((id) => link(`${nodes[id].sign} ${nodes[id].name}`, nodes[id].sql, () => this.goto(id)))) : "",
       part(queries.length === 1 ? "Serves 1 query" : `Serves ${queries.length} queries`,
         ...listed.map((name) => link(name, `draw ${name} alone`, () => focus(name))),
         queries.length > listed.length ? ` and ${queries.length - listed.length} more` : ""),
