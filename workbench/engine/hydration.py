@@ -10,16 +10,15 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from workbench.engine.operators.evaluate import evaluate
+from workbench.engine.operators.evaluate import evaluate, run_prepared
 from workbench.engine.operators.operator_input import OperatorInput
 from workbench.engine.operators.runner import Runner
-from workbench.engine.operators.source import hydrate_source
+from workbench.engine.operators.source import source_change
 from workbench.engine.physical.plans import AggregatePlan, SourcePlan, TreePlan
 from workbench.engine.schedule import Meter, run_in_order
 from workbench.engine.spark.failures import translate_errors
 from workbench.engine.state import Deltas, EngineState, empty_tree, narrowed
 from workbench.engine.storage.changelog import Changelog, ChangelogEntry, remap_changelog
-from workbench.engine.storage.relation import NO_CHANGE
 from workbench.engine.storage.retention import RetentionBound
 from workbench.engine.tree import Tree
 
@@ -109,7 +108,9 @@ class Hydration:
     def _from_nothing(self, plan: TreePlan, old: Tree | None) -> Deltas:
         """All rows of a tree, and all of its state, as changes of nothing."""
         if isinstance(plan, SourcePlan):
-            return hydrate_source(self.runner, plan, self.state.arrived[plan.stream]), NO_CHANGE
+            arrived = self.state.arrived[plan.stream]
+            change = source_change(self.runner, plan, arrived.layout, arrived.segments, self.batch)
+            return run_prepared(self.runner, {plan.name: change})[plan.name]
         parents = tuple(self.trees[name].rows_of(nodes, self.runner.views) for name, nodes in plan.inputs)
         emitted = None if old is None else old.relation
         return evaluate(self.runner, OperatorInput(plan, parents, self.batch, self.state.clock.now, emitted=emitted))

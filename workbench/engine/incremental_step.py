@@ -20,7 +20,7 @@ from workbench.engine.event_time import EventTimeClock
 from workbench.engine.operators.evaluate import prepare, run_prepared
 from workbench.engine.operators.operator_input import OperatorInput, Prepared
 from workbench.engine.operators.runner import Runner
-from workbench.engine.operators.source import source_job
+from workbench.engine.operators.source import source_change
 from workbench.engine.physical.plans import SourcePlan, TreePlan
 from workbench.engine.reports import Counts, OperatorReport
 from workbench.engine.schedule import Meter, depths, reachable, run_all
@@ -129,7 +129,8 @@ class IncrementalStep:
             rows = self.logged.get(plan.stream)
             if rows is None:
                 return Prepared(None)
-            return Prepared(source_job(self.runner, plan, self.state.arrived[plan.stream], rows, self.batch))
+            layout = self.state.arrived[plan.stream].layout
+            return source_change(self.runner, plan, layout, rows.segments, self.batch)
         parents = tuple(
             self.state.trees[name].rows_of(nodes, self.runner.views, deltas[name][0]) for name, nodes in plan.inputs
         )

@@ -102,7 +102,7 @@ def alone_plan(plan: TreePlan, network: Network, node: NodeId) -> TreePlan:
         inputs=tuple((name, (read[at],)) for name, read in plan.inputs),
         bits={node: bit},
         kept_for=kept_for,
-        filter=compile_filter({bit: test}, [bit], kept_for, plan.kept),
+        filter=compile_filter({bit: test}, [bit], kept_for, plan.produced),
     )
     match alone:
         case AggregatePlan():

@@ -12,7 +12,7 @@ from oracle.random_streams import names, stream
 from pyspark.sql import SparkSession
 
 from workbench.engine.operators import index_join as probe
-from workbench.engine.operators import join
+from workbench.engine.operators import join, source
 from workbench.engine.operators import operator_input as node_rows
 from workbench.engine.operators.grouped import state_lookup as lookup
 from workbench.engine.storage import relation, segments
@@ -39,7 +39,15 @@ CASES = list(ALL) if os.environ.get("ARGUS_SHORTCUTS") == "all" else SOME
     "limits",
     some(
         [
-            {"SMALL_ROWS": 0, "MERGED_HERE": 0, "ROWS_A_TASK": 0, "PAIRS_A_ROW": 0, "FEW_PAIRS": 0, "RUNS": 2},
+            {
+                "SMALL_ROWS": 0,
+                "MERGED_HERE": 0,
+                "ROWS_A_TASK": 0,
+                "PAIRS_A_ROW": 0,
+                "FEW_PAIRS": 0,
+                "RUNS": 2,
+                "FILTERED_HERE": 0,
+            },
             {
                 "SMALL_ROWS": 12,
                 "MERGED_HERE": 30,
@@ -49,13 +57,14 @@ CASES = list(ALL) if os.environ.get("ARGUS_SHORTCUTS") == "all" else SOME
                 "ROWS": 4,
                 "HANDED_ON": 7,
                 "SEGMENT_ROWS": 9,
+                "FILTERED_HERE": 35,
             },
         ]
     ),
     ids=some(["every change is large", "some are"]),
 )
 def test_the_large_way(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, limits: dict[str, int]) -> None:
-    for module in (relation, node_rows, join, lookup, probe, segments):
+    for module in (relation, node_rows, join, lookup, probe, segments, source):
         for name, value in limits.items():
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, value)

@@ -17,7 +17,7 @@ from workbench.engine.operators.runner import Runner
 from workbench.engine.operators.union_all import union_job
 from workbench.engine.operators.window import window_job
 from workbench.engine.physical.plans import AggregatePlan, AnalyticPlan, JoinPlan, SourcePlan, UnionPlan, WindowPlan
-from workbench.engine.storage.relation import NO_CHANGE, Delta
+from workbench.engine.storage.relation import Delta
 
 
 def evaluate(runner: Runner, operator: OperatorInput) -> tuple[Delta, Delta]:
@@ -49,4 +49,4 @@ def run_prepared(runner: Runner, prepared: Mapping[str, Prepared]) -> dict[str, 
     """The changes of some trees, and of their states, by one job of Spark."""
     jobs = [each.job for each in prepared.values() if each.job is not None]
     deltas = runner.run(jobs) if jobs else {}
-    return {name: each.deltas(deltas.get(name, NO_CHANGE)) for name, each in prepared.items()}
+    return {name: each.deltas(deltas.get(name)) for name, each in prepared.items()}

@@ -88,7 +88,11 @@ class FilterAndWrite:
     job_input: JobInput | None
 
     def __call__(self, batches: Batches) -> Batches:
-        """Write the rows; gives the task's answer."""
+        """Write the rows of a task; gives its answer."""
+        yield pa.RecordBatch.from_pydict({"answer": [json.dumps(asdict(self.write(batches)))]})
+
+    def write(self, batches: Batches) -> Answer:
+        """Write some rows, in whatever process."""
         begun = time.perf_counter()
         grouped, columns, words = self.grouped, (*self.kept, BATCH, WEIGHT), len(self.grouped.always)
         number = None if self.job_input is None else self.job_input.read().batch
@@ -118,7 +122,7 @@ class FilterAndWrite:
             writer.add(pa.RecordBatch.from_arrays([*values.columns, *word_arrays(bits[keep])], names=names))
         segments, mark = writer.close(), self.job_input
         of_state = [] if mark is None else segments_marked(mark.task_mark(), self.folder)
-        answer = Answer(
+        return Answer(
             self.tree,
             [(s.path, s.rows, s.checksum) for s in segments],
             [(s.path, s.rows, s.checksum) for s in of_state],
@@ -127,7 +131,6 @@ class FilterAndWrite:
             removed.tolist(),
             time.perf_counter() - begun,
         )
-        yield pa.RecordBatch.from_pydict({"answer": [json.dumps(asdict(answer))]})
 
 
 def _counted(lineages: Bits, combined: Mask, occurrences: Positions) -> Positions:
@@ -141,10 +144,11 @@ def run_filter_and_write(jobs: Sequence[Job]) -> dict[str, Delta]:
     for row in run_jobs(jobs):
         answer = Answer(**json.loads(row.answer))
         answers.setdefault(answer.tree, []).append(answer)
-    return {tree: _delta(own) for tree, own in answers.items()}
+    return {tree: delta_of(own) for tree, own in answers.items()}
 
 
-def _delta(answers: Sequence[Answer]) -> Delta:
+def delta_of(answers: Sequence[Answer]) -> Delta:
+    """The change of a tree whose rows some tasks wrote."""
     counts = np.sum([answer.counts for answer in answers], axis=0)
     removed = np.sum([answer.removed for answer in answers], axis=0)
     return Delta(

@@ -136,14 +136,17 @@ class Prepared:
     """An operator that is ready to be run.
 
     Attributes:
-        job: ``None`` where nothing can change.
+        job: ``None`` where nothing is left to be done.
+        rows: the change of the tree's rows, where no job is needed.
         state: the change of the operator's state, where another job has written it already.
     """
 
     job: Job | None
+    rows: Delta = NO_CHANGE
     state: Delta = NO_CHANGE
 
-    def deltas(self, delta: Delta) -> tuple[Delta, Delta]:
-        """The change of the tree's rows, and of its state, from what the job gave."""
+    def deltas(self, delta: Delta | None) -> tuple[Delta, Delta]:
+        """The change of the tree's rows, and of its state, from what the job gave, if there was one."""
+        delta = self.rows if delta is None else delta
         state = self.state if not delta.state_segments else Delta(delta.state_segments)
         return replace(delta, state_segments=()), state

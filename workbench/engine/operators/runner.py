@@ -8,7 +8,12 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
-from workbench.engine.operators.filter_and_write import FilterAndWrite, filter_and_write_job, run_filter_and_write
+from workbench.engine.operators.filter_and_write import (
+    FilterAndWrite,
+    delta_of,
+    filter_and_write_job,
+    run_filter_and_write,
+)
 from workbench.engine.physical.accumulators import over_rows
 from workbench.engine.physical.plans import AggregatePlan, AnalyticPlan, TreePlan
 from workbench.engine.spark.arrow_tasks import Batches, map_rows
@@ -81,7 +86,7 @@ class Runner:
         """
         frame = self.spark.sql(_with_tested_expressions(rows, plan))
         frame = frame if tasks is None else frame.coalesce(tasks)
-        return filter_and_write_job(frame, self._filter_and_write(plan))
+        return filter_and_write_job(frame, self.filter_and_write(plan))
 
     def step_job(self, frame: DataFrame, step: Callable[[Batches], Batches], schema: str, plan: TreePlan) -> Job:
         """The job that passes rows through a step, and what comes out through the tree's filter.
@@ -94,13 +99,18 @@ class Runner:
             schema: of these, in Spark's DDL.
             plan: the tree's plan.
         """
-        if plan.computed or plan.filter.tests:
+        if evaluated(plan):
             view = self.bind(plan, "rows", map_rows(frame, step, schema))
             return self.sql_job(f"SELECT * FROM {view}", plan)
-        write = self._filter_and_write(plan)
+        write = self.filter_and_write(plan)
         return filter_and_write_job(frame, lambda batches: write(step(batches)))
 
-    def _filter_and_write(self, plan: TreePlan) -> FilterAndWrite:
+    def write_here(self, rows: Batches, plan: TreePlan) -> Delta:
+        """Pass a root's rows through the tree's filter in this process: there is nothing that is ``evaluated``."""
+        return delta_of([self.filter_and_write(plan).write(rows)])
+
+    def filter_and_write(self, plan: TreePlan) -> FilterAndWrite:
+        """The last step of a tree's jobs."""
         # Rows of a grouped root all belong to the batch that runs; others bring their own.
         job_input = self.job_input(plan) if isinstance(plan, AggregatePlan | AnalyticPlan) else None
         folder = str(self.folder(plan.name))
@@ -111,9 +121,15 @@ class Runner:
         return run_filter_and_write(jobs)
 
 
+def evaluated(plan: TreePlan) -> dict[str, str]:
+    """SQL of what Spark evaluates of a root's rows: what is computed, and expressions that the filter tests."""
+    return {name: over_rows(value) for name, value in plan.computed.items()} | dict(plan.filter.tests)
+
+
 def _with_tested_expressions(rows: str, plan: TreePlan) -> str:
-    """SQL of a root's rows: columns that are kept or computed, and the expressions that the filter tests."""
+    """SQL of a root's rows: columns that are kept or tested, and what is evaluated of them."""
     marks = [WEIGHT] if isinstance(plan, AggregatePlan | AnalyticPlan) else [BATCH, WEIGHT]
-    computed = {name: over_rows(value) for name, value in plan.computed.items()} | dict(plan.filter.tests)
-    columns = [*marks, *(f"`{name}`" for name in plan.kept), *(f"{sql} AS {name}" for name, sql in computed.items())]
+    expressions = evaluated(plan)
+    names = dict.fromkeys([*plan.kept, *(name for name in plan.filter.filter.columns if name not in expressions)])
+    columns = [*marks, *(f"`{name}`" for name in names), *(f"{sql} AS {name}" for name, sql in expressions.items())]
     return f"SELECT {', '.join(columns)} FROM ({rows})"

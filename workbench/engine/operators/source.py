@@ -1,44 +1,59 @@
 """Source: the tree of a stream or table has the rows that arrived, filtered by the selections that stand on it.
 
-In: relation of all rows that arrived (hydration), or change: the rows of a batch, with weight 1, or -1 where the stream
-takes a row back. Out: change of the tree. The change of a batch is the batch, through filter-and-write.
+In: change: the rows of a batch, with weight 1, or -1 where the stream takes a row back; hydration: all rows that
+arrived. Out: change of the tree: these rows, through filter-and-write.
+
+Rows that arrived are in segments, and the JVM would only pass them on. So it gets what it must evaluate and nothing
+else: the columns that computed tests and keys read (late materialization; Abadi et al., Materialization strategies in
+a column-oriented DBMS, ICDE 2007). Where it has nothing to evaluate, the driver filters few rows without a job.
 """
 
 from __future__ import annotations
 
-from workbench.engine.operators.runner import Runner
+from workbench.engine.operators.filter_and_write import filter_and_write_job
+from workbench.engine.operators.operator_input import Prepared
+from workbench.engine.operators.runner import Runner, evaluated
 from workbench.engine.physical.plans import SourcePlan
-from workbench.engine.spark.arrow_tasks import task_numbers
+from workbench.engine.spark.arrow_tasks import map_rows, of_task_number, task_numbers
 from workbench.engine.spark.jobs import Job
-from workbench.engine.storage.frames import change_step
 from workbench.engine.storage.job_input import InputRows
-from workbench.engine.storage.relation import Delta, Relation, tasks_for
-from workbench.engine.storage.scan import Scan
+from workbench.engine.storage.layout import Layout
+from workbench.engine.storage.positions import POSITION, PositionedRows
+from workbench.engine.storage.relation import tasks_for
+from workbench.engine.storage.segments import Run, read_share, shares
+
+FILTERED_HERE = 250_000
+"""At most so many rows are filtered by the driver, in a quarter of a second; a job of two tasks would be no faster."""
 
 
-def hydrate_source(runner: Runner, plan: SourcePlan, arrived: Relation) -> Delta:
-    """The rows of a source's tree, from all rows that its stream has brought."""
-    view = runner.bind(plan, "arrived", arrived.dataframe)
-    job = runner.sql_job(f"SELECT * FROM {view}", plan, tasks_for(arrived.rows, runner.spark))
-    return runner.run([job])[plan.name]
-
-
-def source_job(runner: Runner, plan: SourcePlan, arrived: Relation, delta: Delta, batch: int) -> Job:
-    """The job of the change of a source's tree when rows arrive.
+def source_change(runner: Runner, plan: SourcePlan, layout: Layout, arriving: Run, batch: int) -> Prepared:
+    """The change of a source's tree by rows that arrive.
 
     Args:
         runner: runs plans.
         plan: the tree's.
-        arrived: the rows of the stream before the batch.
-        delta: the rows that arrive.
+        layout: how the rows of the stream are stored.
+        arriving: their segments; all that ever arrived when the tree is hydrated.
         batch: the number of the batch.
     """
-    job_input = runner.write_input(plan, batch, [InputRows(delta.segments)])
-    tasks = tasks_for(delta.rows, runner.spark)
+    number = sum(segment.rows for segment in arriving)
+    if not evaluated(plan) and number <= FILTERED_HERE:
+        (share,) = shares(arriving, 1)
+        return Prepared(None, runner.write_here(read_share(share, layout.arrow), plan))
+    tasks = tasks_for(number, runner.spark)
+    rows = PositionedRows(runner.write_input(plan, batch, [InputRows(arriving)]), layout.arrow, tasks)
+    return Prepared(runner.cached(plan, "rows", (plan, tasks), lambda: _job(runner, plan, layout, rows)))
 
-    def make() -> Job:
-        scan = Scan.of(arrived.layout, tuple(arrived.layout.columns), (), None)
-        arriving = change_step(job_input, 0, scan, tasks)
-        return runner.step_job(task_numbers(runner.spark, tasks), arriving, scan.ddl, plan)
 
-    return runner.cached(plan, "rows", (plan, tasks), make)
+def _job(runner: Runner, plan: SourcePlan, layout: Layout, rows: PositionedRows) -> Job:
+    """The job that filters and writes the rows; it can be run again when others arrive."""
+    write, numbers = runner.filter_and_write(plan), task_numbers(runner.spark, rows.tasks)
+    if not (expressions := evaluated(plan)):
+        return filter_and_write_job(numbers, of_task_number(lambda task: write(rows.read(task))))
+    operands = [name for name in layout.columns if name in plan.operands]
+    ddl = ", ".join([f"{POSITION} bigint", *([layout.ddl(operands)] if operands else [])])
+    read = of_task_number(lambda task: rows.operands(task, operands))
+    view = runner.bind(plan, "operands", map_rows(numbers, read, ddl))
+    columns = [POSITION, *(f"{sql} AS `{name}`" for name, sql in expressions.items())]
+    frame = runner.spark.sql(f"SELECT {', '.join(columns)} FROM {view}")
+    return filter_and_write_job(frame, lambda batches: write(rows.whole(batches)))

@@ -19,6 +19,7 @@ from workbench.engine.physical.unscaled import unscaled
 from workbench.engine.storage.comparable import comparable_constant
 from workbench.engine.storage.lineage import WORD_BITS, Bits, mask
 from workbench.sql.algebra.expressions import Column, Constant
+from workbench.sql.algebra.expressions import columns as columns_of
 from workbench.sql.algebra.types import Kind
 from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet
 from workbench.sql.render.spark_sql import literal_to_spark, to_spark
@@ -61,13 +62,18 @@ _SIDES = {
 
 @dataclass(frozen=True)
 class CompiledFilter:
-    """A grouped filter and the expressions it reads: ``tests`` maps the column name in the filter to Spark SQL.
+    """A grouped filter and the expressions it reads.
 
-    What it reads of columns that rows have anyway is not among them.
+    Attributes:
+        filter: the selections.
+        tests: Spark SQL of the expressions that are evaluated first, by the name of their column in the filter. What
+            is read of columns that rows have anyway is not among them.
+        operands: the columns that these expressions read.
     """
 
     filter: GroupedFilter
     tests: Mapping[str, str]
+    operands: frozenset[str] = frozenset()
 
 
 def compile_filter(
@@ -115,7 +121,11 @@ def compile_filter(
     combinations = [mask(list(some), words) for some in bit_sets if len(some) > 1]
     combined = np.array(combinations, dtype=np.uint64).reshape(-1, words)
     grouped = GroupedFilter(tables, tuple(disjunctions), mask(used, words), single_bits, combined)
-    return CompiledFilter(grouped, {names[text]: text for text in sql if text not in stored})
+    tests = {names[text]: text for text in sql if text not in stored}
+    literals = (pair for predicate, own in compiled.items() for pair in zip(predicate.literals, own, strict=True))
+    evaluated = (literal for literal, test in literals if test.sql not in stored)
+    operands = (column.name for literal in evaluated for side in literal.expressions for column in columns_of(side))
+    return CompiledFilter(grouped, tests, frozenset(operands))
 
 
 def _table(column: str, groups: list[tuple[list[Test], list[int]]], words: int, free: Bits) -> RangeTable:

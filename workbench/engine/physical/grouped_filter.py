@@ -78,6 +78,12 @@ class GroupedFilter:
     keep: Bits
     combinations: Bits
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are tested, some of them several times."""
+        tables = (*self.tables, *(table for disjunction in self.disjunctions for table in disjunction.tables))
+        return tuple(table.column for table in tables)
+
     def lineage(self, batch: pa.RecordBatch) -> Bits:
         """The lineage of each row, shape (rows, words)."""
         bits = np.broadcast_to(self.always, (batch.num_rows, len(self.always))).copy()

@@ -157,7 +157,7 @@ class _PlanBuilder:
             kept=kept,
             produced=produced,
             monotone=self.network.monotone[roots[0]],
-            filter=compile_filter(tests, bits.values(), kept_for, kept),
+            filter=compile_filter(tests, bits.values(), kept_for, produced),
             keys=_merged(self.lookup_keys[root] for root in roots),
             query_reads=query_reads,
         )

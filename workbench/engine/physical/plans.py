@@ -132,6 +132,12 @@ class SourcePlan(BasePlan):
 
     stream: str
 
+    @property
+    def operands(self) -> frozenset[str]:
+        """The columns that the expressions read which are evaluated of a row: keys, and tests of the filter."""
+        keys = (column.name for key in self.keys.values() for column in columns(key))
+        return self.filter.operands.union(keys)
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class JoinPlan(BasePlan):

@@ -59,7 +59,7 @@ def aggregate_job(runner: Runner, operator: OperatorInput, plan: AggregatePlan) 
     dirty = Delta(run_writing(aggregate.writes_state()))
     if not dirty.rows and not starting:
         return Prepared(None)
-    return Prepared(aggregate.hydrates(dirty) if hydrating else aggregate.changes(dirty), dirty)
+    return Prepared(aggregate.hydrates(dirty) if hydrating else aggregate.changes(dirty), state=dirty)
 
 
 @dataclass(frozen=True)
