@@ -70,7 +70,7 @@ def _by_index(runner: Runner, operator: OperatorInput, plan: JoinPlan) -> Job | 
         view = runner.bind(plan, "pairs", pairs.frame(spark, job_input, tasks))
         return runner.sql_job(tested_pairs(plan.join, view, plan.produced), plan)
 
-    return runner.cached(plan, "rows", (plan, pairs, tasks), make)
+    return runner.cached(plan, "rows", (pairs, tasks), make)
 
 
 def _pairs_compared(left: ParentRows, right: ParentRows) -> int:

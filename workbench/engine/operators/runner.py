@@ -72,9 +72,16 @@ class Runner:
         """A view for the SQL of a tree's next plan."""
         return self.views.bind(f"{plan.name}_{role}", rows)
 
-    def cached(self, plan: TreePlan, role: str, depends_on: object, make: Callable[[], Job]) -> Job:
-        """A job of a tree, kept while what it depends on is equal; made every time where it has an exchange."""
-        return self._plans.get(f"{plan.name}_{role}", depends_on, make)
+    def cached(self, plan: TreePlan, role: str, beside: object, make: Callable[[], Job]) -> Job:
+        """A job of a tree, made every time where it has an exchange.
+
+        Args:
+            plan: the tree's. The job is kept while a later plan computes the same, whoever reads the tree then.
+            role: of the job among those of the tree.
+            beside: what else the job depends on.
+            make: makes it.
+        """
+        return self._plans.get(f"{plan.name}_{role}", (plan.computes, beside), make)
 
     def sql_job(self, rows: str, plan: TreePlan, tasks: int | None = None) -> Job:
         """The job that takes a root's rows through the tree's filter and writes them.

@@ -42,7 +42,7 @@ def source_change(runner: Runner, plan: SourcePlan, layout: Layout, arriving: Ru
         return Prepared(None, runner.write_here(read_share(share, layout.arrow), plan))
     tasks = tasks_for(number, runner.spark)
     rows = PositionedRows(runner.write_input(plan, batch, [InputRows(arriving)]), layout.arrow, tasks)
-    return Prepared(runner.cached(plan, "rows", (plan, tasks), lambda: _job(runner, plan, layout, rows)))
+    return Prepared(runner.cached(plan, "rows", (layout, tasks), lambda: _job(runner, plan, layout, rows)))
 
 
 def _job(runner: Runner, plan: SourcePlan, layout: Layout, rows: PositionedRows) -> Job:

@@ -41,7 +41,7 @@ def union_job(runner: Runner, operator: OperatorInput, plan: UnionPlan) -> Job |
         changes = [runner.bind(plan, f"change{at}", frame) for at, frame in enumerate(frames)]
         return runner.sql_job(union_change(union, changes, plan.produced), plan, tasks)
 
-    return runner.cached(plan, "rows", (plan, scans, tasks), make)
+    return runner.cached(plan, "rows", (scans, tasks), make)
 
 
 def union_change(union: SetOperation, changes: Sequence[str], produced: Columns) -> str:

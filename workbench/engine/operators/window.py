@@ -53,7 +53,7 @@ def window_job(runner: Runner, operator: OperatorInput, plan: WindowPlan) -> Job
         view = runner.bind(plan, "crossing", job_input.run(runner.spark, 1, crossing.change, crossing.scan.ddl))
         return runner.sql_job(f"SELECT * FROM {view}", plan)
 
-    return runner.cached(plan, "rows", (plan, crossing), make)
+    return runner.cached(plan, "rows", crossing, make)
 
 
 def extent(window: PredSet, moment: EventTimeVector | None) -> Extent:

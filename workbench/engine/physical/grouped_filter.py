@@ -22,8 +22,24 @@ from workbench.engine.storage.comparable import comparable
 from workbench.engine.storage.lineage import Bits, Mask
 
 
-@dataclass(frozen=True)
-class RangeTable:
+class _ByContent:
+    """Dataclasses with arrays are equal where all fields are."""
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and all(_same(own, vars(other)[name]) for name, own in vars(self).items())
+
+    def __hash__(self) -> int:
+        raise TypeError(f"{type(self).__name__} has arrays")
+
+
+def _same(own: object, other: object) -> bool:
+    if isinstance(own, np.ndarray) and isinstance(other, np.ndarray):
+        return own is other or (own.dtype == other.dtype and np.array_equal(own, other))
+    return own == other
+
+
+@dataclass(frozen=True, eq=False)
+class RangeTable(_ByContent):
     """The bits of every range of one tested expression.
 
     ``points``: sorted distinct constants, as int64, float64 or str. ``bits``: shape (2·points + 2, words): rows for
@@ -53,8 +69,8 @@ class RangeTable:
         return (left + np.searchsorted(self.points, values, side="right")).astype(np.int64)
 
 
-@dataclass(frozen=True)
-class Disjunction:
+@dataclass(frozen=True, eq=False)
+class Disjunction(_ByContent):
     """An ORPred whose literals test different expressions: satisfied by a row when any of the tables says so.
 
     ``tables`` have one word whose lowest bit tells; ``without``: the bits of the nodes that do not need this ORPred.
@@ -64,8 +80,8 @@ class Disjunction:
     without: Bits
 
 
-@dataclass(frozen=True)
-class GroupedFilter:
+@dataclass(frozen=True, eq=False)
+class GroupedFilter(_ByContent):
     """All selections of a local tree, compiled.
 
     ``always``: every bit in use; ``keep``: the bits each of which is worth keeping a row for; ``combinations``, shape

@@ -95,6 +95,14 @@ class BasePlan:
         """The sets of ``kept_for`` of whose rows only some are stored, and by which semijoins these are found."""
         return {}
 
+    @property
+    def computes(self) -> tuple[object, ...]:
+        """What its jobs depend on: plans for which this is equal can run each other's jobs.
+
+        Another query that reads the same rows changes the plan, and not this.
+        """
+        return (self.name, self.kept, self.produced, self.filter, self.keys)
+
     def over(self, columns: Collection[str]) -> Self:
         """The plan for rows that are stored with these columns already: it computes no column that they lack."""
         return self
@@ -133,6 +141,11 @@ class SourcePlan(BasePlan):
     stream: str
 
     @property
+    def computes(self) -> tuple[object, ...]:
+        """What its jobs depend on."""
+        return (*super().computes, self.stream)
+
+    @property
     def operands(self) -> frozenset[str]:
         """The columns that the expressions read which are evaluated of a row: keys, and tests of the filter."""
         keys = (column.name for key in self.keys.values() for column in columns(key))
@@ -152,6 +165,11 @@ class JoinPlan(BasePlan):
     join: Join
     access_paths: tuple[AccessPath, ...]
     semijoins: Mapping[NodeId, frozenset[Semijoin]]
+
+    @property
+    def computes(self) -> tuple[object, ...]:
+        """What its jobs depend on."""
+        return (*super().computes, self.join, self.access_paths, self.semijoins)
 
     @cached_property
     def semijoined(self) -> Mapping[Bits, frozenset[Semijoin]]:
@@ -174,6 +192,11 @@ class AggregatePlan(BasePlan):
     grouped: GroupedPlan
     over_semijoin: frozenset[NodeId]
     outputs: Mapping[str, Expression]
+
+    @property
+    def computes(self) -> tuple[object, ...]:
+        """What its jobs depend on."""
+        return (*super().computes, self.grouped, self.outputs)
 
     @property
     def computed(self) -> Mapping[str, Expression]:
@@ -214,6 +237,11 @@ class WindowPlan(BasePlan):
 
     window: Window
 
+    @property
+    def computes(self) -> tuple[object, ...]:
+        """What its jobs depend on."""
+        return (*super().computes, self.window)
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class UnionPlan(BasePlan):
@@ -221,12 +249,22 @@ class UnionPlan(BasePlan):
 
     union: SetOperation
 
+    @property
+    def computes(self) -> tuple[object, ...]:
+        """What its jobs depend on."""
+        return (*super().computes, self.union)
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AnalyticPlan(BasePlan):
     """Rows with values of analytic functions, or the first rows of an order."""
 
     node: Analytic
+
+    @property
+    def computes(self) -> tuple[object, ...]:
+        """What its jobs depend on."""
+        return (*super().computes, self.node)
 
     @property
     def read(self) -> tuple[str, ...]:
@@ -249,4 +287,4 @@ class AnalyticPlan(BasePlan):
 
 
 TreePlan = SourcePlan | JoinPlan | AggregatePlan | WindowPlan | UnionPlan | AnalyticPlan
-"""The plan of one operator. Plans are compared by identity: a prepared Spark plan depends on the object."""
+"""The plan of one operator. Plans are compared by identity; whether jobs may be run again, by what they compute."""

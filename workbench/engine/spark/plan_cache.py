@@ -30,6 +30,7 @@ class PlanCache:
         """The job of a name, made anew when what it depends on differs, and every time where it has an exchange."""
         known = self._jobs.get(name)
         if known is not None and known[0] == depends_on:
+            self._jobs[name] = (depends_on, known[1])  # the same objects are compared faster the next time
             return known[1] or make()
         job = make()
         self._jobs[name] = (depends_on, None if has_exchange(job.plan) else job)

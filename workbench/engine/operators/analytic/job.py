@@ -62,7 +62,7 @@ def analytic_job(runner: Runner, operator: OperatorInput, plan: AnalyticPlan) ->
         view = runner.bind(plan, "ordered", job_input.run(runner.spark, 1, step.change, step.ddl))
         return runner.sql_job(_sql(plan, step, view), plan, tasks=1)
 
-    return runner.cached(plan, "rows", (plan, step), make)
+    return runner.cached(plan, "rows", step, make)
 
 
 def _sql(plan: AnalyticPlan, step: OrderStep, view: str) -> str:

@@ -96,7 +96,7 @@ class _Aggregate:
 
         # A plan that hydrates is run once, and one of several tasks has an exchange.
         once = hydrating or self.tasks > 1
-        return make() if once else self.runner.cached(self.plan, "update", (self.plan, scans, read), make)
+        return make() if once else self.runner.cached(self.plan, "update", (scans, read), make)
 
     def _looked_up(self, position: int) -> tuple[StoredGroups | None, tuple[Run, ...]]:
         """What is looked up for the dirty groups, and among which segments.
@@ -126,7 +126,7 @@ class _Aggregate:
             groups = Fragments.of(self.grouped).frame(self._fragments(job_input, scans))
             return Job(writing_plan(groups, self.runner.folder(self.plan.name)))
 
-        job = make() if self.tasks > 1 else self.runner.cached(self.plan, "state change", (self.plan, scans), make)
+        job = make() if self.tasks > 1 else self.runner.cached(self.plan, "state change", scans, make)
         return job.plan
 
     def changes(self, dirty: Delta) -> Job:
@@ -152,7 +152,7 @@ class _Aggregate:
             change = grouped_change(grouped, self.plan.produced, parts, views["stored"], views["rows"], one_task)
             return self.runner.sql_job(change, self.plan, self.tasks)
 
-        return make() if self.tasks > 1 else self.runner.cached(self.plan, "rows", (self.plan, scans), make)
+        return make() if self.tasks > 1 else self.runner.cached(self.plan, "rows", scans, make)
 
     def hydrates(self, dirty: Delta) -> Job:
         """The job of the second step when the tree is hydrated: all groups are dirty, and none was there before."""
