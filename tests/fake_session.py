@@ -67,6 +67,7 @@ class FakeQuery:
     registered: int = 0
     results: str = "lazy"
     explanation: ExplanationView | None = None
+    logical: object = None
 
     def explain(self) -> ExplanationView:
         assert self.explanation is not None

@@ -1,14 +1,22 @@
-"""Rows that a query comes to have, said in the notebook: a sink whose target is the output of a cell."""
+"""Rows that a query comes to have, said in the notebook: a sink whose target is the output of a cell.
+
+With a condition it is an alert. Its rows are those of a query of its own over the answer, so they are found as a batch
+finds its changes, and never by reading the answer. A group that satisfied the condition before the batch, and still
+does with other numbers, is not new.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
+import weakref
 from collections import deque
+from collections.abc import Callable, Sequence
 
 import pandas as pd
 
 from workbench.explain.text import counted, short
 from workbench.notebook.display import ProgressLine
+from workbench.session.player import Player
 
 LINES = 5
 """So many batches are shown, the newest first."""
@@ -16,25 +24,94 @@ ROWS = 3
 """So many rows of each."""
 
 
+class Noticed:
+    """What was said last of a session's answers, for its panel."""
+
+    def __init__(self) -> None:
+        self.lines: deque[str] = deque(maxlen=LINES)
+        self._listeners: list[weakref.WeakMethod[Callable[[], None]]] = []
+
+    def listen(self, listener: Callable[[], None]) -> None:
+        """Call a method whenever something is noticed, for as long as its object lives."""
+        self._listeners.append(weakref.WeakMethod(listener))
+
+    def add(self, line: str) -> None:
+        """Something was noticed; called by the thread of a sink."""
+        self.lines.appendleft(line)
+        self._listeners = [listener for listener in self._listeners if listener() is not None]
+        for listener in self._listeners:
+            if (heard := listener()) is not None:
+                heard()
+
+
+def noticed(player: Player) -> Noticed:
+    """What is noticed in the answers of the session that a player plays."""
+    return _noticed.setdefault(player, Noticed())
+
+
+_noticed: weakref.WeakKeyDictionary[Player, Noticed] = weakref.WeakKeyDictionary()
+
+
 class Notification:
-    """Says below its cell what each batch changed in the answer of a query; a callable for ``Session.add_sink``.
+    """Says below its cell what each batch changed in an answer; a callable for ``Session.add_sink``.
 
     Args:
-        query: its name.
+        title: the query, with its condition if there is one.
         after: batches up to this one are known already.
+        panel: is told too.
+        least: fewer new rows than these are not said.
+        alert: whether only rows are meant that newly came to satisfy a condition.
+        identity: places of the columns that tell rows apart over time; ``None``: all columns do.
     """
 
-    def __init__(self, query: str, after: int) -> None:
-        self._query, self._after = query, after
+    def __init__(
+        self,
+        title: str,
+        after: int,
+        panel: Noticed,
+        least: int = 0,
+        alert: bool = False,
+        identity: Sequence[int] | None = None,
+    ) -> None:
+        self._title, self._after, self._panel = title, after, panel
+        self._least, self._alert, self._identity = least, alert, identity
         self._lines: deque[str] = deque(maxlen=LINES)
-        self._shown = ProgressLine(f"{query}: nothing new since batch {after}")
+        self._shown = ProgressLine(f"{title}: nothing new since batch {after}")
 
     def __call__(self, batch: int, changes: pd.DataFrame) -> None:
         """A batch was brought; called by the thread of the sink."""
         if batch <= self._after:
             return
-        self._lines.appendleft(change_line(batch, changes, dt.datetime.now()))
-        self._shown.update("\n".join([f"{self._query}, newest first", *self._lines]))
+        if self._alert:
+            changes = newly(changes, self._identity)
+        new = int(changes["weight"].clip(0, None).sum())
+        if new < self._least or changes.empty:
+            return
+        line = change_line(batch, changes, dt.datetime.now())
+        self._lines.appendleft(line)
+        self._shown.update("\n".join([f"{self._title}, newest first", *self._lines]))
+        self._panel.add(f"{self._title}: {line}")
+
+
+def newly(changes: pd.DataFrame, identity: Sequence[int] | None) -> pd.DataFrame:
+    """The rows that were added, without those that took the place of a row with the same identity.
+
+    Args:
+        changes: of one batch: weight, then the columns of an answer.
+        identity: places of the columns that tell rows apart over time; ``None``: all columns do.
+
+    Example:
+        >>> changes = pd.DataFrame({"weight": [-1, 1, 1], "bank": ["x", "x", "y"], "n": [600, 650, 501]})
+        >>> newly(changes, [0])["bank"].to_list()
+        ['y']
+    """
+    added = changes[changes["weight"] > 0]
+    if identity is None:
+        return added
+    keys = [tuple(str(row[1 + place]) for place in identity) for row in changes.itertuples(index=False)]
+    gone = {key for key, weight in zip(keys, changes["weight"], strict=True) if weight < 0}
+    fresh = [key not in gone and weight > 0 for key, weight in zip(keys, changes["weight"], strict=True)]
+    return changes[fresh]
 
 
 def change_line(batch: int, changes: pd.DataFrame, at: dt.datetime) -> str:

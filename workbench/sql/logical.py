@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from workbench.sql.algebra.analytic import AnalyticCall
-from workbench.sql.algebra.expressions import AggregateCall, Call, Expression, calls
+from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Expression, calls, column_name
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import DataType
 from workbench.sql.predicates.cnf import TRUE, PredSet, predicate_expressions
@@ -240,3 +240,23 @@ def output_columns(query: LogicalQuery) -> tuple[tuple[str, DataType], ...]:
             return tuple(zip(query.names, query.types, strict=True))
         case Ordered():
             return output_columns(query.query)[: query.columns]
+
+
+def identifying_columns(query: LogicalQuery | None) -> tuple[int, ...] | None:
+    """The places of the columns that tell rows of an answer apart over time: its groups.
+
+    Returns:
+        ``None`` where all columns do: rows that are not grouped, or do not show all that they are grouped by.
+    """
+    match query:
+        case Ordered(query=inner):
+            return identifying_columns(inner)
+        case Block(grouping=Grouping(groups=groups), outputs=outputs, distinct=False):
+            named = {column_name(group) for group in groups}
+            shown = {
+                place: value.name
+                for place, value in enumerate(output.expression for output in outputs)
+                if isinstance(value, Column) and value.name in named
+            }
+            return tuple(shown) if named == set(shown.values()) else None
+    return None

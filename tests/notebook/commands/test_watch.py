@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pandas as pd
 import pytest
 
-from workbench.errors import QueryError
+from workbench.errors import QueryError, SqlError
 from workbench.notebook import notification
 from workbench.notebook.command_line import MagicError
+from workbench.notebook.commands import watch
+from workbench.notebook.context import NotebookContext
+from workbench.notebook.notification import newly, noticed
+from workbench.notebook.session import Session
+from workbench.sql.algebra.types import INTEGER, STRING
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.logical import identifying_columns
+from workbench.sql.schema import Schema
 
 
 @pytest.fixture
@@ -47,3 +56,77 @@ def test_new_rows_are_said_below_the_cell(run: Any, session: Any, shown: list[st
     assert not session.sinks
     assert isinstance(run("%argus notify big --stop").error, MagicError)
     assert isinstance(run("%argus notify bag").error, QueryError)
+
+
+def test_an_alert_says_what_newly_satisfies_its_condition(run: Any, session: Any, shown: list[str]) -> None:
+    run("%%argus big\nSELECT big")
+    assert run("%argus notify big 'tranid > 5' --least 2").error is None
+    assert session.queries["big_alert"].sql == "SELECT * FROM big WHERE (tranid > 5)"
+    target = session.sinks["alert big"]
+    target(1, pd.DataFrame({"weight": [1, -1], "tranid": [6, 7]}))
+    assert shown == ["big where tranid > 5: nothing new since batch 0"], "one row is not two"
+    target(2, pd.DataFrame({"weight": [1, 1, -1], "tranid": [8, 9, 6]}))
+    assert shown[-1].splitlines()[1].endswith("batch 2: 2 rows new · 8 · 9")
+    assert noticed(session.player).lines[0].startswith("big where tranid > 5: ")
+    run("%argus notify big 'tranid > 50'")
+    assert session.sinks["alert big"] is not target and "50" in session.queries["big_alert"].sql
+    run("%argus notify big --stop")
+    assert not session.sinks and list(session.queries) == ["big"]
+
+
+def test_an_alert_that_is_wrong_leaves_nothing(run: Any, session: Any) -> None:
+    run("%%argus big\nSELECT big")
+    assert isinstance(run("%argus notify big 'tranidd > 5'").error, SqlError)
+    assert isinstance(run("%argus notify big 'tranid > (SELECT 1)'").error, SqlError)
+    run("%%argus big_alert\nSELECT huge")
+    assert isinstance(run("%argus notify big 'tranid > 5'").error, MagicError), "a query of the analyst is not replaced"
+    assert not session.sinks and session.queries["big_alert"].sql.strip() == "SELECT huge"
+
+
+def test_a_group_is_new_once() -> None:
+    changes = pd.DataFrame({"weight": [-1, 1, 1, 1], "bank": [None, None, "y", "x"], "n": [6, 7, 8, 9]})
+    assert newly(changes, [0])["n"].to_list() == [8, 9]
+    assert newly(changes, None)["n"].to_list() == [7, 8, 9]
+    assert newly(changes, [])["n"].to_list() == [], "the one row of a total was there"
+
+
+@pytest.mark.parametrize(
+    ("sql", "places"),
+    [
+        ("SELECT COUNT(*) n, city FROM t GROUP BY city", (1,)),
+        ("SELECT city, COUNT(*) n FROM t GROUP BY city ORDER BY n DESC LIMIT 3", (0,)),
+        ("SELECT COUNT(*) n FROM t", ()),
+        ("SELECT COUNT(*) n FROM t GROUP BY city", None),
+        ("SELECT city FROM t", None),
+        ("SELECT UPPER(city), COUNT(*) FROM t GROUP BY city", None),
+    ],
+)
+def test_what_tells_rows_of_an_answer_apart(sql: str, places: tuple[int, ...] | None) -> None:
+    schema = Schema({"t": (("city", STRING), ("amount", INTEGER))})
+    assert identifying_columns(bind(sql, "spark", schema).query) == places
+
+
+def test_alerts_of_a_session_are_the_groups_that_came_to_satisfy_the_condition(
+    spark: Any, shown: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[int, set[str]]] = []
+
+    def line(batch: int, changes: pd.DataFrame, at: object) -> str:
+        told.append((batch, set(changes["city"].fillna("none"))))
+        return "said"
+
+    monkeypatch.setattr(notification, "change_line", line)
+    rows = pd.DataFrame(
+        {"city": ["x", "y", None, "x", "y", "x", None, "y"], "n": [9, 1, 4, 1, 10, 1, 3, 5]}
+    )  # two a batch
+    with Session(spark=spark) as session:
+        session.add_stream("T", rows, history=2, batch=2)
+        session.register("SELECT city, SUM(n) AS total FROM T GROUP BY city", name="by_city")
+        watch.notify.run(NotebookContext({}, lambda: session), watch.notify.parse("by_city 'total > 6'"))
+        session.run(3)
+        until = time.monotonic() + 120
+        while session.sinks["alert by_city"].behind and time.monotonic() < until:
+            time.sleep(0.05)
+        assert told == [(2, {"y"}), (3, {"none"})], "x was there, and y and x only grew afterwards"
+        watch.notify.run(NotebookContext({}, lambda: session), watch.notify.parse("by_city --stop"))
+        assert [*session.queries] == ["by_city"] and not session.sinks

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
+from sqlglot import exp
+
+from workbench.errors import WorkbenchError
 from workbench.monitoring.metrics import serve_metrics
 from workbench.notebook.command_line import MagicError, argument, command
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import show
-from workbench.notebook.notification import Notification
+from workbench.notebook.notification import Notification, noticed
+from workbench.sql.algebra.column_names import unique_names
+from workbench.sql.answer_condition import bind_condition
+from workbench.sql.logical import identifying_columns
+
+if TYPE_CHECKING:
+    from workbench.session.query import Query
+    from workbench.session.session import Session
 
 
 @command(
@@ -27,19 +38,61 @@ def metrics(context: NotebookContext, arguments: argparse.Namespace) -> None:
 @command(
     "notify",
     argument("query", metavar="QUERY", completes="query", help="its name"),
+    argument("condition", nargs="?", metavar="CONDITION", help="only rows that newly satisfy it, in quotes: 'n > 500'"),
+    argument("--least", type=int, default=0, metavar="N", help="only batches with so many new rows"),
     argument("--stop", action="store_true", help="say no more"),
-    examples=("%argus notify big_transfers", "%argus notify big_transfers --stop"),
+    examples=(
+        "%argus notify big_transfers",
+        "%argus notify big_transfers 'amount > 5000000' --least 3",
+        "%argus notify big_transfers --stop",
+    ),
 )
 def notify(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Say below this cell what each batch changes in an answer, for as long as the kernel runs.
+    """Say below this cell, and in the panel, what each batch changes in an answer, for as long as the kernel runs.
 
-    It is a sink, and so is listed by %argus streams. A second call goes on in its own cell.
+    It is a sink, and so is listed by %argus streams. A second call goes on in its own cell. With a condition it is an
+    alert: a query over the answer, called QUERY_alert, whose new rows are said.
     """
-    session, name = context.session, f"notify {arguments.query}"
-    query = session.query(arguments.query)
-    if name in session.sinks:
-        session.drop_sink(name)
-    elif arguments.stop:
+    session, query = context.session, context.session.query(arguments.query)
+    if arguments.stop:
+        _stop(session, query)
+    elif arguments.condition is None:
+        sink = f"notify {query.name}"
+        if sink in session.sinks:
+            session.drop_sink(sink)
+        notification = Notification(query.name, session.batch, noticed(session.player), arguments.least)
+        session.add_sink(query.name, notification, name=sink)
+    else:
+        _alert(session, query, arguments.condition, arguments.least)
+
+
+def _alert(session: Session, query: Query, condition: str, least: int) -> None:
+    """Register a query for the condition, and say what newly satisfies it."""
+    names = unique_names([name.lower() for name, _ in query.columns])
+    bind_condition(condition, query.dialect, tuple(zip(names, (type_ for _, type_ in query.columns), strict=True)))
+    name, sink = f"{query.name}_alert", f"alert {query.name}"
+    if name in session.queries and sink not in session.sinks:
+        raise MagicError(f"there is a query {name}, as an alert would be called", hint=f"%argus drop {name}")
+    if sink in session.sinks:
+        session.drop_sink(sink)
+    table = exp.to_identifier(query.name).sql(query.dialect)
+    end = "\n)" if "--" in condition else ")"  # a comment would hide it
+    known = session.register(f"SELECT * FROM {table} WHERE ({condition}{end}", name, query.dialect).registered
+    title, rows_are = f"{query.name} where {condition}", identifying_columns(query.logical)
+    notification = Notification(title, known, noticed(session.player), max(1, least), alert=True, identity=rows_are)
+    try:
+        session.add_sink(name, notification, name=sink)
+    except WorkbenchError:  # its changes are not kept
+        session.drop(name)
+        raise
+
+
+def _stop(session: Session, query: Query) -> None:
+    """Say no more of a query, and drop the query of its alert."""
+    sinks = [name for name in (f"notify {query.name}", f"alert {query.name}") if name in session.sinks]
+    if not sinks:
         raise MagicError(f"nothing is said of {query.name}", hint=f"%argus notify {query.name}")
-    if not arguments.stop:
-        session.add_sink(query.name, Notification(query.name, session.batch), name=name)
+    for sink in sinks:
+        session.drop_sink(sink)
+    if f"alert {query.name}" in sinks and f"{query.name}_alert" in session.queries:
+        session.drop(f"{query.name}_alert")

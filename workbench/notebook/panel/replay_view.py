@@ -9,6 +9,7 @@ import ipywidgets
 
 from workbench.errors import WorkbenchError
 from workbench.notebook.display import Shown, arrived_last, clock_text, event_time, streams_table
+from workbench.notebook.notification import noticed
 from workbench.notebook.panel.markup import grid
 from workbench.notebook.panel.view import View
 from workbench.notebook.panel.widgets import button, html_box
@@ -60,7 +61,10 @@ class ReplayView(View):
         controls = [self._play, self._step, self._end, self.speed_field, self.batch_field, self.back_field, go]
         bar = ipywidgets.HBox(controls, layout={"flex_flow": "row wrap", "align_items": "center"})
         self._problem = ""
-        return ipywidgets.VBox([bar, self._where])
+        self._noticed = html_box()
+        noticed(self.player).listen(self._show_noticed)
+        self._show_noticed()
+        return ipywidgets.VBox([bar, self._where, self._noticed])
 
     def refresh(self) -> None:
         """The line, the play button's word, the numbers in the fields."""
@@ -83,9 +87,15 @@ class ReplayView(View):
         self._where.value = f'<div role="status">{bar} <b>{now}</b> · {words}</div>{_progress(position)}'
 
     def twin(self) -> Shown:
-        """The line."""
-        text = status_line(self.session, self.player.position)
-        return Shown(text, f"<p>{escape(text)}</p>")
+        """The line, and what was noticed last."""
+        lines = [status_line(self.session, self.player.position), *noticed(self.player).lines]
+        return Shown("\n".join(lines), "".join(f"<p>{escape(line)}</p>" for line in lines))
+
+    def _show_noticed(self) -> None:
+        """What ``%argus notify`` says, the newest first; called from the threads of sinks."""
+        newest, *older = [escape(line) for line in noticed(self.player).lines] or [""]
+        rest = f"<details><summary>before</summary>{'<br>'.join(older)}</details>" if older else ""
+        self._noticed.value = f'<div class="argus-noticed" role="alert">{newest}</div>{rest}' if newest else ""
 
     def _play_or_pause(self) -> None:
         if self.player.position.state is State.PLAYING:
