@@ -127,5 +127,5 @@ def test_a_newcomer_runs_the_quickstart_and_works_with_the_panel(folder: Path) -
     with lab(folder / "notebooks" / NOTEBOOK, folder / "again") as jupyter:
         jupyter.page.locator("[data-argus-twin]").last.wait_for(timeout=60 * SECONDS)
         lost = jupyter.page.get_by_text("model not found").locator("visible=true")
-        wait_until(lambda: not lost.count(), 20)
+        wait_until(lambda: not lost.count(), 120)
         assert jupyter.elsewhere == []

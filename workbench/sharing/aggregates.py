@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from workbench.network.nodes import Aggregate, NodeId, Read
 from workbench.network.roll_up import are_derivable, column_of, over_groups
+from workbench.network.sql_text import expression_sql
 from workbench.sharing.decisions import Rule
 from workbench.sharing.draft import Draft
 from workbench.sharing.windows import of_slices, slices_of, windowed
@@ -65,7 +66,9 @@ def find_aggregate(
     if isinstance(present, Aggregate):
         more = aggregate.statistics - present.statistics
         if more:
-            draft.record.add(present.id, Rule.STATISTICS, f"now also {', '.join(sorted(map(text, more)))}")
+            names = draft.wording.columns(read.root)
+            added = ", ".join(sorted(expression_sql(statistic, names) for statistic in more))
+            draft.record.add(present.id, Rule.STATISTICS, f"now also {added}")
         aggregate = replace(present, statistics=present.statistics | more)
     draft.mark_dirty(aggregate.id, read.root)
     draft.put(aggregate)

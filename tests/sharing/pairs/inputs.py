@@ -42,7 +42,7 @@ LATERAL = [
          _FIRST.replace("rate LIMIT", "rate DESC LIMIT"),
          APART, 2, Rule.EQUAL),
     Pair("another statistic: groups are shared, rows with it are not", _LEAST, _LEAST.replace("MIN", "MAX"), APART, 4,
-         Rule.STATISTICS, "now also max(name_1)"),
+         Rule.STATISTICS, "now also MAX(G.name)"),
     Pair("LATERAL by another column", _LEAST, _LEAST.replace("a.code", "a.id"), APART, 9, Rule.NEW),
     Pair("LATERAL beside another stream", _LEAST, _LEAST.replace("F a", "H a"), APART, 10, Rule.NEW),
     Pair("LATERAL of fewer rows: pairs are shared", _LEAST, _LEAST.replace("a.code)", "a.code AND rate > 0)"), APART, 8,

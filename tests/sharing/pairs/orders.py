@@ -42,7 +42,7 @@ ORDERS = [
          " WHERE n <= 3"),
     Pair("peers of the last row", f"{_BY_AMOUNT} 3",
          "SELECT id, amount FROM F ORDER BY amount DESC FETCH FIRST 3 ROWS WITH TIES", ABOVE, 0, Rule.STATISTICS,
-         "now also rank() OVER"),
+         "now also RANK() OVER"),
     Pair("the first rows do not become all rows for another reader", f"{_BY_AMOUNT} 3",
          "SELECT amount, SUM(amount) OVER (ORDER BY amount DESC) FROM F", APART, 1, Rule.NEW),
 ]  # fmt: skip
@@ -82,9 +82,9 @@ def over(function: str, order: str = "PARTITION BY code ORDER BY id", where: str
 _BEFORE, _SUM = over("LAG(amount)"), over("SUM(amount)")
 
 FUNCTIONS = [
-    Pair("a running sum beside LAG", _BEFORE, _SUM, SAME, 0, Rule.STATISTICS, "now also sum(amount) OVER"),
+    Pair("a running sum beside LAG", _BEFORE, _SUM, SAME, 0, Rule.STATISTICS, "now also SUM(amount) OVER"),
     Pair("LAG by another distance", _BEFORE, over("LAG(amount, 2)"), SAME, 0, Rule.STATISTICS,
-         "now also lag(amount, 2)"),
+         "now also LAG(amount, 2)"),
     Pair("a sum FILTERed", _SUM, over("SUM(amount) FILTER (WHERE amount > 5)"), SAME, 0, Rule.STATISTICS),
     same("a named window", _BEFORE, "SELECT id, amount, LAG(amount, 1) OVER w FROM F"
          " WINDOW w AS (PARTITION BY code ORDER BY id)"),

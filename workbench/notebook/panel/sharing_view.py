@@ -57,7 +57,7 @@ class SharingView(View):
                 "cells": [
                     sign(decision.node, decision.operator),
                     str(i),
-                    escape(called(decision)),
+                    f'<span style="white-space:normal">{escape(called(decision))}</span>',
                     tag(status(decision), "good" if is_shared(decision) else ""),
                     escape(listed(decision.shared_with)) if is_shared(decision) else "",
                 ],

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from workbench.network.nodes import Analytic, Read
+from workbench.network.sql_text import analytic_sql
 from workbench.sharing.analytic.bounds import compared
 from workbench.sharing.decisions import Rule
 from workbench.sharing.draft import Draft
@@ -21,7 +22,9 @@ def find_analytic(draft: Draft, read: Read, over: Over, functions: Iterable[Anal
     if isinstance(present, Analytic):
         more = node.functions - present.functions
         if more:
-            draft.record.add(present.id, Rule.STATISTICS, f"now also {', '.join(sorted(f.text for f in more))}")
+            names = draft.wording.columns(read.root)
+            added = ", ".join(sorted(analytic_sql(function, names) for function in more))
+            draft.record.add(present.id, Rule.STATISTICS, f"now also {added}")
         node = replace(present, functions=present.functions | more)
     draft.mark_dirty(node.id, read.root)
     draft.put(node)
