@@ -13,7 +13,7 @@ from functools import cached_property
 from workbench.engine.operators.evaluate import evaluate, run_prepared
 from workbench.engine.operators.operator_input import OperatorInput
 from workbench.engine.operators.runner import Runner
-from workbench.engine.operators.source import source_change
+from workbench.engine.operators.source import FILTERED_HERE, source_change
 from workbench.engine.physical.plans import AggregatePlan, SourcePlan, TreePlan
 from workbench.engine.schedule import Meter, run_in_order
 from workbench.engine.spark.failures import translate_errors
@@ -74,7 +74,9 @@ class Hydration:
         with translate_errors(f"initialize node {plan.roots[0]}"):
             complete = old is not None and old.has(b for b in bounds if b.bits <= set(old.plan.bits.values()))
             beside = plan if old is None else plan.over(old.plan.stored)
-            if old is not None and complete and (added := old.extended_by(beside)) is not None:
+            if old is not None and (again := self._filtered_again(beside, old)) is not None:
+                tree = again
+            elif old is not None and complete and (added := old.extended_by(beside)) is not None:
                 tree = self._extended(beside, old, added)
             else:
                 tree = self._computed(plan, old)
@@ -82,6 +84,21 @@ class Hydration:
         whole = tree.bounds is None and all(self.trees[read].bounds is None for read, _ in plan.inputs)
         self.trees[name] = tree if whole or not bounds else replace(tree, bounds=tuple(bounds))
         meter.count(name)
+
+    def _filtered_again(self, plan: TreePlan, old: Tree) -> Tree | None:
+        """A tree with the rows that it has already and other selections on them; ``None`` where it lacks something."""
+        there = old.relation.rows <= FILTERED_HERE and old.has(self.bounds[plan.name]) and old.plan.has_rows_of(plan)
+        known = old.plan.bits.keys() & plan.bits.keys()
+        delta = self.runner.filtered_again(plan, old.relation, known) if there else None
+        if delta is None:
+            return None
+        empty = empty_tree(self.runner.spark, plan, self.runner.folder(plan.name))
+        state = replace(empty.state, runs=old.state.runs) if empty.state and old.state else None
+        whole = ChangelogEntry(self.batch, delta, whole=True)
+        log = (*_changelog_for(plan, old, empty), whole) if plan.has_changelog else ()
+        extensible = old.extensible and known == old.plan.bits.keys()
+        relation = empty.relation.append(delta)
+        return replace(old, plan=plan, relation=relation, state=state, log=log, extensible=extensible)
 
     def _computed(self, plan: TreePlan, old: Tree | None) -> Tree:
         """A tree computed from all data so far; ``old`` is the one that it replaces, if any."""

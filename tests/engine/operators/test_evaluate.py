@@ -11,6 +11,7 @@ from oracle.harness import Feed, Oracle
 from oracle.random_streams import names, stream
 from pyspark.sql import SparkSession
 
+from workbench.engine import hydration
 from workbench.engine.operators import index_join as probe
 from workbench.engine.operators import join, source
 from workbench.engine.operators import operator_input as node_rows
@@ -64,7 +65,7 @@ CASES = list(ALL) if os.environ.get("ARGUS_SHORTCUTS") == "all" else SOME
     ids=some(["every change is large", "some are"]),
 )
 def test_the_large_way(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, limits: dict[str, int]) -> None:
-    for module in (relation, node_rows, join, lookup, probe, segments, source):
+    for module in (relation, node_rows, join, lookup, probe, segments, source, hydration):
         for name, value in limits.items():
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,8 +21,11 @@ from workbench.engine.spark.jobs import Job
 from workbench.engine.spark.plan_cache import PlanCache, Views
 from workbench.engine.storage.job_input import SUFFIX, InputRows, JobInput
 from workbench.engine.storage.layout import BATCH, WEIGHT
-from workbench.engine.storage.relation import Delta
+from workbench.engine.storage.lineage import mask
+from workbench.engine.storage.relation import Delta, Relation
+from workbench.engine.storage.segments import read_share, shares
 from workbench.files.writing import make_folder
+from workbench.network.nodes import NodeId
 
 
 class Runner:
@@ -111,6 +114,22 @@ class Runner:
             return self.sql_job(f"SELECT * FROM {view}", plan)
         write = self.filter_and_write(plan)
         return filter_and_write_job(frame, lambda batches: write(step(batches)))
+
+    def filtered_again(self, plan: TreePlan, rows: Relation, known: Collection[NodeId]) -> Delta | None:
+        """All stored rows of a tree through its filter; ``None`` where Spark must evaluate something for that.
+
+        Args:
+            plan: the tree's. It has all columns that are stored by it, and the rows all nodes of ``known``.
+            rows: as they are stored. They stay changes, each of its batch.
+            known: the nodes whose bits the rows have already.
+        """
+        words = len(plan.filter.filter.always)
+        stored = plan.filter.filter.beside(mask([plan.bits[node] for node in known], words))
+        if not set(stored.columns) <= set(rows.layout.columns):
+            return None
+        write = FilterAndWrite(plan.name, stored, tuple(plan.stored), str(self.folder(plan.name)), None)
+        (share,) = shares(rows.segments, 1)
+        return delta_of([write.write(read_share(share, rows.layout.arrow))])
 
     def write_here(self, rows: Batches, plan: TreePlan) -> Delta:
         """Pass a root's rows through the tree's filter in this process: there is nothing that is ``evaluated``."""

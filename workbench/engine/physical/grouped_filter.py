@@ -19,7 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from workbench.engine.storage.comparable import comparable
-from workbench.engine.storage.lineage import Bits, Mask
+from workbench.engine.storage.lineage import Bits, Mask, word_values
 
 
 class _ByContent:
@@ -100,6 +100,18 @@ class GroupedFilter(_ByContent):
         tables = (*self.tables, *(table for disjunction in self.disjunctions for table in disjunction.tables))
         return tuple(table.column for table in tables)
 
+    def beside(self, known: Bits) -> GroupedFilter:
+        """The filter for rows that are stored with some of the bits: it tests what the others need."""
+        new = self.always & ~known
+        return StoredFilter(
+            tuple(table for table in self.tables if (table.bits & new != new).any()),
+            tuple(some for some in self.disjunctions if (some.without & new != new).any()),
+            new,
+            self.keep,
+            self.combinations,
+            known,
+        )
+
     def lineage(self, batch: pa.RecordBatch) -> Bits:
         """The lineage of each row, shape (rows, words)."""
         bits = np.broadcast_to(self.always, (batch.num_rows, len(self.always))).copy()
@@ -118,3 +130,15 @@ class GroupedFilter(_ByContent):
         for position, combination in enumerate(self.combinations):
             out[:, position] = ((bits & combination) == combination).all(axis=1)
         return out
+
+
+@dataclass(frozen=True, eq=False)
+class StoredFilter(GroupedFilter):
+    """A filter for stored rows; ``known``: the bits that they are stored with and keep."""
+
+    known: Bits
+
+    def lineage(self, batch: pa.RecordBatch) -> Bits:
+        """The lineage of each row: what it is stored with, and what is tested now."""
+        stored = np.stack([word_values(batch, word) for word in range(len(self.known))], axis=1)
+        return super().lineage(batch) | (stored & self.known)

@@ -119,6 +119,20 @@ class BasePlan:
         """Whether a tree that runs by this plan has all rows and columns that another plan asks for."""
         return other.bits.items() <= self.bits.items() and self._provides(other, other.kept_for)
 
+    def has_rows_of(self, other: TreePlan) -> bool:
+        """Whether a tree that runs by this plan has every row of its roots, and all that another plan reads of them.
+
+        Then the other plan needs a filter over these rows, and nothing of what they were computed from.
+        """
+        every = all(self._keeps(frozenset([self.bits[root]]), None) for root in self.roots)
+        return (
+            every
+            and set(self.roots) == set(other.roots)
+            and all(other.bits[root] == self.bits[root] for root in self.roots)
+            and self._provides(other, ())
+            and set(other.produced) <= set(self.stored)
+        )
+
     def _provides(self, other: TreePlan, kept_for: Iterable[Bits]) -> bool:
         """Whether rows are computed like the other's, are stored for these sets of bits, and have all columns."""
         return (
