@@ -98,7 +98,7 @@ REASONS = {
     "csv_funcs": "there are no structs",
     "xml_funcs": "XML is not read",
     "variant_funcs": "there is no VARIANT",
-    "generator_funcs": "one row gives one row",
+    "generator_funcs": "it makes rows; in FROM, `EXPLODE` and `POSEXPLODE` of `ARRAY(a, b)` do",
     "table_funcs": "one row gives one row",
     "window_funcs": "with OVER only",
     "sketch_funcs": "there are no bytes; exact counts are there",

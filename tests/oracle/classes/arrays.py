@@ -39,4 +39,34 @@ ARRAYS = {
         " get_json_object('{\"a\": [{\"b\": ' || k || '}]}', '$.a[0].b') AS b FROM t",
         "SELECT id, CASE WHEN k IS NOT NULL THEN 2 END, CASE WHEN k IS NOT NULL THEN g END, CAST(k AS VARCHAR) FROM t",
     ),
+    "exploded": Case(
+        "SELECT id, p, v FROM t LATERAL VIEW OUTER POSEXPLODE(ARRAY(k, id, NULL, k)) e AS p, v WHERE v > 3 OR p = 2",
+        "SELECT id, p, v FROM (SELECT id, UNNEST([0, 1, 2, 3]) AS p, UNNEST([k, id, NULL, k]) AS v FROM t)"
+        " WHERE v > 3 OR p = 2",
+    ),
+    "exploded_groups": Case(
+        "SELECT v, COUNT(*) AS n, SUM(w % 10) AS m FROM t LATERAL VIEW EXPLODE(ARRAY(x, y, -0.0D)) a AS v"
+        " LATERAL VIEW EXPLODE(ARRAY(k, 1)) b AS w GROUP BY v",
+        "SELECT v, COUNT(*), SUM(w % 10) FROM t, UNNEST([x, y, -0.0::DOUBLE]) AS a(v), UNNEST([k, 1]) AS b(w)"
+        " GROUP BY v",
+    ),
+    "exploded_join": Case(
+        "SELECT t.id, v, u.id AS o FROM t, UNNEST([t.k, t.id]) AS e(v), u WHERE u.k = v", dialect="duckdb"
+    ),
+    "exploded_left": Case(
+        "SELECT u.id, e.v FROM u LEFT JOIN (t CROSS JOIN UNNEST([t.k, t.id]) AS e(v)) ON u.k = e.v AND t.id < 20",
+        "SELECT u.id, e.v FROM u LEFT JOIN (SELECT t.id, v FROM t, UNNEST([t.k, t.id]) AS e(v)) e"
+        " ON u.k = e.v AND e.id < 20",
+        dialect="duckdb",
+    ),
+    "exploded_inside": Case(
+        "SELECT id, (SELECT MAX(v) FROM UNNEST([k, id, 5]) AS e(v)) AS m FROM t"
+        " WHERE EXISTS (SELECT 1 FROM UNNEST([k, id]) AS e(v) WHERE v % 3 = 1)",
+        "SELECT id, greatest(k, id, 5) FROM t WHERE k % 3 = 1 OR id % 3 = 1",
+        dialect="duckdb",
+    ),
+    "exploded_semi": Case(
+        "SELECT id FROM t LEFT ANTI JOIN UNNEST(ARRAY(k, 7)) AS e(v) ON e.v = t.id",
+        "SELECT id FROM t WHERE NOT coalesce(k = id, false) AND id IS DISTINCT FROM 7",
+    ),
 }

@@ -49,6 +49,28 @@ LATERAL = [
          Rule.SUBSUMES),
 ]  # fmt: skip
 
+_EXPLODE = "SELECT a.id, v FROM F a LATERAL VIEW EXPLODE(ARRAY(code, id)) e AS v"
+
+
+def _elements(title: str, second: str, reads: str, new: int, rule: Rule) -> Pair:
+    """What shares with the elements of an array; plain Python does not evaluate arrays."""
+    return Pair(title, _EXPLODE, second, reads, new, rule, evaluated=False)
+
+
+ELEMENTS = [
+    _elements("EXPLODE as LATERAL, by other names", "SELECT a.id, w FROM F a, LATERAL EXPLODE(ARRAY(code, id)) x(w)",
+              SAME, 0, Rule.EQUAL),
+    _elements("POSEXPLODE whose places are not read", _EXPLODE.replace("EXPLODE", "OUTER POSEXPLODE").replace("AS v",
+              "AS p, v"), SAME, 0, Rule.EQUAL),
+    _elements("as many other elements: pairs are shared", _EXPLODE.replace("code, id", "id + 1, 7"), SAME, 0,
+              Rule.EQUAL),
+    _elements("a condition on elements", f"{_EXPLODE} WHERE v > 3", BELOW, 1, Rule.SUBSUMES),
+    _elements("a condition on the rows of arrays", f"{_EXPLODE} WHERE amount > 5", BELOW, 1, Rule.SUBSUMES),
+    _elements("groups of elements", _EXPLODE.replace("a.id, v", "v, COUNT(*)") + " GROUP BY v", FROM, 1, Rule.EQUAL),
+    _elements("more elements", _EXPLODE.replace("code, id", "code, id, 1"), APART, 2, Rule.BRANCHES),
+    _elements("elements of another stream", _EXPLODE.replace("F a", "H a"), APART, 5, Rule.NEW),
+]  # fmt: skip
+
 _TUMBLE = "SELECT COUNT(*) FROM TABLE(TUMBLE(TABLE F, DESCRIPTOR(day), INTERVAL '2' DAY)) GROUP BY window_start"
 _HOP = (
     "SELECT COUNT(*) FROM TABLE(HOP(TABLE F, DESCRIPTOR(day), INTERVAL '2' DAY, INTERVAL '4' DAY))"

@@ -72,9 +72,9 @@ select a from T for update
                 ^^^^^^^^^^;
 
 select a from T lateral view explode(s) e as z;
-LATERAL VIEW is not supported
+rows of an array whose elements are not written out is not supported
 select a from T lateral view explode(s) e as z
-                ^^^^^^^^^^^^;
+                                     ^;
 
 with recursive r as (select a from r) select a from r;
 r in its own query there is not supported

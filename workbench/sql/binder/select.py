@@ -45,7 +45,7 @@ from workbench.sql.windows.overlapping import without_overlap
 from workbench.sql.windows.stream_time import ROW, SESSION, SLIDING, TUMBLING, rows_of
 
 _HANDLED = {"expressions", "from_", "joins", "where", "group", "having", "distinct", "with_", *CLAUSES}
-_HANDLED |= {"qualify", "windows"}
+_HANDLED |= {"qualify", "windows", "laterals"}
 
 
 @dataclass

@@ -22,10 +22,9 @@ from workbench.sql.binder.scalar import ScalarBinder
 from workbench.sql.binder.scope import scope_of
 from workbench.sql.logical import Block, LogicalQuery, Ordered, Output, SetOperation, output_columns, unordered
 from workbench.sql.predicates.cnf import TRUE
+from workbench.sql.syntax.limits import MOST_ROWS
 from workbench.sql.syntax.source_text import SourceText
 
-MOST_ROWS = 100
-"""Rows of one VALUES: each is a branch of a UNION ALL."""
 _FIRST = {"duckdb": 0}
 _PREFIX = {"postgres": "column"}
 

@@ -25,6 +25,8 @@ MAX_HEIGHT = 1_200
 MAX_PARTS = 100_000
 """Operators, columns and constants of an expression, with the views it is made of written out."""
 
+MOST_ROWS = 100
+"""Rows of one VALUES, each of which is a branch of a UNION ALL, and elements of an array in FROM."""
 MAX_JOINED = 40
 """Streams, and views that group, in one join, with views written out; their orders are searched."""
 MAX_READS = 1_200

@@ -16,7 +16,7 @@ from workbench.sql.syntax.dialects import tokenize
 
 _LABELS = {
     "order": "ORDER BY", "limit": "LIMIT", "offset": "OFFSET", "windows": "WINDOW", "qualify": "QUALIFY",
-    "laterals": "LATERAL VIEW", "locks": "FOR UPDATE", "hint": "a hint", "connect": "CONNECT BY", "pivots": "PIVOT",
+    "locks": "FOR UPDATE", "hint": "a hint", "connect": "CONNECT BY", "pivots": "PIVOT",
     "sample": "TABLESAMPLE", "cluster": "CLUSTER BY", "distribute": "DISTRIBUTE BY", "sort": "SORT BY", "into": "INTO",
     "all": "ALL", "totals": "WITH TOTALS",
     "version": "time travel", "when": "time travel", "join_mark": "an outer join by (+)", "by_name": "BY NAME",
@@ -30,7 +30,6 @@ _LABELS = {
 _HINTS = {
     "sort": "write ORDER BY",
     **dict.fromkeys(("qualify", "windows"), "group in a subquery and join it"),
-    "laterals": "one row gives one row here; EXISTS(x, v -> …) and AGGREGATE read the elements of an array",
     "locks": "a query only reads; leave it out",
     **dict.fromkeys(("hint", "hints"), "leave it out; the plan is chosen from all queries together"),
     "connect": "write WITH RECURSIVE with a column that counts the steps, and a condition that bounds it",

@@ -10,10 +10,11 @@ from sqlglot import exp
 from workbench.errors import UnsupportedError, nearest
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.column_names import stored_name
-from workbench.sql.algebra.expressions import OUTER, Column, Expression, digest, identity, map_columns
+from workbench.sql.algebra.expressions import OUTER, Column, Expression, columns, digest, identity, map_columns
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import DataType
 from workbench.sql.binder.joins.asof import as_lateral
+from workbench.sql.binder.joins.elements import add_elements, function_of
 from workbench.sql.binder.joins.lateral import add_lateral
 from workbench.sql.binder.joins.one_row import one_row
 from workbench.sql.binder.joins.semijoins import add_semijoin
@@ -53,11 +54,13 @@ def bind_from(select: exp.Select, context: QueryContext, window_on: WindowOn | N
         if any(item.is_star for item in select.expressions):
             raise context.source.error("* needs FROM", select, "name a stream")
         clause.add_input(one_row(select, context))
-        return clause
-    start = clause.mark()
-    clause.add(from_.this)
-    for join in select.args.get("joins") or ():
-        clause.join(join, start)
+    else:
+        start = clause.mark()
+        clause.add(from_.this)
+        for join in select.args.get("joins") or ():
+            clause.join(join, start)
+    for view in select.args.get("laterals") or ():
+        clause.add(view)
     return clause
 
 
@@ -114,6 +117,10 @@ class FromClause:
         """Add an item, and the joins that stand in its parentheses."""
         start = self.mark()
         match node:
+            case _ if function_of(node) is not None:
+                offset = len(self.inputs)
+                names, values = add_elements(self, node, self.context, self.scope)
+                self._name_item(node, node.alias, names, values, offset)
             case exp.Table():
                 self.source.refuse_others(node, {"this", "alias", "db", "catalog", "joins", "version"}, "FROM")
                 relation, named = self._relation(node)
@@ -138,7 +145,7 @@ class FromClause:
                 offset, values = len(self.inputs), add_lateral(self, query)
                 self._name_item(node, node.alias, [name.lower() for name, _ in output_columns(query)], values, offset)
             case _:
-                words = {"Lateral": "LATERAL VIEW", "Unnest": "UNNEST"}
+                words = {"Lateral": "LATERAL of that function"}
                 hint = "FROM takes streams, tables, views, queries and subqueries; add_table adds rows of your own"
                 self.source.refuse(words.get(type(node).__name__, node.key.upper()), node, hint)
         for join in node.args.get("joins") or ():
@@ -181,6 +188,11 @@ class FromClause:
         if tied and side in ("RIGHT", "FULL"):
             self.source.refuse(f"LATERAL in a {side} JOIN that reads its left side", join, "write a LEFT JOIN")
         condition = conjunction(tied, self._on(join, start), *(self._equal(name, node, sides) for name, node in using))
+        if side == "LEFT" and condition == TRUE and function_of(join.this) is not None:
+            side = ""  # the array has an element
+        if side and kind not in ("SEMI", "ANTI") and self._reads_before(before):
+            hint = "write a CROSS JOIN, or LEFT JOIN … ON TRUE"
+            self.source.refuse(f"UNNEST in a {side} JOIN that reads its other side", join, hint)
         if kind in ("SEMI", "ANTI"):
             self._semijoin(join, condition, start, before)
         elif side:
@@ -198,6 +210,11 @@ class FromClause:
         tied = PredSet(tuple(p for p in added if any(source < before.inputs for source in predicate_sources(p))))
         self.conditions[before.conditions :] = [PredSet(tuple(p for p in added if p not in tied.or_preds))]
         return tied
+
+    def _reads_before(self, mark: _Mark) -> bool:
+        """Whether columns that were added read items before them: an outer join could not leave these out."""
+        added = self.scope.columns[mark.columns :]
+        return any(column.source < mark.inputs for _, value in added for column in columns(value))
 
     def _on(self, join: exp.Join, start: _Mark) -> PredSet:
         """The condition of ON, which sees the items of its own parentheses."""
@@ -294,19 +311,19 @@ class FromClause:
 
         They are NULL where the inputs are missing; what is computed of NULLs need not be.
         """
-        columns: dict[Expression, Column] = {}
+        own: dict[Expression, Column] = {}
 
         def column_for(expression: Expression) -> Expression:
-            if not isinstance(expression, Column) and expression not in columns:
+            if not isinstance(expression, Column) and expression not in own:
                 name = f"{COMPUTED}{digest(identity(expression))}"
-                columns[expression] = Column(name, expression.type, min(positions))
-            return columns.get(expression, expression)
+                own[expression] = Column(name, expression.type, min(positions))
+            return own.get(expression, expression)
 
         for item in self.scope.items[begin.items : end.items]:
             item.columns = {name: column_for(e) for name, e in item.columns.items()}
         named = self.scope.columns
         named[begin.columns : end.columns] = [(n, column_for(e)) for n, e in named[begin.columns : end.columns]]
-        return columns
+        return own
 
     def _relation(self, table: exp.Table) -> tuple[LogicalQuery | StreamInput, Named]:
         """The query or stream that a name in FROM means, and its columns.
