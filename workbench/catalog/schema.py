@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-VERSION = 10
+VERSION = 11
 """Goes up when a table changes, or the canonical form that ids come from. From 2 on a catalog has all of a session."""
 
 _PREDICATES = """
@@ -179,10 +179,12 @@ CREATE TABLE user_aggregates (
 -- What a name in FROM stands for, as it was bound when the view or query was registered.
 CREATE TABLE views (name TEXT PRIMARY KEY, position INTEGER NOT NULL UNIQUE, logical TEXT NOT NULL) WITHOUT ROWID;
 -- Queries as an analyst holds them, those that were disabled too; "queries" has the plans of those that run.
+-- suspended: the batch after which a query was suspended; NULL while it runs. by_load: by live running.
 CREATE TABLE registrations (
     name TEXT PRIMARY KEY, position INTEGER NOT NULL UNIQUE, sql TEXT NOT NULL, dialect TEXT NOT NULL,
     registered INTEGER NOT NULL, status TEXT NOT NULL, logical TEXT NOT NULL, results TEXT NOT NULL,
-    windows TEXT NOT NULL, id TEXT NOT NULL) WITHOUT ROWID;
+    windows TEXT NOT NULL, id TEXT NOT NULL, priority INTEGER NOT NULL, suspended INTEGER,
+    by_load INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE batches (
     batch INTEGER PRIMARY KEY, rows INTEGER NOT NULL, seconds REAL NOT NULL, arrived TEXT NOT NULL,
     changes TEXT NOT NULL, late_rows TEXT NOT NULL, cuts TEXT NOT NULL);
@@ -207,6 +209,8 @@ CREATE TABLE segments (
     PRIMARY KEY (owner, part, run, position)) WITHOUT ROWID;
 -- Trees whose expired rows were removed: the bits and times of the rows that are certainly there.
 CREATE TABLE retained (tree TEXT PRIMARY KEY, bounds TEXT NOT NULL) WITHOUT ROWID;
+-- Trees that later batches have passed over, since only suspended queries read them: the batch that their rows are of.
+CREATE TABLE standing (tree TEXT PRIMARY KEY, batch INTEGER NOT NULL) WITHOUT ROWID;
 """
 
 _PLANNED = _PREDICATES + _NODES + _QUERIES + _COLUMNS + _MANIFEST
@@ -252,6 +256,11 @@ MIGRATIONS = {
     # Batches may pass over rows.
     9: "ALTER TABLE streams ADD COLUMN shed TEXT; ALTER TABLE streams ADD COLUMN gaps TEXT NOT NULL DEFAULT '[]';"
     " ALTER TABLE batches ADD COLUMN cuts TEXT NOT NULL DEFAULT '{}';",
+    # Queries got priorities, and can be suspended.
+    10: "ALTER TABLE registrations ADD COLUMN priority INTEGER NOT NULL DEFAULT 0;"
+    " ALTER TABLE registrations ADD COLUMN suspended INTEGER;"
+    " ALTER TABLE registrations ADD COLUMN by_load INTEGER NOT NULL DEFAULT 0;"
+    " CREATE TABLE IF NOT EXISTS standing (tree TEXT PRIMARY KEY, batch INTEGER NOT NULL) WITHOUT ROWID;",
 }
 """What makes a catalog of an older version one of the next; one of any other version is refused.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -34,6 +34,7 @@ from workbench.engine.state import Deltas, EngineState, empty_stream, unknown_fi
 from workbench.engine.storage.file_collection import FileCollector
 from workbench.engine.storage.relation import Delta, Relation
 from workbench.engine.storage.retention import Expiration, RetentionBound
+from workbench.engine.suspension import passed_over
 from workbench.engine.tree import Tree
 from workbench.files.durable import force_to_disk
 from workbench.files.mapped import temporary_folder
@@ -81,7 +82,12 @@ class Engine:
         self.state = EngineState()
 
     def run_batch(
-        self, network: Network, batch: int, arriving: Mapping[str, pa.Table], profile: bool = False
+        self,
+        network: Network,
+        batch: int,
+        arriving: Mapping[str, pa.Table],
+        profile: bool = False,
+        suspended: Collection[str] = (),
     ) -> BatchReport:
         """Evaluate the network for rows that arrive.
 
@@ -90,6 +96,7 @@ class Engine:
             batch: its number.
             arriving: the rows, by stream.
             profile: whether to measure also what every node costs alone, which takes as long as all of them together.
+            suspended: queries whose operators are passed over, where no other query reads them.
 
         Raises:
             EngineError: Spark could not evaluate an operator; the state is as it was before.
@@ -107,7 +114,8 @@ class Engine:
             }
         # 2. Evaluate every operator after those it reads, against the state before: a batch that fails here has changed
         #    nothing, and the session forgets its files (``undo``).
-        step = IncrementalStep(self.runner, before, batch, clock, logged)
+        standing = passed_over(network, {name: tree.plan for name, tree in before.trees.items()}, suspended)
+        step = IncrementalStep(self.runner, before, batch, clock, logged, standing)
         deltas, operators = step.evaluate_all(self._pool, self._meter)
         if profile:
             begun = time.perf_counter()
@@ -119,7 +127,8 @@ class Engine:
         with translate_errors(f"keep the rows of batch {batch}"):
             arrived = {n: r.append(logged[n]) if n in logged else r for n, r in before.arrived.items()}
             grown = run_all(before.trees, lambda name: before.trees[name].grown(*deltas[name], batch), self._pool)
-            trees = self._without_expired(network, grown, clock, batch)
+            stood = {name: grown[name].standing_at(batch - 1) for name in standing}
+            trees = self._without_expired(network, {**grown, **stood}, clock, batch)
         # 4. Make the files durable, then replace the state: the session commits what the state names, and must not name
         #    a file that a loss of power could take away.
         self._replace_durably(EngineState(trees, arrived, clock))
@@ -131,12 +140,13 @@ class Engine:
         seconds = time.perf_counter() - started
         return BatchReport(batch, sum(rows.values()), seconds, tuple(operators), changes, rows)
 
-    def adopt(self, network: Network, batch: int) -> None:
+    def adopt(self, network: Network, batch: int, suspended: Collection[str] = ()) -> None:
         """Bring the trees to what the network asks for, new nodes computed from all data so far.
 
         Args:
             network: the new network.
             batch: the last batch that was run; 0 after the history alone.
+            suspended: queries whose operators may go on standing still.
 
         Raises:
             EngineError: Spark could not evaluate a node; the state is as it was before.
@@ -146,7 +156,7 @@ class Engine:
         plans = self.plans(network, {name: tree.plan.bits for name, tree in before.trees.items()})
         bounds = self._bounds(network, plans, before.clock, batch)
         # 2. Keep the trees that have all that is asked for, and hydrate the others, parents first.
-        hydration = Hydration(self.runner, before, plans, bounds, batch)
+        hydration = Hydration(self.runner, before, plans, bounds, batch, passed_over(network, plans, suspended))
         trees = hydration.hydrate_all(self._pool, self._meter)
         # 3. Make the files durable, then replace the state (as in a batch).
         self._replace_durably(EngineState(trees, before.arrived, before.clock))
@@ -268,7 +278,10 @@ class Engine:
         if not has_windows(network):
             return trees
         bounds = self._bounds(network, {name: tree.plan for name, tree in trees.items()}, clock, batch)
-        left = run_all(trees, lambda name: trees[name].without_expired(self._expiration, bounds[name]), self._pool)
+        # What stands still is read as of its batch, when its rows had not expired.
+        going = {name: tree for name, tree in trees.items() if tree.stands_at is None}
+        freed = run_all(going, lambda name: trees[name].without_expired(self._expiration, bounds[name]), self._pool)
+        left = {**trees, **freed}
         for name, tree in left.items():
             if tree is not trees[name]:
                 self._freed |= trees[name].files - tree.files

@@ -67,6 +67,10 @@ class EventTimeClock:
         """A clock that stands at a vector."""
         return replace(self, vectors=((self.vectors[-1][0], vector),))
 
+    def until(self, batch: int) -> EventTimeClock:
+        """The clock as it was after a batch."""
+        return replace(self, vectors=tuple(known for known in self.vectors if known[0] <= batch) or self.vectors[:1])
+
     def after_batch(self, batch: int) -> EventTimeVector:
         """The vector after a batch; empty before the history."""
         return next((vector for number, vector in reversed(self.vectors) if number <= batch), {})

@@ -18,8 +18,15 @@ from workbench.engine.physical.plans import AggregatePlan, SourcePlan, TreePlan
 from workbench.engine.schedule import Meter, run_in_order
 from workbench.engine.spark.failures import translate_errors
 from workbench.engine.state import Deltas, EngineState, empty_tree, narrowed
-from workbench.engine.storage.changelog import Changelog, ChangelogEntry, remap_changelog
+from workbench.engine.storage.changelog import (
+    Changelog,
+    ChangelogEntry,
+    remap_changelog,
+    taken_back,
+    with_difference,
+)
 from workbench.engine.storage.retention import RetentionBound
+from workbench.engine.suspension import with_parents
 from workbench.engine.tree import Tree
 
 
@@ -33,6 +40,7 @@ class Hydration:
         plans: of the operators of the new network, parents first.
         bounds: the rows of every tree that will still be read.
         batch: the last batch that was run; 0 after the history alone.
+        may_stand: operators that may go on standing still, since only suspended queries read them.
         trees: those that are done.
     """
 
@@ -41,6 +49,7 @@ class Hydration:
     plans: Mapping[str, TreePlan]
     bounds: Mapping[str, list[RetentionBound]]
     batch: int
+    may_stand: frozenset[str] = frozenset()
     trees: dict[str, Tree] = field(default_factory=dict)
 
     def hydrate_all(self, threads: Executor, meter: Meter) -> dict[str, Tree]:
@@ -58,11 +67,15 @@ class Hydration:
     @cached_property
     def _kept(self) -> Mapping[str, Tree]:
         """The trees that have all rows and columns that their new plans ask for."""
-        return {
+        covering = {
             name: old
             for name, old in self.state.trees.items()
             if name in self.plans and old.plan.covers(self.plans[name]) and old.has(self.bounds[name])
         }
+        # What is computed now is computed from parents as they are now.
+        computed = self.plans.keys() - (covering.keys() & self.may_stand)
+        going = with_parents(self.plans, computed)
+        return {name: old for name, old in covering.items() if old.stands_at is None or name not in going}
 
     def _bring(self, name: str, meter: Meter) -> None:
         """One tree, when those it reads are done: kept, extended by fused roots, or computed from its parents."""
@@ -72,7 +85,11 @@ class Hydration:
             self.trees[name] = narrowed(kept, plan.over(kept.plan.stored), self.batch)
             return
         with translate_errors(f"initialize node {plan.roots[0]}"):
-            complete = old is not None and old.has(b for b in bounds if b.bits <= set(old.plan.bits.values()))
+            complete = (
+                old is not None
+                and old.stands_at is None
+                and old.has(b for b in bounds if b.bits <= set(old.plan.bits.values()))
+            )
             beside = plan if old is None else plan.over(old.plan.stored)
             if old is not None and (again := self._filtered_again(beside, old)) is not None:
                 tree = again
@@ -106,8 +123,13 @@ class Hydration:
             # Fused roots may have left another operator together.
             old = next(filter(None, map(self.state.by_root.get, plan.roots)), None)
         empty = empty_tree(self.runner.spark, plan, self.runner.folder(plan.name))
+        stood = old is not None and old.stands_at is not None and old.plan.has_changelog and plan.has_changelog
+        if old is not None and stood:
+            old = replace(old, log=(*old.log, taken_back(old.relation, self.batch)))
         log = () if old is None else _changelog_for(plan, old, empty)
         delta, state_delta = self._from_nothing(plan, old)
+        if stood:
+            log = with_difference(log, delta, empty.relation)
         state = empty.state.append(state_delta) if empty.state is not None else None
         # The changelog goes on for queries that were there; one registered now starts from the rows as they are now.
         log = (*log, ChangelogEntry(self.batch, delta, whole=True)) if plan.has_changelog else ()
@@ -129,7 +151,8 @@ class Hydration:
             change = source_change(self.runner, plan, arrived.layout, arrived.segments, self.batch)
             return run_prepared(self.runner, {plan.name: change})[plan.name]
         parents = tuple(self.trees[name].rows_of(nodes, self.runner.views) for name, nodes in plan.inputs)
-        emitted = None if old is None else old.relation
+        # What was emitted of DOUBLE stays, as it will be retracted; of rows that stood still everything is retracted.
+        emitted = None if old is None or old.stands_at is not None else old.relation
         return evaluate(self.runner, OperatorInput(plan, parents, self.batch, self.state.clock.now, emitted=emitted))
 
 

@@ -27,7 +27,7 @@ from workbench.engine.schedule import Meter, depths, reachable, run_all
 from workbench.engine.spark.failures import translate_errors
 from workbench.engine.state import Deltas, EngineState
 from workbench.engine.storage.layout import BATCH, WEIGHT
-from workbench.engine.storage.relation import Delta, Relation
+from workbench.engine.storage.relation import NO_CHANGE, Delta, Relation
 from workbench.engine.storage.segments import write_segments
 from workbench.engine.tree import Tree
 from workbench.sql.windows.stream_time import ROW
@@ -61,6 +61,7 @@ class IncrementalStep:
         batch: its number.
         clock: the event times after the batch.
         logged: the rows that arrived, by stream.
+        passed_over: operators that do nothing in this batch (``suspension``).
     """
 
     runner: Runner
@@ -68,6 +69,7 @@ class IncrementalStep:
     batch: int
     clock: EventTimeClock
     logged: Mapping[str, Delta]
+    passed_over: frozenset[str] = frozenset()
 
     def evaluate_all(self, threads: Executor, meter: Meter) -> tuple[dict[str, Deltas], list[OperatorReport]]:
         """The change of every tree, and the reports of the operators that had work.
@@ -78,8 +80,8 @@ class IncrementalStep:
             threads: prepare several operators at a time.
             meter: counts the operators that are done.
         """
-        trees = self.state.trees
-        deltas: dict[str, Deltas] = {}
+        trees = {name: tree for name, tree in self.state.trees.items() if name not in self.passed_over}
+        deltas: dict[str, Deltas] = dict.fromkeys(self.passed_over, (NO_CHANGE, NO_CHANGE))
         seconds: dict[str, float] = {}
         parents = {name: [read for read, _ in tree.plan.inputs] for name, tree in trees.items()}
         plans = (tree.plan for tree in trees.values())

@@ -58,7 +58,7 @@ class Manifest:
                 self._write_runs(name, ARRIVED, relation.runs)
         for name in before.trees.keys() - after.trees.keys():
             for table, column in (("lineage_bits", "tree"), ("log_entries", "tree"), ("retained", "tree"),
-                                  ("segments", "owner")):  # fmt: skip
+                                  ("standing", "tree"), ("segments", "owner")):  # fmt: skip
                 self._database.run(f"DELETE FROM {table} WHERE {column} = ?", [name])
         for name, tree in after.trees.items():
             if before.trees.get(name) is not tree:
@@ -85,6 +85,7 @@ class Manifest:
             tree: decode(bounds, tuple[RetentionBound, ...])
             for tree, bounds in self._database.rows("SELECT tree, bounds FROM retained")
         }
+        standing = dict(self._database.rows("SELECT tree, batch FROM standing"))
         logs: dict[str, list[ChangelogEntry]] = {}
         for tree, entry, batch, whole in self._database.rows(
             "SELECT tree, entry, batch, whole FROM log_entries ORDER BY tree, entry"
@@ -101,6 +102,7 @@ class Manifest:
                 state=None if empty.state is None else _filled(empty.state, runs.get((name, STATE))),
                 log=log,
                 bounds=retained.get(name),
+                stands_at=standing.get(name),
             )
         return trees
 
@@ -135,6 +137,10 @@ class Manifest:
             self._database.run("DELETE FROM retained WHERE tree = ?", [name])
             if tree.bounds is not None:
                 self._database.insert("retained", [(name, encode(tree.bounds, tuple[RetentionBound, ...]))])
+        if old is None or old.stands_at != tree.stands_at:
+            self._database.run("DELETE FROM standing WHERE tree = ?", [name])
+            if tree.stands_at is not None:
+                self._database.insert("standing", [(name, tree.stands_at)])
         same = _same_entries(() if old is None else old.log, tree.log)
         if old is None or same < max(len(old.log), len(tree.log)):
             self._database.run("DELETE FROM log_entries WHERE tree = ? AND entry >= ?", (name, same))

@@ -26,6 +26,8 @@ class Tree:
             themselves, each with its batch, are the changelog.
         extensible: whether no node has left since the rows were computed, so that no row has a bit of no node.
         bounds: where expired rows were removed, the retention bounds of the rows that are there; ``None``: all rows.
+        stands_at: the batch that its rows are of, where only suspended queries read it and later batches passed over
+            it; ``None``: the last one.
     """
 
     plan: TreePlan
@@ -34,6 +36,7 @@ class Tree:
     log: tuple[ChangelogEntry, ...] = ()
     extensible: bool = False
     bounds: tuple[RetentionBound, ...] | None = None
+    stands_at: int | None = None
 
     def extended_by(self, plan: TreePlan) -> AggregatePlan | None:
         """The plan of the fused roots to compute beside what is stored, where that is all that a plan asks for."""
@@ -50,6 +53,10 @@ class Tree:
         log = append_change(self.log, batch, delta, self.relation) if logged else self.log
         state = self.state.append(state_delta) if self.state is not None else None
         return replace(self, relation=self.relation.append(delta), state=state, log=log)
+
+    def standing_at(self, batch: int) -> Tree:
+        """The tree after a batch that has passed over it; ``batch``: the one before."""
+        return self if self.stands_at is not None else replace(self, stands_at=batch)
 
     def rows_of(self, nodes: Iterable[NodeId], views: Views, delta: Delta | None = None) -> ParentRows:
         """The rows of some nodes as an operator reads them: with a change, or all as the change of nothing.

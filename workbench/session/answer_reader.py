@@ -64,6 +64,10 @@ class AnswerReader:
         read = {name: streams[name].left_out for name in sorted(streams_of(query.logical)) if name in streams}
         return {name: rows for name, rows in read.items() if rows}
 
+    def batch(self, query: QueryRecord) -> int:
+        """The batch that the answer of a query is of."""
+        return self._store.last.answered_at(query)
+
     def current(self, query: QueryRecord) -> QueryRecord:
         """The newest record of a query; the given one when it was dropped or the session is closed."""
         return self._store.last.current(query) or query
@@ -159,7 +163,8 @@ class AnswerReader:
     def _read(self, query: QueryRecord, state: State, at: object | None, after: int | None) -> Iterator[Answers]:
         _check_status(query, state.status(query))
         query = state.queries[query.name]
-        clock = state.engine.clock
+        stands_at = state.answered_at(query)
+        clock = state.engine.clock if stands_at == state.batch else state.engine.clock.until(stands_at)
         if at is not None:
             clock = clock.standing(time_at(query.windows, clock, at, query.name))
         moment = clock.now if after is None else clock.after_batch(after)
@@ -167,6 +172,8 @@ class AnswerReader:
         if plan is not None and (at is None or not _has_windows(state.network, plan)) and _keeps(state, plan, moment):
             yield Answers(plan, state.engine.by_root[plan.read.root], query.registered, clock, self._spark)
         else:
+            # From the rows of the streams as they are, so that of a suspended query this is newer than what it has.
+            clock = clock if at is not None else state.engine.clock
             registered = state.batch if after is None else query.registered
             with self._computed(query, state, clock, registered) as answers:
                 yield answers

@@ -16,6 +16,7 @@ from workbench.session.events import log_batch
 from workbench.session.learning.adapting import Reoptimizer
 from workbench.session.live.live_run import LiveRun
 from workbench.session.parts import Parts
+from workbench.session.suspension import Suspension
 from workbench.streams.cut import Cut
 
 CAUGHT_UP = 50_000
@@ -28,13 +29,14 @@ class BatchRunner:
 
     Args:
         parts: of the session.
+        suspension: of its queries.
 
     Attributes:
         reoptimizer: plans the network anew after a batch, where the session's options say so.
     """
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
+    def __init__(self, parts: Parts, suspension: Suspension) -> None:
+        self._parts, self._suspension = parts, suspension
         self.reoptimizer = Reoptimizer(parts)
 
     def run(self, batches: int, on_report: OnReport, profile: bool) -> list[BatchReport]:
@@ -60,7 +62,7 @@ class BatchRunner:
             latency: seconds that a batch may take.
         """
         self._parts.directory.check_writable()
-        return LiveRun(self._parts, lambda sizes: self._run_batch(sizes, False), latency)
+        return LiveRun(self._parts, lambda sizes: self._run_batch(sizes, False), self._suspension, latency)
 
     def run_live(self, latency: float, until: float | None, on_report: OnReport) -> list[BatchReport]:
         """Let rows arrive as they come; see ``Session.run_live``.
@@ -84,8 +86,9 @@ class BatchRunner:
         return reports
 
     def catch_up(self, on_report: OnReport) -> list[BatchReport]:
-        """Let rows arrive that were left out; see ``Session.catch_up``."""
+        """Let rows arrive that were left out, and suspended queries go on; see ``Session.catch_up``."""
         self._parts.directory.check_writable()
+        self._suspension.resume([q.name for q in self._parts.store.state.queries.values() if q.by_load])
         reports: list[BatchReport] = []
         while gaps := [name for name, stream in self._parts.store.state.streams.items() if stream.gaps]:
             reports.append(self._run_batch({name: Cut(caught_up=CAUGHT_UP) for name in gaps}, False))

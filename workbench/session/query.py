@@ -77,6 +77,21 @@ class Query:
         return self._reader.left_out(self._record)
 
     @property
+    def priority(self) -> int:
+        """How important it is, as given; where rows come too fast, queries below 0 are suspended, the lowest first."""
+        return self._record.priority
+
+    @property
+    def suspended(self) -> int | None:
+        """The batch after which it was suspended; ``None`` while it runs."""
+        return self._record.suspended
+
+    @property
+    def batch(self) -> int:
+        """The batch that its answer is of: the last one, unless it is suspended."""
+        return self._reader.batch(self._record)
+
+    @property
     def logical(self) -> LogicalQuery:
         """What the text means, bound to the streams."""
         return self._record.logical

@@ -40,6 +40,7 @@ from workbench.session.sinks.sinks import Sinks
 from workbench.session.sinks.target import Source
 from workbench.session.state import EAGER, LAZY, OFF, QueryRecord
 from workbench.session.stream_registry import StreamRegistry
+from workbench.session.suspension import Suspension
 from workbench.session.transitions import BoundText
 from workbench.sql.algebra.types import parse_type
 from workbench.sql.binder.pipeline import bind
@@ -176,7 +177,8 @@ class Session(SessionContents):
         self.parts = Parts(directory, catalog, spark, options)
         self.spark = self.parts.spark
         self.parts.sinks = Sinks(self.path / "sinks", self._source_of, lambda: self.parts.store.last.batch)
-        self._streams, self._batches = StreamRegistry(self.parts), BatchRunner(self.parts)
+        self._suspension = Suspension(self.parts)
+        self._streams, self._batches = StreamRegistry(self.parts), BatchRunner(self.parts, self._suspension)
         self._handles: WeakValueDictionary[str, Query] = WeakValueDictionary()
 
     @one_at_a_time
@@ -484,6 +486,41 @@ class Session(SessionContents):
                 planned = planner.register(network, name, logical)
         return NetworkView(planned.network, state.reports), ExplanationView.of(planned.explanation)
 
+    def suspend(self, name: str) -> None:
+        """Let batches pass over a query: what only it needs costs nothing, and its answer stays that of this batch.
+
+        What other queries read of it goes on. ``Query.batch`` says which batch its answer is of.
+
+        Raises:
+            QueryError: there is no such query, or it was disabled.
+
+        Example:
+            >>> session.suspend("weekly_report")  # doctest: +SKIP
+        """
+        self._suspension.suspend([self.query(name).name])
+
+    def resume(self, name: str | None = None) -> None:
+        """Let a suspended query go on, or all: its answer is that over all data so far, at the cost of a registration.
+
+        What it missed is one change, of the last batch, where its rows may be taken back.
+
+        Raises:
+            QueryError: there is no such query.
+            EngineError: Spark could not compute it; it stays suspended.
+        """
+        self._suspension.resume(None if name is None else [self.query(name).name])
+
+    def prioritize(self, name: str, priority: int) -> None:
+        """Say how important a query is: 0 unless said.
+
+        Where rows come faster than they can be answered for long, live running suspends the queries below 0, the lowest
+        first, before it leaves rows out (``add_stream(shed=...)``), and lets them go on when it has time again.
+
+        Raises:
+            QueryError: there is no such query.
+        """
+        self._suspension.prioritize(self.query(name).name, priority)
+
     @one_at_a_time
     def reoptimize(self, dry_run: bool = False) -> Reoptimization:
         """Plan all queries anew with what batches have shown, and exchange what can be computed at less cost.
@@ -610,6 +647,8 @@ class Session(SessionContents):
     def catch_up(self, progress: Callable[[BatchReport], None] | None = None) -> list[BatchReport]:
         """Let the rows arrive that were left out, in batches of their own; the answers are exact again then.
 
+        Queries that live running has suspended go on first.
+
         What follows the order of rows in the stream (FIRST, LAST) follows the order in which batches took them.
 
         Args:
@@ -698,7 +737,8 @@ class Session(SessionContents):
             hint = 'register it with results="eager", which keeps what every batch changed'
             raise QueryError(f"the changes of {name} are not kept for a sink", hint=hint)
         handle = self._handle(record)
-        return Source(record.id, tuple(type_ for _, type_ in handle.columns), handle.changes)
+        types = tuple(type_ for _, type_ in handle.columns)
+        return Source(record.id, types, handle.changes, latest=lambda: handle.batch)
 
     def _check_during_batch(self, sql: str, dialect: str) -> None:
         """Refuse a text with an error at once, while a batch runs: the names that it may use do not change by that."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from workbench.engine.reports import BatchReport
 from workbench.engine.state import EngineState
 from workbench.errors import QueryError, StreamError, nearest
-from workbench.network.network import Network
+from workbench.network.network import Network, checked_query
 from workbench.optimizer.statistics import StreamStatistics
 from workbench.session.directory.stored_functions import StoredFunction
 from workbench.sharing.decisions import Explanation
@@ -37,6 +37,9 @@ class QueryRecord:
         windows: its windows, if it has any.
         id: of this registration; another registration of the name has another one.
         explanation: the sharing decisions of the registration.
+        priority: how important it is; where rows come too fast, those below 0 are suspended, the lowest first.
+        suspended: the batch after which it was suspended; ``None``: it runs.
+        by_load: whether live running has suspended it, and is to let it go on.
     """
 
     name: str
@@ -49,6 +52,9 @@ class QueryRecord:
     windows: tuple[StreamWindow, ...]
     id: str
     explanation: Explanation
+    priority: int = 0
+    suspended: int | None = None
+    by_load: bool = False
 
 
 @dataclass(frozen=True)
@@ -116,6 +122,18 @@ class State:
         if name.lower() in known:
             return known[name.lower()]
         raise StreamError(f"there is no stream {name}", hint=nearest(name, self.streams))
+
+    @property
+    def suspended(self) -> frozenset[str]:
+        """The queries of the network, checks among them, that are suspended."""
+        suspended = {name for name, query in self.queries.items() if query.suspended is not None}
+        return frozenset(name for name in self.network.queries if checked_query(name) in suspended)
+
+    def answered_at(self, query: QueryRecord) -> int:
+        """The batch that the answer of a query is of: the last one, or that at which a suspended query stands."""
+        plan = self.network.queries.get(query.name)
+        tree = None if plan is None else self.engine.by_root.get(plan.read.root)
+        return self.batch if tree is None or tree.stands_at is None else tree.stands_at
 
     def current(self, query: QueryRecord) -> QueryRecord | None:
         """The record of the same registration as it is now; ``None`` when it was dropped or replaced."""

@@ -124,7 +124,7 @@ def register(runtime: Runtime, state: State, texts: Mapping[str, BoundText], for
         if name.lower() in {stream.lower() for stream in state.streams}:
             raise QueryError(f"{name} is a stream", hint="choose another name for the query")
     state = learn(runtime, state)
-    replaced = state.same_names(texts)
+    replaced, known = state.same_names(texts), state.queries
     network = runtime.planner.drop(state.network, with_checks(state.network, replaced))
     state = state.without(replaced)
     for name, text in texts.items():
@@ -146,9 +146,25 @@ def register(runtime: Runtime, state: State, texts: Mapping[str, BoundText], for
             windows=windows_of(views[name], text.bound.windows),
             id=uuid.uuid4().hex,
             explanation=planned.explanation,
+            priority=known[name].priority if name in known else 0,
         )
         state = replace(state.with_views(views), queries={**state.queries, name: record})
     return _adopt(runtime, state, network)
+
+
+def suspend(state: State, names: Collection[str], by_load: bool = False) -> State:
+    """Let batches pass over what only these queries, and others that are suspended, need."""
+    running = {name: query for name, query in state.queries.items() if name in names and query.suspended is None}
+    suspended = {name: replace(query, suspended=state.batch, by_load=by_load) for name, query in running.items()}
+    return replace(state, queries={**state.queries, **suspended})
+
+
+def resume(runtime: Runtime, state: State, names: Collection[str]) -> State:
+    """Let suspended queries go on: what stood still is computed anew from all data so far."""
+    going = {
+        name: replace(query, suspended=None, by_load=False) for name, query in state.queries.items() if name in names
+    }
+    return _adopt(runtime, replace(state, queries={**state.queries, **going}), state.network)
 
 
 def drop(runtime: Runtime, state: State, name: str) -> State:
@@ -188,7 +204,7 @@ def run(
     streams = {name: stream for name, stream in state.streams.items() if not stream.table or sizes.get(name)}
     steps = {name: stream.next(sizes.get(name, 0)) for name, stream in streams.items()}
     arriving = {name: table for name, (_, table) in steps.items()}
-    report = runtime.engine.run_batch(state.network, state.batch + 1, arriving, profile)
+    report = runtime.engine.run_batch(state.network, state.batch + 1, arriving, profile, state.suspended)
     late = {name: after.late_rows - streams[name].late_rows for name, (after, _) in steps.items()}
     arrived = {name: rows + late[name] for name, rows in report.arrived.items()}
     late_rows = {name: rows for name, rows in late.items() if rows}
@@ -201,10 +217,12 @@ def run(
 def seek(runtime: Runtime, state: State, batch: int, progress: Callable[[BatchReport], None] | None) -> State:
     """Start anew from the history, and let the same rows arrive in the same batches up to one of them.
 
-    All queries are answered as if they had been there from the start.
+    All queries are answered as if they had been there from the start, and none is suspended.
     """
     runtime.engine.replace_state(EngineState())
-    queries = {name: replace(query, registered=0) for name, query in state.queries.items()}
+    queries = {
+        name: replace(query, registered=0, suspended=None, by_load=False) for name, query in state.queries.items()
+    }
     again = replace(state, streams={}, reports=(), queries=queries)
     for stream in state.streams.values():
         again = add_stream(runtime, again, stream.rewound())
@@ -261,8 +279,9 @@ def _called(network: Network, plan: QueryPlan) -> frozenset[str]:
 
 
 def _adopt(runtime: Runtime, state: State, network: Network) -> State:
-    runtime.engine.adopt(network, state.batch)
-    return replace(state, network=network)
+    state = replace(state, network=network)
+    runtime.engine.adopt(network, state.batch, state.suspended)
+    return state
 
 
 def _release(runtime: Runtime, state: State, network: Network) -> State:

@@ -6,19 +6,24 @@ by which a relation's runs are merged (``relation``), so there are few files how
 When rows come to have other bits, the changelog is rewritten, so that what was emitted stays as it was. That happens
 when one of several fused operators leaves, since it is computed in another way now or gets a statistic that the others
 do not have; and when a join tests less than before, so that its former root is a selection now (T Figure 6.8b).
+
+Where batches have passed over a tree, what they would have changed together is one entry, of the batch after which the
+tree goes on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from workbench.engine.storage.layout import BATCH, WEIGHT, conform
 from workbench.engine.storage.lineage import mask, rows_with_bits, word_arrays, word_column
-from workbench.engine.storage.relation import Delta, Relation
+from workbench.engine.storage.relation import MERGED_HERE, Delta, Relation, consolidate
 from workbench.engine.storage.segments import HANDED_ON, Segment, SegmentWriter, check_segments, open_segment
 
 Remapping = list[tuple[frozenset[int], frozenset[int]]]
@@ -76,6 +81,48 @@ def remap_changelog(log: Changelog, remapping: Remapping, words: int, folder: Pa
                 writer.add(rows)
         entries.append(ChangelogEntry(entry.batch, Delta(tuple(writer.close())), entry.whole))
     return tuple(entries)
+
+
+def taken_back(relation: Relation, batch: int) -> ChangelogEntry:
+    """All rows of a relation, each taken back by a batch: how a tree leaves the rows it stood at (``suspension``)."""
+    return ChangelogEntry(batch, _written(_restamped(relation.segments, batch, sign=-1), relation.folder))
+
+
+def with_difference(log: Changelog, rows: Delta, relation: Relation) -> Changelog:
+    """A changelog in which the last entry, which takes all rows back, becomes the difference to other rows.
+
+    Rows that are in both are left out, as far as the driver can compare them at once.
+
+    Args:
+        log: its last entry is ``taken_back``.
+        rows: all rows there are now.
+        relation: how they are stored, and where.
+    """
+    *before, gone = log
+    changes = [*_restamped(gone.delta.segments, gone.batch), *_restamped(rows.segments, gone.batch)]
+    conformed = [conform(part, relation.layout.arrow) for part in changes]
+    if 0 < sum(part.num_rows for part in conformed) <= MERGED_HERE:
+        conformed = [consolidate(part) for part in pa.Table.from_batches(conformed).combine_chunks().to_batches()]
+    return (*before, ChangelogEntry(gone.batch, _written(conformed, relation.folder)))
+
+
+def _restamped(segments: Iterable[Segment], batch: int, sign: int = 1) -> Iterator[pa.RecordBatch]:
+    """Rows as changes of one batch."""
+    for segment in segments:
+        whole = open_segment(segment.path)
+        for first in range(0, whole.num_rows, HANDED_ON):
+            rows = whole.slice(first, HANDED_ON)
+            marks = {BATCH: pa.array([batch] * rows.num_rows, pa.int32()), WEIGHT: pc.multiply(rows[WEIGHT], sign)}
+            for name, values in marks.items():
+                rows = rows.set_column(rows.schema.get_field_index(name), name, values)
+            yield rows
+
+
+def _written(rows: Iterable[pa.RecordBatch], folder: Path) -> Delta:
+    writer = SegmentWriter(str(folder))
+    for batch in rows:
+        writer.add(batch)
+    return Delta(tuple(writer.close()))
 
 
 def _remapped_rows(segment: Segment, remapping: Remapping, words: int) -> Iterator[pa.RecordBatch]:

@@ -8,7 +8,9 @@ from collections.abc import Callable, Mapping
 from workbench.engine.reports import BatchReport
 from workbench.session.live.batch_size import LEAST_ROWS, BatchSize
 from workbench.session.live.overload import Overload
+from workbench.session.live.priorities import Priorities
 from workbench.session.parts import Parts
+from workbench.session.suspension import Suspension
 from workbench.streams.cut import Cut
 
 LOGGING = 0.25
@@ -28,6 +30,7 @@ class LiveRun:
     Args:
         parts: of the session.
         run_batch: runs a batch of so many rows of each stream, or of others.
+        suspension: suspends queries, and lets them go on.
         latency: seconds that a batch may take.
 
     Attributes:
@@ -35,16 +38,16 @@ class LiveRun:
         pause: seconds to wait when nothing has come.
     """
 
-    def __init__(self, parts: Parts, run_batch: RunBatch, latency: float) -> None:
-        self._parts, self._run_batch = parts, run_batch
+    def __init__(self, parts: Parts, run_batch: RunBatch, suspension: Suspension, latency: float) -> None:
+        self._parts, self._run_batch, self._suspension = parts, run_batch, suspension
         self._size = BatchSize(LEAST_ROWS, latency)
-        self._overload = Overload(latency)
+        self._overload, self._priorities = Overload(latency), Priorities(latency)
         self._waiting: Mapping[str, int] = {}
         self.ended = False
         self.pause = min(latency * LOGGING, LONGEST_PAUSE)
 
     def ready(self) -> bool:
-        """Log what has come; whether rows wait for a batch."""
+        """Log what has come, and let queries go on when there is time; whether rows wait for a batch."""
         begun = time.monotonic()
         with self._parts.lock:
             state, live = self._parts.store.state, self._parts.live
@@ -54,12 +57,20 @@ class LiveRun:
                     break
             self._waiting = {name: stream.waiting for name, stream in state.streams.items()}
             self.ended = live.ended(state.streams) and not any(self._waiting.values())
+        if names := self._priorities.to_resume(state.queries.values(), live.status(state.streams)):
+            self._suspension.resume(names)
         return any(self._waiting.values())
 
     def step(self) -> BatchReport:
         """Run a batch of rows that wait, after ``ready`` said that some do."""
-        streams = self._parts.store.state.streams
-        sizes = self._size.of({name: rows for name, rows in self._waiting.items() if name in streams})
-        report = self._run_batch(self._overload.cuts(sizes, streams, self._parts.live.status(streams)))
+        state = self._parts.store.state
+        streams, sources = state.streams, self._parts.live.status(state.streams)
+        sizes: Mapping[str, int | Cut]
+        sizes = whole = self._size.of({name: rows for name, rows in self._waiting.items() if name in streams})
+        if names := self._priorities.to_suspend(state.queries.values(), sources):
+            self._suspension.suspend(names, by_load=True)
+        else:
+            sizes = self._overload.cuts(whole, streams, sources)
+        report = self._run_batch(sizes)
         self._size = self._size.after(report.rows, report.seconds)
         return report

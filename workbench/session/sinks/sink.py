@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from uuid import uuid4
@@ -69,7 +68,6 @@ class Sink:
         place: where it goes on.
         target: what takes the changes.
         source: the query's changes.
-        latest: the number of the last batch.
     """
 
     def __init__(
@@ -78,10 +76,8 @@ class Sink:
         place: Place,
         target: Target,
         source: Source,
-        latest: Callable[[], int],
     ) -> None:
-        self._path, self._place, self._target = path, place, target
-        self._source, self._latest = source, latest
+        self._path, self._place, self._target, self._source = path, place, target, source
         self._begun = False
         self._problem = ""
         self._due = threading.Event()
@@ -95,7 +91,7 @@ class Sink:
     def status(self) -> SinkStatus:
         """How it is."""
         batch = self._place.batch
-        behind = max(0, self._latest() - max(batch, 0)) + (batch < 0)
+        behind = max(0, self._source.latest() - max(batch, 0)) + (batch < 0)
         return SinkStatus(self._place.query, self._target.description, batch, behind, self._problem)
 
     def notify(self) -> None:
@@ -129,7 +125,7 @@ class Sink:
 
     def _bring(self) -> None:
         """Everything up to the last batch, batch by batch."""
-        latest = self._latest()
+        latest = self._source.latest()
         if latest <= self._place.batch:
             return
         if not self._begun:

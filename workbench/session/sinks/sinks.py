@@ -54,7 +54,7 @@ class Sinks:
                 message = f"the sink {name} is of {stored.query} as it was registered before"
                 raise SessionError(message, hint=f"drop_sink({name!r}) forgets how far it had come")
             place = replace(stored, target=written)
-        self._sinks[name] = Sink(path, place, target, source, self._latest)
+        self._sinks[name] = Sink(path, place, target, source)
         self._stopped.pop(name, None)
         return self._sinks[name].status
 

@@ -19,11 +19,13 @@ class Source:
         registration: which registration of its name it is.
         types: of its columns.
         changes: gives its changes after a batch; ``None``: all.
+        latest: the batch that its answer is of.
     """
 
     registration: str
     types: tuple[DataType, ...]
     changes: Callable[[int | None], pd.DataFrame]
+    latest: Callable[[], int]
 
 
 class Target(Protocol):
