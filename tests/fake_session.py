@@ -68,6 +68,9 @@ class FakeQuery:
     results: str = "lazy"
     explanation: ExplanationView | None = None
     logical: object = None
+    priority: int = 0
+    suspended: int | None = None
+    batch: int = 0
 
     def explain(self) -> ExplanationView:
         assert self.explanation is not None
@@ -199,6 +202,16 @@ class FakeSession(SessionViews):
 
     def catch_up(self) -> list[Any]:
         return []
+
+    def suspend(self, name: str) -> None:
+        self.query(name).suspended = self.query(name).batch = self.batch
+
+    def resume(self, name: str | None = None) -> None:
+        for known in self.queries.values() if name is None else [self.query(name)]:
+            known.suspended = None
+
+    def prioritize(self, name: str, priority: int) -> None:
+        self.query(name).priority = priority
 
     def live(self, latency: float) -> Any:
         raise NotImplementedError

@@ -17,6 +17,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from workbench.errors import SessionError
+from workbench.session.query import Query
 from workbench.session.session import Session
 from workbench.session.state import ACTIVE
 
@@ -99,7 +100,7 @@ class _SessionMetrics(Collector):
 
 def _of_batches(session: Session) -> Iterator[Family]:
     reports = session.reports
-    states = ["active" if query.status == ACTIVE else "stopped" for query in session.queries.values()]
+    states = [_state(query) for query in session.queries.values()]
     yield CounterMetricFamily("argus_batches", "batches that were run", session.batch)
     if reports:
         yield GaugeMetricFamily("argus_batch_seconds", "wall time of the last batch", reports[-1].seconds)
@@ -107,6 +108,12 @@ def _of_batches(session: Session) -> Iterator[Family]:
     counts = {(state,): states.count(state) for state in sorted(set(states))}
     yield _gauge("argus_queries", "registered queries by state", ("state",), counts)
     yield GaugeMetricFamily("argus_nodes", "nodes of the shared network", len(session.network.nodes))
+
+
+def _state(query: Query) -> str:
+    if query.status != ACTIVE:
+        return "stopped"
+    return "active" if query.suspended is None else "suspended"
 
 
 def _of_streams(session: Session) -> Iterator[Family]:

@@ -180,10 +180,22 @@ def streams_table(session: Session) -> Shown:
     return table(columns, rows) if rows else Shown("no streams yet")
 
 
-def left_out(query: Query) -> str:
-    """What an answer lacks because rows were left out, to be put behind its title."""
+def as_of(query: Query, batch: int) -> str:
+    """Of which batch an answer is, and what it lacks because rows were left out, to be put behind its title.
+
+    Args:
+        query: the query.
+        batch: the last one.
+    """
+    if query.suspended is not None:
+        return f"after batch {query.batch}, suspended: %argus resume {query.name}"
     lacking = " and ".join(f"{counted(rows, 'row')} of {stream}" for stream, rows in query.left_out.items())
-    return f", without {lacking} that were left out: %argus catch-up" if lacking else ""
+    return f"after batch {batch}" + (f", without {lacking} that were left out: %argus catch-up" if lacking else "")
+
+
+def state_of(query: Query) -> str:
+    """``"active"``, since when it is suspended, or why it no longer runs."""
+    return query.status if query.suspended is None else f"suspended after batch {query.suspended}"
 
 
 def arrived_last(session: Session) -> dict[str, str]:

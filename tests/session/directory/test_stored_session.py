@@ -33,6 +33,8 @@ def test_a_file_of_an_older_version_is_brought_to_the_present_one(tmp_path: Path
     for column in ("span", "shed", "gaps"):
         connection.execute(f"ALTER TABLE streams DROP COLUMN {column}")
     connection.execute("ALTER TABLE batches DROP COLUMN cuts")
+    for column in ("priority", "suspended", "by_load"):
+        connection.execute(f"ALTER TABLE registrations DROP COLUMN {column}")
     for column in ("seconds", "memory", "least", "most", "signature"):
         connection.execute(f"ALTER TABLE user_functions DROP COLUMN {column}")
     connection.execute("INSERT INTO streams VALUES ('F', 1, '0-F', 0, NULL, 5, 1, 5)")

@@ -15,7 +15,7 @@ from workbench.explain.text import counted
 from workbench.notebook.command_line import MagicError, argument, batch_size, command
 from workbench.notebook.commands.costs import what_if
 from workbench.notebook.context import NotebookContext
-from workbench.notebook.display import counts, explained, left_out, plain, rows_table, show, together
+from workbench.notebook.display import as_of, counts, explained, plain, rows_table, show, together
 from workbench.notebook.drawing import picture
 from workbench.notebook.parameters import expand
 from workbench.session.state import LAZY, RESULTS
@@ -158,7 +158,7 @@ def show_result(context: NotebookContext, query: Query, limit: int, output: str 
     else:
         first = query.head(max(0, limit))
         rows = len(first) if len(first) < limit else query.count()
-    show(rows_table(first, rows, f"{query.name} after batch {context.session.batch}{left_out(query)}"))
+    show(rows_table(first, rows, f"{query.name} {as_of(query, context.session.batch)}"))
 
 
 @command(

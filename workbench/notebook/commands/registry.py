@@ -6,7 +6,7 @@ import argparse
 
 from workbench.errors import nearest
 from workbench.notebook.command_line import Command, MagicError, argument, command
-from workbench.notebook.commands import costs, define, experiment, replay, sessions, show, timings, watch
+from workbench.notebook.commands import costs, define, experiment, replay, sessions, show, suspension, timings, watch
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import show as display
 
@@ -60,6 +60,7 @@ COMMANDS: dict[str, Command] = {
             watch.metrics,
             experiment.experiment,
         ),
+        *(suspension.suspend, suspension.resume, suspension.priority),
         *(sessions.save, sessions.close, sessions.open_session, sessions.check),
         *(sessions.doctor, sessions.last_error, help_command),
     )

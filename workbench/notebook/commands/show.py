@@ -14,12 +14,13 @@ from workbench.notebook.commands.define import LIMIT, OUTPUT, show_result
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import (
     Shown,
+    as_of,
     explained,
-    left_out,
     rows_table,
     show,
     sinks_table,
     sources_table,
+    state_of,
     streams_table,
     table,
 )
@@ -93,7 +94,7 @@ def results(context: NotebookContext, arguments: argparse.Namespace) -> None:
 
 def _title(context: NotebookContext, query: Query, arguments: argparse.Namespace) -> str:
     """Of which batch or instant an answer is, and which of its rows are meant."""
-    when = f"at {arguments.at}" if arguments.at is not None else f"after batch {context.session.batch}{left_out(query)}"
+    when = f"at {arguments.at}" if arguments.at is not None else as_of(query, context.session.batch)
     by = f", by {arguments.sort}" if arguments.sort is not None else ""
     return f"{query.name} {when}{by}" + (f", where {arguments.where}" if arguments.where is not None else "")
 
@@ -131,7 +132,7 @@ def queries(context: NotebookContext, arguments: argparse.Namespace) -> None:
         nodes = [network.node(id_) for id_ in network.ancestors(name)] if name in network.results else []
         shared = sum(node.is_shared for node in nodes)
         columns = ", ".join(column for column, _ in query.columns)
-        rows.append([name, query.status, str(len(nodes)), str(shared), short(columns, 60)])
+        rows.append([name, state_of(query), str(len(nodes)), str(shared), short(columns, 60)])
     show(table(["query", "status", "nodes", "shared", "columns"], rows) if rows else Shown("no queries yet"))
 
 

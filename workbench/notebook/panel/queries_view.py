@@ -12,7 +12,7 @@ import ipywidgets
 from workbench.errors import WorkbenchError
 from workbench.explain.text import monospace
 from workbench.notebook.commands.define import describe_change, drop_query, register
-from workbench.notebook.display import Shown, table
+from workbench.notebook.display import Shown, state_of, table
 from workbench.notebook.panel.markup import sparkline, tag
 from workbench.notebook.panel.view import View
 from workbench.notebook.panel.widgets import ListWidget, button, html_box
@@ -71,7 +71,7 @@ class QueriesView(View):
                 "key": name,
                 "cells": [
                     escape(name),
-                    tag("active", "good") if query.status == ACTIVE else tag(query.status, "bad"),
+                    tag(state := state_of(query), "good" if state == ACTIVE else "bad"),
                     f"<b>{new:,}</b>" if (new := self._new_rows(query, reports)) else "",
                     sparkline(_changes(name, reports), "changed rows by batch"),
                 ],
@@ -83,7 +83,7 @@ class QueriesView(View):
         """Names, status, and how many rows changed in the last batch."""
         reports = self.session.reports
         rows = [
-            [name, query.status, f"{self._new_rows(query, reports):,}", f"{(_changes(name, reports) or [0])[-1]:,}"]
+            [name, state_of(query), f"{self._new_rows(query, reports):,}", f"{(_changes(name, reports) or [0])[-1]:,}"]
             for name, query in self.session.queries.items()
         ]
         columns = ["query", "status", "new", "in the last batch"]

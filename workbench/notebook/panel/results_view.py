@@ -15,7 +15,7 @@ import pandas as pd
 from workbench.errors import WorkbenchError
 from workbench.explain.text import counted, monospace, short
 from workbench.notebook.chart import answer_chart, has_numbers
-from workbench.notebook.display import WIDEST, Shown, left_out, rows_table
+from workbench.notebook.display import WIDEST, Shown, as_of, rows_table
 from workbench.notebook.panel.markup import grid, sparkline
 from workbench.notebook.panel.view import View
 from workbench.notebook.panel.widgets import AnswerWidget, QueryChooser, button, html_box
@@ -153,7 +153,7 @@ class ResultsView(View):
             size = DRAWN if asked.what == CHART else PAGE
             page = slice(asked.page * size, (asked.page + 1) * size)
             rows, total = rows_of(asked, page)
-            after = f"after batch {asked.batch}{left_out(query)}"
+            after = as_of(query, asked.batch)
             fresh = fresh_rows(asked) if asked.what == ANSWER else frozenset()
             title = f"{query.name}, {asked.what} {after}" + (f", where {asked.where}" if asked.where else "")
             shown = self._drawn(query, rows, total) if asked.what == CHART else answer_table(rows, total, title)

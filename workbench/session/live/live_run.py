@@ -57,7 +57,7 @@ class LiveRun:
                     break
             self._waiting = {name: stream.waiting for name, stream in state.streams.items()}
             self.ended = live.ended(state.streams) and not any(self._waiting.values())
-        if names := self._priorities.to_resume(state.queries.values(), live.status(state.streams)):
+        if names := self._priorities.to_resume(state.queries.values(), live.status(state.streams), self.ended):
             self._suspension.resume(names)
         return any(self._waiting.values())
 

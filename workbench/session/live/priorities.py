@@ -52,9 +52,13 @@ class Priorities:
         lowest = min(query.priority for query in running)
         return [query.name for query in running if query.priority == lowest]
 
-    def to_resume(self, queries: Iterable[QueryRecord], sources: Mapping[str, SourceStatus]) -> list[str]:
-        """The queries to let go on; arguments as ``to_suspend``."""
+    def to_resume(
+        self, queries: Iterable[QueryRecord], sources: Mapping[str, SourceStatus], ended: bool = False
+    ) -> list[str]:
+        """The queries to let go on; arguments as ``to_suspend``. ``ended``: no more rows will come."""
         suspended = [query for query in queries if query.by_load]
+        if ended:
+            return [query.name for query in suspended]
         if not suspended or _lag(sources) > self._latency:
             self._calm_since = None
             return []

@@ -1,0 +1,51 @@
+"""Commands for queries that need not be answered in every batch."""
+
+from __future__ import annotations
+
+import argparse
+
+from workbench.notebook.command_line import argument, command
+from workbench.notebook.commands.show import QUERY
+from workbench.notebook.context import NotebookContext
+from workbench.notebook.display import as_of, show
+
+
+@command("suspend", QUERY, examples=("%argus suspend weekly_report",), has_own_line=True)
+def suspend(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Let batches pass over a query: what only it needs costs nothing, and its answer stays as it is."""
+    context.session.suspend(arguments.query)
+    query = context.session.query(arguments.query)
+    show(f"{query.name} is suspended after batch {query.suspended}: %argus resume {query.name} lets it go on")
+
+
+@command(
+    "resume",
+    argument("query", nargs="?", metavar="QUERY", completes="query", help="its name (default: all)"),
+    examples=("%argus resume weekly_report", "%argus resume"),
+    has_own_line=True,
+)
+def resume(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Let suspended queries go on: their answers are over all data so far then, at the cost of a registration."""
+    session = context.session
+    names = [session.query(arguments.query).name] if arguments.query is not None else [*session.queries]
+    going = [name for name in names if session.query(name).suspended is not None]
+    session.resume(arguments.query)
+    lines = [f"{name} goes on: its answer is {as_of(session.query(name), session.batch)}" for name in going]
+    show("\n".join(lines) or "no query was suspended")
+
+
+@command(
+    "priority",
+    QUERY,
+    argument("priority", type=int, metavar="N", help="below 0: it may be suspended, the lowest first; 0 unless said"),
+    examples=("%argus priority weekly_report -1",),
+    has_own_line=True,
+)
+def priority(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Say how important a query is. Where rows come faster than they can be answered for long, live running suspends
+    queries below 0, the lowest first, and lets them go on when it has time again.
+    """
+    context.session.prioritize(arguments.query, arguments.priority)
+    query = context.session.query(arguments.query)
+    may = "it may be suspended when rows come too fast" if query.priority < 0 else "it is never suspended by itself"
+    show(f"{query.name} has priority {query.priority}: {may}")
