@@ -10,7 +10,10 @@ import random
 import re
 
 import pyarrow as pa
+import pytest
 from oracle.harness import Case, Feed, Oracle
+
+from workbench.engine import engine
 
 DAY = dt.date(2002, 1, 1)
 NOON = dt.datetime(2002, 1, 1, 12)
@@ -111,11 +114,12 @@ CASES = {
     "window above groups": case(
         "SELECT COUNT(*) n FROM (SELECT bank, MIN(d) first FROM f GROUP BY bank) v WHERE first > now() - 40"
     ),
+    "busy banks": case("SELECT bank, COUNT(*) n, MAX(d) last FROM f GROUP BY bank HAVING MAX(d) > now() - 1"),
 }  # fmt: skip
 
 GROUPED = (
     "distinct", "by bank", "minutes by bank", "whole hours", "whole", "silent banks", "union", "except",
-    "view of a window", "window above groups", "nothing equal, groups",
+    "view of a window", "window above groups", "busy banks", "nothing equal, groups",
 )  # fmt: skip
 EAGER = ("last days", "between", "long ago", "minutes", "joined", "two tests", "nothing equal, one side")
 """Queries that end in a window, which is kept up here and imposed when it is read in the others."""
@@ -139,6 +143,15 @@ def test_groups_of_rows_in_windows(spark: object) -> None:
         oracle.run(3, check=False)
         oracle.check_changes()
         oracle.check_results(["by bank", "silent banks"])
+
+
+def test_groups_that_had_expired_go_on(spark: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a group has counted is needed when its latest time has left the window, if nothing else reads it."""
+    monkeypatch.setattr(engine, "CHANGES_KEPT", 1)
+    with Oracle(spark, {"f": Feed(FEEDS["f"].table, 40, 20, time="d")}) as oracle:
+        oracle.register({name: CASES[name] for name in ("window above groups", "busy banks")}, check=False)
+        oracle.run(4)
+        oracle.check_changes()
 
 
 def bucketed(size: int, slide: int) -> str:

@@ -78,7 +78,8 @@ class Tree:
         """The tree without rows that no bound covers; without any bounds it stays as it is."""
         roots = self.plan.roots
         every_row = frozenset(self.plan.bits[root] for root in roots if len(roots) == 1)
-        relation, state = expiration.free(self.plan.name, self.relation, self.state, bounds, every_row)
+        groups = self.plan.grouped.keys if isinstance(self.plan, AggregatePlan) else ()
+        relation, state = expiration.free(self.plan.name, self.relation, self.state, bounds, every_row, groups)
         if relation is self.relation and state is self.state:
             return self
         return replace(self, relation=relation, state=state, bounds=tuple(bounds))

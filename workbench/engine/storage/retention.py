@@ -8,7 +8,7 @@ one other has gone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -65,6 +65,7 @@ class Expiration:
         state: Relation | None,
         bounds: Sequence[RetentionBound],
         every_row: frozenset[int],
+        groups: Collection[str] = (),
     ) -> tuple[Relation, Relation | None]:
         """A tree's relation and state without the rows that no bound covers; the same objects where none goes.
 
@@ -73,6 +74,7 @@ class Expiration:
             relation, state: its rows, and the state of its root if it has one.
             bounds: rows that will be read; without any nothing is freed.
             every_row: bits that all of its rows have.
+            groups: the columns of the state that say which group a row of it is.
         """
         if not bounds or any(not bound.times and bound.bits <= every_row for bound in bounds):
             return relation, state
@@ -80,9 +82,9 @@ class Expiration:
         left = _without_expired(relation, bounds, counts)
         files = left.files
         if state is not None:
-            # The state has no lineage, and of the columns with times only those that are groups.
-            keys = state.layout.columns
-            of_groups = [RetentionBound(frozenset(), tuple(t for t in b.times if t[0] in keys)) for b in bounds]
+            # The state has no lineage. A group whose MIN or MAX of a time has expired may get more rows, and needs what
+            # it has counted so far; one that is of an expired time may not.
+            of_groups = [RetentionBound(frozenset(), tuple(t for t in b.times if t[0] in groups)) for b in bounds]
             state = _without_expired(state, of_groups, counts) if all(b.times for b in of_groups) else state
             files |= state.files
         self.last_counts[tree] = {path: rows for path, rows in counts.items() if path in files}
