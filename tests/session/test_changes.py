@@ -46,7 +46,7 @@ class Engine:
     def settle(self, before: EngineState) -> None:
         pass
 
-    def adopt(self, network: object, batch: int) -> None:
+    def adopt(self, network: object, batch: int, suspended: object = ()) -> None:
         self.state = replace(self.state)
 
     expire = adopt

@@ -62,7 +62,7 @@ class Query:
         return +counted
 
     def source(self, name: str) -> Source:
-        return Source("first", TYPES, self.changes)
+        return Source("first", TYPES, self.changes, lambda: self.latest)
 
 
 @pytest.fixture(scope="module")

@@ -34,7 +34,7 @@ class Query:
     def source(self, name: str) -> Source:
         if name != "q":
             raise QueryError(f"there is no query {name}")
-        return Source(self.registration, (INTEGER,), self.changes)
+        return Source(self.registration, (INTEGER,), self.changes, lambda: self.latest)
 
 
 @pytest.fixture

@@ -27,14 +27,13 @@ from workbench.engine.physical.plans import TreePlan
 from workbench.engine.physical.retention import CHANGES_KEPT, has_windows, retention_bounds
 from workbench.engine.profile import profiled
 from workbench.engine.reports import BatchReport, Counts, Places
-from workbench.engine.schedule import Meter, Progress, run_all
+from workbench.engine.schedule import Meter, Progress, passed_over, run_all
 from workbench.engine.spark.failures import translate_errors
 from workbench.engine.spark.interrupts import Interrupts
 from workbench.engine.state import Deltas, EngineState, empty_stream, unknown_files
 from workbench.engine.storage.file_collection import FileCollector
 from workbench.engine.storage.relation import Delta, Relation
 from workbench.engine.storage.retention import Expiration, RetentionBound
-from workbench.engine.suspension import passed_over
 from workbench.engine.tree import Tree
 from workbench.files.durable import force_to_disk
 from workbench.files.mapped import temporary_folder

@@ -15,7 +15,7 @@ from workbench.engine.operators.operator_input import OperatorInput
 from workbench.engine.operators.runner import Runner
 from workbench.engine.operators.source import FILTERED_HERE, source_change
 from workbench.engine.physical.plans import AggregatePlan, SourcePlan, TreePlan
-from workbench.engine.schedule import Meter, run_in_order
+from workbench.engine.schedule import Meter, run_in_order, with_parents
 from workbench.engine.spark.failures import translate_errors
 from workbench.engine.state import Deltas, EngineState, empty_tree, narrowed
 from workbench.engine.storage.changelog import (
@@ -26,7 +26,6 @@ from workbench.engine.storage.changelog import (
     with_difference,
 )
 from workbench.engine.storage.retention import RetentionBound
-from workbench.engine.suspension import with_parents
 from workbench.engine.tree import Tree
 
 

@@ -61,7 +61,7 @@ class IncrementalStep:
         batch: its number.
         clock: the event times after the batch.
         logged: the rows that arrived, by stream.
-        passed_over: operators that do nothing in this batch (``suspension``).
+        passed_over: operators that do nothing in this batch (``schedule``).
     """
 
     runner: Runner

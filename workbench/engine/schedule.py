@@ -14,6 +14,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from workbench.engine.physical.plans import TreePlan
+from workbench.network.network import Network
+
 T = TypeVar("T")
 
 
@@ -93,6 +96,34 @@ def reachable(parents: Mapping[str, Sequence[str]], first: Collection[str]) -> f
         if name in first or not names.isdisjoint(read):
             names.add(name)
     return frozenset(names)
+
+
+def passed_over(network: Network, plans: Mapping[str, TreePlan], suspended: Collection[str]) -> frozenset[str]:
+    """The operators that only suspended queries read: they stand still.
+
+    Their rows stay those of the batch before. When one of the queries goes on, an operator is hydrated from all data so
+    far, as at a registration, and so is everything that it reads and that stands still: an operator never sees parents
+    of different batches.
+
+    Args:
+        network: what runs.
+        plans: of all its operators, by their names.
+        suspended: names of queries.
+    """
+    if not suspended:
+        return frozenset()
+    operators = {root: name for name, plan in plans.items() for root in plan.roots}
+    reads = (query.read.root for name, query in network.queries.items() if name not in suspended)
+    return frozenset(plans) - with_parents(plans, {operators[root] for root in reads})
+
+
+def with_parents(plans: Mapping[str, TreePlan], names: Iterable[str]) -> frozenset[str]:
+    """Some operators with all that they read, themselves or through others."""
+    found, found_last = set[str](), set(names)
+    while found_last:
+        found |= found_last
+        found_last = {read for name in found_last for read, _ in plans[name].inputs} - found
+    return frozenset(found)
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from workbench.session import transitions
 from workbench.session.events import log_batch
 from workbench.session.learning.adapting import Reoptimizer
 from workbench.session.live.live_run import LiveRun
+from workbench.session.live.suspension import Suspension
 from workbench.session.parts import Parts
-from workbench.session.suspension import Suspension
 from workbench.streams.cut import Cut
 
 CAUGHT_UP = 50_000

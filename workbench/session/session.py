@@ -32,6 +32,7 @@ from workbench.session.integrity_checks import CheckReport
 from workbench.session.learning.reoptimizing import Reoptimization, cheaper
 from workbench.session.live.batch_size import seconds_of
 from workbench.session.live.live_run import LiveRun
+from workbench.session.live.suspension import Suspension
 from workbench.session.parts import Parts
 from workbench.session.player import Player
 from workbench.session.query import Query
@@ -40,7 +41,6 @@ from workbench.session.sinks.sinks import Sinks
 from workbench.session.sinks.target import Source
 from workbench.session.state import EAGER, LAZY, OFF, QueryRecord
 from workbench.session.stream_registry import StreamRegistry
-from workbench.session.suspension import Suspension
 from workbench.session.transitions import BoundText
 from workbench.sql.algebra.types import parse_type
 from workbench.sql.binder.pipeline import bind

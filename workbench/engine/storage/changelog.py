@@ -84,7 +84,7 @@ def remap_changelog(log: Changelog, remapping: Remapping, words: int, folder: Pa
 
 
 def taken_back(relation: Relation, batch: int) -> ChangelogEntry:
-    """All rows of a relation, each taken back by a batch: how a tree leaves the rows it stood at (``suspension``)."""
+    """All rows of a relation, each taken back by a batch: how a tree leaves the rows it stood at (``passed_over``)."""
     return ChangelogEntry(batch, _written(_restamped(relation.segments, batch, sign=-1), relation.folder))
 
 

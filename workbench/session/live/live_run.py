@@ -9,8 +9,8 @@ from workbench.engine.reports import BatchReport
 from workbench.session.live.batch_size import LEAST_ROWS, BatchSize
 from workbench.session.live.overload import Overload
 from workbench.session.live.priorities import Priorities
+from workbench.session.live.suspension import Suspension
 from workbench.session.parts import Parts
-from workbench.session.suspension import Suspension
 from workbench.streams.cut import Cut
 
 LOGGING = 0.25
