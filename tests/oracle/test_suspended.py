@@ -17,7 +17,7 @@ from oracle.test_corrections import corrected
 from oracle.test_windows import CASES, F, G
 from pyspark.sql import SparkSession
 
-STEPS = 9
+STEPS = 7
 
 
 def plain(seed: int) -> dict[str, Feed]:
@@ -62,8 +62,8 @@ def some_of(chosen: random.Random, given: list[str]) -> list[str]:
 
 
 def play(oracle: SuspendingOracle, cases: Mapping[str, Case], chosen: random.Random) -> None:
-    order = chosen.sample(sorted(cases), 12)
-    early, late = order[:8], order[8:]
+    order = chosen.sample(sorted(cases), 9)
+    early, late = order[:6], order[6:]
     oracle.register({name: cases[name] for name in early})
     reopened = chosen.randrange(STEPS)
     for step in range(STEPS):
