@@ -84,22 +84,22 @@ class Hydration:
             self.trees[name] = narrowed(kept, plan.over(kept.plan.stored), self.batch)
             return
         with translate_errors(f"initialize node {plan.roots[0]}"):
-            complete = (
-                old is not None
-                and old.stands_at is None
-                and old.has(b for b in bounds if b.bits <= set(old.plan.bits.values()))
-            )
-            beside = plan if old is None else plan.over(old.plan.stored)
-            if old is not None and (again := self._filtered_again(beside, old)) is not None:
-                tree = again
-            elif old is not None and complete and (added := old.extended_by(beside)) is not None:
-                tree = self._extended(beside, old, added)
-            else:
-                tree = self._computed(plan, old)
+            # Rows of an earlier batch are no part of what is computed now.
+            tree = self._beside(plan, old) if old is not None and old.stands_at is None else None
+            tree = tree or self._computed(plan, old)
         # What was computed from parents without their expired rows has only the rows within the bounds, too.
         whole = tree.bounds is None and all(self.trees[read].bounds is None for read, _ in plan.inputs)
         self.trees[name] = tree if whole or not bounds else replace(tree, bounds=tuple(bounds))
         meter.count(name)
+
+    def _beside(self, plan: TreePlan, old: Tree) -> Tree | None:
+        """A tree that keeps rows it has, filtered again or extended; ``None`` where it has to be computed."""
+        beside = plan.over(old.plan.stored)
+        if (again := self._filtered_again(beside, old)) is not None:
+            return again
+        complete = old.has(b for b in self.bounds[plan.name] if b.bits <= set(old.plan.bits.values()))
+        added = old.extended_by(beside) if complete else None
+        return self._extended(beside, old, added) if added is not None else None
 
     def _filtered_again(self, plan: TreePlan, old: Tree) -> Tree | None:
         """A tree with the rows that it has already and other selections on them; ``None`` where it lacks something."""
