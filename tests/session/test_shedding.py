@@ -7,11 +7,14 @@ from pathlib import Path
 
 import duckdb
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
+from engine.estimates.keyed_reference import reference
 from pyspark.sql import SparkSession
 
 from workbench import Session
+from workbench.engine.estimates.horvitz_thompson import NORMAL_95
 from workbench.errors import QueryError
 from workbench.session.live.overload import PATIENCE, Overload
 from workbench.session.live.sources import SourceStatus
@@ -70,9 +73,25 @@ def check_estimate(session: PlainSession, ids: list[int]) -> None:
     assert found["n"].tolist() == pytest.approx(sums["weight"].tolist())
     assert found["s"].tolist() == pytest.approx(sums["total"].tolist())
     assert found["a"].tolist() == pytest.approx((sums["total"] / sums["weight"]).tolist())
+    if session.streams["Clicks"].shed == "sample by v":
+        check_bounds(session, drawn)
 
 
-@pytest.mark.parametrize("shed", ["oldest", "sample"])
+def check_bounds(session: PlainSession, drawn: pd.DataFrame) -> None:
+    """Rows that were drawn by v: all rows of one v are one value."""
+    found = session.query("estimated").estimate().set_index(["k", "column"])
+    reach = (found["high"] - found["value"]) / NORMAL_95
+    assert reach.max() > 0
+    for k, rows in drawn.groupby("k"):
+        of_gaps = rows.groupby(["v", "weight"])["v"].agg(["size", "sum"])
+        keys: dict[object, list[tuple[float, float, float]]] = {}
+        for (key, weight), size, total in of_gaps.itertuples():
+            keys.setdefault(key, []).append((1 / weight, size, total))
+        for name, (_, variance) in zip("nsa", reference(keys).values(), strict=True):
+            assert reach[k, name] == pytest.approx(variance**0.5), (k, name)
+
+
+@pytest.mark.parametrize("shed", ["oldest", "sample", "sample by v"])
 def test_answers_are_exact_over_what_arrived_and_then_over_all(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shed: str
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
@@ -9,7 +10,7 @@ import pytest
 
 from workbench.errors import StreamError
 from workbench.streams.corrections.declared import corrections_of
-from workbench.streams.cut import Cut, Gap
+from workbench.streams.cut import Cut, Gap, hashed, share
 from workbench.streams.ingest import ingest
 from workbench.streams.stream import Stream, replayed
 
@@ -45,6 +46,54 @@ def test_a_sample_and_what_it_left_out_are_all_rows(tmp_path: Path) -> None:
     after, second = took(after, Cut(caught_up=10_000))
     assert sorted(sample + first + second) == [*range(100, 700)] and max(first) < 200 <= min(second)
     assert not after.gaps
+
+
+KEYS = {
+    "text": pa.array([None if n % 50 == 0 else f"ä{n % 50}" for n in range(ROWS)]),
+    "number": pa.array([n % 50 - 9 for n in range(ROWS)]),
+    "double": pa.array([-0.0 if n % 100 == 0 else n % 50 / 4 for n in range(ROWS)]),
+    "decimal": pa.array([Decimal(n % 50) / 4 for n in range(ROWS)], pa.decimal128(9, 2)),
+    "day": pa.array([n % 50 for n in range(ROWS)], pa.int32()).cast(pa.date32()),
+    "moment": pa.array([n % 50 for n in range(ROWS)], pa.timestamp("us")),
+    "truth": pa.array([n % 50 < 20 for n in range(ROWS)]),
+}
+
+
+def keyed(folder: Path, kind: str) -> Stream:
+    rows = pa.table({"n": [*range(ROWS)], "K": KEYS[kind]})
+    return replayed(ingest("s", rows, folder / "log"), 100, 10, "n", shed="sample by K")
+
+
+@pytest.mark.parametrize("kind", KEYS)
+def test_a_sample_by_a_key_has_all_rows_of_some_keys(tmp_path: Path, kind: str) -> None:
+    given = keyed(tmp_path, kind)
+    assert given.shed == "sample by k"
+    after, sample = took(given, Cut(passed=600, kept=0.4))
+    keys = KEYS[kind].to_pylist()
+    drawn = {keys[n] for n in sample}
+    assert sample == [n for n in range(100, 700) if keys[n] in drawn]
+    assert after.left_out == 600 - len(sample)
+    after, first = took(after, Cut(caught_up=150))
+    assert first == [n for n in range(100, 250) if keys[n] not in drawn]
+    assert after.left_out == len([n for n in range(250, 700) if keys[n] not in drawn])
+    more, again = took(after, Cut(passed=300, kept=0.7))
+    assert drawn <= {keys[n] for n in again} and len({keys[n] for n in again}) < len({*keys})
+    after, rest = took(more, Cut(caught_up=ROWS))
+    assert sorted([*sample, *first, *again, *rest]) == [*range(100, ROWS)] and not after.gaps
+    cuts = {1: Cut(passed=600, kept=0.4), 2: Cut(caught_up=150)}
+    assert [table["n"].to_pylist() for batch, table in given.arrivals(cuts) if batch] == [sample, first]
+
+
+def test_about_the_asked_part_of_keys_is_drawn() -> None:
+    keys = pa.chunked_array([pa.array([f"account {n}" for n in range(10_000)])])
+    assert abs((share(hashed(keys)) < 0.25).mean() - 0.25) < 0.02
+
+
+def test_a_sample_by_no_column(tmp_path: Path) -> None:
+    log = ingest("s", pa.table({"n": [1], "account": ["a"]}), tmp_path / "log")
+    with pytest.raises(StreamError, match="there is no column acount to sample by") as refused:
+        replayed(log, time="n", shed="sample by acount")
+    assert "account" in (refused.value.hint or "")
 
 
 def test_the_same_cuts_give_the_same_rows(tmp_path: Path) -> None:

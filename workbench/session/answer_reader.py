@@ -12,7 +12,8 @@ from pyspark.sql import SparkSession
 from workbench.catalog.catalog import Catalog
 from workbench.engine.answers import Answers
 from workbench.engine.estimates.frame import estimate_frame
-from workbench.engine.estimates.horvitz_thompson import Totals
+from workbench.engine.estimates.horvitz_thompson import Totals, scaled
+from workbench.engine.estimates.keyed_sums import keyed_sums
 from workbench.engine.estimates.sampled_batches import sampled_batches
 from workbench.engine.estimates.sampled_sums import sampled_sums
 from workbench.engine.event_time import EventTimeClock
@@ -29,11 +30,14 @@ from workbench.session.query_windows import time_at
 from workbench.session.state import ACTIVE, QueryRecord, State
 from workbench.session.transitions import Runtime, add_checks
 from workbench.sharing.planner import Planner
+from workbench.sql.algebra.column_names import stored_name
+from workbench.sql.algebra.expressions import Column
 from workbench.sql.algebra.planning_cache import PlanningCache
 from workbench.sql.checks import SEVERAL_ROWS
 from workbench.sql.estimates import estimable
 from workbench.sql.logical import streams_of
 from workbench.sql.windows.stream_time import EventTimeVector
+from workbench.streams.cut import sampled_by
 
 CLOSED = "the session is closed"
 
@@ -115,10 +119,15 @@ class AnswerReader:
             stream = state.stream(asked.stream)
             taken = ((report.batch, report.taken.get(stream.name, 0)) for report in state.reports)
             sampled = sampled_batches(stream, taken)
-            rows = replace(query, logical=asked.rows)
+            key = sampled_by(stream.shed)
+            by = None if key is None else Column(stored_name(key), dict(stream.stored_columns)[stored_name(key)])
+            rows = replace(query, logical=asked.rows if by is None else asked.rows_with(by))
             with self._computed(rows, state, state.engine.clock, registered=0) as answers:
-                sums = sampled_sums(answers, asked.width, sampled)
-        return estimate_frame(asked, Totals(sums, asked.width, sampled))
+                if by is not None:
+                    totals = keyed_sums(answers, asked.width, sampled)
+                else:
+                    totals = scaled(sampled_sums(answers, asked.width, sampled), asked.width, sampled)
+        return estimate_frame(asked, Totals(totals, asked.width))
 
     @contextmanager
     def answers(self, query: QueryRecord, at: object | None = None, after: int | None = None) -> Iterator[Answers]:

@@ -269,7 +269,8 @@ class Session(SessionContents):
             weight: instead of these, the column that says how often a row comes, or goes where it is negative. An
                 update is two rows in the log, the old one with weight -1 and the new one, which arrive together.
             shed: what live running leaves out when rows come faster than they can be answered for long: ``"oldest"``,
-                or all but a ``"sample"``; ``catch_up`` takes them later. ``None``: nothing.
+                all but a ``"sample"`` of rows, or all but those of some keys: ``"sample by account"``. ``catch_up``
+                takes them later. ``None``: nothing.
 
         Raises:
             StreamError: the source cannot be read, a column's type is not supported, the lateness does not go with the

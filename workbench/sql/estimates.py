@@ -7,7 +7,7 @@ Thompson, 1952). The largest of a sample says nothing of the largest of all; of 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from workbench.errors import QueryError
 from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Expression, column_name
@@ -49,6 +49,10 @@ class Estimable:
     groups: tuple[tuple[str, int], ...]
     width: int
     statistics: tuple[Statistic, ...]
+
+    def rows_with(self, key: Column) -> Block:
+        """The query of the rows with one more column, by which they were drawn."""
+        return replace(self.rows, outputs=(*self.rows.outputs, Output("_key", key)))
 
 
 def estimable(query: LogicalQuery) -> Estimable:

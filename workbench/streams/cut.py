@@ -11,10 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-SHEDDING = ("oldest", "sample")
-"""How rows may be left out: those that have waited longest, or all but a uniform sample."""
+SHEDDING = ("oldest", "sample", "sample by COLUMN")
+"""How rows may be left out: those that have waited longest, all but a uniform sample, or all but those of some keys."""
+_BY = "sample by "
 
 _GOLDEN, _FIRST, _SECOND = (np.uint64(n) for n in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
 
@@ -43,21 +47,45 @@ class Gap:
     Attributes:
         start, stop: their positions.
         kept: the part of them that was taken all the same.
+        counted: how many were left out, where the sample goes by a key; otherwise it follows from the positions.
     """
 
     start: int
     stop: int
     kept: float = 0.0
+    counted: int | None = None
 
-    @property
-    def left_out(self) -> NDArray[np.bool_]:
-        """Which of its positions were left out."""
-        return share(np.arange(self.start, self.stop)) >= self.kept
+    def left_out(self, keys: pa.ChunkedArray | None = None) -> NDArray[np.bool_]:
+        """Which of its positions were left out; ``keys``: of its rows, where the sample goes by a key."""
+        drawn = share(np.arange(self.start, self.stop)) if keys is None else share(hashed(keys))
+        return drawn >= self.kept
 
     @property
     def rows(self) -> int:
         """How many rows were left out."""
-        return int(self.left_out.sum()) if self.kept else self.stop - self.start
+        if self.counted is not None:
+            return self.counted
+        return int(self.left_out().sum()) if self.kept else self.stop - self.start
+
+
+def sampled_by(shed: str | None) -> str | None:
+    """The column by which a stream is sampled; ``None`` where each row is drawn for itself.
+
+    Example:
+        >>> sampled_by("sample by account"), sampled_by("sample"), sampled_by(None)
+        ('account', None, None)
+    """
+    return shed.removeprefix(_BY) if shed is not None and shed.startswith(_BY) else None
+
+
+def hashed(keys: pa.ChunkedArray) -> NDArray[np.int64]:
+    """A number for each value, equal where the values are, in every process; NULL is a value."""
+    if pa.types.is_floating(keys.type):
+        keys = pc.add(keys, 0.0)  # -0.0 is 0.0
+    values = keys.cast(pa.string()).combine_chunks().dictionary_encode(null_encoding="encode")
+    numbers = pd.util.hash_array(values.dictionary.to_numpy(zero_copy_only=False), categorize=False)
+    found: NDArray[np.int64] = numbers.view(np.int64)[values.indices.to_numpy()]
+    return found
 
 
 def share(positions: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -6,15 +6,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from workbench.errors import StreamError
+from workbench.errors import StreamError, nearest
 from workbench.optimizer.statistics import SAMPLE_ROWS, StreamStatistics, collect
-from workbench.sql.algebra.column_names import display_name
+from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType
 from workbench.streams.batch_spans import boundary_after, first_from, span_of, span_text
 from workbench.streams.corrections.declared import Corrections
-from workbench.streams.cut import SHEDDING, Cut, Gap
+from workbench.streams.cut import SHEDDING, Cut, Gap, sampled_by
 from workbench.streams.lateness import Lateness
 from workbench.streams.log import ROW_GROUP_ROWS, StreamLog
 from workbench.streams.source import QuarantinedRow
@@ -165,17 +167,26 @@ class Stream:
         while left > 0 and gaps:
             gap = gaps.pop(0)
             stop = min(gap.stop, gap.start + left)
-            taken = Gap(gap.start, stop, gap.kept)
-            pieces.append(self.log.read(taken.start, stop).filter(pa.array(taken.left_out)))
+            rows, left_out = self._sampled(Gap(gap.start, stop, gap.kept))
+            pieces.append(rows.filter(pa.array(left_out)))
             left -= stop - gap.start
             if stop < gap.stop:
-                gaps.insert(0, Gap(stop, gap.stop, gap.kept))
+                counted = None if gap.counted is None else gap.counted - int(left_out.sum())
+                gaps.insert(0, Gap(stop, gap.stop, gap.kept, counted))
         passed = min(self.waiting, cut.passed)
         if passed:
-            gaps.append(Gap(self.position, self.position + passed, cut.kept))
-            pieces.append(self.log.read(gaps[-1].start, gaps[-1].stop).filter(pa.array(~gaps[-1].left_out)))
+            gap = Gap(self.position, self.position + passed, cut.kept)
+            rows, left_out = self._sampled(gap)
+            by_key = cut.kept and sampled_by(self.shed) is not None
+            gaps.append(replace(gap, counted=int(left_out.sum())) if by_key else gap)
+            pieces.append(rows.filter(pa.array(~left_out)))
         after, table = replace(self, position=self.position + passed, gaps=tuple(gaps)).next(cut.taken)
         return after, pa.concat_tables([*pieces, table])
+
+    def _sampled(self, gap: Gap) -> tuple[pa.Table, NDArray[np.bool_]]:
+        """The rows of a gap, and which of them are left out."""
+        rows, key = self.log.read(gap.start, gap.stop), sampled_by(self.shed)
+        return rows, gap.left_out(None if key is None else rows.column(stored_name(key)))
 
     @property
     def counted_rows(self) -> int:
@@ -262,7 +273,13 @@ def _checked_shedding(log: StreamLog, shed: str | None, time: str | None) -> str
     """How rows may be left out, where later ones do not depend on them."""
     if shed is None:
         return None
-    if shed not in SHEDDING:
+    if (key := sampled_by(shed)) is not None:
+        names = {display_name(name).lower(): display_name(name) for name, _ in log.columns}
+        if key.lower() not in names:
+            hint = nearest(key, names.values()) or f"its columns are {', '.join(names.values())}"
+            raise StreamError(f"stream {log.name}: there is no column {key} to sample by", hint=hint)
+        shed = f"sample by {names[key.lower()]}"
+    elif shed not in SHEDDING or shed == SHEDDING[-1]:
         raise StreamError(f"stream {log.name}: shed is {shed!r}", hint=f"there are {', '.join(SHEDDING)}")
     if time is None:
         hint = (

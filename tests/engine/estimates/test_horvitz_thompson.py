@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 
-from workbench.engine.estimates.horvitz_thompson import Totals
+from workbench.engine.estimates.horvitz_thompson import Totals, scaled
 from workbench.streams.cut import share
 
 ROWS, GAP, RUNS = 4_000, 3_000, 400
@@ -35,7 +35,7 @@ def test_bounds_hold_nineteen_times_of_twenty(kept: float) -> None:
             for name in "ab"
             for batch, chosen_rows in ((0, np.arange(ROWS) < ROWS - GAP), (3, drawn))
         ]
-        totals = Totals(pa.Table.from_pylist(parts), 1, {3: kept})
+        totals = Totals(scaled(pa.Table.from_pylist(parts), 1, {3: kept}), 1)
         assert totals.groups.column("g0").to_pylist() == ["a", "b"]
         for function in ("count", "sum", "average"):
             found = totals.estimate(function, 0)
@@ -52,7 +52,7 @@ def test_bounds_hold_nineteen_times_of_twenty(kept: float) -> None:
 
 
 def test_what_arrived_whole_is_exact() -> None:
-    totals = Totals(pa.Table.from_pylist([sums(0, "a", np.array([1.5, np.nan, 2.5]))]), 1, {})
+    totals = Totals(scaled(pa.Table.from_pylist([sums(0, "a", np.array([1.5, np.nan, 2.5]))]), 1, {}), 1)
     for function, value in (("count", 2.0), ("sum", 4.0), ("average", 2.0)):
         found = totals.estimate(function, 0)
         assert (found.value.tolist(), found.low.tolist(), found.high.tolist()) == ([value], [value], [value])
@@ -61,8 +61,9 @@ def test_what_arrived_whole_is_exact() -> None:
 
 def test_nothing_drawn_says_nothing() -> None:
     null = pa.table({"batch": [0], "g0": ["a"], "n": [2.0], "n0": [0.0], "s0": [None], "q0": [None]})
-    totals = Totals(null.cast(pa.schema([*list(null.schema)[:4], ("s0", pa.float64()), ("q0", pa.float64())])), 1, {})
+    null = null.cast(pa.schema([*list(null.schema)[:4], ("s0", pa.float64()), ("q0", pa.float64())]))
+    totals = Totals(scaled(null, 1, {}), 1)
     assert totals.estimate("count", 0).value.tolist() == [0.0]
     assert np.isnan(totals.estimate("sum", 0).value).all() and np.isnan(totals.estimate("average", 0).value).all()
     nothing = pa.table({"batch": pa.array([], pa.int32()), "n": pa.array([], pa.float64())})
-    assert Totals(nothing, 0, {}).estimate("count", None).value.tolist() == [0.0]
+    assert Totals(scaled(nothing, 0, {}), 0).estimate("count", None).value.tolist() == [0.0]

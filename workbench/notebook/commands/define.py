@@ -185,7 +185,11 @@ def show_result(context: NotebookContext, query: Query, limit: int, output: str 
     ),
     KEY,
     argument("--changes", metavar="FORM", help="how rows are corrected: upsert, cdf or debezium (default: not at all)"),
-    argument("--shed", metavar="WHICH", help="rows to leave out when they come too fast for long: oldest or sample"),
+    argument(
+        "--shed",
+        metavar="WHICH",
+        help="rows to leave out when they come too fast for long: oldest, sample, 'sample by COLUMN'",
+    ),
     argument("--weight", metavar="COLUMN", help="instead: how often a row comes, or goes where it is negative"),
     examples=(
         "%argus stream FedWireTrans ../sample_data/fed.parquet --history 10000 --batch 1000 --time tran_date",
