@@ -25,7 +25,7 @@ from workbench.options import Options
 from workbench.session import transitions
 from workbench.session.batch_runner import BatchRunner
 from workbench.session.contents import SessionContents
-from workbench.session.directory.directory import CATALOG, SessionDirectory, decoding_catalog
+from workbench.session.directory.directory import CATALOG, SINKS, SessionDirectory, decoding_catalog
 from workbench.session.directory.save import save
 from workbench.session.directory.stored_functions import StoredFunction
 from workbench.session.integrity_checks import CheckReport
@@ -176,7 +176,7 @@ class Session(SessionContents):
         self.last_error: BaseException | None = None
         self.parts = Parts(directory, catalog, spark, options)
         self.spark = self.parts.spark
-        self.parts.sinks = Sinks(self.path / "sinks", self._source_of, lambda: self.parts.store.last.batch)
+        self.parts.sinks = Sinks(self.path / SINKS, self._source_of, lambda: self.parts.store.last.batch)
         self._suspension = Suspension(self.parts)
         self._streams, self._batches = StreamRegistry(self.parts), BatchRunner(self.parts, self._suspension)
         self._handles: WeakValueDictionary[str, Query] = WeakValueDictionary()

@@ -17,6 +17,7 @@ from workbench.engine.reports import BatchReport
 from workbench.errors import StreamError
 from workbench.session import transitions
 from workbench.session.changes import Change
+from workbench.session.directory.directory import SPOOLED
 from workbench.session.live.sources import begin_live
 from workbench.session.parts import Parts
 from workbench.session.state import State
@@ -124,7 +125,7 @@ class StreamRegistry:
 
     def _spooled(self, name: str, fresh: bool = False) -> Path:
         """The folder for what Spark writes of a stream; a fresh one has nothing of an earlier stream of that name."""
-        folder = self._parts.directory.path / "spooled" / stored_name(name)
+        folder = self._parts.directory.path / SPOOLED / stored_name(name)
         if fresh:
             rmtree(folder, ignore_errors=True)
         return folder

@@ -17,8 +17,10 @@ from pyspark.sql import SparkSession
 
 from workbench import Session
 from workbench.__main__ import main
+from workbench.catalog.catalog import Catalog
 from workbench.errors import QueryError, SessionError, WorkbenchError
 from workbench.files.writing import FOR_GROUP, FOR_OWNER, NewFile, make_folder
+from workbench.session.directory.directory import CATALOG, SessionDirectory
 from workbench.session.directory.signing import key_file
 from workbench.session.directory.stored_functions import StoredFunction
 from workbench.sql.algebra.types import DOUBLE, INTEGER
@@ -137,6 +139,20 @@ def test_files_are_for_their_owner_or_a_group(spark: SparkSession, tmp_path: Pat
         assert modes(tmp_path / "s") == expected
     finally:
         os.umask(before)
+
+
+def test_a_folder_with_other_files_keeps_its_mode(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    project.chmod(0o755)
+    (project / "notes.txt").touch()
+    (project / "notes.txt").chmod(0o644)
+    for make in (SessionDirectory.new, SessionDirectory.existing):
+        directory = make(project)
+        Catalog(project / CATALOG).close()
+        directory.close()
+        assert stat.S_IMODE(project.stat().st_mode) == 0o755
+        assert stat.S_IMODE((project / "notes.txt").stat().st_mode) == 0o644
 
 
 def test_a_group_that_is_not_there(spark: SparkSession, tmp_path: Path) -> None:

@@ -15,6 +15,9 @@ from workbench.files.writing import FOR_GROUP, FOR_OWNER, is_for_group
 def set_permissions(folder: Path, group: str | int | None, parts: Iterable[Path], keep: bool = False) -> None:
     """Let a folder, and all of a session in it, be for its owner alone or for a group.
 
+    A folder that has other files too, such as a project's or a home, stays for whom it was unless a group is named: it
+    is not the session's to close. The session's own files are private where they are written.
+
     Args:
         folder: of the session.
         group: its name or number; ``None`` for the owner alone.
@@ -28,6 +31,9 @@ def set_permissions(folder: Path, group: str | int | None, parts: Iterable[Path]
     number = status.st_gid if group is None else _group_number(group)
     mode = FOR_GROUP if group is not None or (keep and is_for_group(folder)) else FOR_OWNER
     if status.st_gid == number and stat.S_IMODE(status.st_mode) == mode:
+        return
+    parts = list(parts)
+    if mode == FOR_OWNER and not set(folder.iterdir()) <= set(parts):
         return
     if status.st_uid != os.geteuid():
         if group is not None:
