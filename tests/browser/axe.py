@@ -14,7 +14,7 @@ VERSION = "4.11.0"
 FOLDER = Path(__file__).parents[2] / "build" / "npm" / f"axe-{VERSION}"
 SCRIPT = FOLDER / "node_modules" / "axe-core" / "axe.min.js"
 GRAVE = ("serious", "critical")
-OF_BOXES = """() => {
+OF_BOXES = """(drawing) => {
   const canvas = Object.assign(document.createElement("canvas"), { width: 1, height: 1 });
   const pen = canvas.getContext("2d", { willReadFrequently: true });
   const light = (colour, below = null) => {
@@ -24,8 +24,9 @@ OF_BOXES = """() => {
       .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
-  const page = getComputedStyle(document.querySelector(".argus-pane")).getPropertyValue("--paper");
-  return [...document.querySelectorAll(".argus-pane g.node")].map((group) => {
+  const style = getComputedStyle(document.querySelector(drawing));
+  const page = style.getPropertyValue("--paper") || style.getPropertyValue("--jp-layout-color1");
+  return [...document.querySelectorAll(`${drawing} g.node`)].map((group) => {
     const shape = getComputedStyle(group.querySelector("path, polygon")).fill;
     const paper = light(shape === "none" ? page : shape, page);
     const ink = light(getComputedStyle(group.querySelector("text")).fill);
@@ -61,6 +62,6 @@ def grave(page: Page) -> list[tuple[str, list[str]]]:
     ]
 
 
-def least_contrast(page: Page) -> float:
+def least_contrast(page: Page, drawing: str = ".argus-pane") -> float:
     """The least contrast of a box's text with the box; 4.5 is asked of small letters (WCAG 2.2, 1.4.3)."""
-    return float(min(page.evaluate(OF_BOXES)))
+    return float(min(page.evaluate(OF_BOXES, drawing)))

@@ -89,6 +89,19 @@ class WidgetPage:
 
 
 @contextmanager
+def static(html: str, theme: str = "light") -> Iterator[Page]:
+    """A page of JupyterLab's theme with an output that needs no kernel."""
+    variables = (THEMES / f"theme-{theme}-extension" / "index.css").read_text(encoding="utf-8")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1280, "height": 720})
+        page.set_content(BODY.format(theme=variables, style=""))
+        page.evaluate("(html) => { document.querySelector('#widget').innerHTML = html; }", html)
+        yield page
+        browser.close()
+
+
+@contextmanager
 def shown(
     widget: anywidget.AnyWidget, theme: str = "light", width: int = 1280, height: int = 720
 ) -> Iterator[WidgetPage]:

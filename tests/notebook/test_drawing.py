@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import xml.etree.ElementTree as ET
 
@@ -69,7 +70,9 @@ def test_names_and_constants_are_shown_as_they_are(render, text):
 def test_the_saved_output_needs_nothing_from_elsewhere():
     shown = picture(NetworkView(example_network.example()))
     assert "<script" not in shown.html and "href=" not in shown.html
-    assert shown.svg.removeprefix("<svg ") in shown.html
+    drawn = [re.findall(r' (?:d|points)="[^"]*"', form) for form in (shown.svg, shown.html)]
+    assert drawn[0] and drawn[0] == drawn[1]
+    assert not re.findall(r'(?:fill|stroke)="(?:#|white|black)', shown.html), "colours are the theme's"
     assert shown.text.startswith("query network: 11 nodes")
 
 

