@@ -96,7 +96,7 @@ def play(oracle: SuspendingOracle, cases: Mapping[str, Case], chosen: random.Ran
 
 
 @pytest.mark.parametrize("seed", some(range(8)))
-@pytest.mark.parametrize("feeds", [plain, with_corrections, windowed])
+@pytest.mark.parametrize("feeds", some([with_corrections, windowed, plain], always=2))
 def test_answers_of_suspended_queries(spark: SparkSession, tmp_path: Path, feeds: object, seed: int) -> None:
     chosen = random.Random(seed)
     cases = CASES if feeds is windowed else ALL
