@@ -39,6 +39,7 @@ FIRST = (
     "experiments/test_experiments.py",
     "oracle/test_query_classes.py",
     "oracle/test_windows.py",
+    "oracle/test_suspended.py",
     "oracle/test_pruning.py",
     "oracle/test_semijoins.py",
     "session/directory/test_kill.py",
