@@ -39,6 +39,19 @@ def test_a_notebook_becomes_a_page_and_a_summary(project: Path, capsys: pytest.C
     assert "unpkg" not in page
 
 
+def test_highlights_are_at_the_top_of_the_page() -> None:
+    cells = [nbformat.v4.new_markdown_cell("# Title"), nbformat.v4.new_code_cell("begins")]
+    for text in ("network\n\n of <b>two</b>", "answer"):
+        cells.append(nbformat.v4.new_code_cell(f"show({text!r})", metadata={"tags": ["highlight"]}))
+        cells[-1].outputs = [nbformat.v4.new_output("display_data", {"text/html": f"<p>{text} shown</p>"})]
+    shown = demo.page(demo.with_highlights(nbformat.v4.new_notebook(cells=cells)), "page")
+    body = shown[shown.index("<main>") :]
+    places = [body.index(text) for text in ("Title", "of <b>two</b>", "answer shown", "begins")]
+    assert places == sorted(places) and "&lt;p&gt;" not in body[: places[3]]
+    plain = nbformat.v4.new_notebook(cells=cells[:2])
+    assert demo.with_highlights(plain) is plain
+
+
 def test_a_failing_cell_fails_the_demo_and_is_on_the_page(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     nbformat.write(notebook("1 / 0"), demo.NOTEBOOK)
     assert demo.main() == 1

@@ -2,7 +2,7 @@
 
 ``make demo`` runs this module. It executes the notebook as JupyterLab would, writes what an analyst would see to
 ``build/quickstart.html`` (one page, nothing loaded from elsewhere), and prints the summary the notebook came to: the
-text of the cell tagged ``summary``.
+text of the cell tagged ``summary``. What the cells tagged ``highlight`` show stands at the top of the page.
 """
 
 from __future__ import annotations
@@ -32,6 +32,12 @@ OFFLINE_PAGE = """\
 {% block html_head_js_mathjax %}{% endblock %}
 {% block html_head_js_mermaidjs %}{% endblock %}
 """
+
+OVERVIEW = (
+    '<div style="display:grid; grid-template-columns:minmax(0, 3fr) minmax(0, 2fr); gap:8px 24px; font-size:90%">'
+    '<div style="grid-row:span 2; max-height:32em; overflow:auto">{}</div>{}</div>'
+)
+"""The first highlight beside the others."""
 
 # A widget needs its manager too, so the page shows its static form.
 SHOWN = ["text/html", "text/markdown", "image/svg+xml", "image/png", "image/jpeg", "text/plain"]
@@ -69,6 +75,24 @@ def summary(notebook: nbformat.NotebookNode) -> str:
     return "".join(texts).strip()
 
 
+def with_highlights(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """The executed notebook with what its cells tagged ``highlight`` show below its title, to be seen at once."""
+    shown = [
+        "\n".join(line for line in output["data"]["text/html"].splitlines() if line.strip())
+        for cell in notebook.cells
+        if "highlight" in cell.metadata.get("tags", [])
+        for output in cell.get("outputs", [])
+        if "text/html" in output.get("data", {})
+    ]
+    if not shown:
+        return notebook
+    beside = "".join(f'<div style="max-height:18em; overflow:auto">{html}</div>' for html in shown[1:])
+    overview = nbformat.v4.new_markdown_cell(OVERVIEW.format(shown[0], beside))
+    return nbformat.v4.new_notebook(
+        metadata=notebook.metadata, cells=[*notebook.cells[:1], overview, *notebook.cells[1:]]
+    )
+
+
 def page(notebook: nbformat.NotebookNode, title: str) -> str:
     """The executed notebook as one HTML page that needs no network."""
     exporter = HTMLExporter(
@@ -96,7 +120,7 @@ def main() -> int:
     error = execute(notebook, NOTEBOOK.parent)
     seconds = time.perf_counter() - started
     PAGE.parent.mkdir(exist_ok=True)
-    PAGE.write_text(page(notebook, "Argus quickstart"), encoding="utf-8")
+    PAGE.write_text(page(with_highlights(notebook), "Argus quickstart"), encoding="utf-8")
     shown = PAGE.relative_to(PROJECT)
     if error is not None:
         print(f"{error}\nThe notebook stopped after {seconds:.0f} s; what ran before is in {shown}", file=sys.stderr)
