@@ -85,14 +85,14 @@ class Hydration:
             return
         with translate_errors(f"initialize node {plan.roots[0]}"):
             # Rows of an earlier batch are no part of what is computed now.
-            tree = self._beside(plan, old) if old is not None and old.stands_at is None else None
+            tree = self._from_stored_rows(plan, old) if old is not None and old.stands_at is None else None
             tree = tree or self._computed(plan, old)
         # What was computed from parents without their expired rows has only the rows within the bounds, too.
         whole = tree.bounds is None and all(self.trees[read].bounds is None for read, _ in plan.inputs)
         self.trees[name] = tree if whole or not bounds else replace(tree, bounds=tuple(bounds))
         meter.count(name)
 
-    def _beside(self, plan: TreePlan, old: Tree) -> Tree | None:
+    def _from_stored_rows(self, plan: TreePlan, old: Tree) -> Tree | None:
         """A tree that keeps rows it has, filtered again or extended; ``None`` where it has to be computed."""
         beside = plan.over(old.plan.stored)
         if (again := self._filtered_again(beside, old)) is not None:

@@ -119,11 +119,11 @@ def passed_over(network: Network, plans: Mapping[str, TreePlan], suspended: Coll
 
 def with_parents(plans: Mapping[str, TreePlan], names: Iterable[str]) -> frozenset[str]:
     """Some operators with all that they read, themselves or through others."""
-    found, found_last = set[str](), set(names)
-    while found_last:
-        found |= found_last
-        found_last = {read for name in found_last for read, _ in plans[name].inputs} - found
-    return frozenset(found)
+    all_names, frontier = set[str](), set(names)
+    while frontier:
+        all_names |= frontier
+        frontier = {read for name in frontier for read, _ in plans[name].inputs} - all_names
+    return frozenset(all_names)
 
 
 @dataclass(frozen=True)

@@ -113,7 +113,7 @@ def lineage_on_spark(
     left = np.full_like(lineage, np.uint64(0x5555_5555_5555_5555))
     for number, word in enumerate(word_arrays((lineage & known) | (left & ~known))):
         batch = batch.append_column(word_column(number), word)
-    assert (compiled.filter.beside(known).lineage(batch) == lineage).all()
+    assert (compiled.filter.with_known(known).lineage(batch) == lineage).all()
     return lineage
 
 

@@ -124,7 +124,7 @@ class Runner:
             known: the nodes whose bits the rows have already.
         """
         words = len(plan.filter.filter.always)
-        stored = plan.filter.filter.beside(mask([plan.bits[node] for node in known], words))
+        stored = plan.filter.filter.with_known(mask([plan.bits[node] for node in known], words))
         if not set(stored.columns) <= set(rows.layout.columns):
             return None
         write = FilterAndWrite(plan.name, stored, tuple(plan.stored), str(self.folder(plan.name)), None)

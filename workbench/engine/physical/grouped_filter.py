@@ -100,7 +100,7 @@ class GroupedFilter(_ByContent):
         tables = (*self.tables, *(table for disjunction in self.disjunctions for table in disjunction.tables))
         return tuple(table.column for table in tables)
 
-    def beside(self, known: Bits) -> GroupedFilter:
+    def with_known(self, known: Bits) -> GroupedFilter:
         """The filter for rows that are stored with some of the bits: it tests what the others need."""
         new = self.always & ~known
         return StoredFilter(

@@ -13,7 +13,7 @@ tree goes on.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,7 +24,14 @@ import pyarrow.compute as pc
 from workbench.engine.storage.layout import BATCH, WEIGHT, conform
 from workbench.engine.storage.lineage import mask, rows_with_bits, word_arrays, word_column
 from workbench.engine.storage.relation import MERGED_HERE, Delta, Relation, consolidate
-from workbench.engine.storage.segments import HANDED_ON, Segment, SegmentWriter, check_segments, open_segment
+from workbench.engine.storage.segments import (
+    HANDED_ON,
+    Segment,
+    SegmentWriter,
+    check_segments,
+    open_segment,
+    write_segments,
+)
 
 Remapping = list[tuple[frozenset[int], frozenset[int]]]
 """Rows that have all bits of the first set get those of the second."""
@@ -85,7 +92,8 @@ def remap_changelog(log: Changelog, remapping: Remapping, words: int, folder: Pa
 
 def taken_back(relation: Relation, batch: int) -> ChangelogEntry:
     """All rows of a relation, each taken back by a batch: how a tree leaves the rows it stood at (``passed_over``)."""
-    return ChangelogEntry(batch, _written(_restamped(relation.segments, batch, sign=-1), relation.folder))
+    rows = _as_changes_of(batch, relation.segments, relation.layout.arrow, sign=-1)
+    return ChangelogEntry(batch, Delta(write_segments(rows, relation.folder)))
 
 
 def with_difference(log: Changelog, rows: Delta, relation: Relation) -> Changelog:
@@ -99,30 +107,21 @@ def with_difference(log: Changelog, rows: Delta, relation: Relation) -> Changelo
         relation: how they are stored, and where.
     """
     *before, gone = log
-    changes = [*_restamped(gone.delta.segments, gone.batch), *_restamped(rows.segments, gone.batch)]
-    conformed = [conform(part, relation.layout.arrow) for part in changes]
-    if 0 < sum(part.num_rows for part in conformed) <= MERGED_HERE:
-        conformed = [consolidate(part) for part in pa.Table.from_batches(conformed).combine_chunks().to_batches()]
-    return (*before, ChangelogEntry(gone.batch, _written(conformed, relation.folder)))
+    schema = relation.layout.arrow
+    changes = _as_changes_of(gone.batch, (*gone.delta.segments, *rows.segments), schema)
+    if changes.num_rows <= MERGED_HERE:
+        changes = pa.Table.from_batches(map(consolidate, changes.combine_chunks().to_batches()), schema)
+    return (*before, ChangelogEntry(gone.batch, Delta(write_segments(changes, relation.folder))))
 
 
-def _restamped(segments: Iterable[Segment], batch: int, sign: int = 1) -> Iterator[pa.RecordBatch]:
-    """Rows as changes of one batch."""
-    for segment in segments:
-        whole = open_segment(segment.path)
-        for first in range(0, whole.num_rows, HANDED_ON):
-            rows = whole.slice(first, HANDED_ON)
-            marks = {BATCH: pa.array([batch] * rows.num_rows, pa.int32()), WEIGHT: pc.multiply(rows[WEIGHT], sign)}
-            for name, values in marks.items():
-                rows = rows.set_column(rows.schema.get_field_index(name), name, values)
-            yield rows
-
-
-def _written(rows: Iterable[pa.RecordBatch], folder: Path) -> Delta:
-    writer = SegmentWriter(str(folder))
-    for batch in rows:
-        writer.add(batch)
-    return Delta(tuple(writer.close()))
+def _as_changes_of(batch: int, segments: Sequence[Segment], schema: pa.Schema, sign: int = 1) -> pa.Table:
+    """Rows as changes of one batch; only the columns with their batches and weights are in memory."""
+    check_segments(segments)
+    rows = pa.Table.from_batches((conform(open_segment(segment.path), schema) for segment in segments), schema)
+    marks = {BATCH: pa.repeat(pa.scalar(batch, pa.int32()), rows.num_rows), WEIGHT: pc.multiply(rows[WEIGHT], sign)}
+    for name, values in marks.items():
+        rows = rows.set_column(rows.schema.get_field_index(name), name, values)
+    return rows
 
 
 def _remapped_rows(segment: Segment, remapping: Remapping, words: int) -> Iterator[pa.RecordBatch]:
