@@ -118,7 +118,8 @@ def test_a_newcomer_runs_the_quickstart_and_works_with_the_panel(folder: Path) -
         twin = page.locator("[data-argus-twin]").last
         assert not twin.is_visible()
         jupyter.save()
-        shutil.copy(folder / "notebooks" / NOTEBOOK, folder / "notebooks" / "saved.ipynb")  # later it is saved by itself
+        # JupyterLab saves the notebook by itself later, and what it was before is to be seen.
+        shutil.copy(folder / "notebooks" / NOTEBOOK, folder / "notebooks" / "saved.ipynb")
         jupyter.restart()
         twin.wait_for(timeout=60 * SECONDS)
         assert "query network" in twin.inner_text() or "σ" in twin.inner_html()

@@ -1,6 +1,7 @@
 """The notebooks, run as JupyterLab would run them, in one kernel: Spark starts once.
 
-The quickstart is run in a browser (``tests/browser``) and by the demo; here with ``ARGUS_NOTEBOOKS=all``.
+The quickstart is run in a browser (``tests/browser``) and by the demo, what the experiments' does by their own tests
+(``tests/experiments``); here with ``ARGUS_NOTEBOOKS=all``.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from nbclient import NotebookClient
 from workbench.notebook import demo
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
-ELSEWHERE = "01-quickstart"
-RUN = [path for path in NOTEBOOKS if path.stem != ELSEWHERE or os.environ.get("ARGUS_NOTEBOOKS") == "all"]
+ELSEWHERE = ("01-quickstart", "05-replay-experiment")
+RUN = [path for path in NOTEBOOKS if path.stem not in ELSEWHERE or os.environ.get("ARGUS_NOTEBOOKS") == "all"]
 SECONDS = 300
 """For one cell."""
 

@@ -75,10 +75,12 @@ are recomputed, only these are computed in another way than by default."""
 CONFIGURATIONS = {
     "default": Options(),
     "unshared": Options(sharing=False),
-    "recomputed": Options(incremental_aggregates=False, vertical_expansion=False, join_order=False, restructure=False),
 }
 if os.environ.get("ARGUS_OPTIONS") == "all":
     CONFIGURATIONS |= {
+        "recomputed": Options(
+            incremental_aggregates=False, vertical_expansion=False, join_order=False, restructure=False
+        ),
         "joins unshared": Options(join_sharing=False, reroute=False, restructure=False),
         "not canonical": Options(canonicalize=False, transitivity=False),
         "match-plan": Options(strategy="match-plan", restructure=False, materialize_below=0.0),

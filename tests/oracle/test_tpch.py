@@ -1,8 +1,12 @@
-"""The 22 questions of TPC-H as they are written, together in one session, over orders and lines that arrive."""
+"""The 22 questions of TPC-H as they are written, together in one session, over orders and lines that arrive.
+
+All are planned here; every other one is answered, and all with ``ARGUS_LONG=all``.
+"""
 
 from __future__ import annotations
 
 import pytest
+from long import LONG
 from oracle.harness import Case, Feed, Oracle
 from pyspark.sql import SparkSession
 
@@ -43,7 +47,8 @@ def test_they_are_planned_as_they_are_written(dialect: str, read: int) -> None:
 
 
 def test_all_answers_follow_the_stream(spark: SparkSession) -> None:
-    cases = {name: Case(sql, dialect="duckdb") for name, sql in load().items()}
+    asked = [*load().items()][:: 1 if LONG else 2]
+    cases = {name: Case(sql, dialect="duckdb") for name, sql in asked}
     with Oracle(spark, feeds()) as oracle:
         oracle.register(cases)
         oracle.run(3, check=False)

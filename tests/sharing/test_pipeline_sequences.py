@@ -15,7 +15,7 @@ from sharing.sequences import Counts, failure, scenario, shrunk
 pytestmark = pytest.mark.slow
 
 LARGE = int(os.environ.get("ARGUS_PLANS", "0"))
-SAMPLE = 40
+SAMPLE = 20
 """Sequences that are tried each time."""
 
 

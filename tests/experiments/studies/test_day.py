@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 import pytest
+from long import rare
 from pyspark.sql import SparkSession
 
 from workbench.engine.reports import BatchReport, OperatorReport
@@ -13,6 +14,7 @@ from workbench.experiments import runs
 from workbench.experiments.studies import day
 
 
+@rare
 def test_a_short_day(spark: SparkSession, flight_files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "WARM_UP", 1)
     parser = argparse.ArgumentParser()

@@ -1,6 +1,7 @@
 """``kill -9`` while a session runs live, from a topic to three sinks: nothing is lost, and nothing comes twice.
 
-No kill in the usual run, which checks the way from the topic to the sinks; ``ARGUS_KILLS=100`` makes as many.
+No kill in the usual run, which checks the way from the topic to the sinks; ``ARGUS_KILLS=100`` makes as many, and as
+many of a session that leaves rows out.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from pathlib import Path
 
 import pandas as pd
 import psycopg
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from long import LONG
 from pyspark.sql import SparkSession
@@ -33,7 +36,7 @@ from workbench import Session
 
 with Session.open(sys.argv[1]) as session:
     print("begun", flush=True)
-    session.run_live(latency="500ms", until=120)
+    session.run_live(latency=sys.argv[2], until=120)
 """
 
 
@@ -90,7 +93,7 @@ def test_a_live_session_survives_being_killed(spark: SparkSession, tmp_path: Pat
             session.add_sink("groups", broker.url("out"), name="topic")
         with changing:
             for _ in range(KILLS):
-                killed_after(tmp_path / "s", delays)
+                killed_after(tmp_path / "s", delays.uniform(0, 6), latency="500ms")
         with Session.open(tmp_path / "s", spark) as session:
             while session.run(1) or session.sources["T"].problem:
                 pass
@@ -117,10 +120,90 @@ def test_a_live_session_survives_being_killed(spark: SparkSession, tmp_path: Pat
     assert {row: count for row, count in totals.items() if count} == answer
 
 
-def killed_after(folder: Path, delays: random.Random) -> None:
+class Growing:
+    """Rows that come into a folder for as long as it runs, far more than short batches can take."""
+
+    def __init__(self, folder: Path) -> None:
+        self.rows = 0
+        self._folder, self._ended = folder, threading.Event()
+        self._thread = threading.Thread(target=self._work)
+
+    def put(self, rows: int) -> None:
+        table = pa.table({"grp": [i % 5 for i in range(rows)], "v": range(self.rows, self.rows + rows)})
+        hidden = self._folder / f".{self.rows:09}"
+        pq.write_table(table, hidden)
+        hidden.rename(self._folder / f"{self.rows:09}.parquet")
+        self.rows += rows
+
+    def __enter__(self) -> Growing:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _work(self) -> None:
+        while not self._ended.wait(0.1):
+            self.put(1_000)
+
+    def answer(self) -> Counter[tuple[object, ...]]:
+        found = Counter[tuple[object, ...]]()
+        for group in range(5):
+            values = range(group, self.rows, 5)
+            found[group, len(values), sum(values)] += 1
+        return found
+
+
+@pytest.mark.skipif(not KILLS, reason="ARGUS_KILLS=100 kills a session as often while it leaves rows out")
+@pytest.mark.timeout(300 + 60 * KILLS)
+def test_a_session_that_leaves_rows_out_survives_being_killed(spark: SparkSession, tmp_path: Path) -> None:
+    """What was left out is known after each kill: caught up, the answer is that over all rows, and each came once."""
+    delays, rows = random.Random(9), tmp_path / "rows"
+    rows.mkdir()
+    growing = Growing(rows)
+    growing.put(1_000)
+    with Session(spark, tmp_path / "s") as session:
+        session.add_stream("T", f"{rows}/*.parquet", shed="sample", time="v")
+        session.register(GROUPS, name="groups")
+        session.register("SELECT v FROM T WHERE v % 997 = 0", name="some")
+        session.add_sink("groups", str(tmp_path / "files"), name="files")
+    left_out = list[int]()
+    with growing:
+        for _ in range(KILLS):
+            killed_after(tmp_path / "s", delays.uniform(8, 18), latency="200ms")
+            with Session.open(tmp_path / "s", spark) as session:
+                stream = session.streams["T"]
+                counted = sum(session.query("groups").result()["n"])
+                assert counted + stream.left_out == stream.position
+                left_out.append(stream.left_out)
+    with Session.open(tmp_path / "s", spark) as session:
+        assert any(left_out), "nothing was left out"
+        while session.run(1) or session.sources["T"].problem:
+            pass
+        session.catch_up()
+        answer = Counter(session.query("groups").result().itertuples(index=False, name=None))
+        some = sorted(session.query("some").result()["v"])
+        until = time.monotonic() + 120
+        while any(status.behind for status in session.sinks.values()) and time.monotonic() < until:
+            time.sleep(0.05)
+    print(f"{KILLS} kills, {growing.rows:,} rows, at most {max(left_out):,} left out")
+    assert answer == growing.answer()
+    assert some == [*range(0, growing.rows, 997)]
+    totals: Counter[tuple[object, ...]] = Counter()
+    for file in sorted((tmp_path / "files").iterdir()):
+        for _, weight, *row in pd.read_parquet(file).itertuples(index=False, name=None):
+            totals[tuple(row)] += weight
+    assert {row: count for row, count in totals.items() if count} == answer
+
+
+def killed_after(folder: Path, seconds: float, latency: str) -> None:
     """Run live in another process and kill it some time after it began."""
     child = subprocess.Popen(
-        [sys.executable, "-c", CHILD, str(folder)], cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        [sys.executable, "-c", CHILD, str(folder), latency],
+        cwd=PROJECT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
     )
     assert child.stdout is not None
     with child, child.stdout:
@@ -128,5 +211,5 @@ def killed_after(folder: Path, delays: random.Random) -> None:
         while said and said != b"begun\n":
             said = child.stdout.readline()
         assert said, "the session could not be opened"
-        time.sleep(delays.uniform(0, 6))
+        time.sleep(seconds)
         child.kill()
