@@ -30,9 +30,11 @@ from workbench.engine.storage.segments import Run, read_share
 from workbench.engine.tree import Tree
 from workbench.files.mapped import temporary_folder
 from workbench.network.network import QueryPlan
+from workbench.sql.algebra.interval_values import interval_text
 from workbench.sql.algebra.ordering import SortKey
-from workbench.sql.algebra.types import Kind
+from workbench.sql.algebra.types import INTERVAL, DataType, Kind
 from workbench.sql.render.spark_sql import to_spark
+from workbench.streams.arrow_types import to_arrow, to_shown
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,11 @@ class Answers:
         # are counted from 1970 have none.
         rows = self.result().selectExpr(*(f"unix_date({n}) AS {n}" if n in dates else n for n in self._names))._jdf
         theirs = DataFrame(self.spark._jsparkSession.createDataFrame(rows.javaRDD(), rows.schema()), self.spark)
-        columns = [F.date_from_unix_date(n) if n in dates else F.col(n) for n in self._names]
+        back = {Kind.DATE: "date_from_unix_date({0})", Kind.INTERVAL: _AS_INTERVAL}
+        columns = [
+            F.expr(back.get(output.type.kind, "{0}").format(name)).alias(name)
+            for name, output in zip(self._names, self.plan.outputs, strict=True)
+        ]
         return theirs.select(columns).toDF(*(output.name for output in self.plan.outputs)).localCheckpoint()
 
     def count(self) -> int:
@@ -219,6 +225,11 @@ def _entries_of(tree: Tree, registered: int) -> tuple[ChangelogEntry, ...]:
     return (tree.log[first], *(entry for entry in tree.log[first + 1 :] if not entry.whole))
 
 
+_AS_INTERVAL = (
+    "make_dt_interval(cast({0} div 86400000000 as int), 0, 0, cast({0} % 86400000000 / 1000000 as decimal(18,6)))"
+)
+"""SQL: microseconds as an interval."""
+
 Writer = Callable[[str, pa.Schema], parquet.ParquetWriter | csv.CSVWriter]
 
 WRITERS: dict[str, Writer] = {".parquet": parquet.ParquetWriter, ".csv": csv.CSVWriter}
@@ -236,12 +247,12 @@ def whole_file(path: Path) -> Iterator[Path]:
         part.unlink(missing_ok=True)
 
 
-def save_rows(rows: DataFrame, schema: pa.Schema, writer: Writer, path: Path, state: Path) -> int:
+def save_rows(rows: DataFrame, columns: Sequence[tuple[str, DataType]], writer: Writer, path: Path, state: Path) -> int:
     """Write rows to a file; how many there are.
 
     Args:
         rows: what to write, its columns by position those of the schema.
-        schema: names and types.
+        columns: names and types.
         writer: one of ``WRITERS``.
         path: of the file.
         state: a folder of the session that every worker reaches.
@@ -251,10 +262,23 @@ def save_rows(rows: DataFrame, schema: pa.Schema, writer: Writer, path: Path, st
     """
     # Who may not write there has no cluster.
     place = state if os.access(state, os.W_OK) else None
-    stored = pa.schema([pa.field(name, field.type) for name, field in zip(rows.columns, schema, strict=True)])
+    stored = pa.schema([(name, to_arrow(type_)) for name, (_, type_) in zip(rows.columns, columns, strict=True)])
+    duration = pa.string() if writer is csv.CSVWriter else to_shown(INTERVAL)
+    schema = pa.schema([(name, duration if type_ == INTERVAL else to_arrow(type_)) for name, type_ in columns])
     with temporary_folder("saved-", place) as folder:
         segments = run_writing(writing_plan(rows, folder))
         with writer(str(path), schema) as file:
             for batch in read_share([(segment.path, 0, segment.rows) for segment in segments], stored):
-                file.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=schema))
+                values = [_written(*pair) for pair in zip(batch.columns, schema.types, strict=True)]
+                file.write_batch(pa.RecordBatch.from_arrays(values, schema=schema))
     return sum(segment.rows for segment in segments)
+
+
+def _written(column: pa.Array, type_: pa.DataType) -> pa.Array:
+    """A column of an answer as files have it: intervals as durations, as Spark's text where there are only texts."""
+    if column.type == type_:
+        return column
+    lengths = column.cast(to_shown(INTERVAL))
+    if lengths.type == type_:
+        return lengths
+    return pa.array([None if length is None else interval_text(length) for length in lengths.to_pylist()], type_)

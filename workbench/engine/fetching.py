@@ -32,8 +32,9 @@ from workbench.network.network import QueryPlan
 from workbench.sql.algebra.column_names import unique_names
 from workbench.sql.algebra.expressions import Expression, calls, columns
 from workbench.sql.algebra.ordering import SortKey
-from workbench.sql.algebra.types import Kind
+from workbench.sql.algebra.types import INTERVAL, Kind
 from workbench.sql.render.spark_functions import SPARK_FUNCTIONS
+from workbench.streams.arrow_types import to_shown
 
 EVALUATED = 20_000
 """At most so many values are evaluated over rows that were read here; a job that reads more itself is faster."""
@@ -107,12 +108,16 @@ def to_pandas(rows: pa.Table, plan: QueryPlan, first: tuple[str, ...] = ()) -> p
     """Rows as pandas: ``first`` names the leading columns that are not the query's; one of hers of such a name gets a
     number, as where a name is selected twice.
 
-    Decimals and dates stay exact (``Decimal``, ``datetime.date``); integers with NULLs are ``Int64``, not floats.
+    Decimals and dates stay exact (``Decimal``, ``datetime.date``); integers with NULLs are ``Int64``, not floats;
+    intervals are ``timedelta64[us]``.
 
     Raises:
         QueryError: a date beyond the years 1 to 9999, which SQL can compute and Python cannot hold.
     """
     names = unique_names([*first, *(output.name for output in plan.outputs)])
+    for i, output in enumerate(plan.outputs, start=len(first)):
+        if output.type == INTERVAL:
+            rows = rows.set_column(i, rows.column_names[i], rows.column(i).cast(to_shown(INTERVAL)))
     try:
         frame = rows.rename_columns([f"_{i}" for i in range(len(names))]).to_pandas(integer_object_nulls=True)
     except ValueError as problem:

@@ -205,6 +205,10 @@ def _call(call: Call, names: Names) -> tuple[str, int]:
             return "NOW()", NEGATIVE
         case "add_seconds", (time, Constant(int(seconds))) if seconds:
             return f"{sql(time, INFIX['+'])} {'-' if seconds < 0 else '+'} {_interval(abs(seconds))}", INFIX["+"]
+        case "interval_of_micros", (Call("-", (Call("unix_micros", (later,)), Call("unix_micros", (earlier,)))),):
+            return f"{sql(later, INFIX['-'])} - {sql(earlier, INFIX['-'] + 1)}", INFIX["-"]
+        case "interval_of_micros", (Constant(int(micros)),) if micros and micros % 1_000_000 == 0:
+            return f"{'-' if micros < 0 else ''}{_interval(abs(micros) // 1_000_000)}", NEGATIVE
         case "average", (total, count) if average := _average(sql(total), sql(count)):
             return average, NEGATIVE
         case function, (time, Constant(int(seconds))) if function == TUMBLING:

@@ -24,7 +24,6 @@ from workbench.sql.algebra.types import DataType
 from workbench.sql.answer_condition import bind_condition
 from workbench.sql.logical import LogicalQuery, StreamWindow, output_columns
 from workbench.sql.render.spark_sql import predicates_to_spark
-from workbench.streams.arrow_types import to_arrow
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -227,10 +226,9 @@ class Query:
         writer = WRITERS.get(path.suffix.lower())
         if writer is None:
             raise QueryError(f"{path} is neither Parquet nor CSV", hint=f"end it with {' or '.join(WRITERS)}")
-        schema = pa.schema([(name, to_arrow(type_)) for name, type_ in self.columns])
         saving = translate_errors(f"save the result of {self.name}")
         with saving, whole_file(path) as part, self.answers() as answers:
-            return save_rows(answers.result(), schema, writer, part, answers.tree.relation.folder)
+            return save_rows(answers.result(), self.columns, writer, part, answers.tree.relation.folder)
 
     def count(self, *, at: object | None = None, where: str | None = None) -> int:
         """Number of rows of the answer, without fetching them.

@@ -1,4 +1,4 @@
-"""Arrow's types and the seven kinds of the workbench, both ways; times of Arrow columns as whole numbers."""
+"""Arrow's types and the kinds of the workbench, both ways; times of Arrow columns as whole numbers."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from workbench.sql.algebra.types import (
     DATE,
     DOUBLE,
     INTEGER,
+    INTERVAL,
     MAX_PRECISION,
     STRING,
     TIMESTAMP,
@@ -32,6 +33,7 @@ _FIXED: dict[Kind, Any] = {
     Kind.STRING: pa.string(),
     Kind.DATE: pa.date32(),
     Kind.TIMESTAMP: pa.timestamp("us"),
+    Kind.INTERVAL: pa.int64(),
 }
 
 
@@ -81,6 +83,16 @@ def to_arrow(type_: DataType) -> pa.DataType:
     if type_.kind is Kind.DECIMAL:
         return pa.decimal128(type_.precision, type_.scale)
     return _FIXED[type_.kind]
+
+
+def to_shown(type_: DataType) -> pa.DataType:
+    """The Arrow type in which answers give values: an INTERVAL is stored as its microseconds, and shown as a duration.
+
+    Example:
+        >>> to_shown(INTERVAL)
+        DurationType(duration[us])
+    """
+    return pa.duration("us") if type_ == INTERVAL else to_arrow(type_)
 
 
 def times_of(column: pa.Array) -> tuple[Times, Mask]:

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from oracle.harness import Case
 
+_KNOWN = "{0} BETWEEN '1990-01-01' AND '2200-01-01'"
+"""A time whose microseconds DuckDB can add up."""
+_KNOWN_PAIRS = f"{_KNOWN.format('a.ts')} AND (b.ts IS NULL OR {_KNOWN.format('b.ts')})"
+_LENGTH = "to_microseconds(EPOCH_US(b.ts) - EPOCH_US(a.ts))"
+
 SHAPES = {
     "no_from": Case("SELECT 1 AS a, (SELECT MAX(k) FROM t) AS m, EXISTS (SELECT 1 FROM u WHERE k = 3) AS e"),
     "no_from_no_row": Case("SELECT 'x' AS a WHERE (SELECT COUNT(*) FROM t) > 100"),
@@ -38,6 +43,53 @@ SHAPES = {
         " ts + to_months(k::INT) + to_days(2), EXTRACT(HOUR FROM ts - INTERVAL 5 HOUR), EXTRACT(YEAR FROM d - 3),"
         " CAST(ts AS DATE) - d FROM t"
         " WHERE k BETWEEN -9 AND 9 AND ts BETWEEN '1990-01-01' AND '2200-01-01'",
+    ),
+    "interval_values": Case(
+        "SELECT a.id, b.ts - a.ts AS between_, COALESCE(b.ts - a.ts, INTERVAL '5' MINUTE) AS known,"
+        " (a.ts - b.ts) * 2 AS twice, a.ts - b.d AS mixed,"
+        " CASE WHEN b.ts - a.ts < INTERVAL '0' SECOND THEN a.ts - b.ts ELSE -(a.ts - b.ts) END AS size,"
+        " (b.ts - a.ts) + INTERVAL '90' MINUTE - INTERVAL 1 DAY AS later,"
+        f" CASE WHEN {_KNOWN.format('a.d')} THEN a.d + (b.ts - a.ts) END AS moved"
+        f" FROM t a LEFT JOIN t b ON a.k = b.k AND b.ts <> a.ts WHERE {_KNOWN_PAIRS}",
+        f"SELECT a.id, {_LENGTH}, COALESCE({_LENGTH}, to_minutes(5)),"
+        " to_microseconds(2 * (EPOCH_US(a.ts) - EPOCH_US(b.ts))),"
+        " to_microseconds(EPOCH_US(a.ts) - EPOCH_US(b.d::TIMESTAMP)),"
+        " to_microseconds(ABS(EPOCH_US(b.ts) - EPOCH_US(a.ts))),"
+        f" to_microseconds(EPOCH_US(b.ts) - EPOCH_US(a.ts) + 5400000000 - 86400000000),"
+        f" CASE WHEN {_KNOWN.format('a.d')} THEN a.d + {_LENGTH} END"
+        f" FROM t a LEFT JOIN t b ON a.k = b.k AND b.ts <> a.ts WHERE {_KNOWN_PAIRS}",
+    ),
+    "interval_groups": Case(
+        "WITH w AS (SELECT a.k, b.ts - a.ts AS x FROM t a JOIN t b ON a.k = b.k)"
+        " SELECT x, COUNT(*) AS n, EXTRACT(EPOCH FROM x) AS s, EXTRACT(MINUTE FROM x) AS m FROM w"
+        " WHERE x > INTERVAL '-40' DAY AND x NOT IN (INTERVAL '1' DAY, INTERVAL '36' HOUR)"
+        " GROUP BY x HAVING MAX(x) < INTERVAL '400' DAY",
+        "WITH w AS (SELECT a.k, EPOCH_US(b.ts) - EPOCH_US(a.ts) AS x FROM t a JOIN t b ON a.k = b.k)"
+        " SELECT to_microseconds(x), COUNT(*), CAST(x::DECIMAL(20,0) / 1000000 AS DECIMAL(20,6)),"
+        " x % 3600000000 // 60000000 FROM w WHERE x > -40 * 86400000000 AND x NOT IN (86400000000, 129600000000)"
+        " GROUP BY x HAVING MAX(x) < 400 * 86400000000",
+    ),
+    "interval_aggregates": Case(
+        "SELECT k, SUM(x) AS s, AVG(x) AS a, MIN(x) AS least, MAX(x) AS most, COUNT(x) AS n, COUNT(DISTINCT x) AS d,"
+        " MEDIAN(x) AS m, SUM(x) / 7 AS part, MIN_BY(x, id) AS first FROM"
+        " (SELECT a.id * 1000 + b.id AS id, a.k, b.ts - a.ts AS x FROM t a LEFT JOIN u b ON a.k = b.k"
+        f" AND {_KNOWN.format('b.ts')} WHERE {_KNOWN.format('a.ts')}) GROUP BY k",
+        "SELECT k, to_microseconds(s), to_microseconds(CAST(SIGN(s) * ((2 * ABS(s) + n) // (2 * n)) AS BIGINT)),"
+        " to_microseconds(least), to_microseconds(most), n, d, to_microseconds(CAST(TRUNC(m) AS BIGINT)),"
+        " to_microseconds(CAST(SIGN(s) * ((2 * ABS(s) + 7) // 14) AS BIGINT)), to_microseconds(first) FROM (SELECT k,"
+        " SUM(x)::BIGINT AS s, MIN(x) AS least, MAX(x) AS most, COUNT(x) AS n, COUNT(DISTINCT x) AS d,"
+        " QUANTILE_CONT(x::DOUBLE, 0.5) AS m, FIRST(x ORDER BY id) AS first FROM"
+        " (SELECT a.id * 1000 + b.id AS id, a.k, EPOCH_US(b.ts) - EPOCH_US(a.ts) AS x FROM t a LEFT JOIN u b"
+        f" ON a.k = b.k AND {_KNOWN.format('b.ts')} WHERE {_KNOWN.format('a.ts')}) GROUP BY k)",
+    ),
+    "interval_windows": Case(
+        "SELECT id, ts - LAG(ts) OVER (ORDER BY id) AS gap, SUM(ts - d) OVER (PARTITION BY k) AS s,"
+        " LAG(ts - d) OVER (ORDER BY id) AS l, RANK() OVER (ORDER BY ts - d) AS r FROM t"
+        f" WHERE {_KNOWN.format('ts')} AND {_KNOWN.format('d')}",
+        "SELECT id, to_microseconds(EPOCH_US(ts) - LAG(EPOCH_US(ts)) OVER (ORDER BY id)),"
+        " to_microseconds((SUM(i) OVER (PARTITION BY k))::BIGINT), to_microseconds(LAG(i) OVER (ORDER BY id)),"
+        " RANK() OVER (ORDER BY i) FROM (SELECT *, EPOCH_US(ts) - EPOCH_US(d::TIMESTAMP) AS i FROM t)"
+        f" WHERE {_KNOWN.format('ts')} AND {_KNOWN.format('d')}",
     ),
     "time_units": Case(
         "SELECT a.id, b.id AS other, DATEDIFF(HOUR, a.ts, b.ts) AS h, DATEDIFF(DAY, a.ts, b.ts) AS days,"

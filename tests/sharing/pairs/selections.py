@@ -22,6 +22,8 @@ def apart(title: str, first: str, second: str, says: str = "") -> Pair:
     return Pair(title, f"SELECT id FROM F WHERE {first}", f"SELECT id FROM F WHERE {second}", BESIDE, 1, Rule.NEW, says)
 
 
+_AFTER = "(CAST(day AS TIMESTAMP) - TIMESTAMP '2002-01-01 00:00:00')"
+
 SELECTIONS = [
     conditions("swapped conjuncts", "code = 1 AND amount > 5", "amount > 5 AND code = 1"),
     conditions("flipped comparison", "amount > 5", "5 < amount"),
@@ -35,6 +37,7 @@ SELECTIONS = [
     conditions("a common factor", "2 * code - 2 * id > 2", "code - id > 1"),
     conditions("date arithmetic", "day > DATE '2002-01-02'", "day + 3 > DATE '2002-01-05'"),
     conditions("a date as text", "day >= DATE '2002-01-02'", "day >= '2002-01-02'"),
+    conditions("an interval in other units", f"{_AFTER} > INTERVAL '1' DAY", f"{_AFTER} > INTERVAL '24' HOUR"),
     conditions("negated comparison", "amount > 5", "NOT (amount <= 5)"),
     conditions("NOT of OR", "amount > 5 AND code <> 1", "NOT (amount <= 5 OR code = 1)"),
     conditions("NOT of AND", "amount <= 5 OR code <> 1", "NOT (amount > 5 AND code = 1)"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import Counter
 from collections.abc import Callable, MutableMapping, Set
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +22,7 @@ from workbench.notebook.panel.view import View
 from workbench.notebook.panel.widgets import AnswerWidget, QueryChooser, button, html_box
 from workbench.session.query import Query
 from workbench.session.state import OFF
+from workbench.sql.algebra.interval_values import interval_text
 
 PAGE, DRAWN = 10, 30
 """Rows shown at a time, and drawn."""
@@ -244,6 +246,8 @@ def _cells(rows: pd.DataFrame) -> tuple[list[tuple[str, ...]], list[int]]:
 def _text(value: Any, number: bool) -> str:
     if pd.api.types.is_scalar(value) and pd.isna(value):
         return "NULL"
+    if isinstance(value, dt.timedelta):
+        return interval_text(value)
     return f"{value:,}" if number else short(str(value), WIDEST)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 
 from workbench.errors import SessionError
 from workbench.session.sinks.rows import typed_changes
@@ -58,6 +59,9 @@ class DeltaTarget(Target):
         delta = _deltalake()
         properties = delta.CommitProperties(app_transactions=[delta.Transaction(self._sink, batch)])
         rows = typed_changes(batch, changes, self._types)
+        # Delta has no intervals: their microseconds, as they are stored here.
+        stored = [pa.int64() if pa.types.is_duration(type_) else type_ for type_ in rows.schema.types]
+        rows = rows.cast(pa.schema(zip(rows.column_names, stored, strict=True)))
         delta.write_deltalake(self._folder, rows, mode="append", commit_properties=properties)
 
 

@@ -24,6 +24,7 @@ import pyarrow as pa
 
 from workbench.session.sinks.rows import Row, typed_changes, upserts
 from workbench.session.sinks.target import Target
+from workbench.sql.algebra.interval_values import interval_text
 from workbench.sql.algebra.types import DataType
 from workbench.streams.live.kafka.address import kafka_client, parse_address
 from workbench.streams.live.kafka.client_errors import ClientErrors
@@ -171,6 +172,8 @@ def _plain(value: object) -> object:
             return str(value)
         case dt.datetime() | dt.date():
             return value.isoformat()
+        case dt.timedelta():
+            return interval_text(value)
         case float() if not math.isfinite(value):
             return str(value)
     return value

@@ -31,6 +31,7 @@ _TYPES: Mapping[Kind, str] = {
     Kind.STRING: "text",
     Kind.DATE: "date",
     Kind.TIMESTAMP: "timestamp",
+    Kind.INTERVAL: "interval",
 }
 _ANSWER_SECONDS = 10
 

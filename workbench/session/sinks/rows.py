@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from workbench.errors import SessionError, nearest
 from workbench.sql.algebra.types import INTEGER, DataType
-from workbench.streams.arrow_types import to_arrow
+from workbench.streams.arrow_types import to_shown
 
 Row = Mapping[str, object]
 Key = tuple[object, ...]
@@ -19,7 +19,7 @@ Key = tuple[object, ...]
 def typed_changes(batch: int, changes: pd.DataFrame, types: Sequence[DataType]) -> pa.Table:
     """Changes as Arrow: ``batch``, ``weight`` and the query's columns, each of its type whatever values there are."""
     arrays = [
-        pa.array(changes.iloc[:, place], to_arrow(type_), from_pandas=True)
+        pa.array(changes.iloc[:, place], to_shown(type_), from_pandas=True)
         for place, type_ in enumerate([INTEGER, *types])
     ]
     numbers = pa.array([batch] * len(changes), pa.int64())

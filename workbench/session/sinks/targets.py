@@ -21,6 +21,7 @@ from workbench.session.sinks.delta import DELTA, DeltaTarget, is_delta
 from workbench.session.sinks.kafka import TopicTarget
 from workbench.session.sinks.postgres import POSTGRES, PostgresTarget
 from workbench.session.sinks.target import Target
+from workbench.sql.algebra.interval_values import interval_text
 from workbench.streams.live.kafka.address import SCHEME as KAFKA
 
 TIMEOUT = 10
@@ -76,7 +77,9 @@ class WebhookTarget(Target):
 
     def write(self, query: str, batch: int, changes: pd.DataFrame) -> None:
         """Post the batch; an answer that is no success counts as not taken."""
-        rows = json.loads(changes.to_json(orient="records", date_format="iso"))
+        lengths = changes.select_dtypes("timedelta")
+        shown = changes.assign(**{name: lengths[name].map(interval_text, na_action="ignore") for name in lengths})
+        rows = json.loads(shown.to_json(orient="records", date_format="iso"))
         body = json.dumps({"query": query, "batch": batch, "changes": rows}).encode()
         headers = {"Content-Type": "application/json", "Argus-Batch": str(batch)}
         request = urllib.request.Request(self._url, body, headers, method="POST")  # noqa: S310: an analyst's own address

@@ -14,11 +14,13 @@ from decimal import Decimal
 from workbench.sql.algebra.arithmetic import number
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.folding import constant_as, fold, parse_date
+from workbench.sql.algebra.interval_values import micros_of
 from workbench.sql.algebra.types import (
     BOOLEAN,
     COLUMN_KINDS,
     DATE,
     DOUBLE,
+    INTERVAL,
     STRING,
     TIMESTAMP,
     DataType,
@@ -88,6 +90,8 @@ def comparable(*sides: Expression) -> tuple[Expression, ...]:
         if side.type.kind is Kind.ARRAY:
             raise TypeClash("arrays are not compared", side, hint=f"{_ELEMENTS}, or compare {AS_TEXT}")
     lead = next((s for s in typed if not isinstance(s, Constant)), typed[0])
+    if interval := next((s for s in typed if s.type == INTERVAL), None):
+        return tuple(_micros(side, interval) for side in sides)
     kinds = {s.type.kind for s in typed if not (isinstance(s, Constant) and isinstance(s.value, str))} or {Kind.STRING}
     target = _comparison_type(kinds)
     result = []
@@ -100,6 +104,13 @@ def comparable(*sides: Expression) -> tuple[Expression, ...]:
         except TypeClash:
             raise _clash(lead, side) from None
     return tuple(result)
+
+
+def _micros(side: Expression, lead: Expression) -> Expression:
+    """A side of a comparison of intervals, which order as their microseconds do."""
+    if not is_null(side) and side.type != INTERVAL:
+        raise _clash(lead, side)
+    return micros_of(side if side.type == INTERVAL else Constant(None, INTERVAL))
 
 
 def _exact_side(side: Expression, lead: Expression) -> Expression:
@@ -134,6 +145,9 @@ def _clash(left: Expression, right: Expression) -> TypeClash:
     return TypeClash(message, right, hint=_hint(right, left.type))
 
 
+_INTERVALS = "write INTERVAL '5' MINUTE"
+AS_SECONDS = "EXTRACT(EPOCH FROM x) gives the seconds of an interval"
+"""What makes a number of an interval, for hints."""
 _TIMES = "timestamps are written as 2002-11-20 10:00:00"
 
 
@@ -148,6 +162,10 @@ def _hint(expression: Expression, type_: DataType) -> str:
     if isinstance(expression, Constant) and isinstance(expression.value, int) and type_.temporal:
         date = parse_date(str(expression.value), "yyyyMMdd")
         return f"write DATE '{date or '2002-11-20'}'"
+    if expression.type == INTERVAL:
+        return AS_SECONDS
+    if type_ == INTERVAL:
+        return _INTERVALS
     if expression.type.kind is Kind.ARRAY:
         return f"{AS_TEXT} makes a text of an array of texts, and x[0] is its first element"
     if type_.kind is Kind.ARRAY:
@@ -226,13 +244,14 @@ _CASTS: dict[Kind, set[Kind]] = {
     Kind.DATE: {Kind.DATE, Kind.TIMESTAMP, Kind.STRING},
     Kind.TIMESTAMP: {Kind.DATE, Kind.TIMESTAMP, Kind.STRING},
     Kind.ARRAY: set(),
+    Kind.INTERVAL: set(),
 }
 
 
 def check_cast(expression: Expression, type_: DataType) -> None:
     """Raises TypeClash when no value of the expression's type converts."""
     if not is_null(expression) and type_.kind not in _CASTS[expression.type.kind]:
-        array = expression.type.kind is Kind.ARRAY
+        castless = expression.type.kind in (Kind.ARRAY, Kind.INTERVAL)
         makes = (kind for kind in _CASTS[expression.type.kind] if kind is not expression.type.kind)
-        hint = _hint(expression, type_) if array else f"it can be cast to {', '.join(sorted(makes))}"
+        hint = _hint(expression, type_) if castless else f"it can be cast to {', '.join(sorted(makes))}"
         raise TypeClash(f"{expression.type} cannot be cast to {type_}", expression, hint)

@@ -15,7 +15,18 @@ from workbench.sql.algebra.coercion import TypeClash, coerce, unify
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.folding import fold
 from workbench.sql.algebra.plain_functions import PLAIN, Plain
-from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, Kind, decimal
+from workbench.sql.algebra.types import (
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    INTEGER,
+    INTERVAL,
+    STRING,
+    TIMESTAMP,
+    DataType,
+    Kind,
+    decimal,
+)
 
 Arguments = tuple[Expression, ...]
 Rule = Callable[[Arguments], tuple[Arguments, DataType]]
@@ -138,7 +149,8 @@ def _case(arguments: Arguments) -> tuple[Arguments, DataType]:
 
 def _type_of_first(arguments: Arguments) -> tuple[Arguments, DataType]:
     pair = coercion.comparable(*arguments)
-    return pair, pair[0].type
+    # Intervals compare as their microseconds, which are what an interval is to Spark.
+    return pair, INTERVAL if arguments[0].type == INTERVAL else pair[0].type
 
 
 def _numeric(result: Callable[[Expression, Arguments], DataType]) -> Rule:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal
+from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, INTERVAL, STRING, TIMESTAMP, DataType, decimal
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,8 @@ PLAIN: dict[str, Plain] = {
     "next_day": Plain(DATE, (DATE, STRING)),
     **_all("unix_seconds unix_millis unix_micros", INTEGER, TIMESTAMP),
     **_all("timestamp_seconds timestamp_millis timestamp_micros", TIMESTAMP, INTEGER),
+    "interval_of_micros": Plain(INTERVAL, (INTEGER,)),
+    "micros_of_interval": Plain(INTEGER, (INTERVAL,)),
     "seconds_between": Plain(decimal(20, 6), (TIMESTAMP, TIMESTAMP)),
 }  # fmt: skip
 """Function -> its types; ``seconds_between(a, b)`` is EXTRACT(EPOCH FROM (a - b))."""

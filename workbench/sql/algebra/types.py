@@ -4,6 +4,7 @@ Few kinds on purpose: every integer is 64 bit and every binary float a DOUBLE, s
 by width, and overflow is as late as it can be. Exactness of rewrites depends on the kind.
 
 An ARRAY is a value inside an expression only: no column, group or statistic is of this kind, so nothing stores one.
+An INTERVAL is of days to microseconds and is computed and stored as the number of its microseconds; no stream has one.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ class Kind(StrEnum):
     STRING = "string"
     DATE = "date"
     TIMESTAMP = "timestamp"
+    INTERVAL = "interval"
     ARRAY = "array"
 
 
@@ -69,17 +71,19 @@ class DataType:
         """The type's name in Spark SQL; a timestamp is stream time and has no zone."""
         if self.element is not None:
             return f"array<{self.element.spark}>"
-        return {Kind.INTEGER: "bigint", Kind.TIMESTAMP: "timestamp_ntz"}.get(self.kind, str(self))
+        return _SPARK.get(self.kind, str(self))
 
 
-COLUMN_KINDS = tuple(kind for kind in Kind if kind is not Kind.ARRAY)
-"""The kinds of values that a column may have."""
+_SPARK = {Kind.INTEGER: "bigint", Kind.TIMESTAMP: "timestamp_ntz", Kind.INTERVAL: "bigint"}
+COLUMN_KINDS = tuple(kind for kind in Kind if kind not in (Kind.ARRAY, Kind.INTERVAL))
+"""The kinds of values that a stream's column may have."""
 BOOLEAN = DataType(Kind.BOOLEAN)
 INTEGER = DataType(Kind.INTEGER)
 DOUBLE = DataType(Kind.DOUBLE)
 STRING = DataType(Kind.STRING)
 DATE = DataType(Kind.DATE)
 TIMESTAMP = DataType(Kind.TIMESTAMP)
+INTERVAL = DataType(Kind.INTERVAL)
 
 
 def decimal(precision: int, scale: int) -> DataType:
@@ -166,7 +170,7 @@ def parse_type(text: str) -> DataType:
 
 
 def parse_expression_type(text: str) -> DataType:
-    """The type of an expression by its name, which may be an array's as well.
+    """The type of an expression by its name, which may be an array's or an interval's as well.
 
     Raises:
         SqlError: as ``parse_type``.
@@ -175,5 +179,7 @@ def parse_expression_type(text: str) -> DataType:
         >>> str(parse_expression_type("array<varchar>"))
         'array<string>'
     """
+    if text == str(INTERVAL):
+        return INTERVAL
     match = re.fullmatch(r"\s*array\s*<(.*)>\s*", text, re.IGNORECASE | re.DOTALL)
     return array_of(parse_expression_type(match[1])) if match else parse_type(text)

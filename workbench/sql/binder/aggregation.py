@@ -12,7 +12,7 @@ from workbench.errors import SqlError
 from workbench.sql.algebra import aggregates
 from workbench.sql.algebra.aggregates import GROUPED
 from workbench.sql.algebra.analytic import ANALYTIC
-from workbench.sql.algebra.coercion import AS_TEXT, TypeClash
+from workbench.sql.algebra.coercion import AS_SECONDS, AS_TEXT, TypeClash
 from workbench.sql.algebra.expressions import (
     AFTER_GROUPS,
     AggregateCall,
@@ -24,9 +24,11 @@ from workbench.sql.algebra.expressions import (
     columns,
 )
 from workbench.sql.algebra.functions import call, cast
-from workbench.sql.algebra.types import DOUBLE, INTEGER, MAX_PRECISION, STRING, Kind, decimal
+from workbench.sql.algebra.interval_values import interval_of, micros_of
+from workbench.sql.algebra.types import DOUBLE, INTEGER, INTERVAL, MAX_PRECISION, STRING, Kind, decimal
 from workbench.sql.binder.operators import as_text
 from workbench.sql.binder.protocols import ExpressionBinder
+from workbench.sql.binder.times import interval_values
 from workbench.sql.schema import Schema, UserAggregate
 from workbench.sql.syntax.aggregate_calls import AggregateSyntax, aggregate_name, read_aggregate
 from workbench.sql.syntax.dialects import SPARK_FAMILY
@@ -113,7 +115,9 @@ class Aggregation:
             # DuckDB passes over rows whose value is NULL.
             value, key = arguments
             arguments = [value, call("case", call("is_null", value), Constant(None, STRING), key)]
-        result = aggregates.expand(name, tuple(arguments), syntax.distinct, self.statistics.add)
+        result = interval_values.aggregate(
+            b, name, arguments, node, lambda given: aggregates.expand(name, given, syntax.distinct, self.statistics.add)
+        )
         if b.dialect == "duckdb" and name == "avg" and arguments[0].type.kind in (Kind.INTEGER, Kind.DECIMAL):
             return _average_in_duckdb(result)
         if b.dialect == "oracle" and (b.source.called(node) or "").upper() in ("VARIANCE", "STDDEV"):
@@ -131,6 +135,8 @@ class Aggregation:
         if len(arguments) != len(user.parameters):
             counts = f"{len(user.parameters)} arguments, not {len(arguments)}"
             raise b.source.error(f"{user.name} takes {counts}", node)
+        if any(argument.type == INTERVAL for argument in arguments):
+            raise b.source.error(f"{user.name} of an interval", node, AS_SECONDS)
         actual = dict(zip((p.lower() for p in user.parameters), arguments, strict=True))
         try:
             self.inside = False
@@ -242,6 +248,9 @@ def over_groups(
         return Column(column_name(expression), expression.type)
     if expression in listed:
         return Constant(None, expression.type)
+    if expression.type == INTEGER and (interval := interval_of(expression)) in (*groups, *listed):
+        # The microseconds of an interval that is grouped by.
+        return micros_of(over_groups(interval, groups, listed, missing))
     match expression:
         case Column(source=source):
             if source == GROUPED:

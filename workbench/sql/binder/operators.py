@@ -14,8 +14,9 @@ from workbench.sql.algebra import coercion
 from workbench.sql.algebra.arithmetic import BIGINT_MAX
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.functions import call, cast
-from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, STRING, TIMESTAMP, Kind, decimal
+from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, INTERVAL, STRING, TIMESTAMP, Kind, decimal
 from workbench.sql.binder.protocols import ExpressionBinder
+from workbench.sql.binder.times import interval_values
 from workbench.sql.binder.times.intervals import add_interval, interval_parts
 from workbench.sql.syntax.source_text import SourceText
 
@@ -27,15 +28,15 @@ def plus_minus(b: ExpressionBinder, node: exp.Add | exp.Sub) -> Expression:
     sign = 1 if isinstance(node, exp.Add) else -1
     for time, length in ((node.this, node.expression), (node.expression, node.this)):
         if (length is node.expression or sign == 1) and (parts := interval_parts(b, length)) is not None:
-            return add_interval(b, b.bind(time), parts, sign, node)
+            moved = b.bind(time)
+            if moved.type == INTERVAL:
+                return interval_values.plus_minus_parts(b, moved, parts, sign, node)
+            return add_interval(b, moved, parts, sign, node)
     left, right = b.bind(node.this), b.bind(node.expression)
     if left.type == TIMESTAMP and right.type == INTEGER:
         return call("add_seconds", left, call("*", right, Constant(sign * 86400, INTEGER)))
-    if left.type == TIMESTAMP and right.type.temporal:
-        day = "TRUNC(x)" if b.dialect == "oracle" else "CAST(x AS DATE)"
-        hint = f"compare it with an INTERVAL, or write EXTRACT(EPOCH FROM (a - b)); of dates: {day}"
-        b.source.refuse("the difference of timestamps", node, hint)
-    return call("+" if sign == 1 else "-", left, right)
+    interval = interval_values.plus_minus(left, right, sign)
+    return interval or call("+" if sign == 1 else "-", left, right)
 
 
 def comparison(symbol: str) -> Callable[[ExpressionBinder, exp.Binary], Expression]:
@@ -63,6 +64,8 @@ def divide(b: ExpressionBinder, node: exp.Div) -> Expression:
     In DuckDB a quotient of decimals is a DOUBLE too.
     """
     left, right = b.bind(node.this), b.bind(node.expression)
+    if left.type == INTERVAL:
+        return interval_values.divided(b, left, right, node)
     if b.dialect == "duckdb" and left.type.numeric and right.type.numeric:
         left, right = (cast(side, DOUBLE) if side.type.kind is Kind.DECIMAL else side for side in (left, right))
     whole = node.args.get("typed") and left.type == INTEGER and right.type == INTEGER
@@ -73,7 +76,7 @@ def minus_sign(b: ExpressionBinder, node: exp.Neg) -> Expression:
     """A minus sign, part of the number before a constant."""
     if isinstance(node.this, exp.Literal) and not node.this.is_string:
         return number_literal("-" + node.this.this, b.source, node)
-    return call("neg", b.bind(node.this))
+    return interval_values.of_micros(lambda value: call("neg", value), b.bind(node.this))
 
 
 def connective(b: ExpressionBinder, node: exp.And | exp.Or) -> Expression:

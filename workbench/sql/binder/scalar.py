@@ -13,8 +13,9 @@ from sqlglot import exp
 
 from workbench.errors import SqlError, UnsupportedError, nearest
 from workbench.sql.algebra import coercion, functions
+from workbench.sql.algebra import interval_values as interval_algebra
 from workbench.sql.algebra.array_functions import variable
-from workbench.sql.algebra.coercion import AS_TEXT, TypeClash
+from workbench.sql.algebra.coercion import AS_SECONDS, AS_TEXT, TypeClash
 from workbench.sql.algebra.expressions import AggregateCall, Call, Constant, Expression
 from workbench.sql.algebra.types import BOOLEAN, DATE, TIMESTAMP, DataType, Kind
 from workbench.sql.binder.aggregation import Aggregation, is_aggregate
@@ -22,6 +23,8 @@ from workbench.sql.binder.differences import refuse_different
 from workbench.sql.binder.handlers import HANDLERS, IGNORED_PARTS, NAMED, OF_LAMBDAS
 from workbench.sql.binder.protocols import AnalyticBinder, SubqueryBinder, is_subquery
 from workbench.sql.binder.scope import Scope, scope_of
+from workbench.sql.binder.times import interval_values
+from workbench.sql.binder.times.intervals import interval_parts
 from workbench.sql.binder.window_functions import bind_part_of_call, bind_window, is_part, is_window
 from workbench.sql.schema import Schema
 from workbench.sql.syntax.limits import Extent, refuse_extent, refuse_height, refuse_nesting
@@ -37,7 +40,7 @@ _UNSTEADY_NAMES = {"systimestamp", "rand", "random", "uuid", "curdate", "localti
 _LABELS: dict[type[exp.Expr], str] = {
     exp.Bracket: "a part of an array, [...]", exp.Dot: "a part of a value, by a dot",
     exp.Tuple: "a list in parentheses", exp.Star: "* there", exp.Distinct: "DISTINCT there",
-    exp.Aliases: "a list of aliases", exp.Interval: "an interval there", exp.Parameter: "a parameter",
+    exp.Aliases: "a list of aliases", exp.Parameter: "a parameter",
     exp.Placeholder: "a parameter", exp.SessionParameter: "a parameter", exp.ByteString: "a constant of bytes",
     exp.HexString: "a constant of bytes", exp.BitString: "a constant of bits", exp.Lambda: "a lambda, x -> …,",
     exp.Slice: "a part of an array, [...]", exp.Collate: "COLLATE", exp.PropertyEQ: "a named argument",
@@ -46,7 +49,6 @@ _LABELS: dict[type[exp.Expr], str] = {
 }  # fmt: skip
 _HINTS: dict[type[exp.Expr], str] = {
     exp.Tuple: "write the values one by one; comparisons of them with AND",
-    exp.Interval: "add it to a date or a timestamp, or subtract it",
     exp.RespectNulls: "every aggregate skips NULLs; leave it out",
     exp.WithinGroup: "PERCENTILE_CONT, PERCENTILE_DISC and MODE have it",
     exp.Collate: "texts compare by their bytes; compare UPPER(x)",
@@ -55,6 +57,8 @@ _HINTS: dict[type[exp.Expr], str] = {
     **dict.fromkeys((exp.ArrayAgg, exp.ArrayUniqueAgg), "no column is an array; LISTAGG(x, ',') makes a text"),
     exp.StrToMap: "there are no maps; STR_TO_MAP(s, ';', '=')['k'] is the value of a key",
 }
+_INNER = {interval_algebra.OF_MICROS, interval_algebra.MICROS}
+"""Functions that no text calls."""
 COMPARE = "compare it with something, as in a > 3"
 """What to try where a condition is needed and stands for something else."""
 
@@ -289,16 +293,19 @@ class ScalarBinder:
                 what = f"function {user.name} takes {needed} argument{plural}, and is given {count}"
                 raise self.source.error(what, node)
             given = self.parts(node, "expressions")
-            if any(argument.type.kind is Kind.ARRAY for argument in given):
-                raise self.source.error(f"function {user.name} is given an array", node, f"give it {AS_TEXT}")
+            for kind, instead in ((Kind.ARRAY, f"give it {AS_TEXT}"), (Kind.INTERVAL, AS_SECONDS)):
+                if any(argument.type.kind is kind for argument in given):
+                    raise self.source.error(f"function {user.name} is given an {kind}", node, instead)
             return Call(user.id, tuple(given), user.returns)
+        if interval_parts(self, node) is not None:
+            return interval_values.literal(self, node)
         if name in OF_LAMBDAS:
             return OF_LAMBDAS[name](self, node)
         if name in NAMED:
             return NAMED[name](self, self.parts(node, "expressions"))
         if is_aggregate(node, self.schema):
             raise self.source.error(f"{node.name} is an aggregate, which cannot stand here", node)
-        known = [*self.schema.functions, *self.schema.aggregates, *functions.FUNCTIONS, *NAMED]
+        known = [*self.schema.functions, *self.schema.aggregates, *(functions.FUNCTIONS.keys() - _INNER), *NAMED]
         hint = nearest(name, [k for k in known if k[0].isalpha()])
         raise self.source.error(f"unknown function {node.name}", node, hint)
 

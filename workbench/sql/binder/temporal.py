@@ -14,9 +14,21 @@ from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.folding import parse_timestamp
 from workbench.sql.algebra.functions import call, cast
-from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, Kind, decimal
+from workbench.sql.algebra.types import (
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    INTEGER,
+    INTERVAL,
+    STRING,
+    TIMESTAMP,
+    DataType,
+    Kind,
+    decimal,
+)
 from workbench.sql.binder.operators import as_text
 from workbench.sql.binder.protocols import ExpressionBinder
+from workbench.sql.binder.times import interval_values
 from workbench.sql.binder.times.intervals import add_interval, interval_parts
 from workbench.sql.binder.times.time_differences import difference, part_of_difference, unit_of, unwrapped
 from workbench.sql.syntax import date_formats
@@ -151,9 +163,12 @@ def extract(b: ExpressionBinder, node: exp.Extract) -> Expression:
 
 def _epoch(b: ExpressionBinder, node: exp.Extract) -> Expression:
     """EXTRACT(EPOCH FROM t), the seconds since 1970, or of the difference of two timestamps, the seconds between."""
-    later, earlier = difference(b, node.expression) or (b.bind(node.expression), _START)
-    later, earlier = (coercion.coerce(coercion.as_time(side), TIMESTAMP) for side in (later, earlier))
-    seconds = call("seconds_between", later, earlier)
+    sides = difference(b, node.expression)
+    if sides is None and (value := b.bind(node.expression)).type == INTERVAL:
+        seconds = interval_values.seconds(value)
+    else:
+        later, earlier = (coercion.coerce(coercion.as_time(side), TIMESTAMP) for side in sides or (value, _START))
+        seconds = call("seconds_between", later, earlier)
     return cast(seconds, DOUBLE) if b.dialect == "duckdb" else seconds
 
 

@@ -45,6 +45,7 @@ _OTHER = {
     "timestamp_seconds": "cast(timestamp_micros(try_multiply({0}, 1000000L)) as timestamp_ntz)",
     "timestamp_millis": "cast(timestamp_micros(try_multiply({0}, 1000L)) as timestamp_ntz)",
     "timestamp_micros": "cast(timestamp_micros({0}) as timestamp_ntz)",
+    **dict.fromkeys(("interval_of_micros", "micros_of_interval"), "{0}"),  # an interval is its microseconds
     "seconds_between":
         "cast(cast(try_subtract(unix_micros(cast({0} as timestamp)), unix_micros(cast({1} as timestamp)))"
         " as decimal(19,0)) * cast('0.000001' as decimal(7,6)) as decimal(20,6))",

@@ -11,7 +11,8 @@ from sqlglot import exp
 from workbench.sql.algebra import coercion
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.functions import call, cast
-from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, STRING, TIMESTAMP
+from workbench.sql.algebra.interval_values import micros_of
+from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, INTERVAL, STRING, TIMESTAMP
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.times.intervals import interval_parts
 from workbench.sql.syntax.dialects import SPARK_FAMILY
@@ -73,11 +74,25 @@ def difference(b: ExpressionBinder, node: exp.Expr) -> tuple[Expression, Express
 
 
 def part_of_difference(b: ExpressionBinder, node: exp.Expr, unit: str) -> Expression | None:
-    """EXTRACT(unit FROM a - b) of two times, one a TIMESTAMP: its days, and hours and minutes beside them."""
-    sides = difference(b, node) if unit in ("DAY", *_NEXT) else None
-    if sides is None or TIMESTAMP not in [side.type for side in sides]:
+    """EXTRACT(unit FROM x) of an interval, or of a - b: its days, and hours and minutes beside them.
+
+    The difference of two dates is one in Spark, whose days are that number.
+    """
+    if unit not in ("DAY", *_NEXT):
         return None
-    micros = call("-", *(call("unix_micros", _time(side)) for side in sides))
+    sides = difference(b, node)
+    if sides is not None and TIMESTAMP in [side.type for side in sides]:
+        micros = call("-", *(call("unix_micros", _time(side)) for side in sides))
+    elif sides is not None:
+        if b.dialect not in SPARK_FAMILY or unit != "DAY":
+            b.source.refuse(
+                f"EXTRACT of {unit} of a difference of dates", node, "it is a number of days: leave EXTRACT out"
+            )
+        return call("-", *sides)
+    elif (value := b.bind(node)).type == INTERVAL:
+        micros = micros_of(value)
+    else:
+        return None
     if unit in _NEXT:
         micros = call("%", micros, Constant(_MICROS[_NEXT[unit]], INTEGER))
     return call("div", micros, Constant(_MICROS[unit], INTEGER))

@@ -1,0 +1,165 @@
+"""Intervals as values in SQL text: differences of times, literals, their arithmetic, parts and aggregates.
+
+A value is of days to microseconds, 24 hours to the day. It is kept as its microseconds, of which all is computed; one
+of months has no fixed length, and stands beside a time only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+
+from sqlglot import exp
+
+from workbench.sql.algebra import coercion
+from workbench.sql.algebra.coercion import TypeClash
+from workbench.sql.algebra.expressions import Constant, Expression
+from workbench.sql.algebra.functions import call, cast
+from workbench.sql.algebra.interval_values import interval_of, micros_of
+from workbench.sql.algebra.types import INTEGER, INTERVAL, STRING, TIMESTAMP
+from workbench.sql.binder.protocols import ExpressionBinder
+from workbench.sql.binder.times.intervals import IntervalPart, interval_parts
+from workbench.sql.syntax.dialects import SPARK_FAMILY
+
+_SECOND = 1_000_000
+_DAY = 86_400 * _SECOND
+_AGGREGATES = {"count", "approx_count_distinct", "min", "max", "any_value", "mode", "sum", "avg", "median",
+               "percentile", "percentile_disc", "percentile_disc_desc", "min_by", "max_by"}  # fmt: skip
+_COUNTS = ("count", "approx_count_distinct")
+_ROUNDED = ("avg", "median", "percentile")
+_MONTHS = "a month has no fixed length: add it to a date or a timestamp, or subtract it"
+
+
+def literal(b: ExpressionBinder, node: exp.Expr) -> Expression:
+    """INTERVAL '5' MINUTE, and functions that make one, where they stand alone."""
+    parts = interval_parts(b, node)
+    if parts is None:
+        b.source.refuse((b.source.called(node) or node.key).upper(), node, "write INTERVAL '5' MINUTE")
+    return _value(b, parts, node)
+
+
+def plus_minus(left: Expression, right: Expression, sign: int) -> Expression | None:
+    """A sum or difference with an interval in it, or of two times that is one; ``None`` of any other."""
+    operator = "+" if sign == 1 else "-"
+    if INTERVAL in (left.type, right.type):
+        if left.type == INTERVAL and right.type.temporal and sign == 1:
+            left, right = right, left
+        if left.type.temporal:
+            micros = call("unix_micros", coercion.coerce(left, TIMESTAMP))
+            return call("timestamp_micros", call(operator, micros, micros_of(right)))
+        for side in (left, right):
+            if side.type != INTERVAL and not coercion.is_null(side):
+                raise TypeClash(f"{operator} of {left.type} and {right.type}", side, "write INTERVAL '5' MINUTE")
+        return interval_of(call(operator, *(micros_of(_typed(side)) for side in (left, right))))
+    if sign == -1 and TIMESTAMP in (left.type, right.type) and _is_time(left) and _is_time(right):
+        times = (coercion.coerce(coercion.as_time(side), TIMESTAMP) for side in (left, right))
+        return interval_of(call("-", *(call("unix_micros", time) for time in times)))
+    return None
+
+
+def plus_minus_parts(
+    b: ExpressionBinder, interval: Expression, parts: Sequence[IntervalPart], sign: int, node: exp.Expr
+) -> Expression:
+    """An interval plus or minus one that is written."""
+    return interval_of(call("+" if sign == 1 else "-", micros_of(interval), micros_of(_value(b, parts, node))))
+
+
+def times(b: ExpressionBinder, node: exp.Mul) -> Expression:
+    """A product, of numbers or of an interval and a whole number."""
+    left, right = b.bind(node.this), b.bind(node.expression)
+    if INTERVAL not in (left.type, right.type):
+        return call("*", left, right)
+    interval, factor = (left, right) if left.type == INTERVAL else (right, left)
+    return interval_of(call("*", micros_of(interval), _whole(b, factor, node)))
+
+
+def divided(b: ExpressionBinder, interval: Expression, by: Expression, node: exp.Expr) -> Expression:
+    """An interval by a whole number, rounded half away from zero, as Spark does."""
+    _refuse_rounding(b, "an interval divided by a number", "divide EXTRACT(EPOCH FROM x)", node)
+    return interval_of(_quotient(micros_of(interval), _whole(b, by, node)))
+
+
+def of_micros(change: Callable[[Expression], Expression], value: Expression) -> Expression:
+    """A function of numbers, as of the microseconds of an interval."""
+    return interval_of(change(micros_of(value))) if value.type == INTERVAL else change(value)
+
+
+def seconds(interval: Expression) -> Expression:
+    """EXTRACT(EPOCH FROM x): its seconds, with six digits after the point."""
+    start = call("timestamp_micros", Constant(0, INTEGER))
+    return call("seconds_between", call("timestamp_micros", micros_of(interval)), start)
+
+
+def aggregate(
+    b: ExpressionBinder,
+    name: str,
+    arguments: Sequence[Expression],
+    node: exp.Expr,
+    expand: Callable[[tuple[Expression, ...]], Expression],
+) -> Expression:
+    """An aggregate of intervals: that of their microseconds.
+
+    Args:
+        b: the binder.
+        name: of the aggregate.
+        arguments: its arguments.
+        node: its syntax, for errors.
+        expand: makes the aggregate's expression of arguments.
+
+    Raises:
+        TypeClash: intervals have no such aggregate.
+        UnsupportedError: the text's database rounds otherwise than Spark.
+    """
+    if not any(argument.type == INTERVAL for argument in arguments):
+        return expand(tuple(arguments))
+    if name not in _AGGREGATES:
+        raise TypeClash(f"{name.upper()} of an interval", arguments[0], coercion.AS_SECONDS)
+    if name in _ROUNDED:
+        _refuse_rounding(b, f"{name.upper()} of intervals", f"{name.upper()} of EXTRACT(EPOCH FROM x)", node)
+    result = expand(tuple(micros_of(a) if a.type == INTERVAL else a for a in arguments))
+    if name in _COUNTS or arguments[0].type != INTERVAL:
+        return result
+    return interval_of(_average(result) if name == "avg" else cast(result, INTEGER))
+
+
+def _average(average: Expression) -> Expression:
+    total, count = average.arguments  # type: ignore[union-attr]  # the rule of AVG over its sum and count
+    return _quotient(cast(total, INTEGER), count)
+
+
+def _quotient(value: Expression, by: Expression) -> Expression:
+    """The quotient of integers, rounded half away from zero; that of Spark's ``DivideDTInterval``."""
+    one, zero = Constant(1, INTEGER), Constant(0, INTEGER)
+    rest, half = call("abs", call("%", value, by)), call("abs", by)
+    # The rest is at least half of the divisor, without doubling it, which may overflow.
+    rounds = call(">=", rest, call("-", half, rest))
+    same_sign = call("=", call("<", value, zero), call("<", by, zero))
+    away = call("case", rounds, call("case", same_sign, one, Constant(-1, INTEGER)), zero)
+    return call("+", call("div", value, by), away)
+
+
+def _value(b: ExpressionBinder, parts: Sequence[IntervalPart], node: exp.Expr) -> Expression:
+    if any(part.counts == "months" for part in parts):
+        b.source.refuse("an interval of months or years as a value", node, _MONTHS)
+    micros = [call("*", part.many, Constant(_DAY if part.counts == "days" else _SECOND, INTEGER)) for part in parts]
+    return interval_of(reduce(lambda left, right: call("+", left, right), micros))
+
+
+def _is_time(side: Expression) -> bool:
+    """Whether it is a time, or a text that may be one."""
+    return side.type.temporal or (isinstance(side, Constant) and side.type == STRING and side.value is not None)
+
+
+def _typed(side: Expression) -> Expression:
+    return side if side.type == INTERVAL else Constant(None, INTERVAL)
+
+
+def _whole(b: ExpressionBinder, number: Expression, node: exp.Expr) -> Expression:
+    if number.type != INTEGER and not coercion.is_null(number):
+        b.source.refuse("an interval times or by what is no INTEGER", node, "CAST(x AS INTEGER)")
+    return coercion.coerce(number, INTEGER)
+
+
+def _refuse_rounding(b: ExpressionBinder, what: str, hint: str, node: exp.Expr) -> None:
+    if b.dialect not in (*SPARK_FAMILY, "oracle"):
+        b.source.refuse(what, node, f"databases round it differently: {hint}")
