@@ -45,17 +45,23 @@ def frame_rows(frame: pd.DataFrame) -> list[Row]:
     return rows(zip(*columns, strict=True))
 
 
-def difference(found: Iterable[Row], expected: Iterable[Row]) -> tuple[list[Row], list[Row]]:
-    """Rows that are missing and rows that are too many; both empty when the bags are equal."""
+def difference(found: Iterable[Row], expected: Iterable[Row], zero: float = 0.0) -> tuple[list[Row], list[Row]]:
+    """Rows that are missing and rows that are too many; both empty when the bags are equal.
+
+    Args:
+        found: rows.
+        expected: rows.
+        zero: binary numbers that are not farther apart are equal.
+    """
     left, right = Counter(found), Counter(expected)
     too_many, missing = list((left - right).elements()), list((right - left).elements())
     inexact = {i for row in (*too_many, *missing) for i, value in enumerate(row) if isinstance(value, float)}
     if not inexact or not too_many or not missing:
         return missing, too_many
-    return _paired(missing, too_many, inexact)
+    return _paired(missing, too_many, inexact, zero)
 
 
-def _paired(missing: list[Row], too_many: list[Row], inexact: set[int]) -> tuple[list[Row], list[Row]]:
+def _paired(missing: list[Row], too_many: list[Row], inexact: set[int], zero: float) -> tuple[list[Row], list[Row]]:
     """What is left when rows that are equal but for rounding are paired off."""
     candidates: dict[Row, list[Row]] = defaultdict(list)
     for row in too_many:
@@ -63,7 +69,7 @@ def _paired(missing: list[Row], too_many: list[Row], inexact: set[int]) -> tuple
     unpaired = []
     for row in missing:
         near = candidates[_exact_part(row, inexact)]
-        match = next((other for other in near if all(_close(row[i], other[i]) for i in inexact)), None)
+        match = next((other for other in near if all(_close(row[i], other[i], zero) for i in inexact)), None)
         if match is None:
             unpaired.append(row)
         else:
@@ -75,13 +81,13 @@ def _exact_part(row: Row, inexact: set[int]) -> Row:
     return tuple(value for i, value in enumerate(row) if i not in inexact)
 
 
-def _close(a: object, b: object) -> bool:
+def _close(a: object, b: object, zero: float) -> bool:
     if a is None or b is None:
         return a is b
     if a == b:
         return True
     assert isinstance(a, int | float | Decimal) and isinstance(b, int | float | Decimal)
-    return math.isclose(float(a), float(b), rel_tol=RELATIVE, abs_tol=max(_half_unit(a), _half_unit(b)))
+    return math.isclose(float(a), float(b), rel_tol=RELATIVE, abs_tol=max(zero, _half_unit(a), _half_unit(b)))
 
 
 def _half_unit(value: int | float | Decimal) -> float:

@@ -80,11 +80,16 @@ class Feed:
 
 @dataclass(frozen=True)
 class Case:
-    """A query and the same question for DuckDB (``None``: in the same words)."""
+    """A query and the same question for DuckDB (``None``: in the same words).
+
+    Attributes:
+        zero: binary numbers not farther apart are equal: what is left of sums that cancel out follows their order.
+    """
 
     sql: str
     duckdb: str | None = None
     dialect: str = "spark"
+    zero: float = 0.0
 
     @property
     def asked(self) -> str:
@@ -295,7 +300,9 @@ class Oracle:
         self, name: str, batch: int, found: Iterable[Row], what: str, expected: list[Row] | None = None
     ) -> None:
         watched = self.watched[name]
-        missing, too_many = difference(found, watched.expected[batch] if expected is None else expected)
+        missing, too_many = difference(
+            found, watched.expected[batch] if expected is None else expected, watched.case.zero
+        )
         if missing or too_many:
             lines = [f"{what} of {name} after batch {batch} (registered after {watched.query.registered})"]
             lines += [f"{watched.case.sql}", f"missing: {len(missing)}", *_shown(missing)]

@@ -61,3 +61,9 @@ def test_rows_of_a_frame_are_plain_python() -> None:
     )
     first = (1, 0.5, Decimal("1.50"), dt.date(1, 1, 1), dt.datetime(2002, 11, 27, 10))
     assert frame_rows(frame) == [first, (None,) * 5]
+
+
+def test_what_is_left_of_sums_that_cancel_out_is_zero_where_the_case_says_so() -> None:
+    assert difference([(1e-17,)], [(-2e-17,)]) == ([(-2e-17,)], [(1e-17,)])
+    assert difference([(1e-17,)], [(-2e-17,)], zero=1e-12) == ([], [])
+    assert difference([(0.1,)], [(0.2,)], zero=1e-12) == ([(0.2,)], [(0.1,)])

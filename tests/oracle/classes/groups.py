@@ -189,10 +189,12 @@ STATISTICS = {
     "pairs": Case(
         "SELECT g, CORR(k, id) AS a, COVAR_POP(k, id) AS b, COVAR_SAMP(k, id) AS c, REGR_SLOPE(k, id) AS d,"
         " REGR_INTERCEPT(k, id) AS e, REGR_COUNT(k, x) AS f, REGR_AVGX(k, id) AS h, REGR_SXX(k, id) AS i,"
-        " REGR_SXY(k, id) AS j FROM t WHERE k BETWEEN -9 AND 9 GROUP BY g"
+        " REGR_SXY(k, id) AS j FROM t WHERE k BETWEEN -9 AND 9 GROUP BY g",
+        zero=1e-11,
     ),
     "pairs_retracted": Case(
-        f"SELECT flag, CORR(k, amount) AS a, REGR_R2(k, amount) AS r FROM {_KEPT} WHERE k < 9 AND k > -9 GROUP BY flag"
+        f"SELECT flag, CORR(k, amount) AS a, REGR_R2(k, amount) AS r FROM {_KEPT} WHERE k < 9 AND k > -9 GROUP BY flag",
+        zero=1e-11,
     ),
     "moments": Case(
         "SELECT SKEWNESS(k) AS s, KURTOSIS(k) AS c FROM t WHERE k BETWEEN -9 AND 9",
