@@ -111,7 +111,7 @@ def test_a_schema_that_changes_on_the_way(broker: Broker, tmp_path: Path) -> Non
     breaks: list[tuple[dict[str, object], str]] = [
         ({"id": 5, "new": 1}, "it has a member that no record had before: new"),
         ({"id": 5.5}, "id: 5.5 is no integer"),
-        ({"id": 2**63}, f"id: {2**63} is no integer"),
+        ({"id": 2**63}, f"id: {2**63} is beyond the 64 bits of an integer"),
         ({"id": "5"}, "id: '5' is no integer"),
         ({"id": True}, "id: True is no integer"),
         ({"id": 5, "fee": True}, "fee: True is no double"),

@@ -118,6 +118,36 @@ def test_a_folder_that_grows(tmp_path: Path, ending: str) -> None:
         assert ids(log) == list(range(9))
 
 
+def test_a_file_of_json_lines_has_the_columns_of_those_before(tmp_path: Path) -> None:
+    lines = [
+        ['{"id": 0, "n": 1}'],
+        ['{"id": 1, "n": null}', '{"id": 2}'],
+        ['{"id": 3, "n": 1000000000000000000000000000000}', '{"id": 4, "n": 1e30}', '{"id": 5, "n": 2, "new": 1}'],
+        ["{", b"\xff\xfe{"],
+        ['{"id": 6, "n": 3}'],
+    ]
+    for number, some in enumerate(lines):
+        file = tmp_path / f"{number}.jsonl"
+        file.write_bytes(b"\n".join(line.encode() if isinstance(line, str) else line for line in some))
+        os.utime(file, (number, number))
+    log, reader = live(tmp_path, str(tmp_path / "*.jsonl"))
+    take_in(log, reader, 100)
+    assert log.read(0, 9).select(["id", "n"]).to_pydict() == {"id": [0, 1, 2, 6], "n": [1, None, None, 3]}
+    reasons = [entry.reason for entry in log.quarantined]
+    assert reasons[:2] == [
+        "n: 1000000000000000000000000000000 is beyond the 64 bits of an integer",
+        "n: 1e+30 is no integer",
+    ]
+    assert reasons[2] == "it has a member that no record had before: new"
+    assert reasons[3].startswith("it is no JSON: ") and reasons[4] == "it is no text in UTF-8: byte 0xff at 0"
+    first = tmp_path / "first"
+    first.mkdir()
+    (first / "a.jsonl").write_text('{"id": 1000000000000000000000000000000}\n{"id": 1}')
+    log, reader = live(first, str(first / "*.jsonl"))
+    take_in(log, reader, 100)
+    assert ids(log) == [1]
+
+
 def test_files_of_whole_numbers_where_others_have_fractions(tmp_path: Path) -> None:
     """JSON does not say which it means; the other way round nothing would be left of the fraction."""
     for number, fee in enumerate((1.5, 2)):

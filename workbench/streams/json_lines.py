@@ -39,15 +39,22 @@ _MISFITS = (pa.ArrowException, TypeError, ValueError, OverflowError)
 """What a value of another type than its column's raises."""
 
 
-def open_json_lines(path: Path, stack: ExitStack) -> OpenedSource:
+def open_json_lines(path: Path, stack: ExitStack, schema: pa.Schema | None = None) -> OpenedSource:
     """Opens a file of JSON lines, in UTF-8, maybe compressed by gzip.
 
+    Args:
+        path: of the file.
+        stack: closes it.
+        schema: the columns, where files before have told them; ``None``: those of the first lines.
+
     Raises:
-        StreamError: none of the first lines is an object.
+        StreamError: the columns are not known, and none of the first lines is an object.
     """
     opened = gzip.open if path.name.endswith(".gz") else open
     lines: Iterable[bytes] = stack.enter_context(opened(path, "rb"))
     numbered = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
+    if schema is not None:
+        return OpenedSource(schema, _chunks(numbered, schema))
     sample = [*islice(numbered, SAMPLE_LINES)]
     records = [record for _, line in sample for record in [as_record(line)] if not isinstance(record, str)]
     if not records:
@@ -59,8 +66,10 @@ def open_json_lines(path: Path, stack: ExitStack) -> OpenedSource:
 def as_record(line: bytes) -> Record | str:
     """The object of a line, or why it is none."""
     try:
-        record = json.loads(line)
-    except ValueError as error:  # also of bytes that are no text
+        record = json.loads(line.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        return f"it is no text in UTF-8: byte {error.object[error.start]:#04x} at {error.start}"
+    except ValueError as error:
         return f"it is no JSON: {error}"
     return record if isinstance(record, dict) else f"it is no JSON object, but a {type(record).__name__}"
 
@@ -133,6 +142,8 @@ def _misfit(record: Record, schema: pa.Schema, within: str = "") -> str:
         except _MISFITS:
             if pa.types.is_struct(field.type) and isinstance(value, Mapping):
                 return _misfit(value, pa.schema(list(field.type)), f"{within}{field.name}.")
+            if type(value) is int and pa.types.is_integer(field.type):
+                return f"{within}{field.name}: {value!r:.60} is beyond the 64 bits of an integer"
             return f"{within}{field.name}: {value!r:.60} is no {_type_text(field.type)}"
     return "it does not fit the columns"
 
@@ -214,6 +225,8 @@ def _type_of(values: Sequence[object]) -> pa.DataType:
     except _MISFITS:
         kinds = [type(value) for value in values if value is not None]
         most = max(dict.fromkeys(kinds), key=kinds.count)
+        if most is int:  # some may have more than 64 bits
+            return pa.int64()
         return _inferred([value for value in values if type(value) is most])
 
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from workbench.errors import StreamError
 from workbench.sql.algebra.types import DataType
+from workbench.streams.json_lines import ENDINGS, open_json_lines
 from workbench.streams.live.reader import Fetched, Offsets, widened
 from workbench.streams.readers import open_source
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
@@ -70,7 +71,7 @@ class FolderReader:
             if known == _READ or count >= most:
                 continue
             read = int(known)
-            with _opened(file) as opened:
+            with _opened(file, self._schema) as opened:
                 self._check(file, opened.schema)
                 ended = True
                 for chunk in _from(opened.chunks, read):
@@ -119,12 +120,18 @@ def _from(chunks: Iterator[Chunk], start: int) -> Iterator[Chunk]:
 
 
 class _opened:
-    """An open file, which is closed at the end of the context."""
+    """An open file, which is closed at the end of the context.
 
-    def __init__(self, file: Path) -> None:
-        self._file, self._stack = file, ExitStack()
+    Lines of JSON say no types, so those of the stream hold: a file whose lines have only NULL in a column, or leave it
+    out, or are no JSON, stops nothing.
+    """
+
+    def __init__(self, file: Path, schema: pa.Schema | None = None) -> None:
+        self._file, self._schema, self._stack = file, schema, ExitStack()
 
     def __enter__(self) -> OpenedSource:
+        if self._schema is not None and self._file.name.lower().endswith(ENDINGS):
+            return open_json_lines(self._file, self._stack, self._schema)
         return open_source(self._file, self._file.parent, self._stack)
 
     def __exit__(self, *problem: object) -> None:
