@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 WIDEST = 60
 """Characters of a value shown in a table."""
+_PLACES = 4
+"""Places of a source that are listed."""
 
 
 @dataclass(frozen=True)
@@ -212,11 +214,26 @@ def clock_text(clock: dt.datetime | None) -> str:
 def sources_table(sources: Mapping[str, SourceStatus]) -> Shown:
     """What live sources bring, where they go on, and what they said."""
     rows = [
-        [name, s.source or "attach it again", ", ".join(f"{k} {v}".strip() for k, v in s.offsets.items()),
+        [name, s.source or "attach it again", goes_on_at(s.offsets),
          f"{s.rate:,.0f}", f"{s.waiting:,}", f"{s.lag:.1f} s", source_problem(s)]
         for name, s in sources.items()
     ]  # fmt: skip
     return table(["live stream", "source", "goes on at", "rows/s", "waiting", "for", "problem"], rows)
+
+
+def goes_on_at(offsets: Mapping[str, str]) -> str:
+    """Where a source goes on: each of its places, or of more than four the last ones, since a folder has many files.
+
+    Example:
+        >>> goes_on_at({"0": "17", "1": "12"})
+        '0 17, 1 12'
+        >>> goes_on_at({f"{number}.csv": "all" for number in range(40)})
+        '38.csv all, 39.csv all and 38 more'
+    """
+    places = [f"{place} {at}".strip() for place, at in offsets.items()]
+    if len(places) <= _PLACES:
+        return ", ".join(places)
+    return f"{', '.join(places[-2:])} and {len(places) - 2:,} more"
 
 
 def source_problem(source: SourceStatus) -> str:

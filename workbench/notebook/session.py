@@ -39,7 +39,7 @@ class SessionViews:
 
     def streams_view(self) -> Live:
         """The streams: how far each has been read, its columns."""
-        from workbench.notebook.panel.replay_view import StreamsView
+        from workbench.notebook.panel.streams_view import StreamsView
 
         return self._live(StreamsView)
 

@@ -22,7 +22,10 @@ from workbench.notebook.panel.queries_view import QueriesView
 from workbench.notebook.panel.replay_view import ReplayView
 from workbench.notebook.panel.results_view import CHANGES, CHART, ResultsView, answer_table
 from workbench.notebook.panel.sharing_view import SharingView
+from workbench.notebook.panel.streams_view import StreamsView
 from workbench.notebook.panel.timings_view import TimingsView
+from workbench.session.live.sources import SourceStatus
+from workbench.session.sinks.sink import SinkStatus
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 
@@ -363,6 +366,25 @@ def test_how_far_a_batch_is_is_shown_on_a_line_that_stays(session, monkeypatch):
     assert "batch 3: 5 of 14 operators, " in text_of(timings)
     go_on.set()
     assert session.player.wait(20)
+
+
+def test_streams_say_what_live_sources_bring_and_how_far_sinks_are_behind(session):
+    files = {f"{number}.csv": "all" for number in range(40)}
+    session.sources["fed"] = SourceStatus("in/*.csv", files, 1200, 50.0, 2.5, "no file <b>", ended=False)
+    session.sinks["out"] = SinkStatus("q1", "kafka://out", 2, 3, "refused")
+    session.streams["fed"].shed, session.streams["fed"].left_out = "sample", 77
+    view = StreamsView(session, session.player)
+    view.refresh()
+    shown = text_of(view)
+    for said in ("in/*.csv", "38.csv all, 39.csv all and 38 more", "1,200", "2.5 s", "no file &lt;b&gt;", ">77<"):
+        assert said in shown, said
+    assert "kafka://out" in shown and "refused" in shown
+    twin = view.twin()
+    assert "1,200" in twin.text and "kafka://out" in twin.text and "left out" in twin.text
+    session.sources.clear()
+    session.sinks.clear()
+    view.refresh()
+    assert "Live sources" not in text_of(view) and "Sinks" not in text_of(view)
 
 
 @pytest.mark.parametrize("name", ["plan", "replay", "streams", "queries", "sharing", "results", "timings"])

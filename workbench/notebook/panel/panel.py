@@ -6,9 +6,10 @@ import ipywidgets
 
 from workbench.notebook.panel.network_view import PlanView
 from workbench.notebook.panel.queries_view import QueriesView
-from workbench.notebook.panel.replay_view import ReplayView, StreamsView
+from workbench.notebook.panel.replay_view import ReplayView
 from workbench.notebook.panel.results_view import ResultsView
 from workbench.notebook.panel.sharing_view import SharingView
+from workbench.notebook.panel.streams_view import StreamsView
 from workbench.notebook.panel.timings_view import TimingsView
 from workbench.notebook.panel.view import Live, View
 from workbench.notebook.panel.widgets import Choice

@@ -8,9 +8,8 @@ from typing import Any
 import ipywidgets
 
 from workbench.errors import WorkbenchError
-from workbench.notebook.display import Shown, arrived_last, clock_text, event_time, streams_table
+from workbench.notebook.display import Shown
 from workbench.notebook.notification import noticed
-from workbench.notebook.panel.markup import grid
 from workbench.notebook.panel.view import View
 from workbench.notebook.panel.widgets import button, html_box
 from workbench.notebook.replay_status import (
@@ -140,46 +139,3 @@ def _progress(position: Position) -> str:
         f'<progress max="{max(1, total)}" value="{done}" aria-label="operators of the batch that are done"></progress>'
     )
     return f'<div class="argus-faint">{bar} {escape(running_batch(position)) or "no batch is running"}</div>'
-
-
-class StreamsView(View):
-    """The streams and tables of a session."""
-
-    title = "Streams"
-
-    def build(self) -> ipywidgets.Widget:
-        """One piece of HTML that keeps its height."""
-        return html_box()
-
-    def refresh(self) -> None:
-        """The table anew."""
-        self.widget.value = f'<div class="fixed">{self._html()}</div>'
-
-    def twin(self) -> Shown:
-        """The same without columns, as text."""
-        return Shown(streams_table(self.session).text, self._html())
-
-    def _html(self) -> str:
-        last, clocks = arrived_last(self.session), self.session.clocks
-        rows = [
-            [
-                f"<b>{escape(s.name)}</b>" + (" (table)" if s.table else ""),
-                f"{s.position:,}",
-                f"{s.rows:,}",
-                f'<progress max="{max(1, s.rows)}" value="{s.position}"></progress>',
-                s.batch_text,
-                last[s.name],
-                escape(event_time(s)),
-                clock_text(clocks[s.name]),
-                f"{s.quarantined_rows:,}",
-                '<span style="white-space:normal">'
-                + escape(", ".join(f"{name} {type_}" for name, type_ in s.columns))
-                + "</span>",
-            ]
-            for s in self.session.streams.values()
-        ]
-        if not rows:
-            return "<p>There are no streams yet: %argus help stream</p>"
-        places = ["stream", "arrived", "of rows", "", "a batch", "last batch"]
-        columns = [*places, "time", "clock", "quarantined", "columns"]
-        return grid(columns, rows, numbers=(1, 2, 4, 5, 8))

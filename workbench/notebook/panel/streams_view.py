@@ -1,0 +1,97 @@
+"""The streams of a session: what has arrived of each, what live sources bring, and how far sinks are behind."""
+
+from __future__ import annotations
+
+from html import escape
+
+import ipywidgets
+
+from workbench.notebook.display import (
+    Shown,
+    arrived_last,
+    clock_text,
+    event_time,
+    goes_on_at,
+    sinks_table,
+    source_problem,
+    sources_table,
+    streams_table,
+    together,
+)
+from workbench.notebook.panel.markup import grid
+from workbench.notebook.panel.view import View
+from workbench.notebook.panel.widgets import html_box
+
+
+class StreamsView(View):
+    """The streams and tables, the live sources and the sinks of a session."""
+
+    title = "Streams"
+
+    def build(self) -> ipywidgets.Widget:
+        """One piece of HTML that keeps its height."""
+        return html_box()
+
+    def refresh(self) -> None:
+        """The tables anew."""
+        self.widget.value = f'<div class="fixed">{self._html()}</div>'
+
+    def twin(self) -> Shown:
+        """The same without columns, as text."""
+        tables = [streams_table(self.session)]
+        tables += [sources_table(sources)] if (sources := self.session.sources) else []
+        tables += [sinks_table(sinks)] if (sinks := self.session.sinks) else []
+        return Shown(together(*tables).text, self._html())
+
+    def _html(self) -> str:
+        if not self.session.streams:
+            return "<p>There are no streams yet: %argus help stream</p>"
+        return self._streams() + self._sources() + self._sinks()
+
+    def _streams(self) -> str:
+        last, clocks = arrived_last(self.session), self.session.clocks
+        rows = [
+            [
+                f"<b>{escape(s.name)}</b>" + (" (table)" if s.table else ""),
+                f"{s.position:,}",
+                f"{s.rows:,}",
+                f'<progress max="{max(1, s.rows)}" value="{s.position}"></progress>',
+                s.batch_text,
+                last[s.name],
+                escape(event_time(s)),
+                clock_text(clocks[s.name]),
+                f"{s.quarantined_rows:,}",
+                f"{s.left_out:,}" if s.shed else "",
+                '<span style="white-space:normal">'
+                + escape(", ".join(f"{name} {type_}" for name, type_ in s.columns))
+                + "</span>",
+            ]
+            for s in self.session.streams.values()
+        ]
+        places = ["stream", "arrived", "of rows", "", "a batch", "last batch"]
+        columns = [*places, "time", "clock", "quarantined", "left out", "columns"]
+        return grid(columns, rows, numbers=(1, 2, 4, 5, 8, 9))
+
+    def _sources(self) -> str:
+        rows = [
+            [
+                f"<b>{escape(name)}</b>",
+                escape(source.source or "attach it again"),
+                escape(goes_on_at(source.offsets)),
+                f"{source.rate:,.0f}",
+                f"{source.waiting:,}",
+                f"{source.lag:.1f} s",
+                escape(source_problem(source)),
+            ]
+            for name, source in self.session.sources.items()
+        ]
+        columns = ["live stream", "source", "goes on at", "rows/s", "waiting", "for", "problem"]
+        return "<h4>Live sources</h4>" + grid(columns, rows, numbers=(3, 4, 5)) if rows else ""
+
+    def _sinks(self) -> str:
+        rows = [
+            [f"<b>{escape(name)}</b>", escape(s.query), escape(s.target), f"{s.behind:,}", escape(s.problem)]
+            for name, s in self.session.sinks.items()
+        ]
+        columns = ["sink", "query", "target", "batches behind", "problem"]
+        return "<h4>Sinks</h4>" + grid(columns, rows, numbers=(3,)) if rows else ""
