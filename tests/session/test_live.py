@@ -122,8 +122,10 @@ def test_rows_are_logged_ahead_up_to_a_limit(tmp_path: Path) -> None:
     live.attach("s", reader)
     streams = {"s": replayed(log, 0, 10)}
     assert live.take_in(streams) == 10 and live.take_in(streams) == 0  # what the next batch lacks
-    assert live.take_in(streams, 30, 100) == 30
-    assert live.take_in(streams, 70, 100) == 60 and live.take_in(streams, 70, 100) == 0
+    minute = 60.0  # in which any source gives 100 rows
+    assert [live.take_in(streams, minute, 130) for _ in range(3)] == [100, 20, 0]
+    assert [live.take_in(streams, minute, 10_000) for _ in range(3)] == [200, 400, 800], "it gave them in time"
+    assert [live.take_in(streams, 1e-9, 10_000) for _ in range(2)] == [1600, 400], "it did not"
     live.close()
 
 

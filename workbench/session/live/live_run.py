@@ -15,8 +15,6 @@ from workbench.streams.cut import Cut
 
 LOGGING = 0.25
 """The part of the latency for which rows are logged at most before each batch: those that wait are on disk."""
-LEAST_LOGGED = 10_000
-"""Rows to ask a source for at least, however small batches are: a row more costs little, a look at a source much."""
 AHEAD, LEAST_AHEAD = 10, 100_000
 """So many batches, and at least so many rows, are logged ahead: an iterator could otherwise fill the disk."""
 LONGEST_PAUSE = 0.25
@@ -54,9 +52,9 @@ class LiveRun:
         with self._parts.lock:
             state, live = self._parts.store.state, self._parts.live
             ahead = max(LEAST_AHEAD, AHEAD * self._size.rows)
-            while live.take_in(state.streams, max(LEAST_LOGGED, self._size.rows), ahead):
-                if time.monotonic() - begun > self._size.latency * LOGGING:
-                    break
+            seconds = self._size.latency * LOGGING
+            while live.take_in(state.streams, seconds, ahead) and time.monotonic() - begun < seconds:
+                pass
             self._waiting = {name: stream.waiting for name, stream in state.streams.items()}
             self.ended = live.ended(state.streams) and not any(self._waiting.values())
         if names := self._priorities.to_resume(state.queries.values(), live.status(state.streams), self.ended):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+import time
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,6 +14,7 @@ import pyarrow as pa
 from workbench.errors import StreamError
 from workbench.session.events import log_problem
 from workbench.session.live.arrivals import Arrivals
+from workbench.session.live.batch_size import LEAST_ROWS, BatchSize
 from workbench.streams.live.reader import Reader
 from workbench.streams.live.sources import open_live
 from workbench.streams.live.take_in import take_in
@@ -89,6 +91,8 @@ class LiveSources:
         self._problems: dict[str, str] = {}
         self._ended: set[str] = set()
         self._arrivals: dict[str, Arrivals] = {}
+        self._looks: dict[str, BatchSize] = {}
+        """How many rows each source is asked for."""
 
     def attach(self, name: str, reader: Reader) -> None:
         """Let a stream be read by a reader from now on."""
@@ -101,17 +105,19 @@ class LiveSources:
             reader.close()
         self._problems.pop(name, None)
         self._arrivals.pop(name, None)
+        self._looks.pop(name, None)
         self._ended.discard(name)
 
-    def take_in(self, streams: Mapping[str, Stream], rows: int | None = None, waiting: int = 0) -> int:
+    def take_in(self, streams: Mapping[str, Stream], seconds: float | None = None, ahead: int = 0) -> int:
         """Log what the sources have by now.
 
         A source that cannot be read stops nobody: it is tried again the next time, and ``status`` says what it said.
 
         Args:
             streams: of the session.
-            rows: so many of each stream are enough; ``None``: what its next batch lacks.
-            waiting: with ``rows``, at most so many are to wait for a batch; more stay where they come from.
+            seconds: about how long it may take. Each source is asked for as many rows as it gave in its part of that
+                before, since of one a look is dear and of another each row. ``None``: for what its next batch lacks.
+            ahead: with ``seconds``, at most so many rows are to wait for a batch; more stay where they come from.
 
         Returns:
             How many rows were logged.
@@ -121,10 +127,11 @@ class LiveSources:
             tail = stream.log.tail
             if stream.table or tail is None:
                 continue
-            most = stream.due(None) - stream.waiting if rows is None else min(rows, waiting - stream.waiting)
+            look = None if seconds is None else self._look(name, seconds)
+            most = stream.due(None) - stream.waiting if look is None else min(look.rows, ahead - stream.waiting)
             if most <= 0 or name in self._ended:
                 continue
-            before = stream.rows
+            before, begun = stream.rows, time.monotonic()
             try:
                 reader = self._reader(name, tail)
                 if reader is not None and take_in(stream.log, reader, most):
@@ -134,6 +141,8 @@ class LiveSources:
                 self._failed(name, str(problem))
             except Exception as problem:  # a source may raise whatever it likes
                 self._failed(name, f"{type(problem).__name__}: {problem}")
+            if look is not None:
+                self._looks[name] = look.after(stream.rows - before, time.monotonic() - begun)
             self._arrivals_of(name, before).logged(stream.rows)
             logged += stream.rows - before
         return logged
@@ -169,6 +178,11 @@ class LiveSources:
         if self._problems.get(name) != problem:
             log_problem("source", stream=name, problem=problem)
         self._problems[name] = problem
+
+    def _look(self, name: str, seconds: float) -> BatchSize:
+        """How many rows to ask a source for, where all of them together have so many seconds."""
+        part = seconds / max(1, len(self._readers))
+        return replace(self._looks.get(name, BatchSize(LEAST_ROWS, part)), latency=part)
 
     def _arrivals_of(self, name: str, rows: int) -> Arrivals:
         """When rows of a stream were logged; with so many in the log when nothing is known."""
