@@ -269,12 +269,12 @@ def save_rows(rows: DataFrame, columns: Sequence[tuple[str, DataType]], writer: 
         segments = run_writing(writing_plan(rows, folder))
         with writer(str(path), schema) as file:
             for batch in read_share([(segment.path, 0, segment.rows) for segment in segments], stored):
-                values = [_written(*pair) for pair in zip(batch.columns, schema.types, strict=True)]
+                values = [_to_file_type(*pair) for pair in zip(batch.columns, schema.types, strict=True)]
                 file.write_batch(pa.RecordBatch.from_arrays(values, schema=schema))
     return sum(segment.rows for segment in segments)
 
 
-def _written(column: pa.Array, type_: pa.DataType) -> pa.Array:
+def _to_file_type(column: pa.Array, type_: pa.DataType) -> pa.Array:
     """A column of an answer as files have it: intervals as durations, as Spark's text where there are only texts."""
     if column.type == type_:
         return column

@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -40,14 +41,32 @@ with Session.open(sys.argv[1]) as session:
 """
 
 
+class Repeated(threading.Thread):
+    """Work that is repeated, after some seconds each time, within a context."""
+
+    def __init__(self, work: Callable[[], None], seconds: float) -> None:
+        super().__init__()
+        self._repeat, self._seconds, self._ended = work, seconds, threading.Event()
+
+    def run(self) -> None:
+        while not self._ended.wait(self._seconds):
+            self._repeat()
+
+    def __enter__(self) -> Repeated:
+        self.start()
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self._ended.set()
+        self.join()
+
+
 class Changing:
-    """Rows by key that change in a topic for as long as it runs: put, put anew, or removed."""
+    """Rows by key that change in a topic: put, put anew, or removed."""
 
     def __init__(self, broker: Broker, topic: str) -> None:
         self.current: dict[int, tuple[str, int]] = {}
         self._broker, self._topic, self._chosen = broker, topic, random.Random(7)
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._work)
 
     def change(self, count: int) -> None:
         for _ in range(count):
@@ -58,18 +77,6 @@ class Changing:
             else:
                 self.current[key] = (group, value)
                 self._broker.put(self._topic, {"grp": group, "v": value}, key=key, partition=key % 4)
-
-    def __enter__(self) -> Changing:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *problem: object) -> None:
-        self._ended.set()
-        self._thread.join()
-
-    def _work(self) -> None:
-        while not self._ended.wait(0.02):
-            self.change(5)
 
     def answer(self) -> Counter[tuple[object, ...]]:
         groups: dict[str, list[int]] = {}
@@ -91,7 +98,7 @@ def test_a_live_session_survives_being_killed(spark: SparkSession, tmp_path: Pat
             session.add_sink("groups", str(tmp_path / "files"), name="files")
             session.add_sink("groups", f"{database}&table=groups&key=grp", name="table")
             session.add_sink("groups", broker.url("out"), name="topic")
-        with changing:
+        with Repeated(lambda: changing.change(5), seconds=0.02):
             for _ in range(KILLS):
                 killed_after(tmp_path / "s", delays.uniform(0, 6), latency="500ms")
         with Session.open(tmp_path / "s", spark) as session:
@@ -121,12 +128,11 @@ def test_a_live_session_survives_being_killed(spark: SparkSession, tmp_path: Pat
 
 
 class Growing:
-    """Rows that come into a folder for as long as it runs, far more than short batches can take."""
+    """Rows that come into a folder."""
 
     def __init__(self, folder: Path) -> None:
         self.rows = 0
-        self._folder, self._ended = folder, threading.Event()
-        self._thread = threading.Thread(target=self._work)
+        self._folder = folder
 
     def put(self, rows: int) -> None:
         table = pa.table({"grp": [i % 5 for i in range(rows)], "v": range(self.rows, self.rows + rows)})
@@ -134,18 +140,6 @@ class Growing:
         pq.write_table(table, hidden)
         hidden.rename(self._folder / f"{self.rows:09}.parquet")
         self.rows += rows
-
-    def __enter__(self) -> Growing:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *problem: object) -> None:
-        self._ended.set()
-        self._thread.join()
-
-    def _work(self) -> None:
-        while not self._ended.wait(0.1):
-            self.put(1_000)
 
     def answer(self) -> Counter[tuple[object, ...]]:
         found = Counter[tuple[object, ...]]()
@@ -169,7 +163,8 @@ def test_a_session_that_leaves_rows_out_survives_being_killed(spark: SparkSessio
         session.register("SELECT v FROM T WHERE v % 997 = 0", name="some")
         session.add_sink("groups", str(tmp_path / "files"), name="files")
     left_out = list[int]()
-    with growing:
+    # Far more than batches within the latency can take.
+    with Repeated(lambda: growing.put(1_000), seconds=0.1):
         for _ in range(KILLS):
             killed_after(tmp_path / "s", delays.uniform(8, 18), latency="200ms")
             with Session.open(tmp_path / "s", spark) as session:
