@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+import queue
+import random
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -22,6 +25,9 @@ from workbench.streams.ingest import ingest
 from workbench.streams.live.polled_query import PolledQuery
 from workbench.streams.live.sources import open_live
 from workbench.streams.stream import replayed
+
+LAST: dict[str, object] = {"n": -1}
+"""The message after which an iterator of messages ends."""
 
 
 def clicks(count: int) -> Iterator[dict[str, object]]:
@@ -125,19 +131,61 @@ def test_rows_are_logged_ahead_up_to_a_limit(tmp_path: Path) -> None:
     minute = 60.0  # in which any source gives 100 rows
     assert [live.take_in(streams, minute, 130) for _ in range(3)] == [100, 20, 0]
     assert [live.take_in(streams, minute, 10_000) for _ in range(3)] == [200, 400, 800], "it gave them in time"
-    assert [live.take_in(streams, 1e-9, 10_000) for _ in range(2)] == [1600, 400], "it did not"
+    assert live.take_in(streams, 1e-9, 1_000_000) == 1_600 and live.take_in(streams, 1e-9, 1_000_000) < 1_600
+    live.close()
+
+
+def test_an_iterator_that_waits_holds_nobody_up(tmp_path: Path) -> None:
+    log = ingest("s", pa.table({"n": pa.array([], pa.int64())}), tmp_path / "log").growing(durable=False)
+    messages: queue.Queue[dict[str, object]] = queue.Queue()
+    messages.put({"n": 0})
+    live, reader = LiveSources(), open_live(iter(messages.get, LAST))
+    assert reader is not None
+    live.attach("s", reader)
+    streams = {"s": replayed(log, 0, 1_000)}
+    assert live.take_in(streams) == 1
+    assert live.take_in(streams) == 0, "nobody gives it anything"
+    messages.put({"n": 1})
+    until = time.monotonic() + 120
+    while not live.take_in(streams):
+        assert time.monotonic() < until
+    assert not live.ended(streams)
+    messages.put(LAST)
     live.close()
 
 
 def test_the_size_of_a_batch_follows_what_batches_take() -> None:
     size = BatchSize(1_000, latency=1.0)
-    assert size.after(1_000, 0.7) == size  # within its limits nothing changes
-    assert size.after(10, 0.1) == size  # a batch that was not full says nothing
-    assert size.after(1_000, 1.5).rows == 500
-    assert size.after(1_000, 100).rows == 250
-    assert BatchSize(LEAST_ROWS, 1.0).after(LEAST_ROWS, 100).rows == LEAST_ROWS
+    assert size.after(1_000, 0.7).rows == 2_000  # nothing says yet that more rows take longer
+    slow = size.after(1_000, 0.5).after(2_000, 4.0)
+    assert slow.rows < 1_500 and slow.after(slow.rows, 0.75).rows == slow.rows, "it does not swing"
+    assert size.after(0, 0.1) == size, "no row says nothing"
+    assert size.after(10, 0.1).rows == size.rows, "a batch that was not full does not say what a full one would take"
+    assert BatchSize(LEAST_ROWS, 0.1).after(50, 0.01).after(LEAST_ROWS, 100).rows >= LEAST_ROWS
     assert size.of({"a": 100, "b": 200}) == {"a": 100, "b": 200}
     assert size.of({"a": 5_000, "b": 0, "c": 10}) == {"a": 990, "b": 0, "c": 9}
+
+
+@pytest.mark.parametrize(
+    ("latency", "fixed", "per_row"),
+    [
+        pytest.param(1.0, 0.5, 1e-5, id="half of the latency goes before the first row"),
+        pytest.param(1.0, 0.9, 1e-4, id="nearly all of it"),
+        pytest.param(1.0, 1.3, 1e-5, id="more than all of it"),
+        pytest.param(5.0, 0.1, 2e-4, id="rows cost most"),
+    ],
+)
+def test_rows_that_pile_up_are_worked_off_as_fast_as_can_be(latency: float, fixed: float, per_row: float) -> None:
+    """A batch of 100 rows for each half second kept the latency, while 100,000 rows waited."""
+    noise, size = random.Random(7), BatchSize(LEAST_ROWS, latency)
+    rows = seconds = 0.0
+    for batch in range(120):
+        took = (fixed + per_row * size.rows) * noise.uniform(0.9, 1.1) * (3 if batch % 40 == 39 else 1)
+        rows, seconds = rows + size.rows, seconds + took
+        size = size.after(size.rows, took)
+    allowed = max(0.75 * latency, 1.5 * fixed)
+    assert rows / seconds > 0.7 * (allowed - fixed) / per_row / allowed
+    assert fixed + per_row * size.rows < 1.4 * allowed
 
 
 @pytest.mark.parametrize("given", ["soon", 0, -1, "0s"])

@@ -1,23 +1,85 @@
 """Live running: batches as large as keep the wanted latency, for as long as rows come.
 
-The size of a batch follows what the last ones took (an adaptive batch size, T11.1.3). It is changed only where a batch
-was slower than the latency, or took less than half of it, so that it does not swing with every batch.
+The size of a batch follows what the last ones took (an adaptive batch size, T11.1.3). A batch takes some time however
+few rows it has, and more for each row; a line through the last batches says how much of either. The size is changed
+only where another is right by a margin, so that it does not swing with every batch.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from workbench.errors import QueryError
 from workbench.sql.windows.stream_time import short_duration
 
 LEAST_ROWS, MOST_ROWS = 100, 1_000_000
-_LARGER, _SMALLER = 2.0, 0.25
-"""A batch is at most so much larger, and at least so large, as the one before."""
 _AIM = 0.75
 """The part of the latency that a batch is to take: some is left for the rows that wait for it to begin."""
+_OF_FIXED = 1.5
+"""A batch may take so many times the fixed seconds, also beyond the latency: where that cannot be had, smaller batches
+would answer fewer rows a second, so rows would wait even longer."""
+_MARGIN = 1.2
+"""The size is changed where the right one is so many times as large, or as small."""
+_LARGER, _SMALLER = 2.0, 0.25
+"""A batch is at most so much larger, and at least so large, as the one before."""
+_DECAY = 0.9
+"""What a batch counts, compared with the one after it."""
+_OUTLIER = 2.0
+"""A batch that took more than so many times what was expected counts as that: a pause of the machine says little."""
+_RIDGE = 0.1
+"""Batches whose sizes differ by less than about this part say little about the time of a row; it is taken as lower."""
+
+
+@dataclass(frozen=True)
+class BatchCost:
+    """What a batch takes: a line by least squares through the last batches, later ones counting more.
+
+    Attributes:
+        batches, rows, seconds, rows_squared, rows_seconds: decayed sums over the batches.
+
+    Example:
+        >>> cost = BatchCost()
+        >>> for rows in (1_000, 10_000, 5_000, 10_000):
+        ...     cost = cost.after(rows, 0.2 + rows * 5e-5)
+        >>> round(cost.fixed, 1), round(cost.of(10_000), 1)
+        (0.2, 0.6)
+    """
+
+    batches: float = 0.0
+    rows: float = 0.0
+    seconds: float = 0.0
+    rows_squared: float = 0.0
+    rows_seconds: float = 0.0
+
+    @property
+    def per_row(self) -> float:
+        """Seconds for each row."""
+        rows, seconds = self.rows / self.batches, self.seconds / self.batches
+        variance = self.rows_squared / self.batches - rows**2 + (_RIDGE * rows) ** 2
+        slope = (self.rows_seconds / self.batches - rows * seconds) / variance
+        return min(max(slope, 0.0), seconds / rows)
+
+    @property
+    def fixed(self) -> float:
+        """Seconds that a batch takes however few rows it has."""
+        return (self.seconds - self.per_row * self.rows) / self.batches
+
+    def of(self, rows: int) -> float:
+        """Seconds of a batch of so many rows."""
+        return self.fixed + self.per_row * rows
+
+    def after(self, rows: int, seconds: float) -> BatchCost:
+        """The cost after one more batch, of at least one row."""
+        taken = min(seconds, _OUTLIER * self.of(rows)) if self.batches else seconds
+        return BatchCost(
+            _DECAY * self.batches + 1,
+            _DECAY * self.rows + rows,
+            _DECAY * self.seconds + taken,
+            _DECAY * self.rows_squared + rows**2,
+            _DECAY * self.rows_seconds + rows * taken,
+        )
 
 
 @dataclass(frozen=True)
@@ -27,22 +89,32 @@ class BatchSize:
     Attributes:
         rows: of every live stream.
         latency: seconds that a batch may take.
+        least: rows of a batch, however long they take.
+        cost: what the last batches took.
 
     Example:
         >>> size = BatchSize(1_000, latency=1.0)
-        >>> size.after(rows=1_000, seconds=0.6).rows, size.after(1_000, 3.0).rows, size.after(1_000, 0.3).rows
-        (1000, 250, 2000)
+        >>> size.after(rows=1_000, seconds=0.3).rows, size.after(1_000, 0.8).after(4_000, 3.2).rows
+        (2000, 1067)
     """
 
     rows: int
     latency: float
+    least: int = LEAST_ROWS
+    cost: BatchCost = field(default=BatchCost())
 
     def after(self, rows: int, seconds: float) -> BatchSize:
-        """The size after a batch of so many rows."""
-        if self.latency / 2 <= seconds <= self.latency or (seconds < self.latency and rows < self.rows):
+        """The size after a batch of so many rows; it grows after a full one only."""
+        if not rows:
             return self
-        factor = min(_LARGER, max(_SMALLER, _AIM * self.latency / max(seconds, 1e-3)))
-        return BatchSize(min(MOST_ROWS, max(LEAST_ROWS, int(self.rows * factor))), self.latency)
+        cost = self.cost.after(rows, seconds)
+        allowed = max(_AIM * self.latency, _OF_FIXED * cost.fixed) - cost.fixed
+        most = _LARGER * self.rows if rows >= self.rows else self.rows
+        right = min(most, allowed / cost.per_row) if cost.per_row else most
+        if self.rows / _MARGIN <= right <= self.rows * _MARGIN:
+            return replace(self, cost=cost)
+        size = int(max(right, _SMALLER * self.rows))
+        return replace(self, rows=min(MOST_ROWS, max(self.least, size)), cost=cost)
 
     def of(self, waiting: Mapping[str, int]) -> dict[str, int]:
         """The rows to take of each stream: a busy one gets what the others do not need."""

@@ -14,7 +14,7 @@ import pyarrow as pa
 from workbench.errors import StreamError
 from workbench.session.events import log_problem
 from workbench.session.live.arrivals import Arrivals
-from workbench.session.live.batch_size import LEAST_ROWS, BatchSize
+from workbench.session.live.batch_size import BatchSize
 from workbench.streams.live.reader import Reader
 from workbench.streams.live.sources import open_live
 from workbench.streams.live.take_in import take_in
@@ -24,6 +24,8 @@ from workbench.streams.tail import Tail
 
 SOURCE, SCHEMA = "@source", "@schema"
 """The offsets under which a tail has what to read, where that can be written down, and what columns it had."""
+_FIRST_LOOK = 100
+"""So many rows a source is asked for at first, when nobody knows how fast it is."""
 _DAY = 86_400.0
 
 
@@ -182,7 +184,7 @@ class LiveSources:
     def _look(self, name: str, seconds: float) -> BatchSize:
         """How many rows to ask a source for, where all of them together have so many seconds."""
         part = seconds / max(1, len(self._readers))
-        return replace(self._looks.get(name, BatchSize(LEAST_ROWS, part)), latency=part)
+        return replace(self._looks.get(name, BatchSize(_FIRST_LOOK, part, least=1)), latency=part)
 
     def _arrivals_of(self, name: str, rows: int) -> Arrivals:
         """When rows of a stream were logged; with so many in the log when nothing is known."""

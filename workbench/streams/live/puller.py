@@ -1,0 +1,120 @@
+"""Asks an iterator for rows in a thread of its own, so that one that blocks holds nobody up.
+
+An analyst's generator often waits: for a message, a line, a minute to pass. It is asked for no more rows than are
+wanted, since a generator may also be endless and fast.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Iterator, Mapping
+
+import pandas as pd
+import pyarrow as pa
+
+from workbench.errors import StreamError
+
+Record = Mapping[str, object]
+
+IDLE = 0.2
+"""Seconds for which an iterator gives nothing before it is waited for no longer: long for a computation between two
+rows, short for who waits for a batch."""
+
+
+class Puller:
+    """Rows of an iterator, asked for one item after the other.
+
+    Args:
+        iterator: of dicts, or of Arrow tables or record batches, pandas DataFrames, or lists of dicts.
+
+    Attributes:
+        rows: that it gave and nobody took; the caller takes them from the left.
+        ended: whether it will give no more.
+
+    Example:
+        >>> puller = Puller({"n": n} for n in range(5))
+        >>> puller.want(2)
+        >>> len(puller.rows), puller.ended
+        (2, False)
+        >>> puller.want(10)
+        >>> len(puller.rows), puller.ended
+        (5, True)
+    """
+
+    def __init__(self, iterator: Iterator[object]) -> None:
+        self._iterator = iterator
+        self._wanted = 0
+        self._closed = False
+        self._problem: Exception | None = None
+        self._asked, self._stopped = threading.Event(), threading.Event()
+        self._thread: threading.Thread | None = None
+        self.rows: deque[Record] = deque()
+        self.ended = False
+
+    def want(self, rows: int, patience: float | None = IDLE) -> None:
+        """Let so many rows be there, or those that come without a break.
+
+        Args:
+            rows: how many are wanted, with those that are there.
+            patience: seconds to wait at most for the next of them, which is asked for on in the background; ``None``:
+                for as long as it takes.
+
+        Raises:
+            Exception: whatever the iterator raises.
+        """
+        self._wanted = rows
+        while len(self.rows) < rows and not self.ended:
+            there = len(self.rows)
+            self._stopped.clear()
+            self._ask()
+            stopped = self._stopped.wait(patience)
+            if self._problem is not None:
+                problem, self._problem = self._problem, None
+                raise problem
+            if not stopped and len(self.rows) == there:
+                return
+
+    def close(self) -> None:
+        """Ask no more, and end a generator, unless it is waiting for something: then it is left alone."""
+        self._closed = True
+        self._asked.set()
+        if hasattr(self._iterator, "close") and self._idle:
+            self._iterator.close()
+
+    @property
+    def _idle(self) -> bool:
+        return self._thread is None or self._stopped.is_set()
+
+    def _ask(self) -> None:
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._pull, name="argus-iterator", daemon=True)
+            self._thread.start()
+        self._asked.set()
+
+    def _pull(self) -> None:
+        """The thread: pulls whenever it is asked."""
+        while self._asked.wait() and not self._closed:
+            self._asked.clear()
+            try:
+                while len(self.rows) < self._wanted and not self._closed:
+                    self.rows.extend(_records(next(self._iterator)))
+            except StopIteration:
+                self.ended = True
+            except Exception as problem:  # an iterator may raise whatever it likes
+                self._problem = problem
+            self._stopped.set()
+
+
+def _records(item: object) -> list[Record]:
+    match item:
+        case Mapping():
+            return [item]
+        case pa.Table() | pa.RecordBatch():
+            rows: list[Record] = item.to_pylist()
+            return rows
+        case pd.DataFrame():
+            return _records(pa.Table.from_pandas(item, preserve_index=False))
+        case list() if all(isinstance(row, Mapping) for row in item):
+            return item
+    raise StreamError(f"the iterator gives a {type(item).__name__}", hint="it must give dicts, or tables")
