@@ -12,11 +12,10 @@ from workbench.experiments.runs import Progress
 from workbench.experiments.studies import (
     aggregates,
     benchmarks,
+    corrections,
     day,
     incremental,
     live,
-    network_size,
-    order,
     peers,
     psoup,
     scaling,
@@ -26,6 +25,7 @@ from workbench.experiments.studies import (
     views,
     windows,
 )
+from workbench.experiments.studies.planning import network_size, order
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,7 @@ _STUDIES = {
     "soak": (soak, "hours of windowed queries that come and go: does memory, descriptors, files or threads grow"),
     "day": (day, "25 mixed queries over flights from New York: batches, jobs, registrations, operators, DuckDB again"),
     "live": (live, "rows a second that live queries keep up with, how far behind they are, and a burst"),
+    "corrections": (corrections, "batches in which some rows replace earlier ones, beside batches without"),
     "views": (views, "1 to 768 views by threshold, small and large batches, beside DuckDB again and one Spark job"),
     "peers": (peers, "views, a selection and a join beside Deephaven, Pathway, chDB, Flink and DuckDB"),
     "network-size": (network_size, "weighted size of the network by configuration (T10.4.4); planning alone"),

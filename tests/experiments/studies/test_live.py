@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 import pytest
 from long import LONG
 from pyspark.sql import SparkSession
 
+from workbench.errors import WorkbenchError
 from workbench.experiments import runs
+from workbench.experiments.peers.live import Outcome
 from workbench.experiments.studies import live
 from workbench.experiments.studies.live import Moment, worked_off
+from workbench.experiments.workload import Workload
 
 
 @pytest.mark.skipif(not LONG, reason="ARGUS_LONG plays live for some seconds")
 def test_a_small_run(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "WARM_UP", 1)
-    monkeypatch.setattr(live, "HANDWRITTEN", {"one selection": live.HANDWRITTEN["one selection"]})
+    monkeypatch.setattr(live, "join", live.selection)  # one query alone is enough
+    monkeypatch.setattr(live, "DEEPHAVEN", _not_installed)
     parser = argparse.ArgumentParser()
     live.add_arguments(parser)
     words = "--queries 2 --history 200 --rows 900 --latency 30 --seconds 1 --slow 50 --fast 500 --burst 1"
@@ -24,7 +29,14 @@ def test_a_small_run(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> No
     report = live.report(chosen, lambda line: None)
     figures = report.figures["30 s"]
     assert isinstance(figures, dict) and figures["checked"] == 6 and figures["capacity"] > 0
-    assert "rows/s kept up" in report.text and len(report.charts) == 2
+    assert "kept up" in report.text and len(report.charts) == 2
+    alone = report.figures["alone"]
+    assert isinstance(alone, dict) and alone["selection"]["Structured Streaming"] > 0
+    assert alone["selection"]["Deephaven"] is None
+
+
+def _not_installed(work: Workload, installed: Path) -> Outcome:
+    raise WorkbenchError("no wheel for this machine")
 
 
 def test_when_a_burst_was_worked_off() -> None:

@@ -4,63 +4,46 @@ Rows come as Parquet files that are put into a folder, so Spark's own streaming 
 things are measured, each in a session of its own:
 
 - *capacity*: everything is there from the start; rows a second that are answered in batches within the latency;
-- *steady*: rows come at a part of the capacity; how far behind the session is;
+- *steady*: rows come for minutes at a part of the capacity, less until the session keeps up; how far behind it is;
 - *burst*: rows come slowly, then fast, then slowly again; how long until nothing waits.
 
-Beside it stand the batch engine over the same rows, replayed in batches as large as the live ones were, and one
-selection and one join by hand in Spark's Structured Streaming.
+Beside it stand the batch engine over the same rows, replayed in batches as large as the live ones were; and one
+selection and one join over payments, alone, in the workbench, in Spark's Structured Streaming and in Deephaven.
 """
 
 from __future__ import annotations
 
 import argparse
-import tempfile
-import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-from workbench.errors import EngineError
+from workbench.errors import WorkbenchError
 from workbench.experiments import runs
+from workbench.experiments.arriving import TICK, Coming, Phase, folder_of
 from workbench.experiments.peers.digests import check
+from workbench.experiments.peers.live import Outcome
 from workbench.experiments.peers.reruns import in_duckdb
+from workbench.experiments.peers.structured_streaming import structured_streaming
+from workbench.experiments.query_sets import GeneratedQuery
+from workbench.experiments.query_sets.views import STREAM, join, selection
 from workbench.experiments.report import Chart, Report, table
 from workbench.experiments.runs import Progress
+from workbench.experiments.sample_streams.payments import payments
 from workbench.experiments.sample_streams.zipcodes import zipdistance
+from workbench.experiments.studies.peers import DEEPHAVEN, FOLDER
 from workbench.experiments.workload import BATCH, Workload, workload
 from workbench.session.session import Session
 
-FILE_ROWS = 5_000
-"""Rows of a file at most; a file that is read in parts is read from its beginning each time."""
-TICK = 0.2
-"""Seconds from one file to the next, where rows come by and by."""
+TRIES, LESS = 4, 0.8
+"""So many rates of the steady part are tried, each so much of the one before."""
 CHECKED = 4
 """Answers of each run that are compared with DuckDB's."""
-HANDWRITTEN = {
-    "one selection": "SELECT * FROM rows WHERE amount > 1000000",
-    "one join": "SELECT r.tranid, h.tranid AS other FROM rows r JOIN history h ON r.sbank_aba = h.rbank_aba"
-    " AND r.amount = h.amount WHERE r.amount > 1000000",
-}
-"""What Spark's Structured Streaming is given."""
-
-
-@dataclass(frozen=True)
-class Phase:
-    """Rows that come for some seconds.
-
-    Attributes:
-        rate: rows a second.
-        seconds: for how long.
-    """
-
-    rate: int
-    seconds: float
+PART = 50_000
+"""Rows that Deephaven is given at a time."""
+SYSTEMS = ("workbench", "Structured Streaming", "Deephaven")
 
 
 @dataclass(frozen=True)
@@ -101,6 +84,18 @@ class Measured:
         begin = self.moments[half - 1].second if half else 0.0
         return sum(self.sizes[half:]) / (self.moments[-1].second - begin)
 
+    def kept_up(self, latency: float) -> bool:
+        """Whether rows waited no longer at the end than a batch and its successor take.
+
+        Example:
+            >>> moments = tuple(Moment(second, 0, lag) for second, lag in enumerate((5.0, 4.0, 1.0, 1.5, 1.0)))
+            >>> run = Measured(0, (), moments, 0)
+            >>> run.kept_up(1.0), run.kept_up(0.4)
+            (True, False)
+        """
+        late = [moment.lag for moment in self.moments]
+        return median(late[len(late) // 2 :]) <= 2 * latency
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the experiment."""
@@ -113,6 +108,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--slow", type=int, default=1_000, help="rows a second around the burst (default: 1000)")
     parser.add_argument("--fast", type=int, default=50_000, help="rows a second in the burst (default: 50000)")
     parser.add_argument("--burst", type=float, default=5, help="seconds of the burst (default: 5)")
+    parser.add_argument(
+        "--folder", type=Path, default=FOLDER, metavar="PATH", help="where Deephaven is, or is installed by pip"
+    )
 
 
 def report(chosen: argparse.Namespace, progress: Progress = print) -> Report:
@@ -123,23 +121,24 @@ def report(chosen: argparse.Namespace, progress: Progress = print) -> Report:
     charts = []
     for latency in chosen.latency:
         capacity = _live(work, latency, [], progress, chosen.rows)
-        size = int(median(capacity.sizes[runs.WARM_UP :] or capacity.sizes))
+        size = int(median(capacity.sizes[len(capacity.sizes) // 2 :]))
         replayed = _replayed(work, size, capacity.rows)
-        part = Phase(int(chosen.part * capacity.rate), chosen.seconds)
-        steady = _live(_work(chosen, int(part.rate * part.seconds)), latency, [part], progress)
+        steady = _steady(chosen, latency, capacity.rate, progress)
         slow = Phase(chosen.slow, chosen.burst)
         phases = [slow, Phase(chosen.fast, chosen.burst), replace(slow, seconds=3 * chosen.burst)]
         burst = _live(work, latency, phases, progress)
         off = worked_off(burst.moments, after=2 * chosen.burst)
         late = [moment.lag for moment in steady.moments]
         rows.append(
-            [f"{latency:g} s", int(capacity.rate), size, capacity.rate / replayed, median(late), max(late), off]
+            [f"{latency:g} s", int(capacity.rate), size, capacity.rate / replayed, int(steady.rate), median(late), off]
         )
         figures[f"{latency:g} s"] = {
             "capacity": capacity.rate,
             "batch": size,
             "of_the_batch_engine": capacity.rate / replayed,
             "steady_rate": steady.rate,
+            "steady_rows": steady.rows,
+            "kept_up": steady.kept_up(latency),
             "steady_lag": {"median": median(late), "most": max(late)},
             "burst_worked_off": off,
             "checked": capacity.checked + steady.checked + burst.checked,
@@ -148,9 +147,21 @@ def report(chosen: argparse.Namespace, progress: Progress = print) -> Report:
             lags = {round(moment.second, 2): moment.lag for moment in run.moments}
             title = f"{name}, batches of at most {latency:g} s"
             charts.append(Chart(title, "seconds", "seconds behind", {"the workbench": lags}, log_y=False))
-    by_hand = {name: _structured(work, sql, chosen.rows) for name, sql in HANDWRITTEN.items()}
-    figures["structured_streaming"] = by_hand
-    return Report("live", _text(work, rows, by_hand), figures, tuple(charts))
+    alone = {query.name: _alone(query, chosen, progress) for query in (selection(), join())}
+    figures["alone"] = alone
+    return Report("live", _text(work, rows, alone), figures, tuple(charts))
+
+
+def _steady(chosen: argparse.Namespace, latency: float, capacity: float, progress: Progress) -> Measured:
+    """Rows that come at a part of the capacity, and at less where the session falls behind: what it has, grows."""
+    part = Phase(int(chosen.part * capacity), chosen.seconds)
+    for _ in range(TRIES):
+        run = _live(_work(chosen, int(part.rate * part.seconds)), latency, [part], progress)
+        if run.kept_up(latency):
+            break
+        progress(f"{part.rate:,} rows/s were too many")
+        part = replace(part, rate=int(LESS * part.rate))
+    return run
 
 
 def worked_off(moments: Sequence[Moment], after: float) -> float | None:
@@ -170,18 +181,41 @@ def _work(chosen: argparse.Namespace, rows: int) -> Workload:
     return workload("fed-manual", batches=-(-rows // BATCH), history=chosen.history, queries=chosen.queries)
 
 
-def _text(work: Workload, rows: Sequence[Sequence[object]], by_hand: dict[str, float]) -> str:
-    columns = ["latency", "rows/s kept up", "rows a batch", "of replayed", "lag, median", "most", "burst worked off, s"]
-    hand = "; ".join(f"{name} {rate:,.0f} rows/s" for name, rate in by_hand.items())
+def _text(work: Workload, rows: Sequence[Sequence[object]], alone: Mapping[str, Mapping[str, float | None]]) -> str:
+    columns = ["latency", "rows/s, all there", "a batch", "of replayed", "kept up", "lag, s", "burst worked off, s"]
     return "\n".join(
         [
             f"{len(work.queries)} queries over {work.history:,} transfers; rows come as files",
             "",
             table(columns, rows),
             "",
-            f"Spark's Structured Streaming, each alone: {hand}",
+            "one query over payments, each system alone, rows/s:",
+            "",
+            table(["", *SYSTEMS], [[query, *(rates[name] for name in SYSTEMS)] for query, rates in alone.items()]),
         ]
     )
+
+
+def _alone(query: GeneratedQuery, chosen: argparse.Namespace, progress: Progress) -> dict[str, float | None]:
+    """Rows a second of one query in each system; ``None`` where one cannot be had. Its answers are DuckDB's."""
+    rows = payments(chosen.history + chosen.rows)
+    work = Workload("alone", STREAM, rows, chosen.history, PART, (query,))
+    ours = _live(work, chosen.latency[0], [], progress, chosen.rows)
+    rates: dict[str, float | None] = {"workbench": ours.rows / ours.moments[-1].second}
+    expected = in_duckdb(work, work.queries, rows.num_rows).digests
+    peers: Mapping[str, tuple[Callable[[Workload, Path], Outcome], int]] = {
+        "Structured Streaming": (structured_streaming, rows.num_rows),
+        "Deephaven": (DEEPHAVEN, PART),
+    }
+    for name, (measure, taken) in peers.items():
+        try:
+            outcome = measure(work, chosen.folder)
+            check(name, outcome.digests, expected)
+            rates[name] = taken / outcome.seconds
+        except WorkbenchError as problem:
+            progress(f"{name} is left out: {problem}")
+            rates[name] = None
+    return rates
 
 
 def _live(
@@ -189,7 +223,7 @@ def _live(
 ) -> Measured:
     """Run live until everything that comes is answered; without phases all of it is there from the start."""
     arriving = work.table.slice(work.history, most)
-    with _folder(work) as folder, Session() as session:
+    with folder_of(work) as folder, Session() as session:
         session.add_function("zipdistance", zipdistance, returns="double")
         session.add_stream(work.stream, f"{folder}/*.parquet", history=work.history, time=work.time)
         queries = {query.name: query.sql for query in work.queries}
@@ -223,67 +257,3 @@ def _replayed(work: Workload, batch: int, rows: int) -> float:
         started, before = time.perf_counter(), session.streams[work.stream].position
         session.run(max(1, rows // batch))
         return (session.streams[work.stream].position - before) / (time.perf_counter() - started)
-
-
-def _structured(work: Workload, sql: str, rows: int) -> float:
-    """Rows a second of a query that Spark's Structured Streaming runs over the same files."""
-    with _folder(work) as folder, Session() as session, tempfile.TemporaryDirectory() as place:
-        spark = session.parts.spark
-        _write(folder, work.table.slice(work.history, rows), "all")
-        schema = spark.read.parquet(str(folder)).schema
-        spark.createDataFrame(work.table.slice(0, work.history).to_pandas(), schema).createOrReplaceTempView("history")
-        stream = spark.readStream.schema(schema).option("maxFilesPerTrigger", 4).parquet(str(folder))
-        stream.createOrReplaceTempView("rows")
-        started = time.perf_counter()
-        query = (
-            spark.sql(sql).writeStream.trigger(availableNow=True).format("parquet")
-            .option("checkpointLocation", f"{place}/c").start(f"{place}/out")
-        )  # fmt: skip
-        if not query.awaitTermination(3_600):
-            raise EngineError("Structured Streaming did not end")
-        return (work.history + rows) / (time.perf_counter() - started)
-
-
-@contextmanager
-def _folder(work: Workload) -> Iterator[Path]:
-    """A folder that has the history."""
-    with tempfile.TemporaryDirectory(prefix="argus-live-") as name:
-        folder = Path(name)
-        _write(folder, work.table.slice(0, work.history), "history")
-        yield folder
-
-
-def _write(folder: Path, rows: pa.Table, name: str) -> None:
-    """Put rows into a folder, in whole files of at most ``FILE_ROWS``."""
-    for number, start in enumerate(range(0, rows.num_rows, FILE_ROWS)):
-        hidden = folder / f".{name}-{number:06}"
-        pq.write_table(rows.slice(start, FILE_ROWS), hidden)
-        hidden.rename(folder / f"{name}-{number:06}.parquet")
-
-
-class Coming(threading.Thread):
-    """Rows that come into a folder, phase after phase; without phases all of them before it starts.
-
-    Args:
-        folder: for the files.
-        rows: in the order in which they come; when they end, nothing more comes.
-        phases: how fast they come.
-    """
-
-    def __init__(self, folder: Path, rows: pa.Table, phases: Sequence[Phase]) -> None:
-        super().__init__(daemon=True)
-        self._folder, self._rows, self._phases = folder, rows, phases
-        if not phases:
-            _write(folder, rows, "rows")
-
-    def run(self) -> None:
-        """A file at each tick."""
-        given, number, begun, before = 0, 0, time.monotonic(), 0.0
-        for phase in self._phases:
-            first = given
-            while (past := time.monotonic() - begun - before) < phase.seconds and given < self._rows.num_rows:
-                due = min(self._rows.num_rows, first + int(phase.rate * (past + TICK)))
-                _write(self._folder, self._rows.slice(given, due - given), f"rows-{number:06}")
-                given, number = due, number + 1
-                time.sleep(max(0.0, TICK - (time.monotonic() - begun - before - past)))
-            before += phase.seconds

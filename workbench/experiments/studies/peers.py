@@ -38,6 +38,7 @@ def _duckdb(work: Workload, installed: Path) -> Outcome:
 
 
 _DEEPHAVEN = ("deephaven-server==42.7",)
+DEEPHAVEN = Script("deephaven", _DEEPHAVEN, "deephaven_server", "deephaven_job.py", {"ARGUS_CYCLE": str(CYCLE_MS)})
 PEERS = (
     Peer("workbench", "kept up", _workbench),
     Peer(DUCKDB, "queries run again", _duckdb),
@@ -45,10 +46,7 @@ PEERS = (
     Peer(
         "Deephaven", "kept up, cycle of 1 s", Script("deephaven", _DEEPHAVEN, "deephaven_server", "deephaven_job.py")
     ),
-    Peer(
-        "Deephaven, quick", f"kept up, cycle of {CYCLE_MS} ms",
-        Script("deephaven", _DEEPHAVEN, "deephaven_server", "deephaven_job.py", {"ARGUS_CYCLE": str(CYCLE_MS)}),
-    ),
+    Peer("Deephaven, quick", f"kept up, cycle of {CYCLE_MS} ms", DEEPHAVEN),
     Peer("Pathway", "kept up", Script("pathway", ("pathway==0.33.0", "pyarrow"), "pathway", "pathway_job.py")),
     Peer(
         "Flink", "kept up, one job without batches",

@@ -10,7 +10,7 @@ from workbench.experiments import comparison
 from workbench.experiments.comparison import Comparison
 from workbench.experiments.report import Report, charts_beside, table
 from workbench.experiments.runs import Progress
-from workbench.experiments.studies.network_size import CONFIGURATIONS
+from workbench.experiments.studies.planning.network_size import CONFIGURATIONS
 from workbench.options import Options
 
 SETS = ("fed-manual", "med")

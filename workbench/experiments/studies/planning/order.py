@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from workbench.experiments.query_sets import QUERY_SETS, query_set
 from workbench.experiments.report import Report, table
 from workbench.experiments.runs import Progress
-from workbench.experiments.studies.network_size import sample_schema, sample_statistics
+from workbench.experiments.studies.planning.network_size import sample_schema, sample_statistics
 from workbench.explain.describe import NetworkView
 from workbench.network.network import Network
 from workbench.options import Options

@@ -29,7 +29,7 @@ from workbench.sql.binder.pipeline import bind
 from workbench.sql.schema import Schema, UserFunction
 from workbench.streams.arrow_types import to_data_type
 
-SAMPLES = Path(__file__).parents[3] / "sample_data"
+SAMPLES = Path(__file__).parents[4] / "sample_data"
 HISTORY = {"FedWireTrans": 300_000, "MHDCFY01A": 600_000}
 STEP = 100
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from workbench.experiments.registry import find
-from workbench.experiments.studies.order import asked_of, halves, orders
+from workbench.experiments.studies.planning.order import asked_of, halves, orders
 
 
 def test_a_few_queries() -> None:
