@@ -387,6 +387,27 @@ def test_streams_say_what_live_sources_bring_and_how_far_sinks_are_behind(sessio
     assert "Live sources" not in text_of(view) and "Sinks" not in text_of(view)
 
 
+def test_a_stream_is_added_by_hand_from_a_file(session, tmp_path, monkeypatch):
+    (tmp_path / "work" / "data").mkdir(parents=True)
+    (tmp_path / "work" / "data" / "2013 trips.csv").write_text("id,at,fee\n1,2013-01-02 03:04:05,2.5\n2,,<b>\n")
+    monkeypatch.chdir(tmp_path / "work")
+    view = StreamsView(session, session.player)
+    view.refresh()
+    form = view.add_stream
+    assert form.source_field.options == ("data/2013 trips.csv",)
+    form.source_field.value = "data/2013 trips.csv"
+    shown = text_of(view)
+    assert "at timestamp" in shown and "&lt;b&gt;" in shown and "2013-01-02 03:04:05" in shown
+    assert (form.name_field.value, form.time_field.value) == ("trips", "at")
+    assert [value for _, value in form.time_field.options] == ["", "at", "id"]
+    form.history_field.value, form.batch_field.value = 1, "20"
+    button(view, "Add").click()
+    stream = session.streams["trips"]
+    assert (stream.history, stream.batch, stream.time) == (1, 20, "at") and "1 row of history" in text_of(view)
+    form.source_field.value = "data/2013 trip.csv"
+    assert "there is no file" in text_of(view) and "trips.csv" in text_of(view)
+
+
 @pytest.mark.parametrize("name", ["plan", "replay", "streams", "queries", "sharing", "results", "timings"])
 def test_every_view_stands_alone_and_has_a_text(session, name):
     view = getattr(session, f"{name}_view")()

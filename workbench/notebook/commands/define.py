@@ -6,8 +6,7 @@ import argparse
 import textwrap
 import warnings
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbench.errors import SqlWarning, nearest
 from workbench.explain.describe import NetworkView
@@ -17,11 +16,11 @@ from workbench.notebook.commands.costs import what_if
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import as_of, counts, explained, plain, rows_table, show, together
 from workbench.notebook.drawing import picture
+from workbench.notebook.named_source import find_source
 from workbench.notebook.parameters import expand
 from workbench.session.state import LAZY, RESULTS
 from workbench.sql.algebra.types import DATE, TIMESTAMP
 from workbench.sql.syntax.dialects import EXAMINED
-from workbench.streams.live.sources import is_pattern
 from workbench.streams.stream import DEFAULT_BATCH
 
 if TYPE_CHECKING:
@@ -202,7 +201,7 @@ def add_stream(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Add a stream: a file or DataFrame that is replayed in batches, in the order of its rows."""
     stream = context.session.add_stream(
         arguments.name,
-        source(context, arguments.source),
+        find_source(arguments.source, context.user_variables),
         history=arguments.history,
         batch=arguments.batch,
         time=arguments.time,
@@ -229,7 +228,9 @@ def add_stream(context: NotebookContext, arguments: argparse.Namespace) -> None:
 )
 def add_table(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Add a static table."""
-    table = context.session.add_table(arguments.name, source(context, arguments.source), column_types(arguments.type))
+    table = context.session.add_table(
+        arguments.name, find_source(arguments.source, context.user_variables), column_types(arguments.type)
+    )
     show(f"table {table.name}: {counted(table.rows, 'row')}\n" + describe_rows(table))
 
 
@@ -254,26 +255,6 @@ def event_time_hint(stream: Stream) -> str:
     if stream.time is not None or not times:
         return ""
     return f"no event time: now() needs one, and play goes by it; --time {' or --time '.join(times[:TIMES_SHOWN])}"
-
-
-def source(context: NotebookContext, word: str) -> Any:
-    """What a word names: a variable that holds data, a file, or a live source by its address or pattern.
-
-    Raises:
-        MagicError: it is none of these.
-    """
-    if "://" in word:
-        return word
-    path = Path(word).expanduser()
-    if path.exists() or is_pattern(word):
-        return str(path)
-    if word.isidentifier() and word in context.variables:
-        return context.variables[word]
-    folder = path.parent
-    known = [str(folder / other.name) for other in folder.iterdir()] if folder.is_dir() else []
-    what = f"there is no file {word}" + (" and no variable of this name" if word.isidentifier() else "")
-    hint = nearest(str(path), [*known, *(context.user_variables if word.isidentifier() else ())])
-    raise MagicError(what, hint=hint or f"paths are seen from {Path.cwd()}")
 
 
 def column_types(words: Sequence[str]) -> dict[str, str]:

@@ -18,6 +18,7 @@ from workbench.notebook.display import (
     streams_table,
     together,
 )
+from workbench.notebook.panel.add_stream import AddStream
 from workbench.notebook.panel.markup import grid
 from workbench.notebook.panel.view import View
 from workbench.notebook.panel.widgets import html_box
@@ -29,12 +30,16 @@ class StreamsView(View):
     title = "Streams"
 
     def build(self) -> ipywidgets.Widget:
-        """One piece of HTML that keeps its height."""
-        return html_box()
+        """The tables keep their height; below them are fields to add a stream."""
+        self._tables = html_box()
+        self.add_stream = AddStream(self.session, lambda: self.user_variables, self.player.announce)
+        below = ipywidgets.Accordion([self.add_stream.widget], titles=["Add a stream"])
+        return ipywidgets.VBox([self._tables, below])
 
     def refresh(self) -> None:
         """The tables anew."""
-        self.widget.value = f'<div class="fixed">{self._html()}</div>'
+        self._tables.value = f'<div class="fixed">{self._html()}</div>'
+        self.add_stream.refresh()
 
     def twin(self) -> Shown:
         """The same without columns, as text."""
@@ -45,7 +50,7 @@ class StreamsView(View):
 
     def _html(self) -> str:
         if not self.session.streams:
-            return "<p>There are no streams yet: %argus help stream</p>"
+            return "<p>There are no streams yet: add one below, or see %argus help stream</p>"
         return self._streams() + self._sources() + self._sinks()
 
     def _streams(self) -> str:

@@ -51,6 +51,11 @@ class View(ABC):
         shell = get_ipython()
         return shell.user_ns if shell is not None else {}
 
+    @property
+    def user_variables(self) -> dict[str, Any]:
+        """Those that the analyst made: without IPython's own."""
+        return {name: value for name, value in self.variables.items() if not name.startswith("_")}
+
     @abstractmethod
     def build(self) -> ipywidgets.Widget:
         """Make the widget."""

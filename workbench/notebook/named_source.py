@@ -1,0 +1,35 @@
+"""What an analyst names as a source: a file, a variable of the notebook, or the address of what is live."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from workbench.errors import nearest
+from workbench.notebook.command_line import MagicError
+from workbench.streams.live.sources import is_pattern
+
+
+def find_source(word: str, variables: Mapping[str, Any]) -> Any:
+    """What a word names: a variable that holds data, a file, or a live source by its address or pattern.
+
+    Args:
+        word: as it was typed.
+        variables: those that the analyst made.
+
+    Raises:
+        MagicError: it is none of these.
+    """
+    if "://" in word:
+        return word
+    path = Path(word).expanduser()
+    if path.exists() or is_pattern(word):
+        return str(path)
+    if word in variables:
+        return variables[word]
+    folder = path.parent
+    known = [str(folder / other.name) for other in folder.iterdir()] if folder.is_dir() else []
+    what = f"there is no file {word}" + (" and no variable of this name" if word.isidentifier() else "")
+    hint = nearest(str(path), [*known, *(variables if word.isidentifier() else ())])
+    raise MagicError(what, hint=hint or f"paths are seen from {Path.cwd()}")

@@ -1,0 +1,140 @@
+"""Adding a stream by hand: what a file or variable holds is shown first, and what the fields are to say is proposed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import ipywidgets
+import pandas as pd
+
+from workbench.errors import WorkbenchError
+from workbench.explain.text import counted, monospace
+from workbench.notebook.command_line import batch_size
+from workbench.notebook.named_source import find_source
+from workbench.notebook.panel.markup import grid
+from workbench.notebook.panel.widgets import button, html_box
+from workbench.session.session import Session
+from workbench.sql.algebra.types import DATE, TIMESTAMP
+from workbench.streams.first_look import FirstLook, first_look
+from workbench.streams.stream import DEFAULT_BATCH
+
+ENDINGS = (".parquet", ".csv", ".csv.gz", ".jsonl", ".ndjson")
+MOST_FILES = 200
+"""So many files are proposed at most."""
+NO_TIME = ""
+
+
+class AddStream:
+    """Fields for a stream, a look at its first rows, and a button that adds it.
+
+    Args:
+        session: that gets the stream.
+        variables: gives those of the notebook, as they are when they are needed.
+        added: called when a stream was added.
+    """
+
+    def __init__(self, session: Session, variables: Callable[[], Mapping[str, Any]], added: Callable[[], None]) -> None:
+        self._session, self._variables, self._added = session, variables, added
+        self.source_field = ipywidgets.Combobox(
+            description="Source",
+            placeholder="a file, a DataFrame's name, kafka://…, in/*.csv",
+            continuous_update=False,
+            layout={"width": "420px"},
+        )
+        self.name_field = ipywidgets.Text(description="Name", placeholder="what queries call it")
+        self.time_field = ipywidgets.Dropdown(
+            description="Time", options=[("no event time", NO_TIME)], tooltip="the column that says when a row happened"
+        )
+        self.history_field = ipywidgets.BoundedIntText(
+            description="History", value=0, min=0, max=1 << 62, tooltip="rows that are there from the start"
+        )
+        self.batch_field = ipywidgets.Text(
+            description="Batch", value=str(DEFAULT_BATCH), tooltip="rows that arrive at a time, or event time as 1h"
+        )
+        self._shown = html_box()
+        self.source_field.observe(lambda change: self._act(self._look) if change["new"] else None, "value")
+        buttons = [
+            button(
+                "Look", "search", partial(self._act, self._look), "Show the first rows and the types; nothing is added"
+            ),
+            button("Add", "plus", partial(self._act, self._add), "Add the stream; its history arrives at once"),
+        ]
+        fields = [self.name_field, self.time_field, self.history_field, self.batch_field]
+        self.widget = ipywidgets.VBox(
+            [
+                ipywidgets.HBox([self.source_field, *buttons], layout={"flex_flow": "row wrap"}),
+                ipywidgets.HBox(fields, layout={"flex_flow": "row wrap"}),
+                self._shown,
+            ]
+        )
+
+    def refresh(self) -> None:
+        """Propose the files and variables that there are now."""
+        frames = [name for name, value in self._variables().items() if isinstance(value, pd.DataFrame)]
+        proposed = (*frames, *files())
+        if self.source_field.options != proposed:
+            self.source_field.options = proposed
+
+    def _source(self) -> Any:
+        return find_source(self.source_field.value.strip(), self._variables())
+
+    def _look(self) -> str:
+        look = first_look(self._source())
+        times = [name for name, type_ in look.columns if type_ in (DATE, TIMESTAMP)]
+        self.time_field.options = [("no event time", NO_TIME), *((name, name) for name in look.times)]
+        self.time_field.value = times[0] if times else NO_TIME
+        if not self.name_field.value:
+            self.name_field.value = name_of(self.source_field.value)
+        return _first_rows(look)
+
+    def _add(self) -> str:
+        stream = self._session.add_stream(
+            self.name_field.value.strip(),
+            self._source(),
+            history=self.history_field.value,
+            batch=batch_size(self.batch_field.value.strip()),
+            time=self.time_field.value or None,
+        )
+        self.name_field.value = ""
+        self._added()
+        later = counted(max(0, stream.rows - stream.history), "row")
+        return monospace(f"{stream.name}: {counted(min(stream.history, stream.rows), 'row')} of history, then {later}")
+
+    def _act(self, action: Callable[[], str]) -> None:
+        """Show what an action says, or its error."""
+        try:
+            self._shown.value = action()
+        except WorkbenchError as error:
+            self._shown.value = monospace(str(error))
+
+
+def files() -> list[str]:
+    """Files of data in the working folder, in those within it, and beside it, without hidden ones."""
+    folder = Path()
+    places = [folder, *sorted(folder.glob("[!.]*/")), *sorted(Path("..").glob("[!.]*/"))]
+    found = (path for place in places for path in sorted(place.glob("[!.]*")) if path.name.endswith(ENDINGS))
+    return [str(path) for path, _ in zip(found, range(MOST_FILES), strict=False)]
+
+
+def name_of(source: str) -> str:
+    """A name for a stream from what it is read from.
+
+    Example:
+        >>> name_of("data/2013 flights.csv.gz"), name_of("kafka://localhost:9092/trades?x=1"), name_of("in/*.csv")
+        ('flights', 'trades', 'stream')
+    """
+    last = re.split(r"[?#]", source)[0].rstrip("/").rpartition("/")[2]
+    words = re.sub(r"\W+", "_", last.split(".")[0]).lstrip("_0123456789")
+    return words or "stream"
+
+
+def _first_rows(look: FirstLook) -> str:
+    """The columns with their types, and the first rows."""
+    headings = [f"{name} {type_}" for name, type_ in look.columns]
+    rows = [["NULL" if cell is None else escape(str(cell)) for cell in row.values()] for row in look.rows.to_pylist()]
+    return grid(headings, rows) + "".join(f"<p>{escape(misfit)}</p>" for misfit in look.misfits)
