@@ -6,6 +6,7 @@ import re
 import threading
 from dataclasses import replace
 from decimal import Decimal
+from types import SimpleNamespace
 
 import example_network
 import ipywidgets
@@ -335,6 +336,26 @@ def test_the_players_buttons(session):
     assert session.streams["fed"].batch == 77
     panel.replay.speed_field.value = "1h"
     assert "no stream has a time to keep" in text_of(panel.replay)
+
+
+def test_the_speed_that_a_cell_has_set_is_shown(session, monkeypatch):
+    view = ReplayView(session, session.player)
+    begun, go_on = threading.Event(), threading.Event()
+    monkeypatch.setattr(session, "run", lambda batches: begun.set() or (go_on.wait(20) and []))
+    endless = SimpleNamespace(ready=lambda: begun.set() or go_on.wait(20), ended=True, pause=0.01, step=lambda: None)
+    monkeypatch.setattr(session, "live", lambda latency: endless)
+    view.speed_field.value = "live"
+    view.refresh()
+    assert view.speed_field.value == "live", "what is chosen waits for play"
+    session.player.play(1)
+    assert begun.wait(20)
+    view.refresh()
+    assert view.speed_field.value == "max"
+    view.speed_field.value = "live"  # while it plays: it plays so at once
+    assert session.player.position.latency == 1
+    view.refresh()
+    assert view.speed_field.value == "live"
+    go_on.set()
 
 
 def test_looking_at_the_rows_of_a_batch_sets_them_for_no_stream(session):

@@ -40,9 +40,12 @@ class ReplayView(View):
         self._step = button("Step", "step-forward", lambda: self.player.play(1), "Play one batch")
         self._end = button("To the end", "fast-forward", self._to_end, "Play to the end, as fast as it goes")
         offered = [(f"{speed} in a second", speed) for speed in SPEEDS]
-        speeds = [("as fast as it goes", FULL_SPEED), ("as it happened", "1"), *offered[1:]]
-        speeds.append((f"as rows come, {LATENCY} a batch", LIVE))
-        self.speed_field = ipywidgets.Dropdown(options=speeds, description="Speed", layout={"width": "260px"})
+        self._speeds = [("as fast as it goes", FULL_SPEED), ("as it happened", "1"), *offered[1:]]
+        self.speed_field = ipywidgets.Dropdown(
+            options=[*self._speeds, (f"as rows come, {LATENCY} a batch", LIVE)],
+            description="Speed",
+            layout={"width": "260px"},
+        )
         self.batch_field = ipywidgets.BoundedIntText(
             min=1,
             max=10_000_000,
@@ -54,7 +57,7 @@ class ReplayView(View):
         self.back_field = ipywidgets.BoundedIntText(min=0, max=0, description="Batch", layout={"width": "150px"})
         go = button("Go back", "undo", self._go_back, "Run anew from the history to this batch")
         self._where = html_box()
-        self.speed_field.observe(lambda change: self._try(self._set_speed), "value")
+        self.speed_field.observe(self._speed_chosen, "value")
         self._shown_batch = self.batch_field.value
         self.batch_field.observe(lambda change: self._try(self._set_batch), "value")
         controls = [self._play, self._step, self._end, self.speed_field, self.batch_field, self.back_field, go]
@@ -73,6 +76,7 @@ class ReplayView(View):
         self.back_field.max = position.batch
         if not playing:
             self.back_field.value = position.batch
+        self._show_speed(position)
         streams = [stream for stream in self.session.streams.values() if not stream.table]
         sizes = [stream.batch for stream in streams if isinstance(stream.batch, int)]
         self.batch_field.disabled = not sizes
@@ -100,7 +104,10 @@ class ReplayView(View):
         if self.player.position.state is State.PLAYING:
             self.player.pause()
         else:
-            self.player.play(latency=seconds_of(LATENCY, "latency") if self.speed_field.value == LIVE else None)
+            self._play_as_chosen()
+
+    def _play_as_chosen(self) -> None:
+        self.player.play(latency=seconds_of(LATENCY, "latency") if self.speed_field.value == LIVE else None)
 
     def _to_end(self) -> None:
         self.speed_field.value = FULL_SPEED
@@ -110,8 +117,27 @@ class ReplayView(View):
         self.player.go_back(self.back_field.value)
 
     def _set_speed(self) -> None:
-        if self.speed_field.value != LIVE:
+        """Play at the speed that was chosen, also what plays already."""
+        live = self.speed_field.value == LIVE
+        if not live:
             self.player.speed = parse_speed(self.speed_field.value)
+        position = self.player.position
+        if position.state is State.PLAYING and live != (position.latency is not None):
+            self._play_as_chosen()
+
+    def _show_speed(self, position: Position) -> None:
+        """Show how it plays, which a cell may have said."""
+        if position.state is not State.PLAYING:
+            return
+        speeds = {parse_speed(given): given for _, given in self._speeds}
+        plays = speeds.get(self.player.speed) if position.latency is None else LIVE
+        if plays is not None and plays != self.speed_field.value:
+            self.speed_field.unobserve(self._speed_chosen, "value")
+            self.speed_field.value = plays
+            self.speed_field.observe(self._speed_chosen, "value")
+
+    def _speed_chosen(self, change: object) -> None:
+        self._try(self._set_speed)
 
     def _set_batch(self) -> None:
         """Set the number that the analyst typed, for every stream whose batches are numbers of rows."""
