@@ -28,7 +28,7 @@ from workbench.sql.algebra.interval_values import interval_of, micros_of
 from workbench.sql.algebra.types import DOUBLE, INTEGER, INTERVAL, MAX_PRECISION, STRING, Kind, decimal
 from workbench.sql.binder.operators import as_text
 from workbench.sql.binder.protocols import ExpressionBinder
-from workbench.sql.binder.times import interval_values
+from workbench.sql.binder.times import interval_arithmetic
 from workbench.sql.schema import Schema, UserAggregate
 from workbench.sql.syntax.aggregate_calls import AggregateSyntax, aggregate_name, read_aggregate
 from workbench.sql.syntax.dialects import SPARK_FAMILY
@@ -115,7 +115,7 @@ class Aggregation:
             # DuckDB passes over rows whose value is NULL.
             value, key = arguments
             arguments = [value, call("case", call("is_null", value), Constant(None, STRING), key)]
-        result = interval_values.aggregate(
+        result = interval_arithmetic.aggregate(
             b, name, arguments, node, lambda given: aggregates.expand(name, given, syntax.distinct, self.statistics.add)
         )
         if b.dialect == "duckdb" and name == "avg" and arguments[0].type.kind in (Kind.INTEGER, Kind.DECIMAL):

@@ -21,7 +21,7 @@ from workbench.sql.binder import functions, operators, temporal
 from workbench.sql.binder.arrays import calls as arrays
 from workbench.sql.binder.arrays import lambdas
 from workbench.sql.binder.protocols import ExpressionBinder
-from workbench.sql.binder.times import interval_values, time_differences
+from workbench.sql.binder.times import interval_arithmetic, time_differences
 from workbench.sql.binder.window_functions import bind_part
 
 Bind = Callable[[ExpressionBinder, Any], Expression]
@@ -72,7 +72,7 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
         exp.SafeMultiply: "*", exp.SafeDivide: "/", exp.Pow: "power", exp.Nullif: "nullif"}.items()},
     exp.NullSafeNEQ: _handler(
         "this expression", lambda b, n: call("not", call("<=>", *b.parts(n, "this", "expression")))),
-    exp.Mul: _handler("this expression", interval_values.times),
+    exp.Mul: _handler("this expression", interval_arithmetic.times),
     exp.Add: _handler("this expression", operators.plus_minus),
     exp.Sub: _handler("this expression", operators.plus_minus),
     exp.Div: _handler("this expression", operators.divide),
@@ -102,7 +102,7 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.TryCast: _handler("this to", functions.cast_),
     exp.ToNumber: _handler("this", temporal.to_number),
     # Functions of numbers.
-    exp.Abs: _handler("this", lambda b, n: interval_values.of_micros(partial(call, "abs"), b.bind(n.this))),
+    exp.Abs: _handler("this", lambda b, n: interval_arithmetic.of_micros(partial(call, "abs"), b.bind(n.this))),
     **{node: _call(node.__name__.lower(), "this") for node in (
         exp.Floor, exp.Ceil, exp.Sign, exp.Sqrt, exp.Exp, exp.Ln)},
     exp.Log: _handler("this expression", functions.log),
@@ -128,9 +128,9 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
         exp.Year: "year", exp.Quarter: "quarter", exp.Month: "month", exp.WeekOfYear: "week", exp.Day: "day",
         exp.DayOfMonth: "day", exp.DayOfWeek: "dayofweek", exp.DayOfYear: "dayofyear", exp.Hour: "hour",
         exp.Minute: "minute", exp.Second: "second"}.items()},
-    exp.Interval: _handler("this unit", interval_values.literal),
-    exp.ToDays: _handler("this", interval_values.literal),
-    exp.MakeInterval: _handler("year month week day hour minute second", interval_values.literal),
+    exp.Interval: _handler("this unit", interval_arithmetic.literal),
+    exp.ToDays: _handler("this", interval_arithmetic.literal),
+    exp.MakeInterval: _handler("year month week day hour minute second", interval_arithmetic.literal),
     exp.Extract: _handler("this expression", temporal.extract),
     exp.DateTrunc: _handler("this unit", temporal.truncate_time),
     exp.TimestampTrunc: _handler("this unit", temporal.truncate_time),

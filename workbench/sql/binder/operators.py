@@ -16,7 +16,7 @@ from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.functions import call, cast
 from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, INTERVAL, STRING, TIMESTAMP, Kind, decimal
 from workbench.sql.binder.protocols import ExpressionBinder
-from workbench.sql.binder.times import interval_values
+from workbench.sql.binder.times import interval_arithmetic
 from workbench.sql.binder.times.intervals import add_interval, interval_parts
 from workbench.sql.syntax.source_text import SourceText
 
@@ -30,12 +30,12 @@ def plus_minus(b: ExpressionBinder, node: exp.Add | exp.Sub) -> Expression:
         if (length is node.expression or sign == 1) and (parts := interval_parts(b, length)) is not None:
             moved = b.bind(time)
             if moved.type == INTERVAL:
-                return interval_values.plus_minus_parts(b, moved, parts, sign, node)
+                return interval_arithmetic.plus_minus_parts(b, moved, parts, sign, node)
             return add_interval(b, moved, parts, sign, node)
     left, right = b.bind(node.this), b.bind(node.expression)
     if left.type == TIMESTAMP and right.type == INTEGER:
         return call("add_seconds", left, call("*", right, Constant(sign * 86400, INTEGER)))
-    interval = interval_values.plus_minus(left, right, sign)
+    interval = interval_arithmetic.plus_minus(left, right, sign)
     return interval or call("+" if sign == 1 else "-", left, right)
 
 
@@ -65,7 +65,7 @@ def divide(b: ExpressionBinder, node: exp.Div) -> Expression:
     """
     left, right = b.bind(node.this), b.bind(node.expression)
     if left.type == INTERVAL:
-        return interval_values.divided(b, left, right, node)
+        return interval_arithmetic.divided(b, left, right, node)
     if b.dialect == "duckdb" and left.type.numeric and right.type.numeric:
         left, right = (cast(side, DOUBLE) if side.type.kind is Kind.DECIMAL else side for side in (left, right))
     whole = node.args.get("typed") and left.type == INTEGER and right.type == INTEGER
@@ -76,7 +76,7 @@ def minus_sign(b: ExpressionBinder, node: exp.Neg) -> Expression:
     """A minus sign, part of the number before a constant."""
     if isinstance(node.this, exp.Literal) and not node.this.is_string:
         return number_literal("-" + node.this.this, b.source, node)
-    return interval_values.of_micros(lambda value: call("neg", value), b.bind(node.this))
+    return interval_arithmetic.of_micros(lambda value: call("neg", value), b.bind(node.this))
 
 
 def connective(b: ExpressionBinder, node: exp.And | exp.Or) -> Expression:

@@ -12,8 +12,7 @@ import sqlglot
 from sqlglot import exp
 
 from workbench.errors import SqlError, UnsupportedError, nearest
-from workbench.sql.algebra import coercion, functions
-from workbench.sql.algebra import interval_values as interval_algebra
+from workbench.sql.algebra import coercion, functions, interval_values
 from workbench.sql.algebra.array_functions import variable
 from workbench.sql.algebra.coercion import AS_SECONDS, AS_TEXT, TypeClash
 from workbench.sql.algebra.expressions import AggregateCall, Call, Constant, Expression
@@ -23,7 +22,7 @@ from workbench.sql.binder.differences import refuse_different
 from workbench.sql.binder.handlers import HANDLERS, IGNORED_PARTS, NAMED, OF_LAMBDAS
 from workbench.sql.binder.protocols import AnalyticBinder, SubqueryBinder, is_subquery
 from workbench.sql.binder.scope import Scope, scope_of
-from workbench.sql.binder.times import interval_values
+from workbench.sql.binder.times import interval_arithmetic
 from workbench.sql.binder.times.intervals import interval_parts
 from workbench.sql.binder.window_functions import bind_part_of_call, bind_window, is_part, is_window
 from workbench.sql.schema import Schema
@@ -57,7 +56,7 @@ _HINTS: dict[type[exp.Expr], str] = {
     **dict.fromkeys((exp.ArrayAgg, exp.ArrayUniqueAgg), "no column is an array; LISTAGG(x, ',') makes a text"),
     exp.StrToMap: "there are no maps; STR_TO_MAP(s, ';', '=')['k'] is the value of a key",
 }
-_INNER = {interval_algebra.OF_MICROS, interval_algebra.MICROS}
+_INNER = {interval_values.OF_MICROS, interval_values.MICROS}
 """Functions that no text calls."""
 COMPARE = "compare it with something, as in a > 3"
 """What to try where a condition is needed and stands for something else."""
@@ -298,7 +297,7 @@ class ScalarBinder:
                     raise self.source.error(f"function {user.name} is given an {kind}", node, instead)
             return Call(user.id, tuple(given), user.returns)
         if interval_parts(self, node) is not None:
-            return interval_values.literal(self, node)
+            return interval_arithmetic.literal(self, node)
         if name in OF_LAMBDAS:
             return OF_LAMBDAS[name](self, node)
         if name in NAMED:

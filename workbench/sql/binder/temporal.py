@@ -28,7 +28,7 @@ from workbench.sql.algebra.types import (
 )
 from workbench.sql.binder.operators import as_text
 from workbench.sql.binder.protocols import ExpressionBinder
-from workbench.sql.binder.times import interval_values
+from workbench.sql.binder.times import interval_arithmetic
 from workbench.sql.binder.times.intervals import add_interval, interval_parts
 from workbench.sql.binder.times.time_differences import difference, part_of_difference, unit_of, unwrapped
 from workbench.sql.syntax import date_formats
@@ -165,7 +165,7 @@ def _epoch(b: ExpressionBinder, node: exp.Extract) -> Expression:
     """EXTRACT(EPOCH FROM t), the seconds since 1970, or of the difference of two timestamps, the seconds between."""
     sides = difference(b, node.expression)
     if sides is None and (value := b.bind(node.expression)).type == INTERVAL:
-        seconds = interval_values.seconds(value)
+        seconds = interval_arithmetic.seconds(value)
     else:
         later, earlier = (coercion.coerce(coercion.as_time(side), TIMESTAMP) for side in sides or (value, _START))
         seconds = call("seconds_between", later, earlier)
