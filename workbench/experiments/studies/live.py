@@ -100,7 +100,7 @@ class Measured:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the experiment."""
     parser.add_argument("--queries", type=int, default=24, help="of the set fed-manual (default: 24)")
-    parser.add_argument("--history", type=int, default=50_000, help="rows that are there (default: 50000)")
+    parser.add_argument("--history", type=int, default=300_000, help="rows that are there (default: 300000)")
     parser.add_argument("--rows", type=int, default=400_000, help="rows for the capacity (default: 400000)")
     parser.add_argument("--latency", type=float, nargs="+", default=[1.0, 5.0], help="seconds (default: 1 5)")
     parser.add_argument("--seconds", type=float, default=300, help="of the steady part (default: 300)")

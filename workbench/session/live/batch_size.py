@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
+from functools import cached_property
+from math import sqrt
 
 from workbench.errors import QueryError
 from workbench.sql.windows.stream_time import short_duration
@@ -24,12 +26,17 @@ _MARGIN = 1.2
 """The size is changed where the right one is so many times as large, or as small."""
 _LARGER, _SMALLER = 2.0, 0.25
 """A batch is at most so much larger, and at least so large, as the one before."""
-_DECAY = 0.9
+_TRIED = 1.25
+"""So much larger a batch may be tried that could come to take too long."""
+_DECAY = 0.95
 """What a batch counts, compared with the one after it."""
 _OUTLIER = 2.0
 """A batch that took more than so many times what was expected counts as that: a pause of the machine says little."""
-_RIDGE = 0.1
-"""Batches whose sizes differ by less than about this part say little about the time of a row; it is taken as lower."""
+_DOUBT = 0.5
+"""So many standard errors less than the line says a row is believed to take: where batches of about one size say little
+about it, larger ones are tried, and say more."""
+_SAME = 0.001
+"""Sizes that differ by less than this part are one size."""
 
 
 @dataclass(frozen=True)
@@ -37,14 +44,14 @@ class BatchCost:
     """What a batch takes: a line by least squares through the last batches, later ones counting more.
 
     Attributes:
-        batches, rows, seconds, rows_squared, rows_seconds: decayed sums over the batches.
+        batches, rows, seconds, rows_squared, rows_seconds, seconds_squared: decayed sums over the batches.
 
     Example:
         >>> cost = BatchCost()
-        >>> for rows in (1_000, 10_000, 5_000, 10_000):
+        >>> for rows in (1_000, 2_000, 4_000, 2_000):
         ...     cost = cost.after(rows, 0.2 + rows * 5e-5)
-        >>> round(cost.fixed, 1), round(cost.of(10_000), 1)
-        (0.2, 0.6)
+        >>> round(cost.fixed, 2), round(cost.of(10_000), 2)
+        (0.2, 0.7)
     """
 
     batches: float = 0.0
@@ -52,19 +59,27 @@ class BatchCost:
     seconds: float = 0.0
     rows_squared: float = 0.0
     rows_seconds: float = 0.0
+    seconds_squared: float = 0.0
 
-    @property
+    @cached_property
     def per_row(self) -> float:
-        """Seconds for each row."""
+        """Seconds for each row; 0 where nothing is known of it."""
+        if not self.batches:
+            return 0.0
         rows, seconds = self.rows / self.batches, self.seconds / self.batches
-        variance = self.rows_squared / self.batches - rows**2 + (_RIDGE * rows) ** 2
-        slope = (self.rows_seconds / self.batches - rows * seconds) / variance
-        return min(max(slope, 0.0), seconds / rows)
+        variance = self.rows_squared / self.batches - rows**2
+        if variance <= (_SAME * rows) ** 2:
+            return 0.0
+        covariance = self.rows_seconds / self.batches - rows * seconds
+        slope = covariance / variance
+        rest = max(0.0, self.seconds_squared / self.batches - seconds**2 - slope * covariance)
+        error = sqrt(rest / (self.batches * variance))
+        return min(max(slope - _DOUBT * error, 0.0), seconds / rows)
 
-    @property
+    @cached_property
     def fixed(self) -> float:
         """Seconds that a batch takes however few rows it has."""
-        return (self.seconds - self.per_row * self.rows) / self.batches
+        return (self.seconds - self.per_row * self.rows) / self.batches if self.batches else 0.0
 
     def of(self, rows: int) -> float:
         """Seconds of a batch of so many rows."""
@@ -73,13 +88,8 @@ class BatchCost:
     def after(self, rows: int, seconds: float) -> BatchCost:
         """The cost after one more batch, of at least one row."""
         taken = min(seconds, _OUTLIER * self.of(rows)) if self.batches else seconds
-        return BatchCost(
-            _DECAY * self.batches + 1,
-            _DECAY * self.rows + rows,
-            _DECAY * self.seconds + taken,
-            _DECAY * self.rows_squared + rows**2,
-            _DECAY * self.rows_seconds + rows * taken,
-        )
+        new = (1.0, rows, taken, rows**2, rows * taken, taken**2)
+        return BatchCost(*(_DECAY * sum_ + one for sum_, one in zip(astuple(self), new, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -95,7 +105,7 @@ class BatchSize:
     Example:
         >>> size = BatchSize(1_000, latency=1.0)
         >>> size.after(rows=1_000, seconds=0.3).rows, size.after(1_000, 0.8).after(4_000, 3.2).rows
-        (2000, 1067)
+        (2000, 1000)
     """
 
     rows: int
@@ -108,9 +118,12 @@ class BatchSize:
         if not rows:
             return self
         cost = self.cost.after(rows, seconds)
-        allowed = max(_AIM * self.latency, _OF_FIXED * cost.fixed) - cost.fixed
-        most = _LARGER * self.rows if rows >= self.rows else self.rows
-        right = min(most, allowed / cost.per_row) if cost.per_row else most
+        allowed = max(_AIM * self.latency, _OF_FIXED * cost.fixed)
+        # Even if every row took its part of all the seconds, the next batch would hardly take longer than allowed.
+        larger = min(_LARGER, max(_TRIED, allowed / max(seconds, 1e-9))) if rows >= self.rows else 1.0
+        right = larger * self.rows
+        if cost.per_row:
+            right = min(right, (allowed - cost.fixed) / cost.per_row)
         if self.rows / _MARGIN <= right <= self.rows * _MARGIN:
             return replace(self, cost=cost)
         size = int(max(right, _SMALLER * self.rows))
