@@ -157,11 +157,15 @@ def test_an_iterator_that_waits_holds_nobody_up(tmp_path: Path) -> None:
 def test_the_size_of_a_batch_follows_what_batches_take() -> None:
     size = BatchSize(1_000, latency=1.0)
     assert size.after(1_000, 0.3).rows == 2_000  # nothing says yet that more rows take longer
-    slow = size.after(1_000, 0.5).after(2_000, 4.0)
-    assert slow.rows < 1_500 and slow.after(slow.rows, 0.75).rows == slow.rows, "it does not swing"
+    for _ in range(20):
+        size = size.after(size.rows, 0.2 + size.rows * 1e-3)
+    assert 0.6 < 0.2 + size.rows * 1e-3 < 0.75
+    assert size.after(size.rows, 0.2 + size.rows * 1e-3).rows == size.rows, "it does not swing"
+    assert size.after(size.rows, 100).rows < size.rows
     assert size.after(0, 0.1) == size, "no row says nothing"
     assert size.after(10, 0.1).rows == size.rows, "a batch that was not full does not say what a full one would take"
     assert BatchSize(LEAST_ROWS, 0.1).after(50, 0.01).after(LEAST_ROWS, 100).rows >= LEAST_ROWS
+    size = BatchSize(1_000, latency=1.0)
     assert size.of({"a": 100, "b": 200}) == {"a": 100, "b": 200}
     assert size.of({"a": 5_000, "b": 0, "c": 10}) == {"a": 990, "b": 0, "c": 9}
 
@@ -184,7 +188,7 @@ def test_rows_that_pile_up_are_worked_off_as_fast_as_can_be(latency: float, fixe
         rows, seconds = rows + size.rows, seconds + took
         size = size.after(size.rows, took)
     allowed = max(0.75 * latency, 1.5 * fixed)
-    assert rows / seconds > 0.7 * (allowed - fixed) / per_row / allowed
+    assert rows / seconds > 0.45 * (allowed - fixed) / per_row / allowed
     assert fixed + per_row * size.rows < 1.5 * allowed
 
 

@@ -11,7 +11,7 @@ import datetime as dt
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property
-from math import sqrt
+from math import inf, sqrt
 
 from workbench.errors import QueryError
 from workbench.sql.windows.stream_time import short_duration
@@ -26,14 +26,14 @@ _MARGIN = 1.2
 """The size is changed where the right one is so many times as large, or as small."""
 _LARGER, _SMALLER = 2.0, 0.25
 """A batch is at most so much larger, and at least so large, as the one before."""
-_TRIED = 1.25
+_TRIED = 1.5
 """So much larger a batch may be tried that could come to take too long."""
-_DECAY = 0.95
+_DECAY = 0.9
 """What a batch counts, compared with the one after it."""
 _OUTLIER = 2.0
 """A batch that took more than so many times what was expected counts as that: a pause of the machine says little."""
-_DOUBT = 0.5
-"""So many standard errors less than the line says a row is believed to take: where batches of about one size say little
+_DOUBT = 0.25
+"""So many standard errors more or less than the line says a row may take. Where batches of about one size say little
 about it, larger ones are tried, and say more."""
 _SAME = 0.001
 """Sizes that differ by less than this part are one size."""
@@ -50,8 +50,8 @@ class BatchCost:
         >>> cost = BatchCost()
         >>> for rows in (1_000, 2_000, 4_000, 2_000):
         ...     cost = cost.after(rows, 0.2 + rows * 5e-5)
-        >>> round(cost.fixed, 2), round(cost.of(10_000), 2)
-        (0.2, 0.7)
+        >>> round(cost.fixed, 2), round(cost.of(10_000), 2), round(cost.rows_in(0.45))
+        (0.2, 0.7, 5000)
     """
 
     batches: float = 0.0
@@ -62,28 +62,32 @@ class BatchCost:
     seconds_squared: float = 0.0
 
     @cached_property
-    def per_row(self) -> float:
-        """Seconds for each row; 0 where nothing is known of it."""
-        if not self.batches:
-            return 0.0
+    def per_row(self) -> tuple[float, float]:
+        """Seconds for each row, at least and at most."""
         rows, seconds = self.rows / self.batches, self.seconds / self.batches
         variance = self.rows_squared / self.batches - rows**2
         if variance <= (_SAME * rows) ** 2:
-            return 0.0
+            return 0.0, seconds / rows
         covariance = self.rows_seconds / self.batches - rows * seconds
         slope = covariance / variance
         rest = max(0.0, self.seconds_squared / self.batches - seconds**2 - slope * covariance)
-        error = sqrt(rest / (self.batches * variance))
-        return min(max(slope - _DOUBT * error, 0.0), seconds / rows)
+        doubt = _DOUBT * sqrt(rest / (self.batches * variance))
+        most = seconds / rows
+        return min(max(slope - doubt, 0.0), most), min(max(slope + doubt, 0.0), most)
 
-    @cached_property
+    @property
     def fixed(self) -> float:
-        """Seconds that a batch takes however few rows it has."""
-        return (self.seconds - self.per_row * self.rows) / self.batches if self.batches else 0.0
+        """Seconds that a batch takes at least, however few rows it has."""
+        return (self.seconds - self.per_row[1] * self.rows) / self.batches
 
-    def of(self, rows: int) -> float:
-        """Seconds of a batch of so many rows."""
-        return self.fixed + self.per_row * rows
+    def of(self, rows: float) -> float:
+        """Seconds of a batch of so many rows, at least if it is larger than most were."""
+        return (self.seconds + self.per_row[0] * (rows * self.batches - self.rows)) / self.batches
+
+    def rows_in(self, seconds: float) -> float:
+        """Rows that a batch of so many seconds may have; without end where a row may take none."""
+        least = self.per_row[0]
+        return (self.rows + (seconds * self.batches - self.seconds) / least) / self.batches if least else inf
 
     def after(self, rows: int, seconds: float) -> BatchCost:
         """The cost after one more batch, of at least one row."""
@@ -104,8 +108,8 @@ class BatchSize:
 
     Example:
         >>> size = BatchSize(1_000, latency=1.0)
-        >>> size.after(rows=1_000, seconds=0.3).rows, size.after(1_000, 0.8).after(4_000, 3.2).rows
-        (2000, 1000)
+        >>> size.after(rows=1_000, seconds=0.3).rows, size.after(1_000, 0.3).after(2_000, 0.6).after(4_000, 1.2).rows
+        (2000, 2500)
     """
 
     rows: int
@@ -119,11 +123,9 @@ class BatchSize:
             return self
         cost = self.cost.after(rows, seconds)
         allowed = max(_AIM * self.latency, _OF_FIXED * cost.fixed)
-        # Even if every row took its part of all the seconds, the next batch would hardly take longer than allowed.
+        # If every row took its part of the seconds, the next batch would take not much more than is allowed.
         larger = min(_LARGER, max(_TRIED, allowed / max(seconds, 1e-9))) if rows >= self.rows else 1.0
-        right = larger * self.rows
-        if cost.per_row:
-            right = min(right, (allowed - cost.fixed) / cost.per_row)
+        right = min(larger * self.rows, cost.rows_in(allowed))
         if self.rows / _MARGIN <= right <= self.rows * _MARGIN:
             return replace(self, cost=cost)
         size = int(max(right, _SMALLER * self.rows))
