@@ -48,6 +48,27 @@ OUTER_JOINS = {
     "left_self": Case("SELECT a.id, b.id AS b FROM t a LEFT JOIN t b ON a.k = b.big OR a.id = b.k"),
     "left_double": Case("SELECT t.id, u.id AS b FROM t LEFT JOIN u ON t.x = u.x AND t.y <> u.y"),
     "left_distinct": Case("SELECT DISTINCT t.g, u.flag FROM t LEFT JOIN u ON t.k = u.k"),
+    "left_on_in": Case(
+        "SELECT t.id, u.id AS b FROM t LEFT JOIN u ON t.k = u.k AND u.k IN (SELECT k FROM names WHERE name = 'one')"
+    ),
+    "left_on_not_in": Case(
+        "SELECT t.id, u.id AS b FROM t LEFT JOIN u ON t.k = u.k AND t.g NOT IN (SELECT g FROM u WHERE flag)"
+    ),
+    "left_on_scalar": Case(
+        "SELECT t.id, u.id AS b FROM t LEFT JOIN u ON t.k = u.k AND u.amount > (SELECT AVG(amount) FROM u)"
+    ),
+    "left_on_exists": Case(
+        "SELECT t.id, u.id AS b FROM t JOIN names n ON t.k = n.k"
+        " LEFT JOIN u ON t.k = u.k AND (EXISTS (SELECT 1 FROM u v WHERE v.g = t.g AND v.flag) OR u.flag)"
+    ),
+    "left_on_alone": Case("SELECT t.id, n.name FROM t LEFT JOIN names n ON t.k IN (SELECT k FROM u WHERE big > 3)"),
+    "right_on_in": Case(
+        "SELECT t.id, u.id AS b FROM t RIGHT JOIN u ON t.k = u.k AND (t.k + 1 IN (SELECT k FROM names) OR t.g IS NULL)"
+    ),
+    "full_on_exists": Case(
+        "SELECT t.id, u.id AS b FROM t FULL JOIN u ON t.k = u.k"
+        " AND EXISTS (SELECT 1 FROM names n WHERE n.k = u.k) AND t.big > (SELECT MIN(big) FROM t)"
+    ),
     "right": Case("SELECT t.id, u.id AS b, u.s FROM t RIGHT JOIN u ON t.k = u.k AND t.g = u.g"),
     "right_using": Case("SELECT k, t.id, u.id AS b FROM t RIGHT JOIN u USING (k, g) WHERE k > 2"),
     "right_two": Case(

@@ -15,6 +15,11 @@ SELECT DISTINCT is ordered by b, which it does not select
 select distinct a from T order by b
                                   ^;
 
+select T.a from T left join U on T.a = U.k and exists (select 1 from U v where v.k = T.b and v.k < U.k);
+a subquery in ON of a LEFT JOIN that reads both sides is not supported
+select T.a from T left join U on T.a = U.k and exists (select 1 from U v where v.k = T.b and v.k < U.k)
+                                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^;
+
 select a from T limit a;
 LIMIT takes a number of rows, 0 or more
 select a from T limit a

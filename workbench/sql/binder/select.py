@@ -23,7 +23,7 @@ from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import BOOLEAN, INTEGER
 from workbench.sql.binder.aggregation import Aggregation, Groups, is_aggregate, over_groups
 from workbench.sql.binder.joins.after_groups import AfterGroups
-from workbench.sql.binder.joins.from_clause import bind_from
+from workbench.sql.binder.joins.from_clause import FromClause, bind_from
 from workbench.sql.binder.joins.subquery_conditions import SubqueryConditions
 from workbench.sql.binder.joins.subquery_parts import conjuncts
 from workbench.sql.binder.joins.subquery_values import FromRows, SubqueryValues
@@ -94,11 +94,16 @@ class SelectBinder:
 
     def bind_from(self, windows: StreamWindows | None) -> None:
         """FROM with the window clause: the inputs, the scope of all other clauses, and the conditions of joins."""
-        self._from = bind_from(self._select, self._context, None if windows is None else windows.on)
+        self._from = bind_from(
+            self._select, self._context, self._subqueries_of, None if windows is None else windows.on
+        )
         self._scope = self._from.scope
-        self._subqueries = SubqueryValues(FromRows(self._from, self._scope), self._context)
+        self._subqueries = self._subqueries_of(self._from, self._scope)
         self._after_groups = AfterGroups(self._from)
         self._of_groups = SubqueryValues(self._after_groups, self._context)
+
+    def _subqueries_of(self, clause: FromClause, scope: Scope) -> SubqueryValues:
+        return SubqueryValues(FromRows(clause, scope), self._context)
 
     def bind_where(self) -> None:
         """WHERE with the conditions of FROM, in normal form, its window split off."""
@@ -109,7 +114,7 @@ class SelectBinder:
             )
             self._bind_conjuncts(where.this, scalar)
         for node, scope in self._from.later:
-            values = SubqueryValues(FromRows(self._from, scope), self._context)
+            values = self._subqueries_of(self._from, scope)
             self._bind_conjuncts(
                 node, ScalarBinder(scope, self._context.schema, now_at=self._context.now_at, subqueries=values)
             )

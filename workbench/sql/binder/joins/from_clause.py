@@ -20,9 +20,9 @@ from workbench.sql.binder.joins.one_row import one_row
 from workbench.sql.binder.joins.semijoins import add_semijoin
 from workbench.sql.binder.joins.subquery_parts import bound_subquery
 from workbench.sql.binder.joins.table_functions import TABLE_FUNCTIONS, rows_with_windows
-from workbench.sql.binder.joins.trees import COMPUTED, Leaf, OuterJoin, Rows, Tree
+from workbench.sql.binder.joins.trees import COMPUTED, Leaf, OuterJoin, Rows, Tree, apart
 from workbench.sql.binder.joins.trees import positions as positions_of
-from workbench.sql.binder.protocols import QueryContext, is_subquery
+from workbench.sql.binder.protocols import QueryContext, SubqueryBinder, is_subquery
 from workbench.sql.binder.scalar import ScalarBinder, is_now
 from workbench.sql.binder.scope import Item, Scope
 from workbench.sql.logical import Block, Input, LogicalQuery, StreamInput, output_columns, unordered
@@ -34,21 +34,25 @@ from workbench.sql.windows.bounds import NoWindow, split
 Named = Sequence[tuple[str, DataType]]
 Columns = list[tuple[str, Expression]]
 WindowOn = Callable[["FromClause", Item], PredSet]
+SubqueriesOf = Callable[["FromClause", Scope], SubqueryBinder]
 
 
-def bind_from(select: exp.Select, context: QueryContext, window_on: WindowOn | None = None) -> FromClause:
+def bind_from(
+    select: exp.Select, context: QueryContext, subqueries: SubqueriesOf, window_on: WindowOn | None = None
+) -> FromClause:
     """Bind the FROM clause of one SELECT.
 
     Args:
         select: the SELECT.
         context: the statement.
+        subqueries: gives the binder of subqueries that are values, of a clause and the names that they see.
         window_on: gives what the window clause of the statement says of an item, if there is one.
 
     Raises:
         SqlError: names or types in it are wrong, or there is none to have the columns of ``*``.
         UnsupportedError: an item that is not evaluated.
     """
-    clause = FromClause(context, window_on)
+    clause = FromClause(context, subqueries, window_on)
     from_ = select.args.get("from_")
     if from_ is None:
         if any(item.is_star for item in select.expressions):
@@ -85,11 +89,13 @@ class FromClause:
         trees: how they are joined.
         conditions: those of ON and USING of inner joins, and of merged subqueries.
         windows: those of merged subqueries.
-        later: conditions of ON with subqueries, with the names that they see. They are bound as those of WHERE.
+        later: conditions of ON with subqueries that may as well stand in WHERE, with the names that they see. They are
+            bound as those of WHERE.
         scope: what columns are called.
     """
 
     context: QueryContext
+    subqueries: SubqueriesOf
     window_on: WindowOn | None = None
     inputs: list[Input] = field(default_factory=list)
     trees: list[Tree] = field(default_factory=list)
@@ -187,7 +193,8 @@ class FromClause:
         tied = self._take_tied(before)
         if tied and side in ("RIGHT", "FULL"):
             self.source.refuse(f"LATERAL in a {side} JOIN that reads its left side", join, "write a LEFT JOIN")
-        condition = conjunction(tied, self._on(join, start), *(self._equal(name, node, sides) for name, node in using))
+        condition, before = self._on(join, start, before)
+        condition = conjunction(tied, condition, *(self._equal(name, node, sides) for name, node in using))
         if side == "LEFT" and condition == TRUE and function_of(join.this) is not None:
             side = ""  # the array has an element
         if side and kind not in ("SEMI", "ANTI") and self._reads_before(before):
@@ -216,16 +223,29 @@ class FromClause:
         added = self.scope.columns[mark.columns :]
         return any(column.source < mark.inputs for _, value in added for column in columns(value))
 
-    def _on(self, join: exp.Join, start: _Mark) -> PredSet:
-        """The condition of ON, which sees the items of its own parentheses."""
-        if join.args.get("on") is None:
-            return TRUE
+    def _on(self, join: exp.Join, start: _Mark, before: _Mark) -> tuple[PredSet, _Mark]:
+        """The condition of ON, which sees the items of its own parentheses; and where the right side begins with it."""
+        on = join.args.get("on")
+        if on is None:
+            return TRUE, before
         scope = replace(self.scope, items=self.scope.items[start.items :], columns=self.scope.columns[start.columns :])
-        if any(map(is_subquery, join.args["on"].walk())) and _filters(join):
-            self.later.append((join.args["on"], scope))
-            return TRUE
-        scalar = ScalarBinder(scope, self.context.schema, now_at=self.context.now_at)
-        return normal_form(scalar.condition(join.args["on"]))
+        asks = any(map(is_subquery, on.walk()))
+        if asks and _filters(join):
+            self.later.append((on, scope))
+            return TRUE, before
+        outer = asks and join.args.get("kind") not in ("SEMI", "ANTI")
+        left, right = range(start.inputs, before.inputs), range(before.inputs, len(self.inputs))
+        subqueries = self.subqueries(self, scope) if outer else None
+        scalar = ScalarBinder(scope, self.context.schema, now_at=self.context.now_at, subqueries=subqueries)
+        condition = normal_form(scalar.condition(on))
+        if not outer:
+            return condition, before
+        sides = apart(self.trees[start.trees :], left, right)
+        if sides is None:
+            what = f"a subquery in ON of a {join.side} JOIN that reads both sides"
+            self.source.refuse(what, on, "let a subquery in FROM select it")
+        self.trees[start.trees :] = [*sides[0], *sides[1]]
+        return condition, replace(before, trees=start.trees + len(sides[0]))
 
     def _equal(self, name: str, node: exp.Expr, sides: tuple[Columns, Columns]) -> PredSet:
         """The condition of USING on one name."""
@@ -269,7 +289,7 @@ class FromClause:
         on = Rows((), *self._split(condition, join))
         right = self._rows(join, before)
         if kept == {0}:
-            read = [p for p in predicate_sources(condition) if start.inputs <= p < before.inputs]
+            read = [p for p in predicate_sources(condition) if p >= start.inputs and p not in right.positions]
             left = Rows(self.take(read or [before.inputs - 1]))
         else:
             others = join.parent.args["joins"] if join.parent is not None else []

@@ -14,7 +14,7 @@ others, and is shared with them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
@@ -65,6 +65,22 @@ class Rows:
             conjunction(self.where, other.where),
             conjunction(self.window, other.window),
         )
+
+
+def apart(trees: Sequence[Tree], left: Container[int], right: Container[int]) -> tuple[list[Tree], list[Tree]] | None:
+    """The trees of an outer join's left side, and those of its right one, to which what reads neither belongs.
+
+    Args:
+        trees: of both sides, some with subqueries that are joined with what they read.
+        left, right: the inputs of the sides, without subqueries.
+
+    Returns:
+        ``None`` where a tree has inputs of both.
+    """
+    of_left = [tree for tree in trees if any(p in left for p in positions(tree))]
+    if any(p in right for tree in of_left for p in positions(tree)):
+        return None
+    return of_left, [tree for tree in trees if tree not in of_left]
 
 
 @dataclass(frozen=True)
