@@ -1,93 +1,39 @@
-"""Write docs/reference/functions.md: which functions of Spark's own list are read, and why the others are not.
+"""Try all functions and write down which are read: docs/reference/functions.md and workbench/sql/function_help.json.
 
-    .venv/bin/python scripts/function_table.py > docs/reference/functions.md
+    .venv/bin/python scripts/function_table.py
 
-A function counts as read when some call of it with columns and constants of our types is bound.
+The page says it of Spark's own list, with the reason for those that are not read. The table is what completion and
+hints show in each dialect. A function counts as read when some call of it with columns and constants of our types is
+bound. What it does is Spark's own description of the function that is bound to the same.
 """
 
 from __future__ import annotations
 
-import itertools
-import sys
+import json
+import re
 import warnings
 from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
 
+import duckdb
+import sqlglot
+from function_trials import ARRAY, SCHEMA, reading, readings
 from pyspark.sql import SparkSession
+from sqlglot import exp
 
 from workbench.errors import WorkbenchError
-from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, decimal
+from workbench.sql.binder.handlers import NAMED, OF_LAMBDAS
 from workbench.sql.binder.pipeline import bind
-from workbench.sql.schema import Schema
+from workbench.sql.function_help import TABLE
+from workbench.sql.syntax.aggregate_calls import aggregate_name
+from workbench.sql.syntax.dialects import EXAMINED, SPARK_FAMILY
 
-SCHEMA = Schema(
-    {"t": (("a", INTEGER), ("m", decimal(15, 2)), ("x", DOUBLE), ("s", STRING), ("d", DATE), ("ts", TIMESTAMP),
-           ("p", BOOLEAN))}
-)  # fmt: skip
-ARGUMENTS = ("a", "x", "s", "d", "ts", "p", "'MON'", "1", "0.5", "SPLIT(s, ',')")
-LONGER = (
-    "a, a, a",
-    "s, s, s",
-    "s, '(a)', 1",
-    "s, ',', 1",
-    "s, 'a', 'b'",
-    "p, a, a",
-    "a, a, a, a, a, a",
-    "MINUTE, ts, ts",
-    "SPLIT(s, ','), v -> v = s",
-    "SPLIT(s, ','), 0, (n, v) -> n",
-    "SPLIT(s, ','), SPLIT(s, ','), (v, w) -> v",
-    "SPLIT(s, ','), 1, s",
-    "SPLIT(s, ','), 1, 2",
-    "ARRAY(SPLIT(s, ','))",
-)
-SPELLED = {
-    "between": "a BETWEEN 1 AND 2",
-    "case": "CASE WHEN p THEN 1 END",
-    "when": "CASE WHEN p THEN 1 END",
-    "in": "a IN (1, 2)",
-    "div": "a DIV 2",
-    "mod": "MOD(a, 2)",
-    "convert_timezone": "CONVERT_TIMEZONE('UTC', 'Europe/Berlin', ts)",
-    "from_utc_timestamp": "FROM_UTC_TIMESTAMP(ts, 'Europe/Berlin')",
-    "to_utc_timestamp": "TO_UTC_TIMESTAMP(ts, 'Europe/Berlin')",
-    "str_to_map": "STR_TO_MAP(s, ';', '=')['k']",
-    "width_bucket": "WIDTH_BUCKET(x, 0, 10, 5)",
-    "date_part": "DATE_PART('YEAR', d)",
-    "datepart": "DATEPART('YEAR', d)",
-    "bigint": "BIGINT(x)",
-    "and": "p AND p",
-    "or": "p OR p",
-    "not": "NOT p",
-    "like": "s LIKE 'a'",
-    "ilike": "s ILIKE 'a'",
-    "rlike": "s RLIKE 'a'",
-    "extract": "EXTRACT(YEAR FROM d)",
-    "position": "POSITION('a' IN s)",
-    "percentile_cont": "PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY a)",
-    "date_trunc": "DATE_TRUNC('MONTH', ts)",
-    "percentile_disc": "PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY a)",
-    "trunc": "TRUNC(d, 'MM')",
-    "!": "NOT p",
-    "grouping": "GROUPING(a)",
-    "grouping_id": "GROUPING_ID(a)",
-    "to_date": "TO_DATE(s, 'yyyy-MM-dd')",
-    "to_timestamp": "TO_TIMESTAMP(s, 'yyyy-MM-dd')",
-    "date_format": "DATE_FORMAT(d, 'yyyy')",
-    "to_char": "TO_CHAR(d, 'YYYY')",
-    "get_json_object": "GET_JSON_OBJECT(s, '$.a')",
-    "cast": "CAST(a AS STRING)",
-    "lpad": "LPAD(s, 5)",
-    "rpad": "RPAD(s, 5)",
-    "date_add": "DATE_ADD(d, 1)",
-    "date_sub": "DATE_SUB(d, 1)",
-    "trim": "TRIM(s)",
-    "count": "COUNT(*)",
-    "window": "window(ts, '1 hour')",
-    "session_window": "session_window(ts, '1 hour')",
-    "timestampadd": "TIMESTAMPADD(MINUTE, 5, ts)",
-    "overlay": "OVERLAY(s PLACING 'a' FROM 1)",
-}
-WINDOW = ("cume_dist", "dense_rank", "lag", "lead", "nth_value", "ntile", "percent_rank", "rank", "row_number")
+PAGE = Path(__file__).parents[1] / "docs" / "reference" / "functions.md"
 REASONS = {
     "array_funcs": "not yet",
     "collection_funcs": "not yet",
@@ -100,7 +46,6 @@ REASONS = {
     "variant_funcs": "there is no VARIANT",
     "generator_funcs": "it makes rows; in FROM, `EXPLODE` and `POSEXPLODE` of `ARRAY(a, b)` do",
     "table_funcs": "one row gives one row",
-    "window_funcs": "with OVER only",
     "sketch_funcs": "there are no bytes; exact counts are there",
     "st_funcs": "there is no GEOMETRY",
     "url_funcs": "not yet",
@@ -132,59 +77,217 @@ UNSTEADY = {
     "curdate",
     "current_time",
 }
-NOW = {"now", "current_timestamp", "current_date"}
+WORDS = ("and", "or", "not", "in", "like", "ilike", "rlike", "between", "when", "case", "div", "exists", "some")
+"""Functions of Spark's list that are words of the language."""
+_FORMAT = "Returns the timestamp that a text says, read by a format."
+_TRIMMED = "Returns the text without blanks at its {}; an empty text is NULL."
+OURS = {
+    "any_value": "Returns the smallest value, so that it is the same on every replay.",
+    "approx_count_distinct": "Returns the number of different values, exactly.",
+    **dict.fromkeys(
+        ("approx_percentile", "percentile_approx"), "Returns the value at a share of the ordered values, exactly."
+    ),
+    "mode": "Returns the most frequent value, of several the smallest.",
+    **dict.fromkeys(("now", "current_timestamp"), "Returns the time of the stream."),
+    "current_date": "Returns the day of the time of the stream.",
+    "decode": "Returns the result after the value that the first argument equals, else the default.",
+}
+"""What functions do that have another meaning here than Spark's description says."""
+ELSEWHERE = {
+    "add_months": "Returns the date so many months later; of the last day of a month the last day.",
+    **dict.fromkeys(
+        ("arg_max", "argmax", "max_by"), "Returns the first argument, where it is not NULL, at the largest second one."
+    ),
+    **dict.fromkeys(
+        ("arg_min", "argmin", "min_by"), "Returns the first argument, where it is not NULL, at the smallest second one."
+    ),
+    **dict.fromkeys(("date_diff", "datediff"), "Returns how many bounds of the unit lie between two times."),
+    **dict.fromkeys(("date_parse", "strptime"), _FORMAT),
+    "date_trunc": "Returns the time cut to the unit.",
+    "epoch": "Returns the seconds since 1970.",
+    "greatest": "Returns the greatest argument; NULL if one is NULL.",
+    "least": "Returns the least argument; NULL if one is NULL.",
+    "ltrim": _TRIMMED.format("start"),
+    "rtrim": _TRIMMED.format("end"),
+    "trim": _TRIMMED.format("start and end"),
+    "split_index": "Returns the part of a text at a place, counted from 0.",
+    "square": "Returns the number times itself.",
+    "stddev": "Returns the standard deviation of a sample; of one value 0.",
+    "variance": "Returns the variance of a sample; of one value 0.",
+    **{f"to_{unit}": f"Returns an interval of so many {unit}." for unit in ("weeks", "hours", "minutes", "seconds")},
+}
+"""What functions do that are bound to the same as none of Spark's."""
+SIGNATURES = {"decode": "decode(expr, value, result[, value, result …][, default])"}
+"""Of functions whose first signature in Spark is not read."""
+TYPES = {
+    "a": "number",
+    "x": "number",
+    "s": "text",
+    "d": "date",
+    "ts": "timestamp",
+    "p": "condition",
+}
+"""What the columns of the trials stand for."""
 
 
-def is_read(name: str) -> bool:
-    """Whether some call of a function is bound."""
-    if name in SPELLED:
-        calls = [SPELLED[name]]
-    elif not name.replace("_", "a").isalnum():
-        calls = [f"a {name} a", f"s {name} s", f"p {name} p", f"{name} a", f"{name} p"]
-    else:
-        lists = [", ".join(c) for n in range(3) for c in itertools.product(ARGUMENTS, repeat=n)]
-        calls = [f"{name}({arguments})" for arguments in (*lists, *LONGER)]
-    return any(_binds(call) for call in calls if call)
+@dataclass(frozen=True)
+class Described:
+    """What Spark says of a function: how it is called, what it does, and queries that call it with their answers."""
+
+    signature: str
+    purpose: str
+    examples: tuple[tuple[str, str], ...]
 
 
-def _binds(call: str) -> bool:
-    grouped = " GROUP BY a" if call.lower().startswith("grouping") else f" GROUP BY {call}" if "window(" in call else ""
-    selected = call.split("(")[0] + ".start" if "window(" in call else call
-    query = f"SELECT {selected} AS v FROM t{grouped}"
+def described(usage: str, examples: str) -> Described:
+    """The parts of Spark's texts about a function: of several signatures the first, examples that have one row."""
+    signature, _, purpose = " ".join(usage.split()).partition(" - ")
+    sentence = re.match(r".*?[^.]\.(?=\s|$)(?<!e\.g\.)|.*", purpose)
+    parts = [part.strip().splitlines() for part in re.split(r"^\s*> ", examples, flags=re.MULTILINE)[1:]]
+    calls = tuple((query.rstrip(";"), "".join(value).strip()) for query, *value in parts if len(value) == 1)
+    return Described(signature, sentence[0] if sentence else "", calls)
+
+
+def example_in(dialect: str, known: Described) -> str:
+    """The first example that means the same in a dialect as in Spark; empty when there is none."""
+    queries = ((query, value) for query, value in known.examples if query.startswith("SELECT "))
+    same = (f"{q} → {v}" for q, v in queries if (m := _meaning(q, dialect)) and m == _meaning(q, "spark"))
+    return next(same, "")
+
+
+def _meaning(query: str, dialect: str) -> str:
     try:
-        bind(query, "spark", SCHEMA)
-    except WorkbenchError as error:
-        return error.message.startswith("the array v as a column")
-    except Exception as problem:  # a defect: an error that is none of ours
-        print(query, repr(problem), file=sys.stderr)
-        return False
-    return True
+        return repr(bind(query, dialect, SCHEMA))
+    except WorkbenchError:
+        return ""
 
 
-def main() -> None:
-    """Print the page."""
-    warnings.simplefilter("ignore")
-    spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
-    infos = spark._jvm.org.apache.spark.sql.api.python.PythonSQLUtils.listBuiltinFunctionInfos()
-    functions = sorted({(info.getName(), info.getGroup()) for info in infos})
+def names_in(dialect: str, spark_names: Iterable[str]) -> list[str]:
+    """Names of functions that a dialect may have: Spark's, the parser's own for the dialect, and what we bind."""
+    parser, base = sqlglot.Dialect.get_or_raise(dialect).parser_class, sqlglot.parser.Parser
+    own = {name.lower() for name, build in parser.FUNCTIONS.items() if base.FUNCTIONS.get(name) is not build}
+    if dialect in SPARK_FAMILY:
+        own = set()
+    if dialect == "duckdb":
+        own |= {name for (name,) in duckdb.sql("SELECT DISTINCT function_name FROM duckdb_functions()").fetchall()}
+    names = {*spark_names, *own, *NAMED, *OF_LAMBDAS} - {*WORDS}
+    return sorted(name for name in names if name.isidentifier())
+
+
+def meanings(names: Iterable[str]) -> dict[str, frozenset[str]]:
+    """What the calls of functions are bound to in Spark, but for calls that give back their argument."""
+    found = {name: (meaning for _, meaning in readings(name)) for name in names}
+    return {name: frozenset(meaning for meaning in own if _COLUMN not in meaning) for name, own in found.items()}
+
+
+_COLUMN = "outputs=(Output(name='v', expression=Column(name='a', type"
+
+
+def helps(dialect: str, spark: Mapping[str, Described], bound: Mapping[str, frozenset[str]]) -> list[dict[str, str]]:
+    """What is known of each function that a dialect reads."""
+    found = (_help(name, dialect, spark, bound) for name in names_in(dialect, spark))
+    return [row for row in found if row is not None]
+
+
+def _help(
+    name: str, dialect: str, spark: Mapping[str, Described], bound: Mapping[str, frozenset[str]]
+) -> dict[str, str] | None:
+    """What is known of a function, from Spark's function that some call of it is bound to the same as."""
+    calls, other = [], ""
+    for call, meaning in readings(name, dialect):
+        calls.append(call)
+        if meaning in bound.get(name, ()):
+            known = spark[name]
+            row = {
+                "signature": SIGNATURES.get(name, known.signature),
+                "purpose": OURS.get(name, known.purpose),
+                "example": "" if name in OURS else example_in(dialect, known),
+            }
+            break
+        if not other and meaning != ARRAY:
+            other = next((one for one in bound if meaning in bound[one]), "")
+    else:
+        if not calls:
+            return None
+        purpose = OURS.get(other, spark[other].purpose) if other else ELSEWHERE.get(name, "")
+        row = {"signature": _signature(calls[0]), "purpose": purpose, "example": ""}
+    return {"name": name, "kind": _kind(calls[0], dialect), **row, "call": calls[0]}
+
+
+def _kind(call: str, dialect: str) -> str:
+    """Whether a call is of a function of one row, an aggregate, or an analytic function."""
+    node = sqlglot.parse_one(call, read=dialect)
+    if isinstance(node, exp.Window):
+        return "analytic"
+    return "function" if aggregate_name(node) is None else "aggregate"
+
+
+def _signature(call: str) -> str:
+    """A call with the types of its columns in their places.
+
+    Example:
+        >>> _signature("strpos(s, s)")
+        'strpos(text, text)'
+    """
+    return re.sub(r"(?<=[( ])(\w+)(?=[,)])", lambda word: TYPES.get(word[1], word[1]), call)
+
+
+def table(spark: Mapping[str, Described]) -> list[dict[str, Any]]:
+    """The rows of the table, each a function with the dialects in which it is that."""
+    dialects = defaultdict(list)
+    bound = meanings(spark)
+    with ProcessPoolExecutor() as pool:
+        tried = pool.map(partial(helps, spark=spark, bound=bound), sorted(EXAMINED))
+        for dialect, rows in zip(sorted(EXAMINED), tried, strict=True):
+            for row in rows:
+                dialects[json.dumps(row)].append(dialect)
+    return [{**json.loads(row), "dialects": where} for row, where in sorted(dialects.items())]
+
+
+def page(groups: Mapping[str, str], version: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    """The page of Spark's own functions.
+
+    Args:
+        groups: the group of each function of Spark's list.
+        version: of Spark.
+        rows: the table.
+    """
+    kinds = {row["name"]: row["kind"] for row in rows if "spark" in row["dialects"]}
     read, others = [], defaultdict(list)
-    for name, group in functions:
-        if name in NOW or is_read(name):
+    for name, group in groups.items():
+        kind = kinds.get(name) or ("function" if reading(name) else "")
+        if kind == "analytic":
+            others["with OVER only; see [SQL](sql.md)"].append(name)
+        elif kind:
             read.append(name)
         elif name in UNSTEADY:
             others["its value differs from one replay to the next, or between sessions"].append(name)
-        elif name in WINDOW:
-            others["with OVER only; see [SQL](sql.md)"].append(name)
         else:
             others[REASONS.get(group, "not yet; `add_function` adds one of your own")].append(name)
-    print("# Functions of Spark\n")
-    print(f"Of the {len(functions)} functions that Spark {spark.version} lists {len(read)} are read.")
-    print("[SQL](sql.md) says what they mean here; `scripts/function_table.py` made this page by trying them all.\n")
-    print("## Read\n\n" + " ".join(f"`{name}`" for name in read) + "\n")
-    print("## Not read\n\n| reason | functions |\n|---|---|")
+    lines = [
+        "# Functions of Spark\n",
+        f"Of the {len(groups)} functions that Spark {version} lists {len(read)} are read.",
+        "[SQL](sql.md) says what they mean here; `scripts/function_table.py` made this page by trying them all.\n",
+        "## Read\n\n" + " ".join(f"`{name}`" for name in read) + "\n",
+        "## Not read\n\n| reason | functions |\n|---|---|",
+    ]
     for reason, names in sorted(others.items(), key=lambda item: -len(item[1])):
         listed = " ".join(f"`{name}`" for name in names).replace("|", "\\|")
-        print(f"| {reason} | {listed} |")
+        lines.append(f"| {reason} | {listed} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Write the table and the page."""
+    warnings.simplefilter("ignore")
+    spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+    assert spark._jvm is not None
+    infos = spark._jvm.org.apache.spark.sql.api.python.PythonSQLUtils.listBuiltinFunctionInfos()
+    infos = sorted(infos, key=lambda info: info.getName())
+    known = {info.getName(): described(info.getUsage(), info.getExamples()) for info in infos}
+    rows = table(known)
+    TABLE.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    PAGE.write_text(page({info.getName(): info.getGroup() for info in infos}, spark.version, rows), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from workbench.notebook.session import SessionViews
 from workbench.session.player import Player
 from workbench.sharing.decisions import Decision, Rule
 from workbench.sql.algebra.types import DATE, INTEGER, DataType, decimal
+from workbench.sql.schema import UserAggregate, UserFunction
 from workbench.streams.source import QuarantinedRow
 
 COLUMNS = (("tranid", INTEGER), ("tran_date", DATE), ("amount", decimal(15, 2)), ("rbank_aba", INTEGER))
@@ -122,6 +123,7 @@ class FakeSession(SessionViews):
     interrupts: dict[int, int] = field(default_factory=dict)
     underway: Progress | None = None
     added: list[tuple[Any, ...]] = field(default_factory=list)
+    functions: dict[str, UserFunction | UserAggregate] = field(default_factory=dict)
     sources: dict[str, object] = field(default_factory=dict)
     sinks: dict[str, object] = field(default_factory=dict)
 

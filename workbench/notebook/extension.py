@@ -17,12 +17,13 @@ from IPython.display import display
 from workbench.errors import EnvironmentProblem
 from workbench.errors.public_api import translate_unexpected_errors
 from workbench.explain.describe import NetworkView
+from workbench.notebook.assist.completion import matcher
+from workbench.notebook.assist.inspection import answer_inspections
 from workbench.notebook.calm import Calm
 from workbench.notebook.command_line import Command
 from workbench.notebook.commands.define import cell_magic
 from workbench.notebook.commands.registry import find
 from workbench.notebook.commands.sessions import would_lose
-from workbench.notebook.completion import matcher
 from workbench.notebook.context import NotebookContext, SparkStart
 from workbench.notebook.display import show
 from workbench.notebook.drawing import picture
@@ -98,11 +99,13 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
 
 
 def install(shell: InteractiveShell, context: NotebookContext) -> None:
-    """Give a shell the magics, completion and displays, working on ``context``."""
+    """Give a shell the magics, completion, hints and displays, working on ``context``."""
     shell.register_magics(ArgusMagics(shell, context))
     completer = shell.Completer
     others = [m for m in completer.custom_matchers if getattr(m, "matcher_identifier", "") != "argus"]
     completer.custom_matchers = [*others, matcher(context)]
+    if (kernel := getattr(shell, "kernel", None)) is not None:
+        answer_inspections(kernel, context)
     shell.events.register("post_run_cell", lambda result: _follow(context))
     assert shell.display_formatter is not None  # set up with every shell
     formatters = shell.display_formatter.formatters

@@ -19,6 +19,7 @@ from workbench.session.live.sources import SourceStatus, ahead_of_now
 from workbench.session.parts import Parts
 from workbench.session.state import State
 from workbench.sql.logical import LogicalQuery
+from workbench.sql.schema import UserAggregate, UserFunction
 from workbench.streams.stream import Stream
 
 
@@ -63,6 +64,12 @@ class SessionContents:
     def views(self) -> Mapping[str, LogicalQuery]:
         """Views and queries that can be used in FROM."""
         return MappingProxyType(dict(self._state.views))
+
+    @property
+    def functions(self) -> Mapping[str, UserFunction | UserAggregate]:
+        """The functions and aggregates that were added, by name; of each the latest version."""
+        schema = self._state.schema
+        return MappingProxyType({**schema.functions, **schema.aggregates})
 
     @property
     def network(self) -> NetworkView:

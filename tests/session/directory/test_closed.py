@@ -53,6 +53,7 @@ OF_A_SESSION: dict[str, Callable[[Session], object]] = {
     "queries": lambda s: s.queries,
     "streams": lambda s: s.streams,
     "views": lambda s: s.views,
+    "functions": lambda s: s.functions,
     "network": lambda s: s.network,
     "reports": lambda s: s.reports,
     "observed": lambda s: s.observed(),

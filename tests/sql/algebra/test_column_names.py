@@ -18,7 +18,7 @@ import pytest
 from pyarrow import parquet
 
 from workbench.errors import StreamError
-from workbench.notebook.completion import complete
+from workbench.notebook.assist.completion import complete
 from workbench.notebook.context import NotebookContext
 from workbench.session.session import Session
 from workbench.sql.algebra.column_names import display_name, quoted, stored_name

@@ -56,6 +56,13 @@ def complete(shell, run, session):
         ("%%argus q\nSELECT * FROM FedWireTrans r\nWHERE rb", ["rbank_aba"]),
         ("%%argus q\nSELECT * FROM f WHERE a > :lea", ["least_amount"]),
         ("%%argus q\nSELECT {{lea", ["least_amount"]),
+        ("%%argus q\nSELECT roun", ["round"]),
+        ("%%argus q\nSELECT ROUN", ["ROUND"]),
+        ("%%argus q\nSELECT amount, cume", ["cume_dist"]),
+        ("%%argus q\nSELECT strp", []),
+        ("%%argus q --dialect presto|\nSELECT 1", ["presto"]),
+        ("%%argus q --dialect presto\nSELECT strp", ["strpos"]),
+        ("%%argus q\nSELECT r.roun| FROM FedWireTrans r", []),
     ],
 )
 def test_completions(complete, typed, expected):
@@ -67,12 +74,15 @@ def test_completions(complete, typed, expected):
     [
         ("%%argus q\nSELECT r.am| FROM FedWireTrans r", ["amount: decimal(15,2)"]),
         ("%%argus q\nSELECT b.| FROM big_transfers b", ["tranid: integer", "tran_date: date"]),
-        ("%%argus q\nSELECT bi| FROM big_transfers bi", ["bi: alias of big_transfers"]),
+        ("%%argus q\nSELECT bgt| FROM big_transfers bgt", ["bgt: alias of big_transfers"]),
         ("%%argus q\nSELECT * FROM ", ["FedWireTrans: stream", "big_transfers: query", "huge_transfers: query"]),
         ("%%argus q\nSELECT {{ lea", ["least_amount: int"]),
         ("%%argus q --dialect or", ["oracle: dialect"]),
         ("%argus results big_transfers --chang", ["--changes: option"]),
         ("%argus ti", ["timings: command"]),
+        ("%%argus q\nSELECT substring_i", ["substring_index: substring_index(str, delim, count)"]),
+        ("%%argus q\nSELECT avg", ["avg: aggregate avg(expr)"]),
+        ("%%argus q\nSELECT row_n", ["row_number: analytic row_number()"]),
     ],
 )
 def test_a_completion_says_what_it_is(complete, typed, expected):

@@ -1,0 +1,146 @@
+"""Trials of functions: which calls of a function are bound, by calling it with columns and constants of our types."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Iterator
+
+from workbench.errors import WorkbenchError
+from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, decimal
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.schema import Schema
+
+SCHEMA = Schema(
+    {"t": (("a", INTEGER), ("m", decimal(15, 2)), ("x", DOUBLE), ("s", STRING), ("d", DATE), ("ts", TIMESTAMP),
+           ("p", BOOLEAN))},
+    times={"t": "ts"},
+)  # fmt: skip
+ARGUMENTS = ("a", "x", "s", "d", "ts", "p", "'MON'", "1", "0.5", "SPLIT(s, ',')")
+LONGER = (
+    "a, a, a",
+    "s, s, s",
+    "s, '(a)', 1",
+    "s, ',', 1",
+    "s, 'a', 'b'",
+    "p, a, a",
+    "a, a, a, a, a, a",
+    "MINUTE, ts, ts",
+    "SPLIT(s, ','), v -> v = s",
+    "SPLIT(s, ','), 0, (n, v) -> n",
+    "SPLIT(s, ','), SPLIT(s, ','), (v, w) -> v",
+    "SPLIT(s, ','), 1, s",
+    "SPLIT(s, ','), 1, 2",
+    "ARRAY(SPLIT(s, ','))",
+)
+NOW = ("now", "current_timestamp", "current_date")
+"""Functions of stream time, which stand in conditions."""
+ARRAY = "an array"
+"""What calls are bound to that give arrays, which are no columns of an answer."""
+SPELLED = {
+    "between": "a BETWEEN 1 AND 2",
+    "case": "CASE WHEN p THEN 1 END",
+    "when": "CASE WHEN p THEN 1 END",
+    "in": "a IN (1, 2)",
+    "div": "a DIV 2",
+    "decode": "DECODE(a, 1, 'b')",
+    "mod": "MOD(a, 2)",
+    "convert_timezone": "CONVERT_TIMEZONE('UTC', 'Europe/Berlin', ts)",
+    "from_utc_timestamp": "FROM_UTC_TIMESTAMP(ts, 'Europe/Berlin')",
+    "to_utc_timestamp": "TO_UTC_TIMESTAMP(ts, 'Europe/Berlin')",
+    "str_to_map": "STR_TO_MAP(s, ';', '=')['k']",
+    "width_bucket": "WIDTH_BUCKET(x, 0, 10, 5)",
+    "date_part": "DATE_PART('YEAR', d)",
+    "datepart": "DATEPART('YEAR', d)",
+    "bigint": "BIGINT(x)",
+    "and": "p AND p",
+    "or": "p OR p",
+    "not": "NOT p",
+    "like": "s LIKE 'a'",
+    "ilike": "s ILIKE 'a'",
+    "rlike": "s RLIKE 'a'",
+    "extract": "EXTRACT(YEAR FROM d)",
+    "position": "POSITION('a' IN s)",
+    "percentile_cont": "PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY a)",
+    "date_trunc": "DATE_TRUNC('MONTH', ts)",
+    "percentile_disc": "PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY a)",
+    "trunc": "TRUNC(d, 'MM')",
+    "!": "NOT p",
+    "grouping": "GROUPING(a)",
+    "grouping_id": "GROUPING_ID(a)",
+    "to_date": "TO_DATE(s, 'yyyy-MM-dd')",
+    "to_timestamp": "TO_TIMESTAMP(s, 'yyyy-MM-dd')",
+    "date_format": "DATE_FORMAT(d, 'yyyy')",
+    "to_char": "TO_CHAR(d, 'YYYY')",
+    "get_json_object": "GET_JSON_OBJECT(s, '$.a')",
+    "cast": "CAST(a AS STRING)",
+    "lpad": "LPAD(s, 5)",
+    "rpad": "RPAD(s, 5)",
+    "date_add": "DATE_ADD(d, 1)",
+    "date_sub": "DATE_SUB(d, 1)",
+    "trim": "TRIM(s)",
+    "count": "COUNT(*)",
+    "window": "window(ts, '1 hour')",
+    "session_window": "session_window(ts, '1 hour')",
+    "timestampadd": "TIMESTAMPADD(MINUTE, 5, ts)",
+    "overlay": "OVERLAY(s PLACING 'a' FROM 1)",
+    **{name: f"ts > {name}()" for name in NOW},
+}
+"""Functions whose calls have a form of their own."""
+
+
+def reading(name: str, dialect: str = "spark") -> tuple[str, str] | None:
+    """The first call of a function that is bound, and what it is bound to as text; ``None`` when there is none."""
+    return next(readings(name, dialect), None)
+
+
+def readings(name: str, dialect: str = "spark") -> Iterator[tuple[str, str]]:
+    """All calls of a function that are bound, each with what it is bound to; calls with OVER when no other is."""
+    plain = False
+    for call in _calls(name):
+        bound, refused = _bound(call, dialect)
+        if not refused:
+            yield call, bound
+            plain = True
+        elif refused in (f"unknown function {name}", f"{name.upper()} is not supported"):
+            break
+    for arguments in () if plain else ("", "a", "4", "a, 1"):
+        call = f"{name}({arguments}) OVER (ORDER BY a NULLS FIRST)"
+        bound, refused = _bound(call, dialect)
+        if not refused:
+            yield call, bound
+
+
+def refusal(call: str, dialect: str) -> str:
+    """Why a call is not bound; empty when it is."""
+    return _bound(call, dialect)[1]
+
+
+def query_of(call: str) -> str:
+    """A query that makes a call."""
+    if call.endswith(tuple(f"{name}()" for name in NOW)):
+        return f"SELECT 1 AS v FROM t WHERE {call}"
+    if "window(" in call:
+        return f"SELECT {call.split('(')[0]}.start AS v FROM t GROUP BY {call}"
+    return f"SELECT {call} AS v FROM t" + (" GROUP BY a" if call.lower().startswith("grouping") else "")
+
+
+def _calls(name: str) -> list[str]:
+    if name in SPELLED:
+        return [SPELLED[name]]
+    if not name.isidentifier():
+        return [f"a {name} a", f"s {name} s", f"p {name} p", f"{name} a", f"{name} p"]
+    lists = [", ".join(c) for n in range(3) for c in itertools.product(ARGUMENTS, repeat=n)]
+    return [f"{name}({arguments})" for arguments in (*lists, *LONGER)]
+
+
+def _bound(call: str, dialect: str) -> tuple[str, str]:
+    """What a call is bound to, and why it is not."""
+    try:
+        return repr(bind(query_of(call), dialect, SCHEMA)), ""
+    except WorkbenchError as error:
+        # An array is no column of an answer; arguments of other functions may be arrays.
+        return (ARRAY, "") if error.message.startswith("the array v as a column") else ("", error.message)
+    except Exception as problem:  # a defect: an error that is none of ours
+        print(query_of(call), repr(problem), file=sys.stderr)
+        return "", repr(problem)

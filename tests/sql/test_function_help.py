@@ -1,0 +1,51 @@
+"""The table of functions agrees with the binder and with the page of functions."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from workbench.sql.binder.handlers import NAMED, OF_LAMBDAS
+from workbench.sql.function_help import functions, table
+from workbench.sql.syntax.dialects import EXAMINED
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def trials() -> ModuleType:
+    """The script that tries functions."""
+    spec = importlib.util.spec_from_file_location("function_trials", ROOT / "scripts" / "function_trials.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("dialect", sorted(EXAMINED))
+def test_every_function_of_the_table_is_read(trials, dialect):
+    refused = {n: trials.refusal(known.call, dialect) for n, known in functions(dialect).items()}
+    assert not {name: reason for name, reason in refused.items() if reason}
+
+
+def test_every_name_that_is_bound_is_in_the_table(trials):
+    known = {entry.name for entry in table()}
+    missing = {*NAMED, *OF_LAMBDAS} - known
+    assert not {name for name in missing for dialect in sorted(EXAMINED) if trials.reading(name, dialect)}
+
+
+def test_the_page_lists_what_the_table_has():
+    page = (ROOT / "docs" / "reference" / "functions.md").read_text(encoding="utf-8")
+    read = set(re.findall(r"`(\w+)`", page.partition("## Read")[2].partition("## Not read")[0]))
+    only_over = next(line for line in page.splitlines() if line.startswith("| with OVER only"))
+    listed = read | set(re.findall(r"`(\w+)`", only_over))
+    assert set(functions("spark")) - listed <= {*NAMED}, "run scripts/function_table.py"
+
+
+def test_every_function_says_what_it_does():
+    assert not [known.name for known in table() if not known.purpose]
+    assert all(known.signature for known in table())

@@ -1,0 +1,1 @@
+"""Help while a cell is typed: completion, and hints on what stands at the cursor."""

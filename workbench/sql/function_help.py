@@ -1,0 +1,61 @@
+"""What is known of the built-in functions of each dialect: how they are called, what they do, an example.
+
+The table ``function_help.jsonl`` is made by ``scripts/function_table.py``, which tries all functions on the binder.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+TABLE = Path(__file__).with_name("function_help.jsonl")
+
+Kind = Literal["function", "aggregate", "analytic"]
+"""A function of one row, an aggregate, or a function that needs OVER."""
+
+
+@dataclass(frozen=True)
+class FunctionHelp:
+    """A function as an analyst looks it up.
+
+    Attributes:
+        name: in lower case.
+        kind: what it is computed of.
+        signature: the function with its arguments.
+        purpose: a sentence; may be empty.
+        example: a query that calls it, with its answer; may be empty.
+        call: a call with the columns of the trials, which is bound.
+        dialects: where it is all that.
+    """
+
+    name: str
+    kind: Kind
+    signature: str
+    purpose: str
+    example: str
+    call: str
+    dialects: tuple[str, ...]
+
+
+@cache
+def table() -> tuple[FunctionHelp, ...]:
+    """All functions; a name is there once for each of its meanings."""
+    lines = TABLE.read_text(encoding="utf-8").splitlines()
+    return tuple(FunctionHelp(**(row := json.loads(line)) | {"dialects": tuple(row["dialects"])}) for line in lines)
+
+
+@cache
+def functions(dialect: str) -> Mapping[str, FunctionHelp]:
+    """The functions that a dialect has, by name.
+
+    Example:
+        >>> functions("spark")["round"].signature
+        'round(expr, d)'
+        >>> functions("oracle")["sum"].kind
+        'aggregate'
+    """
+    return {known.name: known for known in table() if dialect in known.dialects}
