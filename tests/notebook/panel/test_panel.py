@@ -174,6 +174,26 @@ def test_a_query_is_previewed_registered_replaced_and_dropped_by_hand(session):
     view.sql_field.value = "SELECT amout FROM fed"
     button(view, "Register").click()
     assert "there is no column amout" in text_of(view) and "^^^^^" in text_of(view)
+    view.sql_field.value = "SELECT amount FROM fed"
+    assert "there is no column" not in text_of(view), "the text is another one"
+
+
+def test_an_error_stands_below_the_text_and_above_the_buttons(session):
+    view = QueriesView(session, session.player)
+    view.sql_field.value = "SELECT amout FROM fed"
+    button(view, "Register").click()
+    column = next(box for box in descendants(view.widget) if view.sql_field in getattr(box, "children", ()))
+    below = column.children[column.children.index(view.sql_field) + 1]
+    assert "there is no column amout" in below.value and "^^^^^" in below.value
+
+
+def test_what_a_text_would_share_goes_with_its_text(session):
+    view = QueriesView(session, session.player)
+    view.name_field.value, view.sql_field.value = "q3", "SELECT pairs"
+    button(view, "Preview").click()
+    shown = text_of(view)
+    view.sql_field.value = "SELECT pair"
+    assert len(text_of(view)) < len(shown) - 100
 
 
 def test_a_decision_shows_both_texts_with_what_the_node_computes_of_them(session):

@@ -40,28 +40,28 @@ class QueriesView(View):
         self.query_list = ListWidget(columns=columns, label="queries", height="300px", layout={"width": "100%"})
         self.name_field = ipywidgets.Text(description="Name", placeholder="a new name, or one to replace")
         self.dialect_field = ipywidgets.Dropdown(options=sorted(EXAMINED), value="spark", description="Dialect")
-        self.sql_field = ipywidgets.Textarea(
-            placeholder="SELECT …", layout={"width": "auto", "height": "190px"}, continuous_update=False
-        )
-        self.sql_field.add_class("argus-sql")
+        self.sql_field = ipywidgets.Textarea(placeholder="SELECT …", layout={"width": "auto", "height": "190px"})
+        self.sql_field.observe(lambda change: self._say(), "value")
         self._message = html_box()
-        actions: list[tuple[str, str, Callable[[], str], str]] = [
+        """What was done, or what is wrong with the text, below it until it is changed."""
+        self._sharing = html_box()
+        actions: list[tuple[str, str, Callable[[], None], str]] = [
             ("Preview", "search", self._preview, "Show what it would share; nothing changes"),
             ("Register", "check", self._register, "Register it, or replace the query of this name"),
             ("Drop", "trash", self._drop, "Drop the query and the nodes only it needs"),
         ]
         buttons = ipywidgets.HBox(
-            [button(label, icon, partial(self._show, action), tooltip) for label, icon, action, tooltip in actions]
+            [button(label, icon, partial(self._try, action), tooltip) for label, icon, action, tooltip in actions]
         )
         fields = ipywidgets.HBox([self.name_field, self.dialect_field], layout={"flex_flow": "row wrap"})
-        text = ipywidgets.VBox([fields, self.sql_field, buttons], layout={"width": "100%"})
+        text = ipywidgets.VBox([fields, self.sql_field, self._message, buttons], layout={"width": "100%"})
         self.query_list.observe(lambda change: self._chosen(change["new"]), "selected")
         self.choice.observe(lambda change: self.query_list.set_trait("selected", change["new"]), "query")
         sides = ipywidgets.GridBox(
             [self.query_list, text],
             layout={"grid_template_columns": "minmax(0, 1fr) minmax(0, 1fr)", "grid_gap": "12px"},
         )
-        return ipywidgets.VBox([sides, self._message])
+        return ipywidgets.VBox([sides, self._sharing])
 
     def refresh(self) -> None:
         """The rows of the list."""
@@ -106,30 +106,35 @@ class QueriesView(View):
             self.dialect_field.value = query.dialect if query.dialect in EXAMINED else "spark"
             self.choice.query = name
 
-    def _preview(self) -> str:
+    def _preview(self) -> None:
         name = self.name_field.value or "new_query"
         preview, explanation = self.session.preview(self.sql_field.value, name, self.dialect_field.value)
         change = describe_change(name, self.session.network, preview)
-        return monospace(f"nothing was changed: {change}") + explanation._repr_html_()
+        self._say(f"nothing was changed: {change}", explanation._repr_html_())
 
-    def _register(self) -> str:
+    def _register(self) -> None:
         name = self.name_field.value or None
         query, change = register(self.session, self.sql_field.value, name, self.dialect_field.value)
         self.player.announce()
         self.query_list.selected = query.name
-        return monospace(change)
+        self._say(change)
 
-    def _drop(self) -> str:
+    def _drop(self) -> None:
         removed, _ = drop_query(self.session, self.name_field.value)
         self.player.announce()
-        return monospace(f"{self.name_field.value} dropped: {removed:,} nodes removed")
+        self._say(f"{self.name_field.value} dropped: {removed:,} nodes removed")
 
-    def _show(self, action: Callable[[], str]) -> None:
-        """Show the message of an action, or its error."""
+    def _try(self, action: Callable[[], None]) -> None:
+        """Do what a button says, or show the error."""
         try:
-            self._message.value = action()
+            action()
         except WorkbenchError as error:
-            self._message.value = monospace(str(error))
+            self._say(str(error))
+
+    def _say(self, message: str = "", sharing: str = "") -> None:
+        """Show a message below the text, and what the query would share below all; nothing unless given."""
+        self._message.value = monospace(message) if message else ""
+        self._sharing.value = sharing
 
 
 def _changes(name: str, reports: Sequence[BatchReport]) -> list[int]:
