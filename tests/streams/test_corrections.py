@@ -16,8 +16,8 @@ import pytest
 
 from workbench.errors import StreamError
 from workbench.streams.corrections.declared import EVENT, WEIGHT, Changes, corrections_of
+from workbench.streams.files.json_lines import rows_of
 from workbench.streams.ingest import ingest
-from workbench.streams.json_lines import rows_of
 from workbench.streams.log import StreamLog, open_log
 from workbench.streams.stream import replayed
 

@@ -17,7 +17,7 @@ from workbench.engine.incremental_step import IncrementalStep
 from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.access_paths import access_paths
 from workbench.engine.physical.analyses import tree_tests
-from workbench.engine.physical.filter_plan import compile_filter
+from workbench.engine.physical.filters.filter_plan import compile_filter
 from workbench.engine.physical.plans import AggregatePlan, JoinPlan, TreePlan
 from workbench.engine.reports import OperatorReport
 from workbench.engine.schedule import Meter

@@ -14,11 +14,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from workbench.errors import StreamError, nearest
-from workbench.streams.csv_source import open_csv
-from workbench.streams.json_lines import ENDINGS, Record, open_json_lines, schema_of
+from workbench.streams.files.csv_source import open_csv
+from workbench.streams.files.json_lines import ENDINGS, Record, open_json_lines, schema_of
+from workbench.streams.files.urls import download, is_url
 from workbench.streams.log import ROW_GROUP_ROWS
 from workbench.streams.source import Chunk, OpenedSource
-from workbench.streams.urls import download, is_url
 
 _CSV_ENDINGS = (".csv", ".csv.gz")
 _MAGIC = b"PAR1"

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from workbench.engine.physical.filter_plan import compile_filter
+from workbench.engine.physical.filters.filter_plan import compile_filter
 from workbench.engine.physical.unscaled import LIMIT, unscaled
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.types import INTEGER, DataType, decimal

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
-from workbench.engine.physical.grouped_filter import GroupedFilter
+from workbench.engine.physical.filters.grouped_filter import GroupedFilter
 from workbench.engine.spark.arrow_tasks import Batches, map_rows
 from workbench.engine.spark.jobs import Job, run_jobs
 from workbench.engine.storage.grouping import Positions

@@ -20,7 +20,7 @@ from workbench.engine.physical.analyses import (
     read_sets,
     tree_tests,
 )
-from workbench.engine.physical.filter_plan import compile_filter
+from workbench.engine.physical.filters.filter_plan import compile_filter
 from workbench.engine.physical.fusion import fused_operators, member, roll_ups_from_rows
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.physical.plans import (

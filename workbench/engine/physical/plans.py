@@ -13,7 +13,7 @@ from typing import Self
 
 from workbench.engine.physical.access_paths import AccessPath
 from workbench.engine.physical.aggregate_plan import GroupedPlan
-from workbench.engine.physical.filter_plan import CompiledFilter
+from workbench.engine.physical.filters.filter_plan import CompiledFilter
 from workbench.engine.physical.fusion import member
 from workbench.engine.physical.semijoin import Semijoin
 from workbench.engine.storage.layout import Layout

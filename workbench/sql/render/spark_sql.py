@@ -27,12 +27,14 @@ NO_ARGUMENTS = "x''"
 """What a user function without arguments is given: Spark counts its rows by their columns. No query has bytes."""
 
 
-def to_spark(expression: Expression, column: Naming) -> str:
+def to_spark(expression: Expression, column: Naming, wanted: str | None = None) -> str:
     """Spark SQL for an expression.
 
     Args:
         expression: any expression.
         column: the text for a column, quoted as needed.
+        wanted: a condition as Spark SQL, without which functions of the analyst are not called and give NULL.
+            ``None``: they are called for every row, also where they stand in a CASE, of which Spark knows nothing.
 
     Raises:
         UnsupportedError: the text would be endless: some functions stand there several times for one call.
@@ -48,13 +50,18 @@ def to_spark(expression: Expression, column: Naming) -> str:
         case Constant(value, type_):
             return _constant(value, type_)
         case Call(name, arguments):
-            rendered = [to_spark(a, column) for a in arguments]
+            rendered = [to_spark(a, column, wanted) for a in arguments]
             if sum(map(len, rendered)) > MAX_CHARACTERS:
                 what = "an expression that is too long when it is written for Spark is not supported"
                 raise UnsupportedError(what, hint="compute a part of it in a view with GROUP BY")
             spark = SPARK_FUNCTIONS.get(name)
             if spark is None:  # one of the analyst's
-                return f"{user_function(name)}({', '.join(rendered) or NO_ARGUMENTS})"
+                given = ", ".join(rendered) or NO_ARGUMENTS
+                return (
+                    f"{user_function(name)}({given})"
+                    if wanted is None
+                    else f"{function_where(name)}({wanted}, {given})"
+                )
             return spark.format(*rendered) if isinstance(spark, str) else spark(expression, rendered)
 
 
@@ -73,16 +80,26 @@ def user_function(name: str) -> str:
     return f"`{name}`"
 
 
-def literal_to_spark(literal: Literal, column: Naming) -> str:
-    """Boolean Spark SQL for one literal predicate."""
-    left = to_spark(literal.left, column)
+def function_where(name: str) -> str:
+    """What Spark calls it where its first argument says whether it is called at all.
+
+    Example:
+        >>> function_where("halved@1")
+        '`halved@1?`'
+    """
+    return user_function(name)[:-1] + "?`"
+
+
+def literal_to_spark(literal: Literal, column: Naming, wanted: str | None = None) -> str:
+    """Boolean Spark SQL for one literal predicate; ``wanted`` as in ``to_spark``."""
+    left = to_spark(literal.left, column, wanted)
     match literal.operator:
         case Operator.HOLDS:
             return left
         case Operator.IS_NULL | Operator.IS_NOT_NULL:
             return f"({left} {literal.operator})"
     assert literal.right is not None
-    a, b = comparison_sides(literal.left, literal.right, left, to_spark(literal.right, column))
+    a, b = comparison_sides(literal.left, literal.right, left, to_spark(literal.right, column, wanted))
     return f"({a} {literal.operator} {b})"
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from workbench.errors import StreamError
 from workbench.sql.algebra.types import DataType
-from workbench.streams.json_lines import ENDINGS, open_json_lines
+from workbench.streams.files.json_lines import ENDINGS, open_json_lines
 from workbench.streams.live.reader import Fetched, Offsets, widened
 from workbench.streams.readers import open_source
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from workbench.errors import StreamError
-from workbench.streams.json_lines import rows_of, schema_of
+from workbench.streams.files.json_lines import rows_of, schema_of
 from workbench.streams.live.puller import Puller, Record
 from workbench.streams.live.reader import Fetched, Offsets, TypedReader
 

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from workbench.errors import StreamError, nearest
-from workbench.streams.json_lines import column_of, schema_of
+from workbench.streams.files.json_lines import column_of, schema_of
 from workbench.streams.live.reader import Fetched, Offsets, TypedReader
 
 _WHOLE = ""

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import pyarrow as pa
 
 from workbench.errors import StreamError
-from workbench.streams.json_lines import as_record, rows_of, schema_of
+from workbench.streams.files.json_lines import as_record, rows_of, schema_of
 from workbench.streams.live.reader import Fetched, Offsets, TypedReader
 
 SCHEME = "socket://"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from workbench.streams.files.urls import is_url
 from workbench.streams.live.folder import FolderReader
 from workbench.streams.live.iterator import IteratorReader
 from workbench.streams.live.kafka.address import SCHEME
@@ -16,7 +17,6 @@ from workbench.streams.live.reader import Reader
 from workbench.streams.live.socket_lines import SCHEME as SOCKET
 from workbench.streams.live.socket_lines import SocketReader
 from workbench.streams.live.spark_stream import SparkStreamReader, is_streaming
-from workbench.streams.urls import is_url
 
 _PATTERN = frozenset("*?[")
 

@@ -283,6 +283,40 @@ def test_what_cannot_be_called_from_sql_is_refused_when_it_is_added(oracle: Orac
         session.register("SELECT g(id, k) AS x FROM t")
 
 
+def test_a_function_is_called_for_rows_that_cheaper_tests_let_through(spark: SparkSession, tmp_path: Path) -> None:
+    """One that raises for the others stops nobody."""
+    calls = str(tmp_path / "calls")
+
+    def half(number: int) -> float:
+        with open(calls, "a") as file:
+            file.write(f"{number}\n")
+        return 0.5 * number if number < 50 else 1 / 0
+
+    def called() -> set[int]:
+        found = {int(line) for line in Path(calls).read_text().split()} if Path(calls).exists() else set()
+        Path(calls).unlink(missing_ok=True)
+        return found
+
+    rows = pd.DataFrame({"id": range(60), "k": [None if n % 7 == 0 else n for n in range(60)]})
+    with Session(spark) as session:
+        session.add_stream("r", rows.convert_dtypes(), history=30, batch=30)
+        session.add_function("half", half, returns="double")
+        low = session.register("SELECT id FROM r WHERE k < 5 AND half(id) > 1", name="low")
+        assert called() <= {1, 2, 3, 4}
+        texts = session.register(
+            "SELECT id FROM r WHERE CAST(id AS STRING) RLIKE '^4.$' AND half(id) < 22", name="texts"
+        )
+        either = session.register("SELECT id FROM r WHERE k BETWEEN 10 AND 12 AND (half(id) = 5 OR half(id) = 5.5)")
+        called()
+        session.run(1)
+        assert called() <= {40, 41, 42, 43, 44, 45, 46, 47, 48, 49}
+        assert [query.status for query in session.queries.values()] == ["active"] * 3
+        assert sorted(low.result()["id"]) == [3, 4] and sorted(either.result()["id"]) == [10, 11]
+        assert sorted(texts.result()["id"]) == [40, 41, 42, 43]
+        unguarded = session.register("SELECT id FROM r WHERE half(id) > 1", name="all")
+        assert "half raised ZeroDivisionError" in unguarded.status
+
+
 def test_limits_and_numbers_of_arguments_are_kept(spark: SparkSession, tmp_path: Path) -> None:
     with Session(spark, tmp_path / "s") as session:
         session.add_stream("t", stream(90, seed=10, again=0), history=30, batch=40)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark import cloudpickle
 from pyspark.accumulators import AccumulatorParam
 from pyspark.sql import SparkSession
@@ -64,8 +65,12 @@ class UserFunctions:
                 problems.add({name: problem})
             return values
 
+        def where(wanted: pa.Array, *columns: pa.Array) -> pa.Array:
+            return over_some(total, wanted.fill_null(False), columns, to_arrow(returns))
+
         # PySpark's stubs do not know that it takes the kind of function from the type hints.
         self._spark.udf.register(name, arrow_udf(total, returns.spark))  # type: ignore[call-overload]
+        self._spark.udf.register(f"{name}?", arrow_udf(where, returns.spark))  # type: ignore[call-overload]
 
     @property
     def problems(self) -> Mapping[str, str]:
@@ -76,6 +81,26 @@ class UserFunctions:
         """Forget the problems of some functions: nobody who calls them goes on."""
         for name in names:
             self._problems.value.pop(name, None)
+
+
+def over_some(
+    function: Callable[..., pa.Array], wanted: pa.BooleanArray, columns: Sequence[pa.Array], type_: pa.DataType
+) -> pa.Array:
+    """The values of a function for the rows that are wanted, and NULL for the others, for which it is not called.
+
+    Example:
+        >>> import pyarrow.compute as pc
+        >>> wanted, numbers = pa.array([True, False, True]), pa.array([1, 2, 3])
+        >>> over_some(pc.negate, wanted, [numbers], pa.int64()).to_pylist()
+        [-1, None, -3]
+    """
+    count = wanted.true_count
+    if not count:
+        return pa.nulls(len(wanted), type_)
+    if count == len(wanted):
+        return function(*columns)
+    places = pc.if_else(wanted, pc.subtract(pc.cumulative_sum(wanted.cast(pa.int64())), 1), None)
+    return function(*(column.filter(wanted) for column in columns)).take(places)
 
 
 class _CalledFunction:

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from workbench.errors import StreamError
-from workbench.streams.json_lines import Record
+from workbench.streams.files.json_lines import Record
 
 _FRAME = 5
 _PRIMITIVE = {

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from workbench.errors import StreamError
 from workbench.sql.algebra.types import DataType
-from workbench.streams.json_lines import rows_of
+from workbench.streams.files.json_lines import rows_of
 from workbench.streams.live.kafka.address import kafka_client, parse_address
 from workbench.streams.live.kafka.client_errors import ClientErrors
 from workbench.streams.live.kafka.records import OPTIONS, Message, Records

@@ -19,7 +19,7 @@ import pyarrow as pa
 from workbench.errors import StreamError, nearest
 from workbench.sql.algebra.types import DataType
 from workbench.streams.convert import infer_type
-from workbench.streams.json_lines import Record, as_record, schema_of
+from workbench.streams.files.json_lines import Record, as_record, schema_of
 from workbench.streams.live.kafka.avro import AvroFormat
 
 OPTIONS = ("format", "schema", "framing", "columns", "key", "headers", "partition", "offset", "timestamp", "gone")

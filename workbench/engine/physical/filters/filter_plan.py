@@ -8,21 +8,22 @@ two columns, LIKE, a user function) is evaluated by Spark to true, false or NULL
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 import numpy as np
 
-from workbench.engine.physical.grouped_filter import Disjunction, GroupedFilter, RangeTable
+from workbench.engine.physical.filters.grouped_filter import Disjunction, GroupedFilter, RangeTable
+from workbench.engine.physical.filters.guards import Price, guard_of, price_of
 from workbench.engine.physical.unscaled import unscaled
 from workbench.engine.storage.comparable import comparable_constant
 from workbench.engine.storage.lineage import WORD_BITS, Bits, mask
 from workbench.sql.algebra.expressions import Column, Constant
 from workbench.sql.algebra.expressions import columns as columns_of
 from workbench.sql.algebra.types import Kind
-from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet
-from workbench.sql.render.spark_sql import literal_to_spark, to_spark
+from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet, predicate_expressions
+from workbench.sql.render.spark_sql import literal_to_spark, predicates_to_spark, to_spark
 
 _LIMIT = 2**62
 
@@ -97,6 +98,7 @@ def compile_filter(
         for predicate in predicates:
             tested.setdefault(predicate, []).append(bit)
     compiled = {predicate: [_test(literal) for literal in predicate.literals] for predicate in tested}
+    asked = _asked_by(compiled, {predicate: [selections[bit] for bit in bits_] for predicate, bits_ in tested.items()})
     sql = sorted({test.sql for tests in compiled.values() for test in tests})
     stored = {_over_root(column): column for column in columns}
     names = {text: stored.get(text, f"_t{i}") for i, text in enumerate(sql)}
@@ -121,11 +123,35 @@ def compile_filter(
     combinations = [mask(list(some), words) for some in bit_sets if len(some) > 1]
     combined = np.array(combinations, dtype=np.uint64).reshape(-1, words)
     grouped = GroupedFilter(tables, tuple(disjunctions), mask(used, words), single_bits, combined)
-    tests = {names[text]: text for text in sql if text not in stored}
-    literals = (pair for predicate, own in compiled.items() for pair in zip(predicate.literals, own, strict=True))
-    evaluated = (literal for literal, test in literals if test.sql not in stored)
-    operands = (column.name for literal in evaluated for side in literal.expressions for column in columns_of(side))
-    return CompiledFilter(grouped, tests, frozenset(operands))
+    evaluated = {text: _evaluated(text, *asked[text]) for text in sql if text not in stored}
+    tests = {names[text]: guarded for text, (guarded, _) in evaluated.items()}
+    return CompiledFilter(grouped, tests, frozenset(name for _, operands in evaluated.values() for name in operands))
+
+
+Asked = Mapping[str, tuple[Literal, Sequence[PredSet]]]
+"""By what Spark evaluates for a test: a literal that has it, and the selections that ask for it."""
+
+
+def _asked_by(compiled: Mapping[ORPred, Sequence[Test]], selections: Mapping[ORPred, Sequence[PredSet]]) -> Asked:
+    asked: dict[str, tuple[Literal, list[PredSet]]] = {}
+    for predicate, tests in compiled.items():
+        for literal, test in zip(predicate.literals, tests, strict=True):
+            asked.setdefault(test.sql, (literal, []))[1].extend(selections[predicate])
+    return asked
+
+
+def _evaluated(text: str, literal: Literal, selections: Sequence[PredSet]) -> tuple[str, set[str]]:
+    """What Spark evaluates, a dear test only where its guard holds; and the columns that it reads."""
+    read = {column.name for side in literal.expressions for column in columns_of(side)}
+    price = price_of(literal)
+    guard = guard_of(price, selections) if price else None
+    if guard is None:
+        return text, read
+    wanted = " or ".join(f"({predicates_to_spark(one, _over_root)})" for one in guard)
+    read |= {column.name for one in guard for side in predicate_expressions(one) for column in columns_of(side)}
+    if price is Price.USER_FUNCTION:
+        return _test(literal, wanted).sql, read
+    return f"case when {wanted} then {text} end", read
 
 
 def _table(column: str, groups: list[tuple[list[Test], list[int]]], words: int, free: Bits) -> RangeTable:
@@ -155,20 +181,25 @@ def _over_root(column: Column | str) -> str:
     return f"`{column if isinstance(column, str) else column.name}`"
 
 
-def _test(literal: Literal) -> Test:
-    """The literal as a test on ranks, or, where ranks cannot decide it exactly, on Spark's answer to it."""
+def _test(literal: Literal, wanted: str | None = None) -> Test:
+    """The literal as a test on ranks, or, where ranks cannot decide it exactly, on Spark's answer to it.
+
+    Args:
+        literal: over the root's columns.
+        wanted: where functions of the analyst are called (``to_spark``).
+    """
     if literal.operator in (Operator.IS_NULL, Operator.IS_NOT_NULL):
-        return Test(to_spark(literal.left, _over_root), literal.operator, None)
-    ranked = _ranked(literal) if isinstance(literal.right, Constant) else None
-    return ranked or Test(literal_to_spark(literal, _over_root), Operator.EQ, 1)
+        return Test(to_spark(literal.left, _over_root, wanted), literal.operator, None)
+    ranked = _ranked(literal, wanted) if isinstance(literal.right, Constant) else None
+    return ranked or Test(literal_to_spark(literal, _over_root, wanted), Operator.EQ, 1)
 
 
-def _ranked(literal: Literal) -> Test | None:
+def _ranked(literal: Literal, wanted: str | None) -> Test | None:
     assert isinstance(literal.right, Constant)
     value, left = literal.right.value, literal.left
     if value is None or value != value:
         return None  # NULL and NaN have no place among sorted points
-    sql = to_spark(left, _over_root)
+    sql = to_spark(left, _over_root, wanted)
     kind, constant_kind = left.type.kind, literal.right.type.kind
     if kind is Kind.DOUBLE and literal.right.type.numeric:
         return Test(sql, literal.operator, float(value))  # type: ignore[arg-type]

@@ -1,0 +1,43 @@
+"""Dear tests have guards: of the cheaper tests of all selections that ask for them."""
+
+from __future__ import annotations
+
+from workbench.engine.physical.filters.filter_plan import compile_filter
+from workbench.engine.physical.filters.guards import MOST_ALTERNATIVES, Price, guard_of, price_of
+from workbench.sql.algebra.expressions import Call, Column, Constant
+from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING
+from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet, or_pred, pred_set
+
+A, S = Column("a", INTEGER), Column("s", STRING)
+MATCH = or_pred([Literal(Call("rlike", (S, Constant("x+", STRING)), BOOLEAN), Operator.HOLDS)])
+CALLED = or_pred([Literal(Call("f@1", (S,), INTEGER), Operator.GT, Constant(3, INTEGER))])
+
+
+def above(number: int) -> ORPred:
+    return or_pred([Literal(A, Operator.GT, Constant(number, INTEGER))])
+
+
+def evaluated(*selections: PredSet) -> list[str]:
+    compiled = compile_filter(dict(enumerate(selections)), range(len(selections)), [frozenset([0])], ["a", "s"])
+    return sorted(compiled.tests.values())
+
+
+def test_prices_follow_the_dearest_function() -> None:
+    assert [price_of(p.literals[0]) for p in (above(1), MATCH, CALLED)] == [*Price]
+
+
+def test_a_guard_has_the_cheaper_tests_of_its_selection() -> None:
+    match, called = evaluated(pred_set([above(5), MATCH, CALLED]))[::-1]
+    assert called.startswith("`f@1?`(") and "rlike" in called and "> 5L" in called
+    assert match.startswith("case when") and "rlike" in match.partition(" then ")[2] and "f@1" not in match
+
+
+def test_what_one_selection_asks_for_every_row_has_no_guard() -> None:
+    assert evaluated(pred_set([above(5), CALLED]), pred_set([CALLED])) == ["`f@1`(`s`)"]
+
+
+def test_of_alternatives_the_weakest_are_enough() -> None:
+    both, one = pred_set([above(5), MATCH, CALLED]), pred_set([above(5), CALLED])
+    assert guard_of(Price.USER_FUNCTION, [both, one]) == [pred_set([above(5)])]
+    many = [pred_set([above(n), CALLED]) for n in range(MOST_ALTERNATIVES + 1)]
+    assert guard_of(Price.USER_FUNCTION, many) is None

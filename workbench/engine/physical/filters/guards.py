@@ -1,0 +1,67 @@
+"""Dear tests are evaluated only for rows that cheaper tests of the same selections have let through.
+
+CACQ orders the predicates of a query by what they cost and drop (CACQ 4). Here all selections of a tree are tested at
+once, so a test has a *guard*: a row needs it where the cheaper tests of some selection that asks for it hold. In the
+others the selection fails anyway, and the test is NULL.
+
+A comparison is cheaper than a pattern, and that than a function of the analyst, which runs in a process of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from enum import IntEnum
+
+from workbench.sql.algebra.expressions import calls
+from workbench.sql.predicates.cnf import Literal, ORPred, PredSet, pred_set
+from workbench.sql.render.spark_functions import SPARK_FUNCTIONS
+
+PATTERNS = frozenset({
+    "rlike", "regexp_count", "regexp_extract", "regexp_extract_all", "regexp_instr", "regexp_replace", "regexp_substr",
+    "get_json_object", "json_array_length", "json_object_keys", "levenshtein", "md5", "sha1", "sha2", "try_parse_url",
+})  # fmt: skip
+"""Functions of Spark that read a whole text, often several times."""
+MOST_ALTERNATIVES = 32
+"""A guard of more alternatives would cost more than it spares."""
+
+
+class Price(IntEnum):
+    """What a test costs, in order."""
+
+    COMPARISON = 0
+    PATTERN = 1
+    USER_FUNCTION = 2
+
+
+def price_of(literal: Literal) -> Price:
+    """What evaluating a literal costs: that of the dearest function in it."""
+    called = {name for side in literal.expressions for name in calls(side)}
+    if called - SPARK_FUNCTIONS.keys():
+        return Price.USER_FUNCTION
+    return Price.PATTERN if called & PATTERNS else Price.COMPARISON
+
+
+def guard_of(price: Price, selections: Iterable[PredSet]) -> Collection[PredSet] | None:
+    """The alternatives of which one must hold where a test is needed; ``None`` where it may be needed for every row.
+
+    Args:
+        price: of the test.
+        selections: all that have it.
+
+    Example:
+        >>> from workbench.sql.algebra.expressions import Column, Constant
+        >>> from workbench.sql.algebra.types import INTEGER
+        >>> from workbench.sql.predicates.cnf import Operator, or_pred
+        >>> big = or_pred([Literal(Column("a", INTEGER), Operator.GT, Constant(5, INTEGER))])
+        >>> len(guard_of(Price.PATTERN, [pred_set([big])])), guard_of(Price.PATTERN, [pred_set([big]), pred_set([])])
+        (1, None)
+    """
+    alternatives = {frozenset(p for p in selection if _price(p) < price) for selection in selections}
+    weakest = [one for one in alternatives if not any(other < one for other in alternatives)]
+    if not all(weakest) or len(weakest) > MOST_ALTERNATIVES:
+        return None
+    return [pred_set(one) for one in weakest]
+
+
+def _price(predicate: ORPred) -> Price:
+    return max(map(price_of, predicate.literals))

@@ -1,0 +1,1 @@
+"""Files of rows: CSV, JSON lines, and files at URLs."""
