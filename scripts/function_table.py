@@ -44,7 +44,7 @@ REASONS = {
     "csv_funcs": "there are no structs",
     "xml_funcs": "XML is not read",
     "variant_funcs": "there is no VARIANT",
-    "generator_funcs": "it makes rows; in FROM, `EXPLODE` and `POSEXPLODE` of `ARRAY(a, b)` do",
+    "generator_funcs": "it makes rows; in FROM, `EXPLODE` and `POSEXPLODE` of arrays of at most so many elements do",
     "table_funcs": "one row gives one row",
     "sketch_funcs": "there are no bytes; exact counts are there",
     "st_funcs": "there is no GEOMETRY",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from oracle.harness import Case
 
+_PARTS = "string_split_regex(s, '[pl_]')"
+
 ARRAYS = {
     "of_a_text": Case(
         "SELECT id, split(s, '[_l]')[1] AS second, size(split(s, '_')) AS n FROM t"
@@ -68,5 +70,30 @@ ARRAYS = {
     "exploded_semi": Case(
         "SELECT id FROM t LEFT ANTI JOIN UNNEST(ARRAY(k, 7)) AS e(v) ON e.v = t.id",
         "SELECT id FROM t WHERE NOT coalesce(k = id, false) AND id IS DISTINCT FROM 7",
+    ),
+    "parts": Case(
+        "SELECT id, p, v FROM t LATERAL VIEW POSEXPLODE(SPLIT(s, '[pl_]', 4)) e AS p, v WHERE v <> '' OR k > 2",
+        f"SELECT id, p - 1, v FROM (SELECT *, UNNEST({_PARTS}) AS v, UNNEST(range(1, len({_PARTS}) + 1)) AS p FROM t)"
+        " WHERE v <> '' OR k > 2",
+    ),
+    "parts_kept": Case(
+        "SELECT id, p, v FROM t LATERAL VIEW OUTER POSEXPLODE(FILTER(SEQUENCE(1, 4), v -> v > k)) e AS p, v",
+        "SELECT t.id, v - greatest(k, 0) - 1, v FROM t LEFT JOIN (SELECT UNNEST(range(1, 5)) AS v) e ON v > k",
+    ),
+    "parts_groups": Case(
+        "SELECT v, COUNT(*) AS n, MAX(k) AS most FROM t, LATERAL EXPLODE(SLICE(SPLIT(s, '_'), 1, 2)) AS e(v)"
+        " GROUP BY v",
+        "SELECT v, COUNT(*), MAX(k) FROM (SELECT k, UNNEST(string_split(s, '_')[1:2]) AS v FROM t) GROUP BY v",
+    ),
+    "parts_join": Case(
+        "SELECT t.id, v, u.id AS o FROM t, LATERAL EXPLODE(ARRAY_DISTINCT(ARRAY(t.k, t.id, t.k))) AS e(v)"
+        " JOIN u ON u.k = v",
+        "SELECT e.id, v, u.id FROM (SELECT id, UNNEST(list_distinct([k, id, k])) AS v FROM t) e JOIN u ON u.k = v",
+    ),
+    "parts_inside": Case(
+        "SELECT id, (SELECT COUNT(v) FROM EXPLODE(SPLIT(s, '_', 2)) AS e(v)) AS n FROM t"
+        " WHERE EXISTS (SELECT 1 FROM EXPLODE(FILTER(ARRAY(k, id), x -> x % 3 = 1)) AS e(v) WHERE v < 20)",
+        "SELECT id, least(coalesce(len(string_split(s, '_')), 0), 2) FROM t"
+        " WHERE (k % 3 = 1 AND k < 20) OR (id % 3 = 1 AND id < 20)",
     ),
 }

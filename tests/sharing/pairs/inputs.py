@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sharing.pairs.pair import APART, BELOW, FROM, GIVES, SAME, Pair, same
+from sharing.pairs.pair import ABOVE, APART, BELOW, FROM, GIVES, SAME, Pair, same
 
 from workbench.sharing.decisions import Rule
 
@@ -52,6 +52,14 @@ LATERAL = [
 _EXPLODE = "SELECT a.id, v FROM F a LATERAL VIEW EXPLODE(ARRAY(code, id)) e AS v"
 
 
+_PARTS = "SELECT a.id, v FROM F a LATERAL VIEW EXPLODE(SPLIT(src, ',', 3)) e AS v"
+
+
+def _parts(title: str, second: str, reads: str, new: int, rule: Rule) -> Pair:
+    """What shares with the parts of a text; plain Python does not evaluate arrays."""
+    return Pair(title, _PARTS, second, reads, new, rule, evaluated=False)
+
+
 def _elements(title: str, second: str, reads: str, new: int, rule: Rule) -> Pair:
     """What shares with the elements of an array; plain Python does not evaluate arrays."""
     return Pair(title, _EXPLODE, second, reads, new, rule, evaluated=False)
@@ -69,6 +77,15 @@ ELEMENTS = [
     _elements("groups of elements", _EXPLODE.replace("a.id, v", "v, COUNT(*)") + " GROUP BY v", FROM, 1, Rule.EQUAL),
     _elements("more elements", _EXPLODE.replace("code, id", "code, id, 1"), APART, 2, Rule.BRANCHES),
     _elements("elements of another stream", _EXPLODE.replace("F a", "H a"), APART, 5, Rule.NEW),
+    _parts("parts by other names", "SELECT b.id, w FROM F b CROSS JOIN UNNEST(SPLIT(b.src, ',', 3)) AS x(w)", SAME, 0,
+           Rule.EQUAL),
+    _parts("places of parts, too", _PARTS.replace("id, v", "id, p, v").replace("EXPLODE", "POSEXPLODE").replace("AS v",
+           "AS p, v"), SAME, 0, Rule.EQUAL),
+    _parts("a condition on parts", f"{_PARTS} WHERE v > 'x'", BELOW, 1, Rule.SUBSUMES),
+    _parts("groups of parts", _PARTS.replace("a.id, v", "v, COUNT(*)") + " GROUP BY v", FROM, 1, Rule.EQUAL),
+    _parts("OUTER has the rows with parts, too", _PARTS.replace("VIEW", "VIEW OUTER"), ABOVE, 0, Rule.WEAKER),
+    _parts("parts of another text: places are shared", _PARTS.replace("src", "dst"), APART, 1, Rule.NEW),
+    _parts("more parts", _PARTS.replace("3", "4"), APART, 2, Rule.BRANCHES),
 ]  # fmt: skip
 
 _TUMBLE = "SELECT COUNT(*) FROM TABLE(TUMBLE(TABLE F, DESCRIPTOR(day), INTERVAL '2' DAY)) GROUP BY window_start"

@@ -1,13 +1,13 @@
-"""EXPLODE and UNNEST in FROM: every spelling is one query, and what is not written out is refused."""
+"""EXPLODE and UNNEST in FROM: every spelling is one query, and an array of any length is refused."""
 
 from __future__ import annotations
 
 import pytest
 
-from workbench.errors import SqlError
+from workbench.errors import SqlError, UnsupportedError
 from workbench.sql.algebra.types import INTEGER, STRING
 from workbench.sql.binder.pipeline import bind
-from workbench.sql.logical import LogicalQuery, output_columns
+from workbench.sql.logical import Block, LogicalQuery, SetOperation, output_columns
 from workbench.sql.schema import Schema
 
 SCHEMA = Schema(
@@ -67,15 +67,65 @@ def test_columns_are_called_as_in_the_dialect() -> None:
     assert names("SELECT v LATERAL VIEW EXPLODE(ARRAY(1, 2)) e AS v") == ["v"]
 
 
+PARTS = "SELECT id, v FROM T LATERAL VIEW EXPLODE(SPLIT(s, ',', 3)) e AS v"
+KEPT = "SELECT id, p, v FROM T LATERAL VIEW OUTER POSEXPLODE(SPLIT(s, ',', 3)) e AS p, v"
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (PARTS, "SELECT id, v FROM T, LATERAL EXPLODE(SPLIT(s, ',', 3)) AS e(v)"),
+        (PARTS, "SELECT id, v FROM T CROSS JOIN UNNEST(SPLIT(s, ',', 3)) AS e(v)"),
+        (PARTS, "SELECT id, v FROM T LATERAL VIEW POSEXPLODE(SPLIT(s, ',', 3)) e AS p, v"),
+        (KEPT, "SELECT id, p, v FROM T LATERAL VIEW POSEXPLODE_OUTER(SPLIT(s, ',', 3)) e AS p, v"),
+        (KEPT, "SELECT id, p, v FROM T LEFT JOIN LATERAL POSEXPLODE(SPLIT(s, ',', 3)) AS e(p, v) ON TRUE"),
+    ],
+)
+def test_every_spelling_of_a_computed_array_is_one_query(first: str, second: str) -> None:
+    assert query(first) == query(second)
+
+
+def test_outer_keeps_rows_without_elements() -> None:
+    assert query(PARTS) != query(PARTS.replace("VIEW", "VIEW OUTER"))
+
+
+@pytest.mark.parametrize(
+    ("array", "elements"),
+    [
+        ("SPLIT(s, ',', 7)", 7),
+        ("SLICE(SPLIT(s, ','), 2, 4)", 4),
+        ("SLICE(SPLIT(s, ',', 3), 1, 9)", 3),
+        ("SLICE(SPLIT(s, ','), 1, 0)", 1),
+        ("SEQUENCE(5, 1)", 5),
+        ("SEQUENCE(1, 10, 3)", 4),
+        ("ARRAY_REPEAT(a, 3)", 3),
+        ("FILTER(ARRAY(a, b, 1), v -> v > 2)", 3),
+        ("ARRAY_DISTINCT(ARRAY_APPEND(ARRAY(a, b), 1))", 3),
+        ("ARRAY_UNION(ARRAY(a, b), SEQUENCE(1, 3))", 5),
+    ],
+)
+def test_places_are_as_many_as_the_array_has_at_most(array: str, elements: int) -> None:
+    bound = query(f"SELECT v FROM T LATERAL VIEW EXPLODE({array}) e AS v")
+    assert isinstance(bound, Block)
+    assert elements == next((len(i.branches) for i in bound.inputs if isinstance(i, SetOperation)), 1)
+
+
+@pytest.mark.parametrize("array", ["SPLIT(s, ',')", "SPLIT(s, ',', a)", "SEQUENCE(1, a)", "ARRAY_REPEAT(a, b)",
+                                   "ARRAY_UNION(SPLIT(s, ','), ARRAY(s))", "SLICE(SPLIT(s, ','), 1, a)"])  # fmt: skip
+def test_an_array_of_any_length_is_refused(array: str) -> None:
+    with pytest.raises(UnsupportedError, match="rows of an array of any length is not supported"):
+        query(f"SELECT v FROM T LATERAL VIEW EXPLODE({array}) e AS v")
+
+
 @pytest.mark.parametrize(
     ("dialect", "sql", "message", "hint"),
     [
         ("spark", "SELECT v FROM T LATERAL VIEW EXPLODE(SPLIT(s, ',')) e AS v",
-         "rows of an array whose elements are not written out is not supported", "write its elements"),
-        ("postgres", "SELECT v FROM T, UNNEST(string_to_array(s, ',')) AS v",
-         "rows of an array whose elements are not written out is not supported", "write its elements"),
-        ("spark", "SELECT v FROM T LATERAL VIEW EXPLODE(ARRAY()) e AS v",
-         "rows of an array whose elements are not written out is not supported", "write its elements"),
+         "rows of an array of any length is not supported", "say how many at most: SPLIT(s, ',', 20)"),
+        ("spark", "SELECT v FROM T LATERAL VIEW EXPLODE(SPLIT(s, ',', -1)) e AS v",
+         "rows of an array of any length is not supported", "say how many at most"),
+        ("spark", "SELECT v FROM T LATERAL VIEW EXPLODE(s) e AS v", "an array is needed, not string", "SPLIT(s, ',')"),
+        ("spark", "SELECT v FROM T LATERAL VIEW EXPLODE(ARRAY()) e AS v", "array takes 1 to 10000 arguments", ""),
         ("spark", "SELECT v FROM T LATERAL VIEW EXPLODE(ARRAY(a, s)) e AS v", "type clash", "convert with CAST"),
         ("spark", "SELECT 1 FROM T LATERAL VIEW EXPLODE(ARRAY(ARRAY(a))) e AS v", "an array of arrays", "write"),
         ("spark", f"SELECT 1 FROM T LATERAL VIEW EXPLODE(ARRAY({', '.join('a' * 101)})) e AS v",

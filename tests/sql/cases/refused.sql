@@ -76,8 +76,13 @@ FOR UPDATE is not supported
 select a from T for update
                 ^^^^^^^^^^;
 
+select a from T lateral view explode(split(s, ',')) e as z;
+rows of an array of any length is not supported
+select a from T lateral view explode(split(s, ',')) e as z
+                                     ^^^^^^^^^^^^^;
+
 select a from T lateral view explode(s) e as z;
-rows of an array whose elements are not written out is not supported
+an array is needed, not string
 select a from T lateral view explode(s) e as z
                                      ^;
 

@@ -1,4 +1,4 @@
-"""EXPLODE and UNNEST in FROM: a row for each element of an array whose elements are written out.
+"""EXPLODE and UNNEST in FROM: a row for each element of an array that has at most so many.
 
 ::
 
@@ -6,25 +6,33 @@
     FROM t CROSS JOIN UNNEST(ARRAY[a, b]) WITH ORDINALITY AS x(v, n)         the places from 1
     FROM t, (VALUES (1), (2)) AS p(n)                           what both are, with v = ELEMENT_AT(ARRAY(a, b), n)
 
-So it is a join with places that never change, and is shared, corrected and explained as joins are. Such an array has an
-element, so OUTER changes nothing.
+So it is a join with places that never change, and is shared, corrected and explained as joins are. Its condition is
+that the array has the place, ``n <= ARRAY_SIZE(x)``, which the place 1 need not meet where the row is kept without
+elements (OUTER). An array that is written out has all its places, and needs no condition.
 """
 
 from __future__ import annotations
 
 from sqlglot import exp
 
+from workbench.sql.algebra.array_functions import element_of
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.column_names import stored_name
-from workbench.sql.algebra.expressions import Column, Constant, Expression
+from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import INTEGER, Kind
+from workbench.sql.binder.arrays.lengths import longest
 from workbench.sql.binder.joins.semijoins import Clause
 from workbench.sql.binder.protocols import QueryContext
 from workbench.sql.binder.scalar import ScalarBinder
 from workbench.sql.binder.scope import Scope
 from workbench.sql.logical import output_columns
+from workbench.sql.predicates.normal_form import normal_form
 from workbench.sql.syntax.limits import MOST_ROWS
+from workbench.sql.syntax.source_text import SourceText
+
+_ALWAYS = (exp.true(), exp.EQ(this=exp.Literal.number(1), expression=exp.Literal.number(1)))
+"""Conditions of a join that is none."""
 
 
 def function_of(node: exp.Expr) -> exp.Explode | exp.Unnest | None:
@@ -33,13 +41,23 @@ def function_of(node: exp.Expr) -> exp.Explode | exp.Unnest | None:
     return function if isinstance(function, (exp.Explode, exp.Unnest)) else None
 
 
+def keeps_rows(join: exp.Join) -> bool:
+    """Whether a LEFT JOIN ON TRUE adds the elements of an array; if so, they are marked as OUTER."""
+    on, item = join.args.get("on"), join.this
+    tests = join.args.get("using") or join.args.get("method") or (on is not None and on.unnest() not in _ALWAYS)
+    if join.side != "LEFT" or join.kind not in ("", "OUTER") or tests or function_of(item) is None:
+        return False
+    item.set("outer", True)
+    return True
+
+
 def add_elements(
     clause: Clause, node: exp.Expr, context: QueryContext, scope: Scope
 ) -> tuple[list[str], list[Expression]]:
     """Join a clause with the elements of an array.
 
     Args:
-        clause: gets an input with the places of the elements.
+        clause: gets an input with the places of the elements, and the condition that the array has them.
         node: the item of FROM, whose function is ``function_of`` it.
         context: the statement.
         scope: the names that the elements may read.
@@ -48,8 +66,8 @@ def add_elements(
         The names and values of the columns.
 
     Raises:
-        SqlError: the elements have no common type.
-        UnsupportedError: the elements are not written out, or are too many.
+        SqlError: the elements have no common type, or it is no array.
+        UnsupportedError: nothing says how many elements there are at most, or they are too many.
     """
     function, source = function_of(node), context.source
     assert function is not None
@@ -57,33 +75,57 @@ def add_elements(
     arrays = function.expressions if isinstance(function, exp.Unnest) else [function.this, *function.expressions]
     if len(arrays) != 1:
         source.refuse(f"{function.key.upper()} of several arrays", function, "join one UNNEST for each")
-    elements = _elements(arrays[0], context, scope)
-    rows = [exp.Tuple(expressions=[exp.Literal.number(place)]) for place, _ in enumerate(elements, start=1)]
+    array = _array(arrays[0], context, scope)
+    rows = [exp.Tuple(expressions=[exp.Literal.number(place)]) for place in _places(array, arrays[0], source)]
     query = context.query(exp.Values(expressions=rows))
     ((name, type_),) = output_columns(query)
     place = Column(stored_name(name), type_, clause.add_input(query))
-    try:
-        value = call("element_at", call("array", *elements), place)
-    except TypeClash as clash:
-        raise source.error(clash.message, arrays[0], clash.hint) from None
-    if value.type.kind is Kind.ARRAY:
-        source.refuse("an array of arrays in FROM", arrays[0], "write the elements of one array")
-    return _named(node, function, value, place, source.dialect)
+    outer = node.args.get("outer") or isinstance(function, exp.ExplodeOuter)
+    return _named(node, function, call("element_at", array, place), _place(clause, array, place, outer), source.dialect)
 
 
-def _elements(array: exp.Expr, context: QueryContext, scope: Scope) -> list[Expression]:
-    if not isinstance(array, exp.Array) or not array.expressions:
-        hint = "write its elements, as in EXPLODE(ARRAY(a, b)); EXISTS(x, v -> …) and AGGREGATE read those of others"
-        context.source.refuse("rows of an array whose elements are not written out", array, hint)
-    context.source.refuse_others(array, {"expressions", "bracket_notation"}, "an array")
-    if len(array.expressions) > MOST_ROWS:
-        context.source.refuse(f"rows of more than {MOST_ROWS} elements", array, "add_table adds a table of your own")
+def _array(node: exp.Expr, context: QueryContext, scope: Scope) -> Expression:
+    """An array; those that are written out mean the same in all dialects."""
     b = ScalarBinder(scope, context.schema, now_at=context.now_at)
-    return [b.bind(element) for element in array.expressions]
+    try:
+        if isinstance(node, exp.Array):
+            context.source.refuse_others(node, {"expressions", "bracket_notation"}, "an array")
+            array = call("array", *map(b.bind, node.expressions))
+        else:
+            array = b.bind(node)
+        element = element_of(array)
+    except TypeClash as clash:
+        raise context.source.error(clash.message, node, clash.hint) from None
+    if element.kind is Kind.ARRAY:
+        context.source.refuse("an array of arrays in FROM", node, "write the elements of one array")
+    return array
+
+
+def _places(array: Expression, node: exp.Expr, source: SourceText) -> range:
+    """The places that an array may have; one at least, since there are no VALUES of no rows."""
+    most = longest(array)
+    if most is None:
+        hint = "say how many at most: SPLIT(s, ',', 20), whose last element has the rest, or SLICE(x, 1, 20)"
+        source.refuse("rows of an array of any length", node, hint)
+    if most > MOST_ROWS:
+        source.refuse(f"rows of more than {MOST_ROWS} elements", node, "add_table adds a table of your own")
+    return range(1, max(most, 1) + 1)
+
+
+def _place(clause: Clause, array: Expression, place: Column, outer: bool) -> Expression:
+    """The place of an element; the clause gets the condition that the array has it, unless it has all of them."""
+    if isinstance(array, Call) and array.function == "array":
+        return place
+    there = call("<=", place, call("array_size", array))
+    if not outer:
+        clause.conditions.append(normal_form(there))
+        return place
+    clause.conditions.append(normal_form(call("or", call("=", place, Constant(1, INTEGER)), there)))
+    return call("case", there, place, Constant(None, INTEGER))
 
 
 def _named(
-    node: exp.Expr, function: exp.Expr, value: Expression, place: Column, dialect: str
+    node: exp.Expr, function: exp.Expr, value: Expression, place: Expression, dialect: str
 ) -> tuple[list[str], list[Expression]]:
     """The columns as the dialect calls them; the names after AS are not here."""
     if isinstance(function, exp.Posexplode):

@@ -14,7 +14,7 @@ from workbench.sql.algebra.expressions import OUTER, Column, Expression, columns
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import DataType
 from workbench.sql.binder.joins.asof import as_lateral
-from workbench.sql.binder.joins.elements import add_elements, function_of
+from workbench.sql.binder.joins.elements import add_elements, function_of, keeps_rows
 from workbench.sql.binder.joins.lateral import add_lateral
 from workbench.sql.binder.joins.one_row import one_row
 from workbench.sql.binder.joins.semijoins import add_semijoin
@@ -183,6 +183,7 @@ class FromClause:
             hint = "joins are INNER, LEFT, RIGHT, FULL, CROSS, SEMI, ANTI and ASOF"
             raise UnsupportedError(f"{name} is not supported", **self.source.keyword(method or side or kind), hint=hint)
         self.source.refuse_others(join, {"this", "on", "using", "kind", "side", "method"}, "JOIN")
+        side = "" if keeps_rows(join) else side
         before = self.mark()
         self.add(join.this)
         sides = self.scope.columns[start.columns : before.columns], self.scope.columns[before.columns :]
@@ -195,8 +196,6 @@ class FromClause:
             self.source.refuse(f"LATERAL in a {side} JOIN that reads its left side", join, "write a LEFT JOIN")
         condition, before = self._on(join, start, before)
         condition = conjunction(tied, condition, *(self._equal(name, node, sides) for name, node in using))
-        if side == "LEFT" and condition == TRUE and function_of(join.this) is not None:
-            side = ""  # the array has an element
         if side and kind not in ("SEMI", "ANTI") and self._reads_before(before):
             hint = "write a CROSS JOIN, or LEFT JOIN … ON TRUE"
             self.source.refuse(f"UNNEST in a {side} JOIN that reads its other side", join, hint)
