@@ -1,9 +1,9 @@
-"""Dear tests have guards: of the cheaper tests of all selections that ask for them."""
+"""Expensive tests have guards: of the cheaper tests of all selections that ask for them."""
 
 from __future__ import annotations
 
 from workbench.engine.physical.filters.filter_plan import compile_filter
-from workbench.engine.physical.filters.guards import MOST_ALTERNATIVES, Price, guard_of, price_of
+from workbench.engine.physical.filters.guards import MOST_ALTERNATIVES, CostClass, cost_class, guard_of
 from workbench.sql.algebra.expressions import Call, Column, Constant
 from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING
 from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet, or_pred, pred_set
@@ -22,8 +22,8 @@ def evaluated(*selections: PredSet) -> list[str]:
     return sorted(compiled.tests.values())
 
 
-def test_prices_follow_the_dearest_function() -> None:
-    assert [price_of(p.literals[0]) for p in (above(1), MATCH, CALLED)] == [*Price]
+def test_the_cost_class_is_that_of_the_most_expensive_function() -> None:
+    assert [cost_class(p.literals[0]) for p in (above(1), MATCH, CALLED)] == [*CostClass]
 
 
 def test_a_guard_has_the_cheaper_tests_of_its_selection() -> None:
@@ -38,6 +38,6 @@ def test_what_one_selection_asks_for_every_row_has_no_guard() -> None:
 
 def test_of_alternatives_the_weakest_are_enough() -> None:
     both, one = pred_set([above(5), MATCH, CALLED]), pred_set([above(5), CALLED])
-    assert guard_of(Price.USER_FUNCTION, [both, one]) == [pred_set([above(5)])]
+    assert guard_of(CostClass.USER_FUNCTION, [both, one]) == [pred_set([above(5)])]
     many = [pred_set([above(n), CALLED]) for n in range(MOST_ALTERNATIVES + 1)]
-    assert guard_of(Price.USER_FUNCTION, many) is None
+    assert guard_of(CostClass.USER_FUNCTION, many) is None

@@ -1,1 +1,1 @@
-"""The selections of a local tree as one filter: tables of what they test, and which rows dear tests are for."""
+"""The selections of a local tree as one filter: tables of what they test, and which rows expensive tests are for."""

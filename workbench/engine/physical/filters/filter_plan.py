@@ -15,7 +15,7 @@ from decimal import Decimal
 import numpy as np
 
 from workbench.engine.physical.filters.grouped_filter import Disjunction, GroupedFilter, RangeTable
-from workbench.engine.physical.filters.guards import Price, guard_of, price_of
+from workbench.engine.physical.filters.guards import CostClass, cost_class, guard_of
 from workbench.engine.physical.unscaled import unscaled
 from workbench.engine.storage.comparable import comparable_constant
 from workbench.engine.storage.lineage import WORD_BITS, Bits, mask
@@ -141,15 +141,15 @@ def _asked_by(compiled: Mapping[ORPred, Sequence[Test]], selections: Mapping[ORP
 
 
 def _evaluated(text: str, literal: Literal, selections: Sequence[PredSet]) -> tuple[str, set[str]]:
-    """What Spark evaluates, a dear test only where its guard holds; and the columns that it reads."""
+    """What Spark evaluates, an expensive test only where its guard holds; and the columns that it reads."""
     read = {column.name for side in literal.expressions for column in columns_of(side)}
-    price = price_of(literal)
-    guard = guard_of(price, selections) if price else None
+    cost = cost_class(literal)
+    guard = guard_of(cost, selections) if cost else None
     if guard is None:
         return text, read
     wanted = " or ".join(f"({predicates_to_spark(one, _over_root)})" for one in guard)
     read |= {column.name for one in guard for side in predicate_expressions(one) for column in columns_of(side)}
-    if price is Price.USER_FUNCTION:
+    if cost is CostClass.USER_FUNCTION:
         return _test(literal, wanted).sql, read
     return f"case when {wanted} then {text} end", read
 

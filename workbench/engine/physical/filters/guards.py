@@ -1,4 +1,4 @@
-"""Dear tests are evaluated only for rows that cheaper tests of the same selections have let through.
+"""Expensive tests are evaluated only for rows that cheaper tests of the same selections have let through.
 
 CACQ orders the predicates of a query by what they cost and drop (CACQ 4). Here all selections of a tree are tested at
 once, so a test has a *guard*: a row needs it where the cheaper tests of some selection that asks for it hold. In the
@@ -9,7 +9,7 @@ A comparison is cheaper than a pattern, and that than a function of the analyst,
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Sequence
 from enum import IntEnum
 
 from workbench.sql.algebra.expressions import calls
@@ -25,7 +25,7 @@ MOST_ALTERNATIVES = 32
 """A guard of more alternatives would cost more than it spares."""
 
 
-class Price(IntEnum):
+class CostClass(IntEnum):
     """What a test costs, in order."""
 
     COMPARISON = 0
@@ -33,19 +33,19 @@ class Price(IntEnum):
     USER_FUNCTION = 2
 
 
-def price_of(literal: Literal) -> Price:
-    """What evaluating a literal costs: that of the dearest function in it."""
+def cost_class(literal: Literal) -> CostClass:
+    """What evaluating a literal costs: that of the most expensive function in it."""
     called = {name for side in literal.expressions for name in calls(side)}
     if called - SPARK_FUNCTIONS.keys():
-        return Price.USER_FUNCTION
-    return Price.PATTERN if called & PATTERNS else Price.COMPARISON
+        return CostClass.USER_FUNCTION
+    return CostClass.PATTERN if called & PATTERNS else CostClass.COMPARISON
 
 
-def guard_of(price: Price, selections: Iterable[PredSet]) -> Collection[PredSet] | None:
+def guard_of(cost: CostClass, selections: Iterable[PredSet]) -> Sequence[PredSet] | None:
     """The alternatives of which one must hold where a test is needed; ``None`` where it may be needed for every row.
 
     Args:
-        price: of the test.
+        cost: of the test.
         selections: all that have it.
 
     Example:
@@ -53,15 +53,17 @@ def guard_of(price: Price, selections: Iterable[PredSet]) -> Collection[PredSet]
         >>> from workbench.sql.algebra.types import INTEGER
         >>> from workbench.sql.predicates.cnf import Operator, or_pred
         >>> big = or_pred([Literal(Column("a", INTEGER), Operator.GT, Constant(5, INTEGER))])
-        >>> len(guard_of(Price.PATTERN, [pred_set([big])])), guard_of(Price.PATTERN, [pred_set([big]), pred_set([])])
-        (1, None)
+        >>> len(guard_of(CostClass.PATTERN, [pred_set([big])]))
+        1
+        >>> guard_of(CostClass.PATTERN, [pred_set([big]), pred_set([])]) is None
+        True
     """
-    alternatives = {frozenset(p for p in selection if _price(p) < price) for selection in selections}
+    alternatives = {frozenset(p for p in selection if _cost_class(p) < cost) for selection in selections}
     weakest = [one for one in alternatives if not any(other < one for other in alternatives)]
     if not all(weakest) or len(weakest) > MOST_ALTERNATIVES:
         return None
-    return [pred_set(one) for one in weakest]
+    return sorted(map(pred_set, weakest), key=lambda one: one.identity)
 
 
-def _price(predicate: ORPred) -> Price:
-    return max(map(price_of, predicate.literals))
+def _cost_class(predicate: ORPred) -> CostClass:
+    return max(map(cost_class, predicate.literals))
