@@ -85,6 +85,10 @@ ARRAYS = {
         " GROUP BY v",
         "SELECT v, COUNT(*), MAX(k) FROM (SELECT k, UNNEST(string_split(s, '_')[1:2]) AS v FROM t) GROUP BY v",
     ),
+    "parts_selected": Case(
+        "SELECT DISTINCT g, EXPLODE_OUTER(SPLIT(s, '[pl_]', 4)) AS v FROM t WHERE k < 9",
+        f"SELECT DISTINCT g, v FROM t LEFT JOIN LATERAL (SELECT UNNEST({_PARTS}) AS v) ON true WHERE k < 9",
+    ),
     "parts_join": Case(
         "SELECT t.id, v, u.id AS o FROM t, LATERAL EXPLODE(ARRAY_DISTINCT(ARRAY(t.k, t.id, t.k))) AS e(v)"
         " JOIN u ON u.k = v",

@@ -81,6 +81,7 @@ ELEMENTS = [
            Rule.EQUAL),
     _parts("places of parts, too", _PARTS.replace("id, v", "id, p, v").replace("EXPLODE", "POSEXPLODE").replace("AS v",
            "AS p, v"), SAME, 0, Rule.EQUAL),
+    _parts("parts that the select list has", "SELECT id, EXPLODE(SPLIT(src, ',', 3)) FROM F", SAME, 0, Rule.EQUAL),
     _parts("a condition on parts", f"{_PARTS} WHERE v > 'x'", BELOW, 1, Rule.SUBSUMES),
     _parts("groups of parts", _PARTS.replace("a.id, v", "v, COUNT(*)") + " GROUP BY v", FROM, 1, Rule.EQUAL),
     _parts("OUTER has the rows with parts, too", _PARTS.replace("VIEW", "VIEW OUTER"), ABOVE, 0, Rule.WEAKER),

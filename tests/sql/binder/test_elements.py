@@ -90,6 +90,44 @@ def test_outer_keeps_rows_without_elements() -> None:
 
 
 @pytest.mark.parametrize(
+    ("dialect", "first", "second"),
+    [
+        ("spark", PARTS, "SELECT id, EXPLODE(SPLIT(s, ',', 3)) AS v FROM T"),
+        ("spark", KEPT, "SELECT id, POSEXPLODE_OUTER(SPLIT(s, ',', 3)) AS (p, v) FROM T"),
+        ("spark", PARTS.replace("v F", "v AS col F"), "SELECT id, EXPLODE(SPLIT(s, ',', 3)) FROM T"),
+        ("spark", f"{PARTS} WHERE a > 1 ORDER BY v LIMIT 2",
+         "SELECT id, EXPLODE(SPLIT(s, ',', 3)) AS v FROM T WHERE a > 1 ORDER BY v LIMIT 2"),
+        ("spark", "SELECT v LATERAL VIEW EXPLODE(ARRAY(1, 2)) e AS v", "SELECT EXPLODE(ARRAY(1, 2)) AS v"),
+        ("postgres", "SELECT id, v FROM T, UNNEST(ARRAY[a, b]) AS e(v)", "SELECT id, UNNEST(ARRAY[a, b]) AS v FROM T"),
+        ("duckdb", "SELECT id, v FROM T, UNNEST([a, b]) AS e(v)", "SELECT id, UNNEST([a, b]) AS v FROM T"),
+    ],
+)  # fmt: skip
+def test_in_the_select_list_it_is_a_lateral_view(dialect: str, first: str, second: str) -> None:
+    assert query(first, dialect) == query(second, dialect)
+
+
+def test_the_columns_are_seen_by_the_select_list_only() -> None:
+    assert names("SELECT *, EXPLODE(ARRAY(a, b)) AS v FROM T") == ["id", "a", "b", "s", "v"]
+    with pytest.raises(SqlError, match="unknown column v"):
+        query("SELECT EXPLODE(ARRAY(a, b)) AS v FROM T WHERE v > 1")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT EXPLODE(ARRAY(a, b)) + 1 FROM T",
+        "SELECT EXPLODE(ARRAY(a, b)), EXPLODE(ARRAY(a, b)) FROM T",
+        "SELECT EXPLODE(ARRAY(a, b)), COUNT(*) FROM T GROUP BY a, b",
+        "SELECT EXPLODE(ARRAY(a, b)), ROW_NUMBER() OVER (ORDER BY a) FROM T",
+        "SELECT EXPLODE(ARRAY(a, b)) FROM T ORDER BY ROW_NUMBER() OVER (ORDER BY a)",
+    ],
+)
+def test_what_is_refused_in_the_select_list(sql: str) -> None:
+    with pytest.raises(UnsupportedError, match="EXPLODE or UNNEST inside an expression, or beside"):
+        query(sql)
+
+
+@pytest.mark.parametrize(
     ("array", "elements"),
     [
         ("SPLIT(s, ',', 7)", 7),
@@ -125,6 +163,7 @@ def test_an_array_of_any_length_is_refused(array: str) -> None:
         ("spark", "SELECT v FROM T LATERAL VIEW EXPLODE(SPLIT(s, ',', -1)) e AS v",
          "rows of an array of any length is not supported", "say how many at most"),
         ("spark", "SELECT v FROM T LATERAL VIEW EXPLODE(s) e AS v", "an array is needed, not string", "SPLIT(s, ',')"),
+        ("spark", "SELECT POSEXPLODE(ARRAY(a)) AS v FROM T", "2 columns have 1 names", "write AS (pos, col)"),
         ("spark", "SELECT v FROM T LATERAL VIEW EXPLODE(ARRAY()) e AS v", "array takes 1 to 10000 arguments", ""),
         ("spark", "SELECT v FROM T LATERAL VIEW EXPLODE(ARRAY(a, s)) e AS v", "type clash", "convert with CAST"),
         ("spark", "SELECT 1 FROM T LATERAL VIEW EXPLODE(ARRAY(ARRAY(a))) e AS v", "an array of arrays", "write"),

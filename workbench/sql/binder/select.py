@@ -23,6 +23,7 @@ from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import BOOLEAN, INTEGER
 from workbench.sql.binder.aggregation import Aggregation, Groups, is_aggregate, over_groups
 from workbench.sql.binder.joins.after_groups import AfterGroups
+from workbench.sql.binder.joins.elements import add_selected
 from workbench.sql.binder.joins.from_clause import FromClause, bind_from
 from workbench.sql.binder.joins.subquery_conditions import SubqueryConditions
 from workbench.sql.binder.joins.subquery_parts import conjuncts
@@ -93,11 +94,15 @@ class SelectBinder:
         )
 
     def bind_from(self, windows: StreamWindows | None) -> None:
-        """FROM with the window clause: the inputs, the scope of all other clauses, and the conditions of joins."""
+        """FROM with the window clause: the inputs, the scope of all other clauses, and the conditions of joins.
+
+        EXPLODE of the select list is a join, too, whose columns no other clause sees.
+        """
         self._from = bind_from(
             self._select, self._context, self._subqueries_of, None if windows is None else windows.on
         )
         self._scope = self._from.scope
+        self._exploded = add_selected(self._from, self._select, self.is_grouped, self._context, self._scope)
         self._subqueries = self._subqueries_of(self._from, self._scope)
         self._after_groups = AfterGroups(self._from)
         self._of_groups = SubqueryValues(self._after_groups, self._context)
@@ -158,6 +163,9 @@ class SelectBinder:
         """The select list, with ``*`` and ``t.*`` written out."""
         for node in self._select.expressions:
             scalar = self._scalar(self._scope, self._subqueries)
+            if node in self._exploded:
+                self._items += [_SelectItem(name, value, scalar) for name, value in self._exploded[node]]
+                continue
             star = node.this if isinstance(node, exp.Column) and isinstance(node.this, exp.Star) else node
             if not isinstance(star, exp.Star):
                 self._items.append(_SelectItem(self._name(node), scalar.bind(_unaliased(node)), scalar))

@@ -1,10 +1,11 @@
-"""EXPLODE and UNNEST in FROM: a row for each element of an array that has at most so many.
+"""EXPLODE and UNNEST in FROM or a select list: a row for each element of an array that has at most so many.
 
 ::
 
     FROM t LATERAL VIEW EXPLODE(ARRAY(a, b)) x AS v             spark; POSEXPLODE gives the places too, from 0
     FROM t CROSS JOIN UNNEST(ARRAY[a, b]) WITH ORDINALITY AS x(v, n)         the places from 1
-    FROM t, (VALUES (1), (2)) AS p(n)                           what both are, with v = ELEMENT_AT(ARRAY(a, b), n)
+    SELECT EXPLODE(ARRAY(a, b)) AS v FROM t                                  a LATERAL VIEW whose columns only it names
+    FROM t, (VALUES (1), (2)) AS p(n)                           what all are, with v = ELEMENT_AT(ARRAY(a, b), n)
 
 So it is a join with places that never change, and is shared, corrected and explained as joins are. Its condition is
 that the array has the place, ``n <= ARRAY_SIZE(x)``, which the place 1 need not meet where the row is kept without
@@ -12,6 +13,8 @@ elements (OUTER). An array that is written out has all its places, and needs no 
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
 
 from sqlglot import exp
 
@@ -23,7 +26,7 @@ from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import INTEGER, Kind
 from workbench.sql.binder.arrays.lengths import longest
 from workbench.sql.binder.joins.semijoins import Clause
-from workbench.sql.binder.protocols import QueryContext
+from workbench.sql.binder.protocols import QueryContext, outside_subqueries
 from workbench.sql.binder.scalar import ScalarBinder
 from workbench.sql.binder.scope import Scope
 from workbench.sql.logical import output_columns
@@ -82,6 +85,50 @@ def add_elements(
     place = Column(stored_name(name), type_, clause.add_input(query))
     outer = node.args.get("outer") or isinstance(function, exp.ExplodeOuter)
     return _named(node, function, call("element_at", array, place), _place(clause, array, place, outer), source.dialect)
+
+
+def add_selected(
+    clause: Clause, select: exp.Select, grouped: bool, context: QueryContext, scope: Scope
+) -> dict[exp.Expr, list[tuple[str, Expression]]]:
+    """Join a clause with the elements of the array that a select list explodes, if it does.
+
+    Args:
+        clause: the FROM clause of the SELECT.
+        select: the SELECT.
+        grouped: whether its rows are grouped.
+        context: the statement.
+        scope: the names that the elements may read; those of the elements are not among them.
+
+    Returns:
+        The columns of the item of the select list that is an EXPLODE.
+
+    Raises:
+        SqlError: the item has more or fewer names than columns, and as ``add_elements``.
+        UnsupportedError: EXPLODE stands inside an expression, or beside groups, OVER or another EXPLODE.
+    """
+    functions = list(_selected(select.expressions, exp.Explode))
+    if not functions:
+        return {}
+    function, source = functions[0], context.source
+    later = [part for key in ("qualify", "order") if (part := select.args.get(key)) is not None]
+    beside = grouped or len(functions) > 1 or any(_selected([*select.expressions, *later], exp.Window))
+    item = next((item for item in select.expressions if function in (item, item.this)), None)
+    if beside or not isinstance(item, (exp.Alias, exp.Aliases, exp.Explode)):
+        where = "inside an expression, or beside groups, OVER or another one,"
+        source.refuse(f"EXPLODE or UNNEST {where}", functions[-1], "let a subquery in FROM select it")
+    names, values = add_elements(clause, function, context, scope)
+    given = names
+    if not isinstance(item, exp.Explode):
+        given = [name.name for name in item.expressions] if isinstance(item, exp.Aliases) else [item.alias]
+    if len(given) != len(names):
+        hint = f"write AS ({', '.join(names)})"
+        raise source.error(f"{len(names)} columns have {len(given)} names", item, hint)
+    return {item: list(zip(given, values, strict=True))}
+
+
+def _selected(nodes: Iterable[exp.Expr], kind: type[exp.Expr]) -> Iterator[exp.Expr]:
+    """The nodes of a kind in some parts of a SELECT; those of its subqueries are their own."""
+    return (node for part in nodes for node in outside_subqueries(part) if isinstance(node, kind))
 
 
 def _array(node: exp.Expr, context: QueryContext, scope: Scope) -> Expression:
