@@ -96,6 +96,10 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
             show(said)
         atexit.register(stop_settling, calm, spark)
     install(shell, current_context)
+    if getattr(shell, "kernel", None) is not None:
+        from workbench.notebook.assist.colours import SqlColours  # widgets take a moment to import
+
+        SqlColours()
 
 
 def install(shell: InteractiveShell, context: NotebookContext) -> None:

@@ -20,8 +20,10 @@ def complete(shell, run, session):
             found = list(shell.Completer.completions(text, place))
         for one in found:  # what is replaced is what is being typed
             typed = text[one.start : place].lower()
+            assert " " not in one.type, "it would be broken"
             assert one.end == place and one.text.lower().lstrip("%").startswith(typed.lstrip("%"))
-        return [f"{one.text}: {one.type}" if types else one.text for one in found]
+        kinds = [one.type.replace("\N{NO-BREAK SPACE}", " ") for one in found]
+        return [f"{one.text}: {kind}" if types else one.text for one, kind in zip(found, kinds, strict=True)]
 
     return completions
 

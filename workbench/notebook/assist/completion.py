@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 PLACEHOLDER = re.compile(r"(?:(?<![\w:]):|\{\{\s*)(\w*)$")
 WORD = re.compile(r"(?:(\w+)\.)?(\w*)$")
+UNBROKEN = "\N{NO-BREAK SPACE}"
+"""JupyterLab would write a type of several words over several completions."""
 AFTER_FROM = re.compile(r"\b(?:from|join)\s+(?:\w+(?:\s+\w+)?\s*,\s*)*(\w*)$", re.IGNORECASE)
 
 
@@ -151,5 +153,9 @@ def _matches(words: Iterable[str], fragment: str, kind: str = "") -> SimpleMatch
     """
     folded = fragment.lower()
     kinds = dict(words) if isinstance(words, Mapping) and not kind else dict.fromkeys(words, kind)
-    completions = [SimpleCompletion(word, type=what) for word, what in kinds.items() if word.lower().startswith(folded)]
+    completions = [
+        SimpleCompletion(word, type=what.replace(" ", UNBROKEN))
+        for word, what in kinds.items()
+        if word.lower().startswith(folded)
+    ]
     return {"completions": completions, "suppress": True, "matched_fragment": fragment, "ordered": True}
