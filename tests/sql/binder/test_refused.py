@@ -147,3 +147,17 @@ def test_what_has_no_stream_needs_one_all_the_same() -> None:
     with pytest.raises(SqlError) as caught:
         bind("select 1", "spark", Schema())
     assert caught.value.message == "there is no stream yet"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql", "message"),
+    [
+        ("duckdb", "select arg_max(a) from T", "MAX_BY takes 2 arguments, not 1"),
+        ("duckdb", "select min_by() from T", "MIN_BY takes 2 arguments, not 0"),
+        ("spark", "select max_by(a) from T", "MAX_BY takes 2 arguments, not 1"),
+        ("spark", "select make_interval() from T", "an interval of nothing"),
+    ],
+)
+def test_arguments_that_are_missing_are_named(dialect: str, sql: str, message: str) -> None:
+    with pytest.raises(SqlError, match=message):
+        bind(sql, dialect, SCHEMA)

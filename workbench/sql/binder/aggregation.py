@@ -210,7 +210,7 @@ def _in_order(
 
 _SHARES = ("percentile", "percentile_disc", "approx_percentile")
 _COUNTS = {"percentile": 2, "percentile_disc": 2, "percentile_disc_desc": 2, "approx_percentile": (2, 3),
-           "approx_count_distinct": (1, 2), "regr_count": 2}  # fmt: skip
+           "approx_count_distinct": (1, 2), "regr_count": 2, "min_by": 2, "max_by": 2}  # fmt: skip
 _FIXED = ("min", "max", "any_value", "bool_and", "bool_or", "count_if", "sum", "avg", "median", "mode",
           *aggregates.ALGEBRAIC)  # fmt: skip
 _SAME_DISTINCT = ("count", "sum", "avg", "min", "max", "any_value", "bool_and", "bool_or", "bit_and", "bit_or",

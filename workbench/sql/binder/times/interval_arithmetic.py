@@ -141,6 +141,8 @@ def _quotient(value: Expression, by: Expression) -> Expression:
 def _value(b: ExpressionBinder, parts: Sequence[IntervalPart], node: exp.Expr) -> Expression:
     if any(part.counts == "months" for part in parts):
         b.source.refuse("an interval of months or years as a value", node, _MONTHS)
+    if not parts:
+        raise b.source.error("an interval of nothing", node, "say how long it is: INTERVAL '5' MINUTE")
     micros = [call("*", part.many, Constant(_DAY if part.counts == "days" else _SECOND, INTEGER)) for part in parts]
     return interval_of(reduce(lambda left, right: call("+", left, right), micros))
 
