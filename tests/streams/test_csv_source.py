@@ -13,8 +13,8 @@ import pyarrow as pa
 import pytest
 
 from workbench.errors import StreamError
-from workbench.streams import csv_source
 from workbench.streams.convert import infer_type
+from workbench.streams.files import csv_source
 from workbench.streams.ingest import ingest
 from workbench.streams.log import StreamLog
 
