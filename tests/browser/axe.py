@@ -36,25 +36,33 @@ OF_BOXES = """(drawing) => {
 """The contrast of each box of a drawing: axe does not look at the text of SVG."""
 
 
+def problem() -> str | None:
+    """Why there is no script, which npm installs the first time."""
+    if SCRIPT.exists():
+        return None
+    npm = shutil.which("npm")
+    if npm is None:
+        return "there is no npm to install axe-core with"
+    options = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-save"]
+    command = [npm, "install", "--prefix", str(FOLDER), *options, f"axe-core@{VERSION}"]
+    try:
+        subprocess.run(command, check=True, capture_output=True, text=True, timeout=120)
+    except (subprocess.SubprocessError, OSError) as error:
+        return f"npm could not install axe-core: {getattr(error, 'stderr', None) or error}"
+    return None
+
+
 def installed() -> str:
-    """The script, which npm installs the first time; the test is skipped where it cannot."""
-    if not SCRIPT.exists():
-        npm = shutil.which("npm")
-        if npm is None:
-            pytest.skip("there is no npm to install axe-core with")
-        options = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-save"]
-        command = [npm, "install", "--prefix", str(FOLDER), *options, f"axe-core@{VERSION}"]
-        try:
-            subprocess.run(command, check=True, capture_output=True, text=True, timeout=120)
-        except (subprocess.SubprocessError, OSError) as error:
-            pytest.skip(f"npm could not install axe-core: {getattr(error, 'stderr', None) or error}")
+    """The script; the test is skipped where npm cannot install it."""
+    if (why := problem()) is not None:
+        pytest.skip(why)
     return SCRIPT.read_text(encoding="utf-8")
 
 
-def grave(page: Page) -> list[tuple[str, list[str]]]:
-    """The serious findings of a page: the rule, and the elements."""
+def grave(page: Page, within: str = "html") -> list[tuple[str, list[str]]]:
+    """The serious findings of a page, or of an element of it: the rule, and the elements."""
     page.evaluate(installed())
-    found: list[dict[str, Any]] = page.evaluate("async () => (await axe.run(document)).violations")
+    found: list[dict[str, Any]] = page.evaluate("async (within) => (await axe.run(within)).violations", within)
     return [
         (f"{one['id']}: {one['help']}", [f"{node['html']} {node['failureSummary']}" for node in one["nodes"]])
         for one in found

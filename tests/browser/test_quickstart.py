@@ -16,6 +16,7 @@ import pytest
 
 pytest.importorskip("playwright", reason="Playwright is not installed")
 
+from browser.axe import grave, problem
 from browser.lab import CHROMIUM, PROJECT, Lab, lab
 
 pytestmark = [
@@ -63,7 +64,10 @@ def test_a_newcomer_runs_the_quickstart_and_works_with_the_panel(folder: Path) -
         panel.locator("button", has_text="Play").scroll_into_view_if_needed()
         status = panel.locator("[role=status]", has=page.locator("progress"))
 
-        # Numbers follow the batches, and cells run meanwhile.
+        # Numbers follow the batches, and cells run meanwhile. Batches are small, so that some are left to step through.
+        size = panel.get_by_role("spinbutton", name="Rows a batch")
+        size.fill("200")
+        size.press("Tab")
         before = batch(status.inner_text())
         panel.locator("button", has_text="Play").click()
         wait_until(lambda: batch(status.inner_text()) >= before + 2, 180)
@@ -113,6 +117,21 @@ def test_a_newcomer_runs_the_quickstart_and_works_with_the_panel(folder: Path) -
         panel.get_by_role("tab", name="Timings").click()
         panel.locator("h4:visible", has_text="Slowest operators").wait_for(timeout=60 * SECONDS)
         picture(jupyter, "timings")
+
+        # Every tab can be used by everybody, as far as axe-core sees.
+        panel.evaluate("panel => { panel.id = 'tried-panel' }")
+        for title in ("Network", "Queries", "Sharing decisions", "Results", "Timings", "Streams"):
+            panel.get_by_role("tab", name=title).click()
+            assert problem() or grave(page, "#tried-panel") == [], title
+
+        # A stream is added after a look at its rows.
+        panel.get_by_role("button", name="Add a stream").click()
+        source = panel.get_by_role("combobox", name="Source")
+        source.fill("../sample_data/fed.parquet")
+        source.press("Tab")
+        panel.get_by_role("columnheader", name="tran_date date").wait_for(timeout=60 * SECONDS)
+        assert problem() or grave(page, "#tried-panel") == []
+        picture(jupyter, "adding")
 
         # Without its kernel the panel is gone, and what it showed is still there.
         twin = page.locator("[data-argus-twin]").last

@@ -137,4 +137,7 @@ def _first_rows(look: FirstLook) -> str:
     """The columns with their types, and the first rows."""
     headings = [f"{name} {type_}" for name, type_ in look.columns]
     rows = [["NULL" if cell is None else escape(str(cell)) for cell in row.values()] for row in look.rows.to_pylist()]
-    return grid(headings, rows) + "".join(f"<p>{escape(misfit)}</p>" for misfit in look.misfits)
+    shown = (
+        f'<div class="argus-scrolled" tabindex="0" role="region" aria-label="first rows">{grid(headings, rows)}</div>'
+    )
+    return shown + "".join(f"<p>{escape(misfit)}</p>" for misfit in look.misfits)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 
 import ipywidgets
 
+from workbench.explain.text import counted
 from workbench.notebook.display import (
     Shown,
     arrived_last,
@@ -22,6 +24,7 @@ from workbench.notebook.panel.add_stream import AddStream
 from workbench.notebook.panel.markup import grid
 from workbench.notebook.panel.view import View
 from workbench.notebook.panel.widgets import html_box
+from workbench.sql.algebra.types import DataType
 
 
 class StreamsView(View):
@@ -33,8 +36,14 @@ class StreamsView(View):
         """The tables keep their height; below them are fields to add a stream."""
         self._tables = html_box()
         self.add_stream = AddStream(self.session, lambda: self.user_variables, self.player.announce)
-        below = ipywidgets.Accordion([self.add_stream.widget], titles=["Add a stream"])
-        return ipywidgets.VBox([self._tables, below])
+        # A button opens the fields: an accordion cannot be opened by keyboard.
+        opened = ipywidgets.ToggleButton(description="Add a stream", icon="plus", layout={"align_self": "flex-start"})
+        opened.observe(lambda change: self._show_fields(change["new"]), "value")
+        self._show_fields(False)
+        return ipywidgets.VBox([self._tables, opened, self.add_stream.widget])
+
+    def _show_fields(self, shown: bool) -> None:
+        self.add_stream.widget.layout.display = None if shown else "none"
 
     def refresh(self) -> None:
         """The tables anew."""
@@ -55,6 +64,7 @@ class StreamsView(View):
 
     def _streams(self) -> str:
         last, clocks = arrived_last(self.session), self.session.clocks
+        sheds = any(stream.shed for stream in self.session.streams.values())
         rows = [
             [
                 f"<b>{escape(s.name)}</b>" + (" (table)" if s.table else ""),
@@ -66,16 +76,14 @@ class StreamsView(View):
                 escape(event_time(s)),
                 clock_text(clocks[s.name]),
                 f"{s.quarantined_rows:,}",
-                f"{s.left_out:,}" if s.shed else "",
-                '<span style="white-space:normal">'
-                + escape(", ".join(f"{name} {type_}" for name, type_ in s.columns))
-                + "</span>",
+                *([f"{s.left_out:,}" if s.shed else ""] if sheds else []),
+                _folded(s.columns),
             ]
             for s in self.session.streams.values()
         ]
         places = ["stream", "arrived", "of rows", "", "a batch", "last batch"]
-        columns = [*places, "time", "clock", "quarantined", "left out", "columns"]
-        return grid(columns, rows, numbers=(1, 2, 4, 5, 8, 9))
+        columns = [*places, "time", "clock", "quarantined", *(["left out"] if sheds else []), "columns"]
+        return grid(columns, rows, numbers=(1, 2, 4, 5, 8, *([9] if sheds else [])))
 
     def _sources(self) -> str:
         rows = [
@@ -100,3 +108,10 @@ class StreamsView(View):
         ]
         columns = ["sink", "query", "target", "batches behind", "problem"]
         return "<h4>Sinks</h4>" + grid(columns, rows, numbers=(3,)) if rows else ""
+
+
+def _folded(columns: Sequence[tuple[str, DataType]]) -> str:
+    """The columns of a stream with their types, shown when they are asked for: there may be many."""
+    named = escape(", ".join(f"{name} {type_}" for name, type_ in columns))
+    said = counted(len(columns), "column")
+    return f'<details><summary>{said}</summary><div class="argus-wide">{named}</div></details>'
