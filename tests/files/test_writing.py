@@ -15,6 +15,7 @@ def test_a_file_is_replaced_when_the_new_one_is_whole(tmp_path: Path) -> None:
     with replacing(path) as file:
         file.write(b"new")
         assert path.read_bytes() == b"old"
+        assert [part.name for part in tmp_path.iterdir() if not part.name.startswith(".")] == ["rows"], "it is hidden"
     assert path.read_bytes() == b"new" and file.checksum == checksum_of(path)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -17,6 +18,7 @@ import servers
 from servers import Broker, LockedBroker
 
 from workbench.errors import SessionError
+from workbench.files.writing import replacing
 from workbench.session.sinks import kafka as kafka_module
 from workbench.session.sinks import sink as sink_module
 from workbench.session.sinks import sinks as sinks_module
@@ -250,3 +252,18 @@ def test_two_rows_of_one_key(postgres: str) -> None:
     target.write("q", 1, rows((-1, 1, "a"), (1, 1, "b"), (-1, 2, "b")))
     assert target.begin("s", (INTEGER, STRING)) == 1
     target.close()
+
+
+def test_what_a_killed_process_left_in_a_folder_is_no_row(tmp_path: Path) -> None:
+    """Whoever reads the folder passes over it, and writing the batch again removes it."""
+    changes, folder = pd.DataFrame({"weight": [1, 1], "n": [3, 4]}), tmp_path / "out"
+    target = target_of(str(folder))
+    target.write("q", 6, changes)
+    with replacing(folder / "batch-000000007.parquet"):
+        (part,) = folder.glob("*7.parquet.*")
+        left = part.with_name(f"{part.name}0")
+        shutil.copy(folder / "batch-000000006.parquet", left)
+    (folder / "batch-000000007.parquet").unlink()
+    assert len(pd.read_parquet(folder)) == 2
+    target.write("q", 7, changes)
+    assert not left.exists() and len(pd.read_parquet(folder)) == 4

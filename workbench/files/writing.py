@@ -118,8 +118,11 @@ def write_file(path: Path, data: bytes) -> int:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[NewFile]:
-    """A new file that takes the place of ``path`` once it is whole; on an error nothing of it stays."""
-    part = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
+    """A new file that takes the place of ``path`` once it is whole; on an error nothing of it stays.
+
+    When the process is killed a part may stay. It is hidden: who reads all files of a folder passes over it.
+    """
+    part = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
         with NewFile(part) as file:
             yield file

@@ -60,8 +60,11 @@ class FolderTarget(Target):
         make_folder(self._folder)
         rows = changes.copy()
         rows.insert(0, "batch", batch)
-        with replacing(self._folder / f"batch-{batch:09d}.parquet") as file:
+        path = self._folder / f"batch-{batch:09d}.parquet"
+        with replacing(path) as file:
             pq.write_table(pa.Table.from_pandas(rows, preserve_index=False), file)
+        for part in self._folder.glob(f".{path.name}.*"):  # of a process that was killed while it wrote
+            part.unlink(missing_ok=True)
 
 
 class WebhookTarget(Target):
