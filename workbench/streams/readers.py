@@ -21,6 +21,8 @@ from workbench.streams.log import ROW_GROUP_ROWS
 from workbench.streams.source import Chunk, OpenedSource
 
 _CSV_ENDINGS = (".csv", ".csv.gz")
+DATA_ENDINGS = (".parquet", *_CSV_ENDINGS, *ENDINGS)
+"""How the names of files end that can be a source."""
 _MAGIC = b"PAR1"
 
 

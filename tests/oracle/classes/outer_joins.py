@@ -62,6 +62,13 @@ OUTER_JOINS = {
         " LEFT JOIN u ON t.k = u.k AND (EXISTS (SELECT 1 FROM u v WHERE v.g = t.g AND v.flag) OR u.flag)"
     ),
     "left_on_alone": Case("SELECT t.id, n.name FROM t LEFT JOIN names n ON t.k IN (SELECT k FROM u WHERE big > 3)"),
+    "left_on_self": Case(
+        "SELECT a.id, b.id AS b FROM t a LEFT JOIN t b ON a.k = b.k AND b.g NOT IN (SELECT g FROM t WHERE big > 3)"
+    ),
+    "left_on_chained": Case(
+        "SELECT t.id, u.id AS b, n.name FROM t LEFT JOIN u ON t.k = u.k AND t.amount > (SELECT AVG(amount) FROM t)"
+        " LEFT JOIN names n ON u.k = n.k AND EXISTS (SELECT 1 FROM t v WHERE v.k = u.big OR v.g = u.g)"
+    ),
     "right_on_in": Case(
         "SELECT t.id, u.id AS b FROM t RIGHT JOIN u ON t.k = u.k AND (t.k + 1 IN (SELECT k FROM names) OR t.g IS NULL)"
     ),

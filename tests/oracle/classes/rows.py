@@ -16,6 +16,19 @@ SELECTIONS = {
     "like_escaped": Case(
         r"SELECT id, s FROM t WHERE s LIKE '%\\_1'", r"SELECT id, s FROM t WHERE s LIKE '%\_1' ESCAPE '\'"
     ),
+    "guarded_pattern": Case(
+        "SELECT id, s FROM t WHERE k > 2 AND s RLIKE '[a-m].*[1-5]'",
+        "SELECT id, s FROM t WHERE k > 2 AND regexp_matches(s, '[a-m].*[1-5]')",
+    ),
+    "guarded_again": Case(
+        "SELECT id, g FROM t WHERE x > 0 AND NOT s RLIKE '[a-m].*[1-5]'",
+        "SELECT id, g FROM t WHERE x > 0 AND NOT regexp_matches(s, '[a-m].*[1-5]')",
+    ),
+    "guarded_null": Case(
+        "SELECT id FROM t WHERE (g IS NULL OR k < 5) AND (s RLIKE 'p' IS NULL OR s RLIKE '[a-m].*[1-5]')",
+        "SELECT id FROM t WHERE (g IS NULL OR k < 5) AND (regexp_matches(s, 'p') IS NULL"
+        " OR regexp_matches(s, '[a-m].*[1-5]'))",
+    ),
     "not_like": Case("SELECT id, s FROM t WHERE s NOT LIKE '%p%'"),
     "in": Case("SELECT id, k, g FROM t WHERE k IN (1, 2, 3) AND g NOT IN ('a', 'b')"),
     "not_in_null": Case("SELECT id FROM t WHERE k NOT IN (1, NULL)"),

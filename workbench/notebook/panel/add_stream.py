@@ -19,11 +19,10 @@ from workbench.notebook.named_source import find_source
 from workbench.notebook.panel.markup import grid
 from workbench.notebook.panel.widgets import button, html_box
 from workbench.session.session import Session
-from workbench.sql.algebra.types import DATE, TIMESTAMP
-from workbench.streams.first_look import FirstLook, first_look
+from workbench.streams.readers import DATA_ENDINGS
+from workbench.streams.source_preview import SourcePreview, preview_source
 from workbench.streams.stream import DEFAULT_BATCH
 
-ENDINGS = (".parquet", ".csv", ".csv.gz", ".jsonl", ".ndjson")
 MOST_FILES = 200
 """So many files are proposed at most."""
 NO_TIME = ""
@@ -84,10 +83,9 @@ class AddStream:
         return find_source(self.source_field.value.strip(), self._variables())
 
     def _look(self) -> str:
-        look = first_look(self._source())
-        times = [name for name, type_ in look.columns if type_ in (DATE, TIMESTAMP)]
+        look = preview_source(self._source())
         self.time_field.options = [("no event time", NO_TIME), *((name, name) for name in look.times)]
-        self.time_field.value = times[0] if times else NO_TIME
+        self.time_field.value = look.event_time or NO_TIME
         if not self.name_field.value:
             self.name_field.value = name_of(self.source_field.value)
         return _first_rows(look)
@@ -117,7 +115,9 @@ def files() -> list[str]:
     """Files of data in the working folder, in those within it, and beside it, without hidden ones."""
     folder = Path()
     places = [folder, *sorted(folder.glob("[!.]*/")), *sorted(Path("..").glob("[!.]*/"))]
-    found = (path for place in places for path in sorted(place.glob("[!.]*")) if path.name.endswith(ENDINGS))
+    found = (
+        path for place in places for path in sorted(place.glob("[!.]*")) if path.name.lower().endswith(DATA_ENDINGS)
+    )
     return [str(path) for path, _ in zip(found, range(MOST_FILES), strict=False)]
 
 
@@ -133,7 +133,7 @@ def name_of(source: str) -> str:
     return words or "stream"
 
 
-def _first_rows(look: FirstLook) -> str:
+def _first_rows(look: SourcePreview) -> str:
     """The columns with their types, and the first rows."""
     headings = [f"{name} {type_}" for name, type_ in look.columns]
     rows = [["NULL" if cell is None else escape(str(cell)) for cell in row.values()] for row in look.rows.to_pylist()]

@@ -118,7 +118,8 @@ class LiveSources:
         Args:
             streams: of the session.
             seconds: about how long it may take. Each source is asked for as many rows as it gave in its part of that
-                before, since of one a look is dear and of another each row. ``None``: for what its next batch lacks.
+                before, since of one each look is expensive, and of another each row. ``None``: for what its next batch
+                lacks.
             ahead: with ``seconds``, at most so many rows are to wait for a batch; more stay where they come from.
 
         Returns:

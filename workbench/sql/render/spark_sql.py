@@ -57,11 +57,9 @@ def to_spark(expression: Expression, column: Naming, wanted: str | None = None) 
             spark = SPARK_FUNCTIONS.get(name)
             if spark is None:  # one of the analyst's
                 given = ", ".join(rendered) or NO_ARGUMENTS
-                return (
-                    f"{user_function(name)}({given})"
-                    if wanted is None
-                    else f"{function_where(name)}({wanted}, {given})"
-                )
+                if wanted is None:
+                    return f"{user_function(name)}({given})"
+                return f"{guarded_function(name)}({wanted}, {given})"
             return spark.format(*rendered) if isinstance(spark, str) else spark(expression, rendered)
 
 
@@ -80,11 +78,11 @@ def user_function(name: str) -> str:
     return f"`{name}`"
 
 
-def function_where(name: str) -> str:
+def guarded_function(name: str) -> str:
     """What Spark calls it where its first argument says whether it is called at all.
 
     Example:
-        >>> function_where("halved@1")
+        >>> guarded_function("halved@1")
         '`halved@1?`'
     """
     return user_function(name)[:-1] + "?`"

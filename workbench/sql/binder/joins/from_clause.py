@@ -20,7 +20,7 @@ from workbench.sql.binder.joins.one_row import one_row
 from workbench.sql.binder.joins.semijoins import add_semijoin
 from workbench.sql.binder.joins.subquery_parts import bound_subquery
 from workbench.sql.binder.joins.table_functions import TABLE_FUNCTIONS, rows_with_windows
-from workbench.sql.binder.joins.trees import COMPUTED, Leaf, OuterJoin, Rows, Tree, apart
+from workbench.sql.binder.joins.trees import COMPUTED, Leaf, OuterJoin, Rows, Tree, trees_by_side
 from workbench.sql.binder.joins.trees import positions as positions_of
 from workbench.sql.binder.protocols import QueryContext, SubqueryBinder, is_subquery
 from workbench.sql.binder.scalar import ScalarBinder, is_now
@@ -239,7 +239,7 @@ class FromClause:
         condition = normal_form(scalar.condition(on))
         if not outer:
             return condition, before
-        sides = apart(self.trees[start.trees :], left, right)
+        sides = trees_by_side(self.trees[start.trees :], left, right)
         if sides is None:
             what = f"a subquery in ON of a {join.side} JOIN that reads both sides"
             self.source.refuse(what, on, "let a subquery in FROM select it")

@@ -67,7 +67,9 @@ class Rows:
         )
 
 
-def apart(trees: Sequence[Tree], left: Container[int], right: Container[int]) -> tuple[list[Tree], list[Tree]] | None:
+def trees_by_side(
+    trees: Sequence[Tree], left: Container[int], right: Container[int]
+) -> tuple[list[Tree], list[Tree]] | None:
     """The trees of an outer join's left side, and those of its right one, to which what reads neither belongs.
 
     Args:

@@ -1,4 +1,4 @@
-"""A first look at a source: its columns, its first rows, and which columns could say when a row happened."""
+"""A preview of a source: its columns, its first rows, and which columns could say when a row happened."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROWS = 5
 
 
 @dataclass(frozen=True)
-class FirstLook:
+class SourcePreview:
     """What a source seems to hold.
 
     Attributes:
@@ -38,13 +38,18 @@ class FirstLook:
     misfits: tuple[str, ...]
 
     @property
+    def event_time(self) -> str | None:
+        """The first column of dates or times, which most likely is the event time."""
+        return next((name for name, type_ in self.columns if type_.kind in (Kind.TIMESTAMP, Kind.DATE)), None)
+
+    @property
     def times(self) -> list[str]:
         """The columns that could be the event time: those of dates and times, then those of whole numbers."""
         kinds = ((Kind.TIMESTAMP, Kind.DATE), (Kind.INTEGER,))
         return [name for some in kinds for name, type_ in self.columns if type_.kind in some]
 
 
-def first_look(source: object, rows: int = ROWS) -> FirstLook:
+def preview_source(source: object, rows: int = ROWS) -> SourcePreview:
     """Look at the first rows of a source without copying it.
 
     Of a live source it reads what is there; a socket does not send that again.
@@ -57,7 +62,7 @@ def first_look(source: object, rows: int = ROWS) -> FirstLook:
         StreamError: it cannot be read, or a column cannot be used.
 
     Example:
-        >>> look = first_look([{"At": "2026-01-03", "fee": 2.5}, {"At": None, "fee": 4.0}])
+        >>> look = preview_source([{"At": "2026-01-03", "fee": 2.5}, {"At": None, "fee": 4.0}])
         >>> [f"{name} {type_}" for name, type_ in look.columns], look.rows.num_rows, look.times
         (['at string', 'fee double'], 2, [])
     """
@@ -68,12 +73,12 @@ def first_look(source: object, rows: int = ROWS) -> FirstLook:
         schema = log_schema(types.items())
         first = next(opened.chunks, None)
         if first is None:
-            return FirstLook(_shown(types), schema.empty_table(), ())
+            return SourcePreview(_shown(types), schema.empty_table(), ())
         part = Chunk(first.rows.slice(0, rows), first.lines[:rows])
         fitting, _, quarantined = fit(part, types, schema)
     reasons = chain(first.quarantined[:rows], quarantined)
     names = [display_name(name) for name in types]
-    return FirstLook(
+    return SourcePreview(
         _shown(types),
         fitting.rename_columns(names),
         tuple(f"line {row.line}: {row.reason}" for row in reasons),

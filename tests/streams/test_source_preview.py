@@ -1,4 +1,4 @@
-"""A first look at a source says what adding it as a stream would take, and copies nothing."""
+"""A preview of a source says what adding it as a stream would take, and copies nothing."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import pandas as pd
 import pytest
 
 from workbench.errors import StreamError
-from workbench.streams.first_look import first_look
 from workbench.streams.ingest import ingest
+from workbench.streams.source_preview import preview_source
 
 
 def test_it_has_the_types_that_the_stream_will_have(tmp_path: Path) -> None:
     head, rows = "Flight,At,Day,Fee", ("1,2013-01-02 03:04:05,2013-01-02,2.50", "2,,2013-01-03,", "3,,2013-01-04,4")
     text = "\n".join([head, *rows, ""])
     (tmp_path / "flights.csv").write_text(text)
-    look = first_look(str(tmp_path / "flights.csv"), rows=2)
+    look = preview_source(str(tmp_path / "flights.csv"), rows=2)
     log = ingest("flights", str(tmp_path / "flights.csv"), tmp_path / "log")
     assert [*look.columns] == [*log.columns]
     assert look.rows.num_rows == 2 and look.rows["at"].to_pylist() == [dt.datetime(2013, 1, 2, 3, 4, 5), None]
@@ -26,7 +26,7 @@ def test_it_has_the_types_that_the_stream_will_have(tmp_path: Path) -> None:
 
 def test_rows_that_do_not_fit_are_told(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("n,m\n1,2\n3\n4,5\n")
-    look = first_look(tmp_path / "a.csv")
+    look = preview_source(tmp_path / "a.csv")
     assert look.rows.num_rows == 2 and len(look.misfits) == 1 and look.misfits[0].startswith("line 3: ")
 
 
@@ -34,14 +34,14 @@ def test_a_folder_that_grows_is_looked_at_and_not_read_on(tmp_path: Path) -> Non
     pattern = str(tmp_path / "*.csv")
     pd.DataFrame({"id": range(9), "fee": 1.5}).to_csv(tmp_path / "1.csv", index=False)
     for _ in range(2):
-        assert first_look(pattern, rows=3).rows["id"].to_pylist() == [0, 1, 2]
+        assert preview_source(pattern, rows=3).rows["id"].to_pylist() == [0, 1, 2]
 
 
 def test_what_cannot_be_looked_at(tmp_path: Path) -> None:
     rows = ({"n": n} for n in range(3))
     with pytest.raises(StreamError, match="would not give its first rows again"):
-        first_look(rows)
+        preview_source(rows)
     assert len([*rows]) == 3, "nothing was taken"
     with pytest.raises(StreamError, match="no file"):
-        first_look(tmp_path / "missing.csv")
-    assert first_look(pd.DataFrame({"n": pd.Series([], dtype="int64")})).rows.num_rows == 0
+        preview_source(tmp_path / "missing.csv")
+    assert preview_source(pd.DataFrame({"n": pd.Series([], dtype="int64")})).rows.num_rows == 0
