@@ -82,7 +82,9 @@ def test_a_newcomer_runs_the_quickstart_and_works_with_the_panel(folder: Path) -
         panel.locator(".argus-pane .node.join").first.click()
         side = panel.locator(".argus-side")
         side.get_by_text("Canonical form").wait_for()
-        assert "JOIN" in side.inner_text() and "rows in" in side.inner_text()
+        assert "JOIN" in side.inner_text()
+        # What it did in the last batch, whose rows may all be dropped before they come to a join.
+        assert re.search(r"batch \d+: (nothing to do|[\d,]+ rows in)", side.inner_text())
         panel.scroll_into_view_if_needed()
         for _ in range(4):
             panel.locator(".argus-pane").press("+")
