@@ -26,6 +26,7 @@ from workbench.streams.corrections.declared import WEIGHT, corrections_of
 from workbench.streams.ingest import ingest
 from workbench.streams.live import socket_lines
 from workbench.streams.live.polled_query import PolledQuery
+from workbench.streams.live.puller import Puller
 from workbench.streams.live.reader import Reader
 from workbench.streams.live.sources import open_live
 from workbench.streams.live.take_in import take_in
@@ -78,6 +79,17 @@ def test_an_iterator_of_tables_with_records_that_do_not_fit(tmp_path: Path) -> N
         open_live(iter([1]))
     with pytest.raises(StreamError, match="gives no row"):
         open_live(iter([]))
+
+
+def exits() -> Iterator[dict[str, object]]:
+    """Ends as no iterator should."""
+    yield {"id": 0}
+    sys.exit(3)
+
+
+def test_an_iterator_that_exits_says_so_and_ends_nobody_else() -> None:
+    with pytest.raises(StreamError, match="the iterator raised SystemExit"):
+        Puller(exits()).want(2, patience=5)
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl"])

@@ -211,14 +211,22 @@ def clock_text(clock: dt.datetime | None) -> str:
     return "" if clock is None else clock.isoformat(" ", "minutes").removesuffix(" 00:00")
 
 
-def sources_table(sources: Mapping[str, SourceStatus]) -> Shown:
-    """What live sources bring, where they go on, and what they said."""
-    rows = [
+SOURCE_COLUMNS = ("live stream", "source", "goes on at", "rows/s", "waiting", "for", "problem")
+"""Of the table of live sources."""
+
+
+def source_rows(sources: Mapping[str, SourceStatus]) -> list[list[str]]:
+    """What live sources bring, where they go on, and what they said: a row for each, with ``SOURCE_COLUMNS``."""
+    return [
         [name, s.source or "attach it again", goes_on_at(s.offsets),
          f"{s.rate:,.0f}", f"{s.waiting:,}", f"{s.lag:.1f} s", source_problem(s)]
         for name, s in sources.items()
     ]  # fmt: skip
-    return table(["live stream", "source", "goes on at", "rows/s", "waiting", "for", "problem"], rows)
+
+
+def sources_table(sources: Mapping[str, SourceStatus]) -> Shown:
+    """The live sources of a session."""
+    return table(SOURCE_COLUMNS, source_rows(sources))
 
 
 def goes_on_at(offsets: Mapping[str, str]) -> str:

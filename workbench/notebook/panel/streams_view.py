@@ -9,13 +9,13 @@ import ipywidgets
 
 from workbench.explain.text import counted
 from workbench.notebook.display import (
+    SOURCE_COLUMNS,
     Shown,
     arrived_last,
     clock_text,
     event_time,
-    goes_on_at,
     sinks_table,
-    source_problem,
+    source_rows,
     sources_table,
     streams_table,
     together,
@@ -86,20 +86,8 @@ class StreamsView(View):
         return grid(columns, rows, numbers=(1, 2, 4, 5, 8, *([9] if sheds else [])))
 
     def _sources(self) -> str:
-        rows = [
-            [
-                f"<b>{escape(name)}</b>",
-                escape(source.source or "attach it again"),
-                escape(goes_on_at(source.offsets)),
-                f"{source.rate:,.0f}",
-                f"{source.waiting:,}",
-                f"{source.lag:.1f} s",
-                escape(source_problem(source)),
-            ]
-            for name, source in self.session.sources.items()
-        ]
-        columns = ["live stream", "source", "goes on at", "rows/s", "waiting", "for", "problem"]
-        return "<h4>Live sources</h4>" + grid(columns, rows, numbers=(3, 4, 5)) if rows else ""
+        rows = [[f"<b>{escape(name)}</b>", *map(escape, said)] for name, *said in source_rows(self.session.sources)]
+        return "<h4>Live sources</h4>" + grid(SOURCE_COLUMNS, rows, numbers=(3, 4, 5)) if rows else ""
 
     def _sinks(self) -> str:
         rows = [

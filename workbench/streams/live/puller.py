@@ -103,6 +103,8 @@ class Puller:
                 self.ended = True
             except Exception as problem:  # an iterator may raise whatever it likes
                 self._problem = problem
+            except BaseException as problem:  # such as SystemExit, which would end this thread without a word
+                self._problem = StreamError(f"the iterator raised {type(problem).__name__}")
             self._stopped.set()
 
 
