@@ -131,7 +131,7 @@ def streams(history: int, batch: int, batches: int, keys: int) -> dict[str, pa.T
 
     Example:
         >>> rows = streams(100, 50, 2, 10)
-        >>> [sum(rows["clicks"]["chosen"].to_pylist()[part]) < 60 for part in (slice(0, 200), slice(200, 300))]
+        >>> [sum(rows["clicks"]["chosen"].to_pylist()[part]) < 30 for part in (slice(0, 200), slice(200, 300))]
         [True, False]
     """
     random = np.random.default_rng(0)
