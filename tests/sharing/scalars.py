@@ -397,6 +397,7 @@ _OF_TIMES: dict[str, Callable[..., Any]] = {
     "add_months": _months_later,
     "add_months_to_timestamp": _months_later,
     "last_day": _last_day,
+    "unix_micros": lambda value, scale: value,
     "add_seconds": lambda value, scale, seconds: value + seconds * 1_000_000,
     "window_start": lambda value, scale, seconds: value - value % (seconds * 1_000_000),
 }

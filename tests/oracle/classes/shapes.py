@@ -28,6 +28,15 @@ SHAPES = {
         "SELECT a.id, b.id, CAST((EPOCH_US(b.ts) - EPOCH_US(a.ts))::DECIMAL(20,0) / 1000000 AS DECIMAL(20,6))"
         " FROM t a JOIN t b ON a.k = b.k AND b.ts - a.ts <= INTERVAL '3' DAY AND b.ts - a.ts > INTERVAL '0' SECOND",
     ),
+    "time_between_nearer": Case(
+        "SELECT a.id, b.id AS other FROM t a JOIN t b ON a.k = b.k"
+        " AND b.ts - a.ts < INTERVAL '30' HOUR AND a.ts < b.ts + INTERVAL '90' MINUTE"
+    ),
+    "time_moved": Case("SELECT id, d FROM t WHERE ts - INTERVAL '90' MINUTE < d AND ts + INTERVAL '2' DAY >= d"),
+    "time_moved_nearer": Case(
+        "SELECT id, ts FROM t WHERE d + INTERVAL '1' HOUR > ts"
+        " AND ts + INTERVAL '1' DAY > TIMESTAMP '2002-11-16 12:00:00'"
+    ),
     "interval_times": Case(
         "SELECT id, ts + INTERVAL '1' MINUTE * k AS a, d - k * INTERVAL '2' DAY AS b FROM t"
         " WHERE k BETWEEN -9 AND 9 AND d > DATE '1990-01-01'",

@@ -24,6 +24,9 @@ def apart(title: str, first: str, second: str, says: str = "") -> Pair:
 
 _AFTER = "(CAST(day AS TIMESTAMP) - TIMESTAMP '2002-01-01 00:00:00')"
 
+_DAY, _MONTH = "CAST(day AS TIMESTAMP)", "DATE_TRUNC('MONTH', day)"
+_HOUR, _90_MINUTES, _2_DAYS = "INTERVAL '1' HOUR", "INTERVAL '90' MINUTE", "INTERVAL '2' DAY"
+
 SELECTIONS = [
     conditions("swapped conjuncts", "code = 1 AND amount > 5", "amount > 5 AND code = 1"),
     conditions("flipped comparison", "amount > 5", "5 < amount"),
@@ -38,6 +41,18 @@ SELECTIONS = [
     conditions("date arithmetic", "day > DATE '2002-01-02'", "day + 3 > DATE '2002-01-05'"),
     conditions("a date as text", "day >= DATE '2002-01-02'", "day >= '2002-01-02'"),
     conditions("an interval in other units", f"{_AFTER} > INTERVAL '1' DAY", f"{_AFTER} > INTERVAL '24' HOUR"),
+    conditions("an interval that is moved", f"{_DAY} - {_MONTH} > INTERVAL '1' DAY",
+               f"({_DAY} - {_MONTH}) + INTERVAL '60' MINUTE > INTERVAL '25' HOUR"),
+    conditions("a time moved in other units", f"{_DAY} < {_MONTH} + {_2_DAYS}",
+               f"{_DAY} < {_MONTH} + INTERVAL '48' HOUR"),
+    conditions("a difference of times, and a time moved back", f"{_DAY} - {_MONTH} < {_2_DAYS}",
+               f"{_DAY} - {_2_DAYS} < {_MONTH}"),
+    conditions("a difference of times the other way round", f"{_DAY} - {_MONTH} <= {_2_DAYS}",
+               f"{_MONTH} - {_DAY} >= INTERVAL '-2' DAY"),
+    conditions("a time moved twice", f"{_DAY} < {_MONTH} + {_2_DAYS}",
+               f"{_DAY} - {_HOUR} < {_MONTH} + INTERVAL '47' HOUR"),
+    conditions("a moved time beside a constant", f"{_DAY} > TIMESTAMP '2002-01-02 00:00:00'",
+               f"{_DAY} + {_HOUR} > TIMESTAMP '2002-01-02 01:00:00'"),
     conditions("negated comparison", "amount > 5", "NOT (amount <= 5)"),
     conditions("NOT of OR", "amount > 5 AND code <> 1", "NOT (amount <= 5 OR code = 1)"),
     conditions("NOT of AND", "amount <= 5 OR code <> 1", "NOT (amount > 5 AND code = 1)"),
@@ -83,6 +98,14 @@ SELECTIONS = [
     within("a larger multiple of what is positive", "id * 5 >= code", "id * 2 >= code AND id > 0"),
     within("an order by way of a third column", "code <= amount", "code <= id AND id <= amount"),
     within("a bound of a sum", "code + id > 3", "code > 1 AND id > 2"),
+    within("a shorter interval between two times", f"{_DAY} - {_MONTH} < {_2_DAYS}",
+           f"{_DAY} - {_MONTH} < INTERVAL '90' MINUTE"),
+    within("a range of differences of times", f"{_DAY} - {_MONTH} > {_HOUR}",
+           f"{_DAY} - {_MONTH} BETWEEN {_90_MINUTES} AND {_2_DAYS}"),
+    within("a time moved less far", f"{_DAY} <= {_MONTH} + {_90_MINUTES}", f"{_MONTH} + {_HOUR} >= {_DAY}"),
+    within("a moved time beside a constant that is later", f"{_DAY} > TIMESTAMP '2002-01-02 00:00:00'",
+           f"{_DAY} + {_HOUR} > TIMESTAMP '2002-01-03 05:00:00'"),
+    within("a moved time is not NULL", f"{_DAY} IS NOT NULL", f"{_DAY} < {_MONTH} + {_HOUR}"),
     within("dates", "day >= DATE '2002-01-02'", "day - 1 > DATE '2002-01-02'"),
     Pair("weaker after tighter", "SELECT id FROM F WHERE amount > 9", "SELECT id FROM F WHERE amount > 5", ABOVE, 1,
          Rule.NEW, "rerouted: "),
@@ -107,5 +130,23 @@ NOT_SHARED = [
     apart("a value and its opposite", "code = 1", "code <> 1"),
     apart("a larger multiple of what may be negative", "id * 5 >= code", "id * 2 >= code"),
     apart("products of columns", "code * id > 2", "code > 2"),
+    apart(
+        "differences of times in opposite directions",
+        f"{_DAY} - {_MONTH} < {_90_MINUTES}",
+        f"{_MONTH} - {_DAY} < {_HOUR}",
+    ),
+    apart("a month is no number of days", f"{_DAY} < ADD_MONTHS(day, 1)", f"{_DAY} < {_MONTH} + INTERVAL '30' DAY"),
+    apart(
+        "overlapping ranges of differences",
+        f"{_DAY} - {_MONTH} BETWEEN {_HOUR} AND {_2_DAYS}",
+        f"{_DAY} - {_MONTH} BETWEEN {_90_MINUTES} AND INTERVAL '3' DAY",
+    ),
+    apart(
+        "a difference from a constant",
+        f"{_DAY} - {_MONTH} < {_2_DAYS}",
+        f"{_DAY} - TIMESTAMP '2002-01-01 00:00:00' < {_HOUR}",
+    ),
+    apart("no difference of times", f"{_DAY} < {_MONTH} + {_HOUR}", "day IS NULL"),
+    apart("a moved DOUBLE is no moved time", "x + 3600 > 7200", f"{_DAY} + {_HOUR} > TIMESTAMP '1970-01-01 02:00:00'"),
     apart("overlapping ranges", "amount BETWEEN 1 AND 5", "amount BETWEEN 4 AND 9"),
 ]

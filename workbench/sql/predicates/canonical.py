@@ -33,6 +33,7 @@ from workbench.sql.predicates.cnf import (
 )
 from workbench.sql.predicates.exact_arithmetic import date_constant, days, exact_constant_of, widened_expression
 from workbench.sql.predicates.linear import LinearForm, expression_of, linear, linear_form
+from workbench.sql.predicates.moved_times import as_time, in_micros
 
 _WITH_EQUAL = (Operator.EQ, Operator.LE, Operator.GE)
 _ARITHMETIC = ("+", "-", "*", "/", "%", "div", "neg")
@@ -87,7 +88,8 @@ def canonical_literal(literal: Literal) -> Literal:
         return Literal(left, Operator.IS_NOT_NULL) if wide.operator in _WITH_EQUAL else NEVER
     if not (left.type.exact and right.type.exact):
         return _folded(in_order)
-    return comparison(linear(left).plus(linear(right).times(Fraction(-1))), wide.operator) or in_order
+    solved = comparison(linear(left).plus(linear(right).times(Fraction(-1))), wide.operator)
+    return in_order if solved is None else as_time(solved)
 
 
 def canonical_expression(expression: Expression) -> Expression:
@@ -194,6 +196,7 @@ def _canonical_sum(form: LinearForm) -> Expression | None:
 
 
 def _widened_literal(literal: Literal) -> Literal:
+    literal = in_micros(literal)
     if literal.right is None or not (literal.left.type.exact and literal.right.type.exact):
         return literal
     left, right = widened_expression(literal.left), widened_expression(literal.right)

@@ -24,7 +24,7 @@ MAX_POINTS = 32
 """A cover of more intervals or single values than these becomes one interval."""
 
 _CACHED = 2**16
-_STRICT = frozenset(("+", "-", "*", "/", "neg", "cast", "like", "ilike", "rlike"))
+_STRICT = frozenset(("+", "-", "*", "/", "neg", "cast", "like", "ilike", "rlike", "unix_micros", "add_seconds"))
 """Functions that give NULL when an argument is NULL."""
 
 Sets = Mapping[Subject, ValueSet]
