@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.engine.averages import HALF_LIFE, averages
+from workbench.engine.averages import HALF_LIFE, RECENT, averages, averages_since_turns
 from workbench.engine.reports import BatchReport, OperatorReport
 
 
@@ -34,3 +34,30 @@ def test_no_report_is_no_rows_since_the_first() -> None:
 
 def test_no_batches_have_no_averages() -> None:
     assert not averages([]).node_rows
+
+
+@pytest.mark.parametrize(("before", "after"), [(6_000, 100), (100, 6_000), (100, 0), (0, 100)])
+def test_a_turn_is_seen_after_the_recent_batches(before: int, after: int) -> None:
+    reports = [batch(number, J=before) for number in range(1, 30)]
+    for number in range(1, RECENT):
+        turning = [*reports, *(batch(30 + n, J=after) for n in range(number))]
+        assert averages_since_turns(turning) == averages(turning)
+    for number in range(RECENT, 3 * HALF_LIFE):
+        turned = [*reports, *(batch(30 + n, J=after) for n in range(number))]
+        assert averages_since_turns(turned).node_rows["J"] == pytest.approx(after, rel=0.9)
+        assert averages_since_turns(turned).seconds == averages(turned).seconds
+
+
+@pytest.mark.parametrize("rows", [(100, 1_000), (40, 50, 60), (0, 2, 9), (1_000, 1_000, 100)])
+def test_what_swings_is_little_or_chance_is_no_turn(rows: tuple[int, ...]) -> None:
+    reports = [batch(number, J=rows[number % len(rows)]) for number in range(1, 31)]
+    assert averages_since_turns(reports) == averages(reports)
+
+
+def test_a_node_that_is_new_has_not_turned() -> None:
+    reports = [
+        *(batch(number, J=50) for number in range(1, 9)),
+        *(batch(number, J=50, K=70) for number in range(9, 12)),
+    ]
+    assert averages_since_turns(reports) == averages(reports)
+    assert averages_since_turns([]) == averages([])

@@ -17,6 +17,13 @@ CONSIDERED = 20
 HALF_LIFE = 5
 """A batch counts half as much as one so many batches later: a drift is seen within a few batches."""
 
+RECENT = 3
+"""So many batches in a row show that the rows of a node, or of a stream, have turned."""
+TURN = 2.0
+"""They have where each of these batches brings so many times more, or less, than the average of those before."""
+CERTAIN = 10
+"""Fewer rows than these vary that much by chance."""
+
 
 @dataclass(frozen=True)
 class Averages:
@@ -50,6 +57,47 @@ def averages(reports: Sequence[BatchReport]) -> Averages:
         seconds.add(weight, {operator.name: operator.seconds for operator in report.operators})
         arrived.add(weight, {name.lower(): rows for name, rows in report.arrived.items()})
     return Averages(node_rows.values(), seconds.values(), arrived.values())
+
+
+def averages_since_turns(reports: Sequence[BatchReport]) -> Averages:
+    """The averages over the last of some batches, of rows that have turned over the recent batches alone.
+
+    An average forgets large numbers slowly: where 6,000 rows came of a node and 100 come now, it is above 1,000 for a
+    dozen batches. What is planned then is planned for rows that come no more.
+
+    Example:
+        >>> many, few = (BatchReport(1, rows, 0.5, (), arrived={"F": rows}) for rows in (6_000, 100))
+        >>> [round(of([many] * 9 + [few] * 3).arrived["f"]) for of in (averages, averages_since_turns)]
+        [3523, 100]
+    """
+    every, recent, before = averages(reports), averages(reports[-RECENT:]), averages(reports[:-RECENT])
+    each = [averages([report]) for report in reports[-RECENT:]]
+    return Averages(
+        _since_turns(every.node_rows, recent.node_rows, before.node_rows, [one.node_rows for one in each]),
+        every.seconds,
+        _since_turns(every.arrived, recent.arrived, before.arrived, [one.arrived for one in each]),
+    )
+
+
+def _since_turns(
+    every: Mapping[str, float],
+    recent: Mapping[str, float],
+    before: Mapping[str, float],
+    each: Sequence[Mapping[str, float]],
+) -> dict[str, float]:
+    return {
+        name: recent.get(name, 0.0)
+        if name in before and _has_turned(before[name], [rows.get(name, 0.0) for rows in each])
+        else average
+        for name, average in every.items()
+    }
+
+
+def _has_turned(before: float, recent: Sequence[float]) -> bool:
+    """Whether all recent numbers are far above, or all far below, what was before."""
+    if max(before, *recent) < CERTAIN:
+        return False
+    return min(recent) > TURN * before or max(recent) < before / TURN
 
 
 class _Average:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
-from workbench.engine.averages import averages
+from workbench.engine.averages import averages, averages_since_turns
 from workbench.engine.reports import BatchReport
 from workbench.network.network import Network
 from workbench.network.nodes import Join, NodeId, kind_of
@@ -42,7 +42,7 @@ def observed(state: State, before: int | None = None) -> Observed:
         before: only batches before this one count; ``None``: all.
     """
     reports = [report for report in state.reports if before is None or report.batch < before]
-    mean = averages(reports)
+    mean = averages_since_turns(reports)
     return Observed(state.network.nodes, mean.node_rows, mean.arrived, _arrived(state)) if reports else NOTHING
 
 
