@@ -9,7 +9,7 @@ import random
 import pytest
 from long import LONG
 from oracle.class_queries import ALL, CLASSES
-from oracle.harness import Feed, Oracle
+from oracle.harness import Case, Feed, Oracle
 from oracle.random_streams import names, stream
 from pyspark.sql import SparkSession
 
@@ -50,6 +50,22 @@ def test_alone_a_union_reads_no_column_that_nobody_keeps(spark: SparkSession) ->
     with Oracle(spark, feeds(seed=3)) as oracle:
         oracle.register({"set_union_column_unread": ALL["set_union_column_unread"]})
         oracle.run(2)
+
+
+def test_functions_of_pairs_that_cheaper_tests_let_through(spark: SparkSession) -> None:
+    def apart(first: int | None, second: int | None) -> int | None:
+        if first is None or second is None:
+            return None
+        return second - first if first <= second else 1 // 0
+
+    pairs = (
+        "SELECT t.id, u.id AS uid FROM t JOIN u ON t.g = u.g WHERE t.k <= u.k AND CASE WHEN t.k <= u.k THEN {} END < {}"
+    )
+    functions = {"apart": (apart, ["BIGINT", "BIGINT"], "BIGINT")}
+    with Oracle(spark, feeds(seed=11), functions=functions) as oracle:
+        oracle.register({f"apart_{n}": Case(pairs.format("apart(t.k, u.k)", n)) for n in (3, 5)})
+        oracle.run(3)
+        oracle.check_changes()
 
 
 @pytest.mark.parametrize("seed", range(1, 1 + int(os.environ.get("ARGUS_SEEDS", "1"))))

@@ -98,6 +98,11 @@ JOINS = {
     "self": Case(
         "SELECT a.id, b.id AS bid FROM t a, t b WHERE a.g = b.g AND a.amount < b.amount AND a.k = 3 AND b.k = 4"
     ),
+    "guarded_pairs": Case(
+        "SELECT t.id, u.id AS uid FROM t JOIN u ON t.k = u.k WHERE CONCAT(t.s, u.s) RLIKE '[a-m].*[1-5]' AND t.x < u.x",
+        "SELECT t.id, u.id AS uid FROM t JOIN u ON t.k = u.k"
+        " WHERE regexp_matches(t.s || u.s, '[a-m].*[1-5]') AND t.x < u.x",
+    ),
     "three": Case(
         "SELECT t.id, u.id AS uid, n.name FROM t, u, names n"
         " WHERE t.k = u.k AND u.k = n.k AND t.amount > 12000 AND u.flag AND n.rate > 1.5"

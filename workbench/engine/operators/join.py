@@ -18,6 +18,7 @@ from workbench.engine.operators.index_join import IndexJoin
 from workbench.engine.operators.operator_input import OperatorInput, ParentRows
 from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.access_paths import AccessPath
+from workbench.engine.physical.filters.guards import by_cost
 from workbench.engine.physical.plans import JoinPlan
 from workbench.engine.physical.semijoin import all_of
 from workbench.engine.spark.jobs import Job
@@ -96,7 +97,7 @@ def index_join_of(plan: JoinPlan, left: ParentRows, right: ParentRows) -> IndexJ
 def tested_pairs(join: Join, pairs: str, produced: Columns) -> str:
     """SQL of a join's change over the view of its candidate pairs: columns ``produced``, ``_batch``, ``_weight``."""
     values = [f"{_in_pairs(*join.names.input_name(name))} AS `{name}`" for name in produced]
-    condition = predicates_to_spark(join.tested, _of_pair)
+    condition = predicates_to_spark(by_cost(join.tested), _of_pair)
     return f"SELECT {', '.join([*values, BATCH, WEIGHT])} FROM {pairs} WHERE {condition}"
 
 
@@ -116,7 +117,7 @@ def _pairs(join: Join, left: str | None, right: str | None, produced: Columns, s
     hint = f"/*+ BROADCAST({small}) */ " if small else ""
     values = [f"{_in_side(*join.names.input_name(name))} AS `{name}`" for name in produced]
     marks = [f"greatest(l.{BATCH}, r.{BATCH}) AS {BATCH}", f"l.{WEIGHT} * r.{WEIGHT} AS {WEIGHT}"]
-    condition = predicates_to_spark(join.tested, _on_side)
+    condition = predicates_to_spark(by_cost(join.tested), _on_side)
     return f"SELECT {hint}{', '.join([*values, *marks])} FROM ({left}) l JOIN ({right}) r ON {condition}"
 
 

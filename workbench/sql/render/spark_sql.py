@@ -9,13 +9,13 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 
 from workbench.errors import SqlError, UnsupportedError
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.types import DOUBLE, DataType, Kind
-from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet
+from workbench.sql.predicates.cnf import Literal, Operator, ORPred
 from workbench.sql.render.spark_functions import SPARK_FUNCTIONS, comparison_sides
 
 MAX_CHARACTERS = 4_000_000
@@ -107,8 +107,8 @@ def or_pred_to_spark(or_pred: ORPred, column: Naming) -> str:
     return parts[0] if len(parts) == 1 else f"({' or '.join(parts)})"
 
 
-def predicates_to_spark(predicates: PredSet, column: Naming) -> str:
-    """Boolean Spark SQL for a conjunction; the empty one is ``true``."""
+def predicates_to_spark(predicates: Iterable[ORPred], column: Naming) -> str:
+    """Boolean Spark SQL for a conjunction, in this order; the empty one is ``true``."""
     return " and ".join(or_pred_to_spark(p, column) for p in predicates) or "true"
 
 

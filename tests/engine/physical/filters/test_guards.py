@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from workbench.engine.operators import join as joins
 from workbench.engine.physical.filters.filter_plan import compile_filter
-from workbench.engine.physical.filters.guards import MOST_ALTERNATIVES, CostClass, cost_class, guard_of
+from workbench.engine.physical.filters.guards import MOST_ALTERNATIVES, CostClass, by_cost, cost_class, guard_of
+from workbench.network.network import Network
+from workbench.network.nodes import Join
+from workbench.sharing.planner import Planner
 from workbench.sql.algebra.expressions import Call, Column, Constant
 from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING
+from workbench.sql.binder.pipeline import bind
 from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet, or_pred, pred_set
+from workbench.sql.schema import Schema
 
 A, S = Column("a", INTEGER), Column("s", STRING)
 MATCH = or_pred([Literal(Call("rlike", (S, Constant("x+", STRING)), BOOLEAN), Operator.HOLDS)])
@@ -41,3 +47,18 @@ def test_of_alternatives_the_weakest_are_enough() -> None:
     assert guard_of(CostClass.USER_FUNCTION, [both, one]) == [pred_set([above(5)])]
     many = [pred_set([above(n), CALLED]) for n in range(MOST_ALTERNATIVES + 1)]
     assert guard_of(CostClass.USER_FUNCTION, many) is None
+
+
+def test_a_conjunction_begins_with_the_cheapest() -> None:
+    assert by_cost(pred_set([CALLED, MATCH, above(5)])) == [above(5), MATCH, CALLED]
+
+
+def test_pairs_are_tested_for_what_is_cheap_first() -> None:
+    schema = Schema(streams={"r": (("a", INTEGER), ("s", STRING), ("z", STRING))})
+    text = "SELECT l.a FROM r l, r m WHERE l.a = m.a AND CONCAT(l.s, m.s) RLIKE 'x+' AND UPPER(CONCAT(l.z, m.z)) > 'Q'"
+    logical = bind(text, "spark", schema).query
+    assert logical is not None
+    nodes = Planner().register(Network(), "q", logical).network.nodes.values()
+    [join] = [node for node in nodes if isinstance(node, Join)]
+    condition = joins.tested_pairs(join, "pairs", ()).partition(" WHERE ")[2]
+    assert condition.index("upper") < condition.index("rlike")

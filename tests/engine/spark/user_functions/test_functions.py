@@ -317,6 +317,25 @@ def test_a_function_is_called_for_rows_that_cheaper_tests_let_through(spark: Spa
         assert "half raised ZeroDivisionError" in unguarded.status
 
 
+@pytest.mark.parametrize("by", ["a.k = b.k AND ", ""], ids=["key", "no key"])
+def test_a_function_is_called_for_pairs_that_cheaper_tests_let_through(spark: SparkSession, by: str) -> None:
+    """Whatever stands before or after it by name."""
+
+    def a_gap(first: int, second: int) -> int:
+        return second - first if first < second else 1 // 0
+
+    rows = pd.DataFrame({"id": range(40), "k": [n % 4 for n in range(40)], "text": [f"{n:02}" for n in range(40)]})
+    with Session(spark) as session:
+        session.add_stream("r", rows, history=20, batch=10)
+        session.add_function("a_gap", a_gap, returns="bigint")
+        pairs = session.register(
+            f"SELECT a.id, b.id AS other FROM r a, r b WHERE {by}a_gap(a.id, b.id) < 9 AND a.text < b.text"
+        )
+        session.run(2)
+        expected = {(n, m) for n in range(40) for m in range(n + 1, min(n + 9, 40)) if not by or n % 4 == m % 4}
+        assert pairs.status == "active" and set(pairs.result().itertuples(index=False, name=None)) == expected
+
+
 def test_limits_and_numbers_of_arguments_are_kept(spark: SparkSession, tmp_path: Path) -> None:
     with Session(spark, tmp_path / "s") as session:
         session.add_stream("t", stream(90, seed=10, again=0), history=30, batch=40)

@@ -4,6 +4,8 @@ CACQ orders the predicates of a query by what they cost and drop (CACQ 4). Here 
 once, so a test has a *guard*: a row needs it where the cheaper tests of some selection that asks for it hold. In the
 others the selection fails anyway, and the test is NULL.
 
+The tests of a join are one conjunction, so there an order is enough. Functions Spark calls last by itself.
+
 A comparison is cheaper than a pattern, and that than a function of the analyst, which runs in a process of its own.
 """
 
@@ -63,6 +65,22 @@ def guard_of(cost: CostClass, selections: Iterable[PredSet]) -> Sequence[PredSet
     if not all(weakest) or len(weakest) > MOST_ALTERNATIVES:
         return None
     return sorted(map(pred_set, weakest), key=lambda one: one.identity)
+
+
+def by_cost(predicates: PredSet) -> Sequence[ORPred]:
+    """The tests of a conjunction, cheap ones first: Spark evaluates one where those before it hold.
+
+    Example:
+        >>> from workbench.sql.algebra.expressions import Call, Column, Constant
+        >>> from workbench.sql.algebra.types import INTEGER
+        >>> from workbench.sql.predicates.cnf import Operator, or_pred
+        >>> column = Column("z", INTEGER)
+        >>> sides = (Call("f@1", (column,), INTEGER), column)
+        >>> both = pred_set(or_pred([Literal(side, Operator.GT, Constant(5, INTEGER))]) for side in sides)
+        >>> [str(one) for one in by_cost(both)]
+        ['z > 5', 'f(z) > 5']
+    """
+    return sorted(predicates, key=_cost_class)
 
 
 def _cost_class(predicate: ORPred) -> CostClass:
