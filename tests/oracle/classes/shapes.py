@@ -68,6 +68,12 @@ SHAPES = {
         f" CASE WHEN {_KNOWN.format('a.d')} THEN a.d + {_LENGTH} END"
         f" FROM t a LEFT JOIN t b ON a.k = b.k AND b.ts <> a.ts WHERE {_KNOWN_PAIRS}",
     ),
+    "interval_differences": Case(
+        "SELECT id FROM (SELECT id, ts - CAST(d AS TIMESTAMP) AS x, TIMESTAMP '2002-11-01 00:00:00' - ts AS y FROM t) w"
+        " WHERE x - y > INTERVAL '1' HOUR",
+        "SELECT id FROM t"
+        " WHERE 2 * EPOCH_US(ts) - EPOCH_US(d::TIMESTAMP) - EPOCH_US(TIMESTAMP '2002-11-01') > 3600000000",
+    ),
     "interval_groups": Case(
         "WITH w AS (SELECT a.k, b.ts - a.ts AS x FROM t a JOIN t b ON a.k = b.k)"
         " SELECT x, COUNT(*) AS n, EXTRACT(EPOCH FROM x) AS s, EXTRACT(MINUTE FROM x) AS m FROM w"

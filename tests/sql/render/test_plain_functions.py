@@ -177,6 +177,13 @@ def test_a_difference_of_times_that_is_compared_with_an_interval_moves_the_other
     assert "add_seconds(cast(d as timestamp), 300)" in str(query.where)
 
 
+@pytest.mark.parametrize("test", ["{} > INTERVAL '5' MINUTE", "{} BETWEEN INTERVAL '5' MINUTE AND INTERVAL '1' HOUR"])
+def test_a_difference_of_intervals_is_one(test: str) -> None:
+    inner = "SELECT a, ts - CAST(d AS TIMESTAMP) AS i, ts - TIMESTAMP '2002-01-01 00:00:00' AS j FROM T"
+    query = bind(f"SELECT a FROM ({inner}) t WHERE {test.format('(i - j)')}", "spark", SCHEMA).query
+    assert isinstance(query, Block) and "300000000" in str(query.where)
+
+
 def test_functions_that_are_the_same_in_all_dialects_are_read_there() -> None:
     query = bind("SELECT sin(x) FROM T", "postgres", SCHEMA).query
     assert isinstance(query, Block) and text(query.outputs[0].expression) == "sin(x)"

@@ -49,8 +49,11 @@ def comparison(symbol: str) -> Callable[[ExpressionBinder, exp.Binary], Expressi
         for sides in ((node.this, node.expression), (node.expression, node.this)):
             difference, right = sides[0].unnest(), sides[1]
             if isinstance(difference, exp.Sub) and (parts := interval_parts(b, right)) is not None:
+                subtracted = b.bind(difference.expression)
+                if subtracted.type == INTERVAL:
+                    break
                 # a - b <= length is a <= b + length, and needs no value of an interval.
-                start = coercion.coerce(coercion.as_time(b.bind(difference.expression)), TIMESTAMP)
+                start = coercion.coerce(coercion.as_time(subtracted), TIMESTAMP)
                 end = b.bind(difference.this), add_interval(b, start, parts, 1, node)
                 return call(symbol, *(end if sides[0] is node.this else reversed(end)))
         return call(symbol, *b.parts(node, "this", "expression"))
