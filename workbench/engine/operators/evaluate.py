@@ -47,6 +47,6 @@ def prepare(runner: Runner, operator: OperatorInput) -> Prepared:
 
 def run_prepared(runner: Runner, prepared: Mapping[str, Prepared]) -> dict[str, tuple[Delta, Delta]]:
     """The changes of some trees, and of their states, by one job of Spark."""
-    jobs = [each.job for each in prepared.values() if each.job is not None]
+    jobs = {name: each.job for name, each in prepared.items() if each.job is not None}
     deltas = runner.run(jobs) if jobs else {}
     return {name: each.deltas(deltas.get(name)) for name, each in prepared.items()}

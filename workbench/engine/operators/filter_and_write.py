@@ -138,10 +138,15 @@ def _counted(lineages: Bits, combined: Mask, occurrences: Positions) -> Position
     return np.concatenate([count_bits(lineages, occurrences), occurrences @ combined])
 
 
-def run_filter_and_write(jobs: Sequence[Job]) -> dict[str, Delta]:
-    """Run the jobs of some trees as one: the changes of those trees, by name."""
+def run_filter_and_write(jobs: Sequence[Job], expected: Sequence[float]) -> dict[str, Delta]:
+    """Run the jobs of some trees as one: the changes of those trees, by name.
+
+    Args:
+        jobs: of the trees.
+        expected: seconds that each may take.
+    """
     answers: dict[str, list[Answer]] = {}
-    for row in run_jobs(jobs):
+    for row in run_jobs(jobs, expected):
         answer = Answer(**json.loads(row.answer))
         answers.setdefault(answer.tree, []).append(answer)
     return {tree: delta_of(own) for tree, own in answers.items()}

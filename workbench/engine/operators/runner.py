@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -41,10 +41,13 @@ class Runner:
         self.views = Views(spark)
         self._folder = folder
         self._plans = PlanCache()
+        self._seconds: dict[str, float] = {}
+        """How long the last job of each tree took."""
 
     def forget(self, keep: Callable[[str], bool] = lambda tree: False) -> None:
         """Forget the plans and views of all trees whose name is not to be kept."""
         self._plans.forget(lambda name: keep(name.split("_")[0]))
+        self._seconds = {tree: seconds for tree, seconds in self._seconds.items() if keep(tree)}
         self.views.forget(lambda name: keep(name.split("_")[0]))
 
     def folder(self, tree: str) -> Path:
@@ -142,9 +145,16 @@ class Runner:
         folder = str(self.folder(plan.name))
         return FilterAndWrite(plan.name, plan.filter.filter, tuple(plan.stored), folder, job_input)
 
-    def run(self, jobs: Sequence[Job]) -> dict[str, Delta]:
-        """Run jobs of some trees as one; the changes of the trees, by name."""
-        return run_filter_and_write(jobs)
+    def run(self, jobs: Mapping[str, Job]) -> dict[str, Delta]:
+        """Run jobs of some trees, by name, as one; the changes of the trees.
+
+        Each is expected to take as long as the last of its tree, and one without any as long as the longest: its plan
+        has just been made, and Spark compiles it.
+        """
+        longest = max(self._seconds.values(), default=1.0)
+        deltas = run_filter_and_write(list(jobs.values()), [self._seconds.get(tree, longest) for tree in jobs])
+        self._seconds |= {tree: delta.seconds for tree, delta in deltas.items()}
+        return deltas
 
 
 def evaluated(plan: TreePlan) -> dict[str, str]:

@@ -16,9 +16,6 @@ from pyspark.sql import DataFrame, Row
 
 from workbench.engine.spark.interrupts import tag_jobs
 
-TASKS_A_CORE = 2
-"""Tasks that small plans share, for each core: with one, all would wait for the core whose plans take longest."""
-
 
 @dataclass(frozen=True, eq=False)
 class Job:
@@ -37,23 +34,58 @@ class Job:
         return self.answers.getNumPartitions()
 
 
-def run_jobs(jobs: Sequence[Job]) -> list[Row]:
-    """The answers of some plans of one Spark, by one job; in no order that means anything."""
-    answers = _together(jobs)
+def run_jobs(jobs: Sequence[Job], expected: Sequence[float] | None = None) -> list[Row]:
+    """The answers of some plans of one Spark, by one job; in no order that means anything.
+
+    Args:
+        jobs: the plans.
+        expected: seconds that each may take, so that all cores are done at about the same time; all alike unless given.
+    """
+    answers = _together(jobs, [1.0] * len(jobs) if expected is None else expected)
     tag_jobs(answers.context)
     return list(answers.collect())
 
 
-def _together(jobs: Sequence[Job]) -> RDD[Row]:
+def _together(jobs: Sequence[Job], expected: Sequence[float]) -> RDD[Row]:
     """Some plans as one RDD.
 
     Each of its tasks reads all plans before it runs its own: many plans of one task would be read as often as there are
-    plans. So a task runs several of them, one after the other. Where a plan has several tasks, each stays one of its
-    own: what two of them write at the same place is told apart by the task (``JobInput.task_mark``).
+    plans. So there is one task for each core, which runs several plans, one after the other. Where a plan has several
+    tasks, each stays one of its own: what two of them write at the same place is told apart by the task
+    (``JobInput.task_mark``).
     """
     answers = [job.answers for job in jobs]
-    if len(answers) == 1:
-        return answers[0]
     spark = answers[0].context
-    union, most = spark.union(answers), TASKS_A_CORE * spark.defaultParallelism
-    return union.coalesce(most) if len(jobs) > most and all(job.tasks == 1 for job in jobs) else union
+    cores = spark.defaultParallelism
+    if len(jobs) <= cores or any(job.tasks > 1 for job in jobs):
+        return _union([[each] for each in answers])
+    return _union([[answers[at] for at in part] for part in balanced(expected, cores)])
+
+
+def _union(parts: Sequence[Sequence[RDD[Row]]]) -> RDD[Row]:
+    """Some RDDs as one; those of a part with several are run by one task."""
+    spark = parts[0][0].context
+    tasks = [part[0] if len(part) == 1 else spark.union(list(part)).coalesce(1) for part in parts]
+    return tasks[0] if len(tasks) == 1 else spark.union(tasks)
+
+
+def balanced(expected: Sequence[float], parts: int) -> list[list[int]]:
+    """Positions in some parts whose sums are about equal: the longest first, each to the part with least so far.
+
+    The longest part takes at most 4/3 of the least time there is (Graham, Bounds on multiprocessing timing anomalies,
+    1969).
+
+    Args:
+        expected: how long each takes; at least as many as there are parts.
+        parts: how many, at least one.
+
+    Example:
+        >>> balanced([1, 5, 2, 2, 1], 2)
+        [[1, 4], [2, 3, 0]]
+    """
+    sums, chosen = [0.0] * parts, list[list[int]]([] for _ in range(parts))
+    for at in sorted(range(len(expected)), key=lambda at: -expected[at]):
+        least = min(range(parts), key=lambda part: (sums[part], len(chosen[part])))
+        sums[least] += expected[at]
+        chosen[least].append(at)
+    return chosen
