@@ -68,6 +68,23 @@ def test_functions_of_pairs_that_cheaper_tests_let_through(spark: SparkSession) 
         oracle.check_changes()
 
 
+def test_functions_of_rows_that_cheaper_tests_let_through(spark: SparkSession) -> None:
+    """A function of two selections, each of which keeps it from rows that it could not take."""
+
+    def parts(number: int | None) -> int:
+        assert number is not None and number > 2
+        return number % 3
+
+    functions = {"parts": (parts, ["BIGINT"], "BIGINT")}
+    tests = {"high": ("k > 5", "parts(k) < 2"), "low": ("k BETWEEN 3 AND 7", "parts(k) >= 1")}
+    with Oracle(spark, feeds(seed=12), functions=functions) as oracle:
+        for name, (cheap, called) in tests.items():
+            asked = f"SELECT id FROM t WHERE CASE WHEN {cheap} THEN {called} END"
+            oracle.register({name: Case(f"SELECT id FROM t WHERE {called} AND {cheap}", asked)})
+        oracle.run(3)
+        oracle.check_changes()
+
+
 @pytest.mark.parametrize("seed", range(1, 1 + int(os.environ.get("ARGUS_SEEDS", "1"))))
 def test_random_orders_with_late_comers_and_drops(spark: SparkSession, seed: int) -> None:
     """A mix of all classes; a third is registered after batch 2, some one by one, and a fifth is dropped before."""

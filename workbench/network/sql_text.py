@@ -25,7 +25,7 @@ from workbench.sql.algebra.expressions import (
     text,
 )
 from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet
-from workbench.sql.predicates.moved_times import in_times
+from workbench.sql.predicates.moved_times import with_interval
 from workbench.sql.windows.bounds import time_and_end
 from workbench.sql.windows.stream_time import NOW, TUMBLING, duration_text
 
@@ -173,7 +173,7 @@ def part_sql(expression: Expression | AggregateCall, names: Names) -> str:
 def _literal_sql(literal: Literal, names: Names) -> str:
     if literal.operator is Operator.HOLDS:
         return _sql(literal.left, names, NOT)
-    literal = in_times(literal)
+    literal = with_interval(literal)
     left = _sql(literal.left, names, TEST + 1)
     right = "" if literal.right is None else f" {_sql(literal.right, names, TEST + 1)}"
     return f"{left} {literal.operator.upper()}{right}"

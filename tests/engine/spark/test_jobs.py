@@ -28,7 +28,7 @@ def job(spark: SparkSession, number: int, tasks: int = 1) -> Job:
 def test_small_plans_share_tasks(spark: SparkSession, plans: int) -> None:
     jobs = [job(spark, number) for number in range(plans)]
     for _ in range(2):
-        answers = run_jobs(jobs)
+        answers = run_jobs(jobs, [1.0] * plans)
         assert sorted(row.plan for row in answers) == list(range(plans))
         assert len({row.ran for row in answers}) == min(plans, spark.sparkContext.defaultParallelism)
 
@@ -52,6 +52,6 @@ def test_every_plan_is_in_one_part() -> None:
 
 
 def test_tasks_of_one_plan_stay_apart(spark: SparkSession) -> None:
-    answers = run_jobs([job(spark, number, tasks=1 + number % 2) for number in range(8)])
+    answers = run_jobs([job(spark, number, tasks=1 + number % 2) for number in range(8)], [1.0] * 8)
     assert sorted((row.plan, row.task) for row in answers) == [(n, t) for n in range(8) for t in range(1 + n % 2)]
     assert len({row.ran for row in answers}) == len(answers)

@@ -42,7 +42,7 @@ class Runner:
         self._folder = folder
         self._plans = PlanCache()
         self._seconds: dict[str, float] = {}
-        """How long the last job of each tree took."""
+        """How long each tree took when it last ran together with others."""
 
     def forget(self, keep: Callable[[str], bool] = lambda tree: False) -> None:
         """Forget the plans and views of all trees whose name is not to be kept."""
@@ -148,12 +148,14 @@ class Runner:
     def run(self, jobs: Mapping[str, Job]) -> dict[str, Delta]:
         """Run jobs of some trees, by name, as one; the changes of the trees.
 
-        Each is expected to take as long as the last of its tree, and one without any as long as the longest: its plan
-        has just been made, and Spark compiles it.
+        Each is expected to take as long as when it last ran together with others, in a batch, and one that never did as
+        long as the longest: its plan has just been made, and Spark compiles it. What runs alone, as in hydration, which
+        has several threads, says nothing about a batch.
         """
         longest = max(self._seconds.values(), default=1.0)
         deltas = run_filter_and_write(list(jobs.values()), [self._seconds.get(tree, longest) for tree in jobs])
-        self._seconds |= {tree: delta.seconds for tree, delta in deltas.items()}
+        if len(jobs) > 1:
+            self._seconds |= {tree: delta.seconds for tree, delta in deltas.items()}
         return deltas
 
 

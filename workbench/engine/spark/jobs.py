@@ -34,14 +34,14 @@ class Job:
         return self.answers.getNumPartitions()
 
 
-def run_jobs(jobs: Sequence[Job], expected: Sequence[float] | None = None) -> list[Row]:
+def run_jobs(jobs: Sequence[Job], expected: Sequence[float]) -> list[Row]:
     """The answers of some plans of one Spark, by one job; in no order that means anything.
 
     Args:
         jobs: the plans.
-        expected: seconds that each may take, so that all cores are done at about the same time; all alike unless given.
+        expected: seconds that each may take, so that all cores are done at about the same time.
     """
-    answers = _together(jobs, [1.0] * len(jobs) if expected is None else expected)
+    answers = _together(jobs, expected)
     tag_jobs(answers.context)
     return list(answers.collect())
 

@@ -32,7 +32,7 @@ def in_micros(literal: Literal) -> Literal:
         >>> str(in_micros(Literal(later, Operator.GT, b)))
         '(cast(unix_micros(a) as decimal(19,0)) + 60000000) > unix_micros(b)'
     """
-    if literal.right is None or literal.operator not in _ORDERS or not any(map(_is_moved, literal.expressions)):
+    if literal.right is None or literal.operator not in _ORDERS or not any(map(_adds_interval, literal.expressions)):
         return literal
     left, right = _micros(literal.left), _micros(literal.right)
     return literal if left is None or right is None else replace(literal, left=left, right=right)
@@ -58,13 +58,13 @@ def as_time(literal: Literal) -> Literal:
     return literal
 
 
-def in_times(literal: Literal) -> Literal:
+def with_interval(literal: Literal) -> Literal:
     """A bound of the difference of two times in microseconds as an analyst writes it; any other literal as it is.
 
     Example:
         >>> from workbench.sql.algebra.expressions import Column
         >>> a, b = (Call("unix_micros", (Column(name, TIMESTAMP),), INTEGER) for name in "ab")
-        >>> str(in_times(Literal(exact_call("-", a, b), Operator.GT, Constant(-60_000_000, INTEGER))))
+        >>> str(with_interval(Literal(exact_call("-", a, b), Operator.GT, Constant(-60_000_000, INTEGER))))
         'add_seconds(a, 60) > b'
     """
     match literal.left, literal.right:
@@ -81,7 +81,7 @@ def in_times(literal: Literal) -> Literal:
     return literal
 
 
-def _is_moved(side: Expression) -> bool:
+def _adds_interval(side: Expression) -> bool:
     match side:
         case Call("add_seconds", (_, Constant(value=int()))):
             return True
