@@ -45,6 +45,15 @@ def test_equal_keys_and_near_days_find_few() -> None:
     assert cost("b.day >= a.day AND b.day <= a.day + 3").pairs < ROWS**2 / 2
 
 
+def test_groups_find_each_other_by_the_values_of_their_columns() -> None:
+    own = planner()
+    text = "WITH g AS (SELECT code, src, COUNT(*) AS n FROM F GROUP BY code, src) SELECT a.n FROM g a, g b"
+    found = own.costliest_new_join(
+        Network(), own.register(Network(), "q", query(f"{text} WHERE a.code = b.code")).network
+    )
+    assert found is not None and found.pairs == pytest.approx(50_000**2 / 1000, rel=0.5)
+
+
 def test_what_one_side_tests_counts() -> None:
     assert cost("a.code = 7 AND b.code = 8").pairs < MANY
 

@@ -29,7 +29,7 @@ from workbench.network.reads import side_of
 from workbench.optimizer.observed import NOTHING, Observed, grown_together
 from workbench.optimizer.selectivity import join_rows, selectivity
 from workbench.optimizer.statistics import ColumnStatistics, StreamStatistics
-from workbench.sql.algebra.expressions import Column, Expression
+from workbench.sql.algebra.expressions import Column, Expression, column_name
 from workbench.sql.predicates.cnf import Operator, ORPred, PredSet, pred_set, predicate_sources, rename_predicates
 
 Roots = tuple[NodeId, NodeId]
@@ -183,7 +183,10 @@ class Estimates:
         return self.fractions[read]
 
     def column(self, root: NodeId, name: str) -> ColumnStatistics | None:
-        """What is known of a root's column: that of the stream it comes from."""
+        """What is known of a root's column: that of the stream it comes from.
+
+        A group's column is taken to be like that of its rows: it has the same values, but frequent ones less often.
+        """
         node = self.nodes[root]
         match node:
             case Source():
@@ -196,6 +199,9 @@ class Estimates:
                 return None
             case Window() | Analytic():
                 return self.column(node.read.root, name)
+            case Aggregate():
+                grouped = next((group for group in node.groups if column_name(group) == name), None)
+                return self.column(node.read.root, grouped.name) if isinstance(grouped, Column) else None
             case _:
                 return None
 
