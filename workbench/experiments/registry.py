@@ -60,7 +60,7 @@ _STUDIES = {
     "day": (day, "25 mixed queries over flights from New York: batches, jobs, registrations, operators, DuckDB again"),
     "live": (live, "rows a second that live queries keep up with, how far behind they are, and a burst"),
     "corrections": (corrections, "batches in which some rows replace earlier ones, beside batches without"),
-    "adaptive": (adaptive, "selections that swap half way: never re-planned, by itself, by hand (CACQ 4)"),
+    "adaptive": (adaptive, "rows that drift or do not: never re-planned, by itself, by hand (CACQ 4)"),
     "views": (views, "1 to 768 views by threshold, small and large batches, beside DuckDB again and one Spark job"),
     "peers": (peers, "views, a selection and a join beside Deephaven, Pathway, chDB, Flink and DuckDB"),
     "network-size": (network_size, "weighted size of the network by configuration (T10.4.4); planning alone"),

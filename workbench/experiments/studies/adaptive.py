@@ -1,25 +1,29 @@
-"""What re-planning between batches brings where the distribution of the rows turns half way (CACQ 4, T11.1.3).
+"""What re-planning between batches brings where the distribution of the rows drifts, and costs where it does not.
 
-A query joins clicks with orders, and these with refunds, and selects among clicks and refunds. In the first half few
-clicks and most refunds are selected, in the second most clicks and few refunds: the join that was good to begin with
-then makes most pairs. Persons and items come and go with the batches, so rows meet only rows of their time.
+A query joins clicks with orders, and these with refunds, and selects among clicks and refunds. To begin with few clicks
+and most refunds are selected. Where that turns, most clicks and few refunds are: the join that was good then makes most
+pairs. Persons and items come and go with the batches, so rows meet only rows of their time. Rows turn all at once,
+slowly, or to and fro, or they stay as they are (CACQ 4, T11.1.3).
 
 Three sessions take turns batch by batch: one that never re-plans, one that does so by itself, and one that joins in the
-order of FROM, whose query is registered anew at the turn in the order that is better then: the best of fixed plans.
+order of FROM, whose query is registered anew at each turn in the order that is better then: the best of fixed plans.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import pairwise
+from operator import truediv
 from statistics import median
 
 import duckdb
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from workbench.experiments import runs
 from workbench.experiments.peers.digests import check, digest
@@ -35,23 +39,36 @@ FROM {}
 WHERE a.person = b.person AND b.item = c.item AND a.chosen = 1 AND c.chosen = 1
 """
 FIRST, SECOND = (SQL.format(inputs) for inputs in ("clicks a, orders b, refunds c", "refunds c, orders b, clicks a"))
-"""The query, its inputs in the order that is good in either half."""
+"""The query, its inputs in the order that is good before rows have turned, and after."""
 NEVER, ADAPTIVE, BEST = "never", "adaptive", "by hand"
 OPTIONS: Mapping[str, Options] = {
     NEVER: Options(), ADAPTIVE: Options(adaptive=True), BEST: Options(join_order=False)
 }  # fmt: skip
 FEW, MOST = 0.01, 0.6
 """The part of the clicks, or refunds, that is selected."""
-END = 1 / 3
-"""The part of a half that counts as its end, when what re-plans has done so."""
+SETTLED = 5
+"""Batches of a phase after which what re-plans by itself should have done so."""
+SWINGS = 6
+"""Phases of the oscillation."""
+
+DRIFTS: Mapping[str, Callable[[float], float]] = {
+    "stationary": lambda at: 0.0,
+    "sudden": lambda at: float(at >= 1 / 2),
+    "slow": lambda at: min(max(2 * at - 1 / 2, 0.0), 1.0),
+    "oscillation": lambda at: float(int(SWINGS * at) % 2),
+}
+"""How far rows have turned, from 0 to 1, by the part of the batches that were before."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the experiment."""
     parser.add_argument("--history", type=int, default=100_000, help="rows of each stream's history (default: 100000)")
     parser.add_argument("--batch", type=int, default=10_000, help="rows of each stream in a batch (default: 10000)")
-    parser.add_argument("--batches", type=int, default=30, help="batches of each half (default: 30)")
+    parser.add_argument("--batches", type=int, default=60, help="batches of each drift (default: 60)")
     parser.add_argument("--keys", type=int, default=500, help="persons, and items, of a batch (default: 500)")
+    parser.add_argument(
+        "--drift", nargs="+", choices=[*DRIFTS], default=[*DRIFTS], help="how rows turn (default: each in its turn)"
+    )
 
 
 @dataclass
@@ -68,92 +85,140 @@ class Taken:
     between: float = 0.0
     replanned: list[int] = field(default_factory=list)
 
-    def first(self) -> float:
-        """Median seconds of a batch before the turn, of those after the warm-up."""
-        return median(self.batches[: self._turn][runs.WARM_UP :])
-
-    def second(self) -> float:
-        """Median seconds of a batch after the turn."""
-        return median(self.batches[self._turn :])
-
-    def end(self) -> float:
-        """Median seconds of the last batches."""
-        return median(self.batches[-max(1, round(END * self._turn)) :])
-
     @property
-    def _turn(self) -> int:
-        return len(self.batches) // 2
+    def total(self) -> float:
+        """Seconds in all."""
+        return sum(self.batches) + self.between
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What the sessions took of one drift.
+
+    Attributes:
+        starts: the number of batches before each phase.
+        taken: by session.
+        checked: answers that were equal to DuckDB's.
+    """
+
+    starts: Sequence[int]
+    taken: Mapping[str, Taken]
+    checked: int
+
+    def settled(self, name: str) -> list[float]:
+        """Median seconds of a session's batches in each phase, of those after it should have settled."""
+        batches = self.taken[name].batches
+        phases = (batches[start:end] for start, end in pairwise([*self.starts, len(batches)]))
+        return [median(phase[min(SETTLED, len(phase) - 1) :]) for phase in phases]
+
+    def ratios(self) -> dict[str, float]:
+        """How re-planning by itself does beside the others: in the phase where it does worst, or best, and in all."""
+        adaptive, total = self.settled(ADAPTIVE), self.taken[ADAPTIVE].total
+        return {
+            f"{ADAPTIVE} / {BEST}, worst phase": max(map(truediv, adaptive, self.settled(BEST))),
+            f"{NEVER} / {ADAPTIVE}, best phase": max(map(truediv, self.settled(NEVER), adaptive)),
+            **{f"{ADAPTIVE} / {name}, with planning": total / self.taken[name].total for name in (NEVER, BEST)},
+        }
 
 
 def report(chosen: argparse.Namespace, progress: Progress = print) -> Report:
     """Run the experiment."""
-    rows = streams(chosen.history, chosen.batch, chosen.batches, chosen.keys)
-    taken, checked = _measured(rows, chosen, progress)
-    ratios = {
-        f"{ADAPTIVE} / {other}": {
-            "second half": taken[ADAPTIVE].second() / taken[other].second(),
-            "its end": taken[ADAPTIVE].end() / taken[other].end(),
-        }
-        for other in (NEVER, BEST)
-    }
-    columns = ["planned", "first half, s", "second half, s", "its end, s", "between, s", "other network after batch"]
-    lines = [
-        [name, each.first(), each.second(), each.end(), each.between, ", ".join(map(str, each.replanned)) or None]
-        for name, each in taken.items()
-    ]
+    measured = {drift: _measured(drift, chosen, progress) for drift in chosen.drift}
     title = (
-        f"{chosen.batches} batches before and after the turn, {chosen.batch:,} rows of each of three streams after "
-        f"{chosen.history:,}; medians of a batch; {checked} answers compared with DuckDB's"
+        f"{chosen.batches} batches of each drift, {chosen.batch:,} rows of each of three streams after "
+        f"{chosen.history:,}; {sum(each.checked for each in measured.values())} answers compared with DuckDB's"
     )
-    of = [
-        f"{name}: {', '.join(f'{part} {value:.2f}' for part, value in each.items())}" for name, each in ratios.items()
-    ]
     figures = {
-        "batch_seconds": {name: timing_summary(each.batches) for name, each in taken.items()},
-        "between_seconds": {name: each.between for name, each in taken.items()},
-        "replanned_after": {name: each.replanned for name, each in taken.items()},
-        "ratios": ratios,
-        "checked": checked,
+        drift: {
+            "phases_start": list(each.starts),
+            "batch_seconds": {name: timing_summary(taken.batches) for name, taken in each.taken.items()},
+            "settled_seconds": {name: each.settled(name) for name in each.taken},
+            "between_seconds": {name: taken.between for name, taken in each.taken.items()},
+            "replanned_after": {name: taken.replanned for name, taken in each.taken.items()},
+            "ratios": each.ratios(),
+            "checked": each.checked,
+        }
+        for drift, each in measured.items()
     }
-    series = {name: dict(enumerate(each.batches, start=1)) for name, each in taken.items()}
-    chart = Chart("selections that swap half way", "batch", "seconds", series, log_y=False)
-    return Report("adaptive", "\n".join([title, "", table(columns, lines), "", *of]), figures, (chart,))
+    texts = [title, *(_text(drift, each) for drift, each in measured.items())]
+    return Report("adaptive", "\n\n".join(texts), figures, [_chart(drift, each) for drift, each in measured.items()])
 
 
-def streams(history: int, batch: int, batches: int, keys: int) -> dict[str, pa.Table]:
-    """The three streams, with a history like the first half.
+def turned(drift: str, batches: int) -> list[float]:
+    """How far rows have turned in each batch.
+
+    Example:
+        >>> turned("slow", 8), phases(turned("slow", 8))
+        ([0.0, 0.0, 0.0, 0.25, 0.5, 0.75, 1.0, 1.0], [0, 4])
+    """
+    return [DRIFTS[drift](batch / batches) for batch in range(batches)]
+
+
+def phases(parts: Sequence[float]) -> list[int]:
+    """The number of batches before each phase, in which one of the two orders is the better one."""
+    return [0, *(batch for batch, (old, new) in enumerate(pairwise(parts), start=1) if _turns(old) != _turns(new))]
+
+
+def streams(history: int, batch: int, parts: Sequence[float], keys: int) -> dict[str, pa.Table]:
+    """The three streams, with a history of rows that have not turned.
 
     Args:
         history: rows of the history of each.
         batch: rows of a batch.
-        batches: of each half.
+        parts: how far the rows of each batch have turned.
         keys: how many persons and items there are in a batch.
 
     Example:
-        >>> rows = streams(100, 50, 2, 10)
+        >>> rows = streams(100, 50, [0.0, 0.0, 1.0, 1.0], 10)
         >>> [sum(rows["clicks"]["chosen"].to_pylist()[part]) < 30 for part in (slice(0, 200), slice(200, 300))]
         [True, False]
     """
     random = np.random.default_rng(0)
-    sizes = history + batches * batch, batches * batch
-    ids = np.arange(sum(sizes))
+    turned_row = np.repeat([0.0, *parts], [history, *[batch] * len(parts)])
+    ids = np.arange(len(turned_row))
 
-    def stream(keyed: Sequence[str], parts: tuple[float, float]) -> pa.Table:
-        chosen = random.random(len(ids)) < np.repeat(parts, sizes)
+    def stream(keyed: Sequence[str], part: NDArray[np.float64]) -> pa.Table:
         values = {name: ids // batch * keys + random.integers(0, keys, len(ids)) for name in keyed}
-        return pa.table({"id": ids, **values, "chosen": chosen.astype(np.int64)})
+        return pa.table({"id": ids, **values, "chosen": (random.random(len(ids)) < part).astype(np.int64)})
 
     return {
-        "clicks": stream(["person"], (FEW, MOST)),
-        "orders": stream(["person", "item"], (MOST, MOST)),
-        "refunds": stream(["item"], (MOST, FEW)),
+        "clicks": stream(["person"], FEW + turned_row * (MOST - FEW)),
+        "orders": stream(["person", "item"], np.full(len(ids), MOST)),
+        "refunds": stream(["item"], MOST - turned_row * (MOST - FEW)),
     }
 
 
-def _measured(
-    rows: Mapping[str, pa.Table], chosen: argparse.Namespace, progress: Progress
-) -> tuple[dict[str, Taken], int]:
-    """What each session took, and how many answers were equal to DuckDB's: after each half, of each session."""
+def _turns(part: float) -> bool:
+    """Whether the second order is the better one where rows have turned so far."""
+    return part >= 1 / 2
+
+
+def _text(drift: str, measured: Measured) -> str:
+    columns = ["planned", "settled in each phase, s", "all batches, s", "between, s", "other network after batch"]
+    lines = [
+        [
+            name,
+            ", ".join(f"{seconds:.2f}" for seconds in measured.settled(name)),
+            sum(taken.batches),
+            taken.between,
+            ", ".join(map(str, taken.replanned)) or None,
+        ]
+        for name, taken in measured.taken.items()
+    ]
+    ratios = [f"{name}: {ratio:.2f}" for name, ratio in measured.ratios().items()]
+    return "\n".join([f"{drift}:", table(columns, lines), *ratios])
+
+
+def _chart(drift: str, measured: Measured) -> Chart:
+    series = {name: dict(enumerate(taken.batches, start=1)) for name, taken in measured.taken.items()}
+    return Chart(f"rows that turn: {drift}", "batch", "seconds", series, log_y=False)
+
+
+def _measured(drift: str, chosen: argparse.Namespace, progress: Progress) -> Measured:
+    """What each session took of a drift; answers are compared with DuckDB's half way and at the end."""
+    parts = turned(drift, chosen.batches)
+    starts = phases(parts)
+    rows = streams(chosen.history, chosen.batch, parts, chosen.keys)
     taken = {name: Taken() for name in OPTIONS}
     checked = 0
     with ExitStack() as stack:
@@ -162,24 +227,26 @@ def _measured(
             for name, table_ in rows.items():
                 session.add_stream(name, table_, history=chosen.history, batch=chosen.batch)
             session.register(FIRST, name=QUERY)
-        for batch in range(1, 2 * chosen.batches + 1):
+        for batch in range(1, chosen.batches + 1):
             for name, session in sessions.items():
-                _run(session, taken[name], name == BEST and batch == chosen.batches)
-            progress(f"batch {batch}: " + ", ".join(f"{name} {each.batches[-1]:.2f} s" for name, each in taken.items()))
-            if batch in (chosen.batches, 2 * chosen.batches):
+                anew = name == BEST and batch in starts
+                _run(session, taken[name], (SECOND if _turns(parts[batch]) else FIRST) if anew else None)
+            times = ", ".join(f"{name} {each.batches[-1]:.2f} s" for name, each in taken.items())
+            progress(f"{drift}, batch {batch}: {times}")
+            if batch in (chosen.batches // 2, chosen.batches):
                 expected = _expected(rows, chosen.history + batch * chosen.batch)
                 for name, session in sessions.items():
-                    checked += check(name, {QUERY: runs.digest(session.query(QUERY))}, expected)
-    return taken, checked
+                    checked += check(f"{drift}, {name}", {QUERY: runs.digest(session.query(QUERY))}, expected)
+    return Measured(starts, taken, checked)
 
 
-def _run(session: Session, taken: Taken, anew: bool) -> None:
+def _run(session: Session, taken: Taken, anew: str | None) -> None:
     """Run a batch; then register the query anew, if so it is wanted."""
     before, begun = set(session.network.edges), time.perf_counter()
     seconds = session.run(1)[0].seconds
-    if anew:
+    if anew is not None:
         session.drop(QUERY)
-        session.register(SECOND, name=QUERY)
+        session.register(anew, name=QUERY)
     taken.batches.append(seconds)
     taken.between += time.perf_counter() - begun - seconds
     if set(session.network.edges) != before:
