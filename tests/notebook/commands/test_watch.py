@@ -130,3 +130,17 @@ def test_alerts_of_a_session_are_the_groups_that_came_to_satisfy_the_condition(
         assert told == [(2, {"y"}), (3, {"none"})], "x was there, and y and x only grew afterwards"
         watch.notify.run(NotebookContext({}, lambda: session), watch.notify.parse("by_city --stop"))
         assert [*session.queries] == ["by_city"] and not session.sinks
+
+
+def test_an_alert_of_a_windowed_answer_is_told(spark: Any, shown: list[str]) -> None:
+    rows = pd.DataFrame({"at": [1, 2, 10, 11], "n": [1, 9, 8, 1]})
+    with Session(spark=spark) as session:
+        session.add_stream("T", rows, history=1, batch=1, time="at")
+        session.register("SELECT at, n FROM T WHERE at > now() - 3", name="latest")
+        watch.notify.run(NotebookContext({}, lambda: session), watch.notify.parse("latest 'n > 5'"))
+        session.run(3)
+        until = time.monotonic() + 120
+        while session.sinks["alert latest"].behind and time.monotonic() < until:
+            time.sleep(0.05)
+        lines = shown[-1].splitlines()[1:]
+        assert ["batch 2: 1 row new · 10, 8" in lines[0], "batch 1: 1 row new · 2, 9" in lines[1]] == [True, True]

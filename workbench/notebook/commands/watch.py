@@ -13,6 +13,7 @@ from workbench.notebook.command_line import MagicError, argument, command
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import show
 from workbench.notebook.notification import Notification, noticed
+from workbench.session.state import EAGER
 from workbench.sql.algebra.column_names import unique_names
 from workbench.sql.answer_condition import bind_condition
 from workbench.sql.logical import identifying_columns
@@ -77,12 +78,14 @@ def _alert(session: Session, query: Query, condition: str, least: int) -> None:
         session.drop_sink(sink)
     table = exp.to_identifier(query.name).sql(query.dialect)
     end = "\n)" if "--" in condition else ")"  # a comment would hide it
-    known = session.register(f"SELECT * FROM {table} WHERE ({condition}{end}", name, query.dialect).registered
+    text = f"SELECT * FROM {table} WHERE ({condition}{end}"
+    # Eager: of a windowed answer the rows that left it are told, too, which are not kept otherwise.
+    known = session.register(text, name, query.dialect, results=EAGER).registered
     title, rows_are = f"{query.name} where {condition}", identifying_columns(query.logical)
     notification = Notification(title, known, noticed(session.player), max(1, least), alert=True, identity=rows_are)
     try:
         session.add_sink(name, notification, name=sink)
-    except WorkbenchError:  # its changes are not kept
+    except WorkbenchError:  # without its sink nobody reads the query
         session.drop(name)
         raise
 
