@@ -217,6 +217,24 @@ def test_a_truncated_gzip_file_keeps_its_whole_lines_and_says_where_it_ends(tmp_
     assert "cut short" in entry.reason
 
 
+@pytest.mark.parametrize("separator", [";", "\t", "|"])
+def test_other_separators_are_seen_in_the_header(separator: str, tmp_path: Path) -> None:
+    text = 'id;"paid";day\n1;2,50;2025-03-01\n2;"3;5";\n3;4\n'.replace(";", separator)
+    log = ingest_csv(tmp_path, text)
+    assert [(name, str(type_)) for name, type_ in log.columns] == [
+        ("id", "integer"),
+        ("paid", "string"),
+        ("day", "date"),
+    ]
+    assert [row["paid"] for row in rows_of(log)] == ["2,50", f"3{separator}5"]
+    assert [(line, reason) for line, _, reason in quarantined_of(log)] == [(4, "2 fields instead of 3")]
+
+
+def test_a_header_with_a_comma_is_separated_by_commas(tmp_path: Path) -> None:
+    log = ingest_csv(tmp_path, "a;b,c\n1;2,3\n")
+    assert [list(row.values()) for row in rows_of(log)] == [["1;2", 3]]
+
+
 def test_a_header_alone_is_an_empty_stream(tmp_path: Path) -> None:
     log = ingest_csv(tmp_path, "A,B\n", columns={"b": "date"}, time="b")
     assert (log.rows, [(name, str(type_)) for name, type_ in log.columns]) == (0, [("a", "string"), ("b", "date")])

@@ -279,14 +279,24 @@ def test_names_are_folded_and_alike_ones_refused(tmp_path: Path) -> None:
         ("tran_dat", "no column tran_dat", "did you mean tran_date?"),
         ("zzz", "no column zzz", "one of tran_date, n"),
         ("amount", "column amount is double", "one of tran_date, n"),
+        ("at", "column at is string", 'say --type at=timestamp, columns={"at": "timestamp"} in Python'),
     ],
 )
 def test_time_must_name_a_column_that_holds_time(time: str, message: str, hint: str, tmp_path: Path) -> None:
-    table = pa.table({"Tran_Date": [datetime.date(2005, 1, 1)], "n": [1], "amount": [1.5]})
+    table = pa.table({"Tran_Date": [datetime.date(2005, 1, 1)], "n": [1], "amount": [1.5], "at": ["2005-01-01"]})
     with pytest.raises(StreamError, match=message) as raised:
         ingest("x", table, tmp_path / "log", time=time)
-    assert raised.value.hint == hint
+    assert raised.value.hint and hint in raised.value.hint
     ingest("x", table, tmp_path / "log", time="TRAN_DATE")
+
+
+def test_a_source_whose_times_are_texts_says_how_they_become_times(tmp_path: Path) -> None:
+    table = pa.table({"at": ["2005-01-01 10:30"]})
+    with pytest.raises(StreamError, match="column at is string") as raised:
+        ingest("x", table, tmp_path / "log", time="at")
+    assert raised.value.hint and "--type at=timestamp" in raised.value.hint
+    log = ingest("x", table, tmp_path / "log", time="at", columns={"at": "timestamp"})
+    assert log.rows == 1
 
 
 def test_given_columns_must_exist_and_have_a_type(tmp_path: Path) -> None:

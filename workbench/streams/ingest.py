@@ -163,13 +163,17 @@ def _check_time(time: str | None, types: Mapping[str, DataType]) -> None:
         return
     type_ = types.get(stored_name(time))
     usable = [display_name(name) for name, other in types.items() if other.kind in _TIME_KINDS]
-    if not usable:
-        raise StreamError("no column can hold event time", hint="it must be a date, a timestamp or an integer")
-    hint = nearest(time, usable) or _listing(usable)
+    known = usable or [*map(display_name, types)]
     if type_ is None:
+        hint = nearest(time, known) or _listing(known)
         raise StreamError(f"no column {time} to take event time from", hint=hint)
-    if type_.kind not in _TIME_KINDS:
-        raise StreamError(f"column {time} is {type_}; event time is a date, a timestamp or an integer", hint=hint)
+    if type_.kind in _TIME_KINDS:
+        return
+    hint = nearest(time, known) or _listing(known)
+    if type_.kind is Kind.STRING:
+        given = f'--type {time}=timestamp, columns={{"{time}": "timestamp"}} in Python'
+        hint = f"if its texts are as 2026-01-31 10:30, say {given}; else convert it with pandas and give the DataFrame"
+    raise StreamError(f"column {time} is {type_}; event time is a date, a timestamp or an integer", hint=hint)
 
 
 def _listing(names: Iterable[str]) -> str:

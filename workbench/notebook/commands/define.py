@@ -45,7 +45,7 @@ TYPE = argument(
     action="append",
     default=[],
     metavar="COLUMN=TYPE",
-    help="the SQL type of a column of a CSV file, where the values should not decide; may be given for several",
+    help="the SQL type of a column of CSV or JSON lines, where its values should not decide; may be given for several",
 )
 KEY = argument("--key", action="append", metavar="COLUMN", help="says which row is changed; may be given for several")
 LIMIT = argument("--limit", type=int, default=10, metavar="N", help="rows to show (default: 10)")

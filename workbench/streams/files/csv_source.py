@@ -10,7 +10,7 @@ import gzip
 import io
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
@@ -26,6 +26,8 @@ from workbench.errors import StreamError
 from workbench.streams.convert import infer_type
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 
+_SEPARATORS = ";\t|"
+"""What may separate values instead of a comma."""
 _CHUNK = 1 << 20
 _BLANK_LINE = re.compile(rb"^\r?\n", re.MULTILINE)
 _BLOCK_BYTES = 1 << 22
@@ -34,17 +36,21 @@ _LINE_BREAKS = r"\n(?:\r?\n)*"
 
 
 def open_csv(path: Path, stack: ExitStack) -> OpenedSource:
-    """Opens a ``.csv`` or ``.csv.gz`` file with a header line, comma separated, in UTF-8.
+    """Opens a ``.csv`` or ``.csv.gz`` file with a header line, in UTF-8.
+
+    Values are separated by commas; by semicolons, tabs or bars where these stand in a header line without commas.
 
     Raises:
         StreamError: no header line, or two columns of one name.
     """
-    with WholeLines(path) as lines:
-        names = _header(path, lines)
+    separator = ","
+    names = _header(path, separator)
+    if len(names) == 1 and (other := next((sign for sign in _SEPARATORS if sign in names[0]), None)):
+        separator, names = other, _header(path, other)
     for name in names:
         if names.count(name) > 1:
             raise StreamError(f"two columns of {path} are called {name}", hint="rename one in the file's first line")
-    chunks = _CsvReader(path, names, stack.enter_context(WholeLines(path))).chunks()
+    chunks = _CsvReader(path, names, separator, stack.enter_context(WholeLines(path))).chunks()
     first = next(chunks, None)
     schema = pa.schema([(name, pa.string()) for name in names])
     if first is None:
@@ -53,24 +59,30 @@ def open_csv(path: Path, stack: ExitStack) -> OpenedSource:
     return OpenedSource(schema, chain([first], chunks), inferred)
 
 
-def _header(path: Path, lines: WholeLines) -> list[str]:
-    try:
-        parsing = pc_csv.ParseOptions(newlines_in_values=True, invalid_row_handler=lambda row: "skip")
-        names = list(pc_csv.open_csv(lines, parse_options=parsing).schema.names)
-        if lines.not_text and lines.not_text[0][0] == 1:
-            raise pa.ArrowInvalid("its first line is not UTF-8")
-        return names
-    except (pa.ArrowException, OSError) as error:
-        raise StreamError(
-            f"{path} cannot be read as CSV: {lines.cut or error}",
-            hint="its first line must name the columns, separated by commas, in UTF-8",
-        ) from error
+def _header(path: Path, separator: str) -> list[str]:
+    with WholeLines(path) as lines:
+        try:
+            parsing = _parsing(separator, lambda row: "skip")
+            names = list(pc_csv.open_csv(lines, parse_options=parsing).schema.names)
+            if lines.not_text and lines.not_text[0][0] == 1:
+                raise pa.ArrowInvalid("its first line is not UTF-8")
+            return names
+        except (pa.ArrowException, OSError) as error:
+            raise StreamError(
+                f"{path} cannot be read as CSV: {lines.cut or error}",
+                hint="its first line must name the columns, separated by commas, in UTF-8",
+            ) from error
+
+
+def _parsing(separator: str, malformed: Callable[[Any], str]) -> pc_csv.ParseOptions:
+    """How rows are read; ``malformed`` is told of those with too few or too many values."""
+    return pc_csv.ParseOptions(delimiter=separator, newlines_in_values=True, invalid_row_handler=malformed)
 
 
 class _CsvReader:
     """Reads chunks and works out the line each row began on, from the rows' order and the line breaks in values."""
 
-    def __init__(self, path: Path, names: list[str], lines: WholeLines) -> None:
+    def __init__(self, path: Path, names: list[str], separator: str, lines: WholeLines) -> None:
         self._path = path
         self._lines = lines
         self._next_record = 2  # the header is record 1, on line 1
@@ -80,7 +92,7 @@ class _CsvReader:
         self._reader = pc_csv.open_csv(
             lines,
             read_options=pc_csv.ReadOptions(block_size=_BLOCK_BYTES, use_threads=False),
-            parse_options=pc_csv.ParseOptions(newlines_in_values=True, invalid_row_handler=self._malformed_row),
+            parse_options=_parsing(separator, self._malformed_row),
             convert_options=pc_csv.ConvertOptions(
                 column_types={name: pa.string() for name in names},
                 null_values=[""],
