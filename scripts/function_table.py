@@ -119,6 +119,8 @@ ELSEWHERE = {
 """What functions do that are bound to the same as none of Spark's."""
 SIGNATURES = {"decode": "decode(expr, value, result[, value, result …][, default])"}
 """Of functions whose first signature in Spark is not read."""
+OFFERED_IN = {"decode": ("databricks", "oracle", "spark"), "split_index": ()}
+"""Functions that are read in every dialect, and that only these have: completion offers them there alone."""
 TYPES = {
     "a": "number",
     "x": "number",
@@ -241,7 +243,13 @@ def table(spark: Mapping[str, Described]) -> list[dict[str, Any]]:
         for dialect, rows in zip(sorted(EXAMINED), tried, strict=True):
             for row in rows:
                 dialects[json.dumps(row)].append(dialect)
-    return [{**json.loads(row), "dialects": where} for row, where in sorted(dialects.items())]
+    rows = [{**json.loads(row), "dialects": where} for row, where in sorted(dialects.items())]
+    return [{**row, "dialects": _offered(row["name"], row["dialects"])} for row in rows]
+
+
+def _offered(name: str, dialects: Sequence[str]) -> list[str]:
+    """Those of the dialects that have a function."""
+    return [dialect for dialect in dialects if dialect in OFFERED_IN.get(name, dialects)]
 
 
 def page(groups: Mapping[str, str], version: str, rows: Sequence[Mapping[str, Any]]) -> str:

@@ -49,3 +49,8 @@ def test_the_page_lists_what_the_table_has():
 def test_every_function_says_what_it_does():
     assert not [known.name for known in table() if not known.purpose]
     assert all(known.signature for known in table())
+
+
+def test_what_a_dialect_lacks_is_not_offered():
+    assert not [dialect for dialect in EXAMINED if "split_index" in functions(dialect)]
+    assert {dialect for dialect in EXAMINED if "decode" in functions(dialect)} == {"databricks", "oracle", "spark"}
