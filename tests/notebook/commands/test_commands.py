@@ -175,16 +175,17 @@ def test_changes_say_how_many_there_are_in_all(run):
     assert isinstance(later.error, MagicError) and "the last batch that was run is 22" in str(later.error)
 
 
-def test_what_is_hardly_meant_is_said_beside_the_query(run, session, monkeypatch):
-    register = type(session).register
+@pytest.mark.parametrize(("method", "cell"), [("register", "%%argus q1"), ("preview", "%%argus q1 --dry-run")])
+def test_what_is_hardly_meant_is_said_beside_the_query(run, session, monkeypatch, method, cell):
+    accept = getattr(type(session), method)
 
     def doubtful(self, *arguments, **more):
         warnings.warn("= NULL is true for no row", SqlWarning, stacklevel=1)
-        return register(self, *arguments, **more)
+        return accept(self, *arguments, **more)
 
-    monkeypatch.setattr(type(session), "register", doubtful)
-    text = run("%%argus q1\nSELECT big").text
-    assert "q1 registered" in text and "\nwarning: = NULL is true for no row\n" in text
+    monkeypatch.setattr(type(session), method, doubtful)
+    text = run(f"{cell}\nSELECT big").text
+    assert "1 node new" in text and text.count("\nwarning: = NULL is true for no row\n") == 1
 
 
 def test_an_answer_is_sorted_by_a_column(run, shell):

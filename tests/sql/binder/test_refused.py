@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import pytest
 from sql.bind_schema import SCHEMA
 from sql.fixtures import pairs
@@ -141,6 +143,42 @@ def test_messages_speak_the_words_of_the_text(dialect: str, sql: str, message: s
 def test_a_comparison_with_null_is_warned_of(test: str) -> None:
     with pytest.warns(SqlWarning, match="is true for no row"):
         bind(f"select a from T where {test}", "spark", SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("sql", "joined"),
+    [
+        ("select x.a from T x join T y", "y"),
+        ("select x.a from T x, T y where x.a > 1 and y.a > 1", "y"),
+        ("select x.a from T x, T y, T z where x.a = y.a", "z"),
+        ("select x.a from T x, T y, T z where x.a = z.a", "y"),
+        ("select x.a from T x join T y on x.a = x.a", "y"),
+    ],
+)
+def test_a_join_of_all_pairs_is_warned_of(sql: str, joined: str) -> None:
+    with pytest.warns(SqlWarning, match=f"no condition joins {joined}") as warned:
+        bind(sql, "spark", SCHEMA)
+    assert len(warned) == 1 and "CROSS JOIN" in str(warned[0].message)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select x.a from T x cross join T y",
+        "select x.a from T x, T y, T z where x.a = z.a and y.a = z.a",
+        "select x.a from T x, T y where x.a = 1 or y.a = 1",
+        "select x.a from T x, (select max(a) as m from T) y",
+        "select a from T where a in (select x.a from T x, T y where x.a = T.a and y.a = T.a)",
+        "select x.a from T x left join T y on x.a = y.a join T z on z.a = y.a",
+        "select x.a from T x left join T y on true",
+        "select x.a from T x join T y using (a)",
+        "select x.a from T x, lateral (select y.a from T y where y.a = x.a) z",
+    ],
+)
+def test_joins_that_are_meant_are_not_warned_of(sql: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", SqlWarning)
+        bind(sql, "spark", SCHEMA)
 
 
 def test_what_has_no_stream_needs_one_all_the_same() -> None:

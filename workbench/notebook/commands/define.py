@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import textwrap
 import warnings
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from workbench.errors import SqlWarning, nearest
 from workbench.explain.describe import NetworkView
@@ -24,9 +24,12 @@ from workbench.sql.syntax.dialects import EXAMINED
 from workbench.streams.stream import DEFAULT_BATCH
 
 if TYPE_CHECKING:
+    from workbench.explain.explanation import ExplanationView
     from workbench.session.query import Query
     from workbench.session.session import Session
     from workbench.streams.stream import Stream
+
+T = TypeVar("T")
 
 QUARANTINED_SHOWN = 3
 """Quarantined rows that are shown when a stream is added."""
@@ -85,8 +88,7 @@ def cell_magic(context: NotebookContext, arguments: argparse.Namespace) -> None:
         raise MagicError("the cell has no SQL", hint=in_words(context, arguments.name))
     session = context.session
     if arguments.dry_run:
-        preview, explanation = session.preview(sql, name=arguments.name, dialect=arguments.dialect)
-        change = describe_change(arguments.name, session.network, preview)
+        preview, explanation, change = preview_query(session, sql, arguments.name, arguments.dialect)
         headline = plain(f"dry run, nothing was changed: {change}")
         forecast = plain(what_if(session, preview, arguments.name))
         show(together(headline, forecast, explained(explanation), picture(preview, arguments.name)))
@@ -111,23 +113,33 @@ def register(
     """Register or replace a query; gives it with a sentence on what that did to the network."""
     replaced = name is not None and name.lower() in {other.lower() for other in session.queries}
     before = session.network
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", SqlWarning)
-        query = session.register(sql, name=name, dialect=dialect, results=results, force=force)
+    query, doubts = with_doubts(lambda: session.register(sql, name=name, dialect=dialect, results=results, force=force))
     change = describe_change(query.name, before, session.network)
     sentence = f"{query.name} {'replaced' if replaced else 'registered'}: {change}"
-    return query, "\n".join([sentence, *doubts(caught)])
+    return query, "\n".join([sentence, *doubts])
 
 
-def doubts(caught: Sequence[warnings.WarningMessage]) -> list[str]:
-    """What a query was accepted with, but is hardly meant; other warnings go where warnings go."""
+def preview_query(session: Session, sql: str, name: str, dialect: str) -> tuple[NetworkView, ExplanationView, str]:
+    """The network with a query that is not registered, what it would share, and a sentence on what it would change."""
+    (preview, explanation), doubts = with_doubts(lambda: session.preview(sql, name=name, dialect=dialect))
+    return preview, explanation, "\n".join([describe_change(name, session.network, preview), *doubts])
+
+
+def with_doubts(action: Callable[[], T]) -> tuple[T, list[str]]:
+    """What an action gives, and what a query was accepted with, but is hardly meant.
+
+    Other warnings go where warnings go.
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", SqlWarning)
+        result = action()
     found = []
     for warning in caught:
         if issubclass(warning.category, SqlWarning):
             found.append(f"warning: {warning.message}")
         else:
             warnings.showwarning(warning.message, warning.category, warning.filename, warning.lineno)
-    return found
+    return result, found
 
 
 def describe_change(name: str, before: NetworkView, after: NetworkView) -> str:

@@ -11,7 +11,7 @@ import ipywidgets
 
 from workbench.errors import WorkbenchError
 from workbench.explain.text import monospace
-from workbench.notebook.commands.define import describe_change, drop_query, register
+from workbench.notebook.commands.define import drop_query, preview_query, register
 from workbench.notebook.display import Shown, state_of, table
 from workbench.notebook.panel.markup import sparkline, tag
 from workbench.notebook.panel.view import View
@@ -108,8 +108,7 @@ class QueriesView(View):
 
     def _preview(self) -> None:
         name = self.name_field.value or "new_query"
-        preview, explanation = self.session.preview(self.sql_field.value, name, self.dialect_field.value)
-        change = describe_change(name, self.session.network, preview)
+        _, explanation, change = preview_query(self.session, self.sql_field.value, name, self.dialect_field.value)
         self._say(f"nothing was changed: {change}", explanation._repr_html_())
 
     def _register(self) -> None:

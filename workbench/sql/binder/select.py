@@ -28,7 +28,7 @@ from workbench.sql.binder.joins.from_clause import FromClause, bind_from
 from workbench.sql.binder.joins.subquery_conditions import SubqueryConditions
 from workbench.sql.binder.joins.subquery_parts import conjuncts
 from workbench.sql.binder.joins.subquery_values import FromRows, SubqueryValues
-from workbench.sql.binder.joins.trees import resolved
+from workbench.sql.binder.joins.trees import resolved, tied
 from workbench.sql.binder.order.analytic import Analytics, has_own_aggregate
 from workbench.sql.binder.order.keys import Named, hidden_outputs, over_outputs, position_hint, sort_keys
 from workbench.sql.binder.order.limit import CLAUSES, Limit, limit_of
@@ -124,6 +124,7 @@ class SelectBinder:
                 node, ScalarBinder(scope, self._context.schema, now_at=self._context.now_at, subqueries=values)
             )
         self._where, window = self._split(conjunction(*self._from.conditions))
+        self._warn_of_all_pairs()
         owners: dict[Expression, frozenset[str]] = {}
         for i, relation in enumerate(self._from.inputs):
             if isinstance(relation, StreamInput):
@@ -131,6 +132,22 @@ class SelectBinder:
                 if (time := self._context.schema.time(relation.stream)) is not None:
                     owners[replace(time, source=i)] = frozenset([relation.stream.lower()])
         self._window = without_trivial_bounds(conjunction(window, *self._from.windows), owners, self._where)
+
+    def _warn_of_all_pairs(self) -> None:
+        """Warn of streams that are joined each row with each, where CROSS JOIN does not say that it is meant."""
+        if self._context.outer is not None or self._source.keyword("CROSS")["position"] is not None:
+            return
+        groups = tied(self._from.trees, self._where)
+        streams = {i for i, relation in enumerate(self._from.inputs) if isinstance(relation, StreamInput)}
+        for join in self._select.args.get("joins") or ():
+            name = join.this.alias_or_name
+            item = next((item for item in self._scope.items if item.alias == name), None)
+            own = set() if item is None else streams & set(item.inputs)
+            before = {i for i in streams if own and i < min(own)}
+            if before and not any(group & own and group & before for group in groups):
+                hint = "add a condition, as in ON a.key = b.key; write CROSS JOIN if it is meant"
+                message = f"no condition joins {name}: each of its rows goes with every row of the items before it"
+                self._source.warn(message, join.this, hint)
 
     def _bind_conjuncts(self, condition: exp.Expr, scalar: ScalarBinder) -> None:
         """Conditions of WHERE, or of ON with subqueries; one that asks for partners is a join."""

@@ -134,6 +134,18 @@ def positions(tree: Tree) -> frozenset[int]:
             return tree.left.positions
 
 
+def tied(trees: Iterable[Tree], predicates: PredSet) -> list[frozenset[int]]:
+    """Positions of inputs in groups: those of one group are joined by a tree, or by predicates that read them.
+
+    Rows of two groups are joined each with each.
+    """
+    groups = [positions(tree) for tree in trees]
+    for predicate in predicates:
+        read = [group for group in groups if group & predicate_sources(predicate)]
+        groups = [*(group for group in groups if group not in read), *([frozenset().union(*read)] if read else [])]
+    return groups
+
+
 def resolved(trees: Iterable[Tree], block: Block) -> Block:
     """The block with its inputs, and what it reads as columns of these.
 
