@@ -62,6 +62,11 @@ TEXTS = {
     "INSERT INTO flights VALUES (1)": "INSERT",
     "DROP TABLE flights": "DROP",
     "SELECT delay FROM flights; SELECT seats FROM planes": "",
+    "SELECT delay flights": "delay",
+    "SELECT delay FROM flights WHERE carrier LIKE 5": "5",
+    "SELECT PERCENTILE_CONT(90) WITHIN GROUP (ORDER BY delay) FROM flights": "90",
+    "SELECT 'late FROM flights": "'",
+    "hello": "hello",
 }
 """Texts, each with the word that the caret is below where there is just one that it can be."""
 
@@ -85,6 +90,11 @@ LINES = {
     "drop": "%argus help drop",
     "back": "%argus help back",
     "plot": "%argus help",
+    "undo": "%argus drop NAME",
+    "export q q.parquet": "-o frame",
+    "sink q out": "add_sink",
+    "list": "%argus queries",
+    "alert q 'n > 5'": "%argus notify",
 }
 """Lines after ``%argus``, each with a part of what to try."""
 
@@ -111,3 +121,17 @@ def test_a_line_that_is_wrong(line):
 
 def test_there_are_sixty():
     assert len(TEXTS) + len(LINES) >= 60
+
+
+@pytest.mark.parametrize(
+    ("text", "tried"),
+    [
+        ("SELECT delay flights", "FROM says which stream"),
+        ("SELECT RANK() FROM flights", "RANK(…) OVER (ORDER BY"),
+        ("hello", "a query is a SELECT"),
+    ],
+)
+def test_what_to_try_fits_what_is_wrong(text, tried):
+    with pytest.raises(SqlError) as caught:
+        bind(text, "spark", SCHEMA)
+    assert tried in (caught.value.hint or "")

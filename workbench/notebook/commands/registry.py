@@ -10,6 +10,15 @@ from workbench.notebook.commands import costs, define, experiment, replay, sessi
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import show as display
 
+_MEANT = {
+    "undo": "%argus drop NAME takes back a registration, %argus back N batches",
+    "export": "%argus results NAME -o frame gives a DataFrame, and frame.to_parquet(…) writes it",
+    "sink": "get_session().add_sink(NAME, TARGET), with get_session of workbench.notebook.extension",
+    **dict.fromkeys(("list", "show", "ls"), "%argus queries and %argus streams list what there is"),
+    **dict.fromkeys(("alert", "watch"), "%argus notify NAME 'CONDITION' says which rows come to satisfy it"),
+}
+"""What to try instead of commands that others have."""
+
 
 def find(name: str) -> Command:
     """The command of this name.
@@ -20,7 +29,8 @@ def find(name: str) -> Command:
     if name in ("%%argus", "cell"):
         return define.cell_magic
     if name not in COMMANDS:
-        raise MagicError(f"%argus has no command {name}", hint=nearest(name, COMMANDS) or "%argus help lists them")
+        hint = _MEANT.get(name) or nearest(name, COMMANDS) or "%argus help lists them"
+        raise MagicError(f"%argus has no command {name}", hint=hint)
     return COMMANDS[name]
 
 

@@ -169,7 +169,9 @@ def _with_share(arguments: list[Expression], syntax: AggregateSyntax, source: So
     value = share.value if isinstance(share, Constant) else None
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)) or not 0 <= value <= 1:
         place = (*syntax.parts, None)[1] if syntax.parts else None
-        raise source.error(f"{syntax.name.upper()} takes a value and a constant between 0 and 1", place)
+        raise source.error(
+            f"{syntax.name.upper()} takes a value and a constant between 0 and 1", place, "0.9 is 90 percent"
+        )
     shortest = Decimal(str(value)).normalize()
     scale = max(0, -int(shortest.as_tuple().exponent))
     return [arguments[0], Constant(shortest, decimal(scale + 1, scale)), *arguments[2:]]

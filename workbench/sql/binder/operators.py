@@ -130,7 +130,8 @@ def like(b: ExpressionBinder, node: exp.Like | exp.ILike | exp.RegexpLike, escap
     """LIKE, ILIKE and RLIKE with a constant pattern."""
     pattern = b.bind(node.expression)
     if not (isinstance(pattern, Constant) and isinstance(pattern.value, str)):
-        b.source.refuse("a pattern that is not a constant string", node.expression)
+        hint = "write it in quotes, as in name LIKE 'A%'"
+        b.source.refuse("a pattern that is not a constant string", node.expression, hint)
     name = {"Like": "like", "ILike": "ilike"}.get(type(node).__name__, "rlike")
     canonical = pattern.value
     if name == "rlike":

@@ -219,7 +219,9 @@ class ScalarBinder:
             filtered = "FILTER stands behind an aggregate, as in COUNT(*) FILTER (WHERE …)"
             raise self.source.error("FILTER behind what is no aggregate", node, filtered)
         hint = _HINTS.get(type(node))
-        if hint is None and isinstance(node, exp.AggFunc):
+        if hint is None and isinstance(node, (exp.Rank, exp.DenseRank, exp.RowNumber, exp.Ntile)):
+            hint = f"it needs OVER, as in {self._called(node)}(…) OVER (ORDER BY amount DESC)"
+        elif hint is None and isinstance(node, exp.AggFunc):
             hint = "add_aggregate adds an aggregate made of COUNT, SUM, MIN and MAX"
         elif hint is None and isinstance(node, exp.Func):
             hint = "add_function adds a function of your own"

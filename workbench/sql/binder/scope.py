@@ -93,7 +93,7 @@ class Scope:
         known = [*dict(self.columns), *self.aliases]
         if self._compared_with_text(column):
             raise self.source.error(f"unknown column {column.name}", column, f"if it is a text, write '{column.name}'")
-        hint = nearest(name, known) or f"there are {_listed(known)}"
+        hint = nearest(name, known) or (f"there are {_listed(known)}" if known else "FROM says which stream has it")
         raise self.source.error(f"unknown column {column.name}", column, hint)
 
     def _compared_with_text(self, column: exp.Column) -> bool:

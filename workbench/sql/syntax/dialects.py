@@ -74,8 +74,9 @@ def tokenize(sql: str, dialect: str) -> list[Token]:
         tokens = _tokenizer(dialect)(dialect=dialect).tokenize(sql)
         tokens = _with_loop_heads(sql, dialect, tokens)
     except sqlglot.TokenError as error:
+        hint = "end it with the sign that closes it"
         raise SqlError("syntax error: a quote or comment is not closed", sql=sql,
-                       position=_unclosed(sql, dialect, error)) from None  # fmt: skip
+                       position=_unclosed(sql, dialect, error), hint=hint) from None  # fmt: skip
     for token, following in pairwise(tokens):
         if token.token_type in _FUNCTION_NAMES and following.token_type is TokenType.L_PAREN:
             token.token_type = TokenType.VAR

@@ -85,7 +85,10 @@ def _statement(tree: exp.Expr, clause: Clause | None, source: SourceText) -> Sta
         word = str(tree.this).split()[0].upper() if isinstance(tree, exp.Command) else tree.key.upper()
         what = f"{word} {tree.kind}" if isinstance(tree, exp.Create) else word
         hint = "a query is a SELECT, with views by CREATE VIEW"
-        raise UnsupportedError(f"{what} is not supported", **source.keyword(word), hint=hint)
+        place = source.keyword(word)
+        if place["position"] is None:
+            raise SqlError("this is no query", **source.of(tree), hint=hint)
+        raise UnsupportedError(f"{what} is not supported", **place, hint=hint)
     source.refuse_others(tree, {"this", "kind", "expression", "replace"}, "CREATE VIEW")
     if not isinstance(tree.expression, _QUERIES):
         raise SqlError("CREATE VIEW needs AS and a SELECT", **source.keyword("VIEW"))
