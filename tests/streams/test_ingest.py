@@ -290,13 +290,15 @@ def test_time_must_name_a_column_that_holds_time(time: str, message: str, hint: 
     ingest("x", table, tmp_path / "log", time="TRAN_DATE")
 
 
-def test_a_source_whose_times_are_texts_says_how_they_become_times(tmp_path: Path) -> None:
+def test_texts_become_event_times_by_their_type(tmp_path: Path) -> None:
     table = pa.table({"at": ["2005-01-01 10:30"]})
-    with pytest.raises(StreamError, match="column at is string") as raised:
-        ingest("x", table, tmp_path / "log", time="at")
-    assert raised.value.hint and "--type at=timestamp" in raised.value.hint
-    log = ingest("x", table, tmp_path / "log", time="at", columns={"at": "timestamp"})
-    assert log.rows == 1
+    assert ingest("x", table, tmp_path / "log", time="at", columns={"at": "timestamp"}).rows == 1
+
+
+def test_where_no_column_can_be_event_time_none_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StreamError, match="column amount is double") as raised:
+        ingest("x", pa.table({"amount": [1.5]}), tmp_path / "log", time="amount")
+    assert raised.value.hint == "no column holds such values; convert one in the source"
 
 
 def test_given_columns_must_exist_and_have_a_type(tmp_path: Path) -> None:

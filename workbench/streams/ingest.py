@@ -163,13 +163,13 @@ def _check_time(time: str | None, types: Mapping[str, DataType]) -> None:
         return
     type_ = types.get(stored_name(time))
     usable = [display_name(name) for name, other in types.items() if other.kind in _TIME_KINDS]
-    known = usable or [*map(display_name, types)]
     if type_ is None:
+        known = usable or [*map(display_name, types)]
         hint = nearest(time, known) or _listing(known)
         raise StreamError(f"no column {time} to take event time from", hint=hint)
     if type_.kind in _TIME_KINDS:
         return
-    hint = nearest(time, known) or _listing(known)
+    hint = _listing(usable) if usable else "no column holds such values; convert one in the source"
     if type_.kind is Kind.STRING:
         given = f'--type {time}=timestamp, columns={{"{time}": "timestamp"}} in Python'
         hint = f"if its texts are as 2026-01-31 10:30, say {given}; else convert it with pandas and give the DataFrame"

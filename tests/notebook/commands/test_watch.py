@@ -106,6 +106,13 @@ def test_what_tells_rows_of_an_answer_apart(sql: str, places: tuple[int, ...] | 
     assert identifying_columns(bind(sql, "spark", schema).query) == places
 
 
+def wait_until_told(session: Session, sink: str) -> None:
+    """Wait until a sink has had all changes, for two minutes at most."""
+    until = time.monotonic() + 120
+    while session.sinks[sink].behind and time.monotonic() < until:
+        time.sleep(0.05)
+
+
 def test_alerts_of_a_session_are_the_groups_that_came_to_satisfy_the_condition(
     spark: Any, shown: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -124,9 +131,7 @@ def test_alerts_of_a_session_are_the_groups_that_came_to_satisfy_the_condition(
         session.register("SELECT city, SUM(n) AS total FROM T GROUP BY city", name="by_city")
         watch.notify.run(NotebookContext({}, lambda: session), watch.notify.parse("by_city 'total > 6'"))
         session.run(3)
-        until = time.monotonic() + 120
-        while session.sinks["alert by_city"].behind and time.monotonic() < until:
-            time.sleep(0.05)
+        wait_until_told(session, "alert by_city")
         assert told == [(2, {"y"}), (3, {"none"})], "x was there, and y and x only grew afterwards"
         watch.notify.run(NotebookContext({}, lambda: session), watch.notify.parse("by_city --stop"))
         assert [*session.queries] == ["by_city"] and not session.sinks
@@ -139,8 +144,6 @@ def test_an_alert_of_a_windowed_answer_is_told(spark: Any, shown: list[str]) -> 
         session.register("SELECT at, n FROM T WHERE at > now() - 3", name="latest")
         watch.notify.run(NotebookContext({}, lambda: session), watch.notify.parse("latest 'n > 5'"))
         session.run(3)
-        until = time.monotonic() + 120
-        while session.sinks["alert latest"].behind and time.monotonic() < until:
-            time.sleep(0.05)
+        wait_until_told(session, "alert latest")
         lines = shown[-1].splitlines()[1:]
         assert ["batch 2: 1 row new · 10, 8" in lines[0], "batch 1: 1 row new · 2, 9" in lines[1]] == [True, True]

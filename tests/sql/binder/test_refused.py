@@ -153,6 +153,8 @@ def test_a_comparison_with_null_is_warned_of(test: str) -> None:
         ("select x.a from T x, T y, T z where x.a = y.a", "z"),
         ("select x.a from T x, T y, T z where x.a = z.a", "y"),
         ("select x.a from T x join T y on x.a = x.a", "y"),
+        ("select x.a from T x cross join T y join T z", "z"),
+        ("select x.a from T x, T y where x.a in (select u.a from T u cross join T v)", "y"),
     ],
 )
 def test_a_join_of_all_pairs_is_warned_of(sql: str, joined: str) -> None:
@@ -165,6 +167,7 @@ def test_a_join_of_all_pairs_is_warned_of(sql: str, joined: str) -> None:
     "sql",
     [
         "select x.a from T x cross join T y",
+        "select x.a from T x cross join (select a from T) y",
         "select x.a from T x, T y, T z where x.a = z.a and y.a = z.a",
         "select x.a from T x, T y where x.a = 1 or y.a = 1",
         "select x.a from T x, (select max(a) as m from T) y",

@@ -134,12 +134,14 @@ class SelectBinder:
         self._window = without_trivial_bounds(conjunction(window, *self._from.windows), owners, self._where)
 
     def _warn_of_all_pairs(self) -> None:
-        """Warn of streams that are joined each row with each, where CROSS JOIN does not say that it is meant."""
-        if self._context.outer is not None or self._source.keyword("CROSS")["position"] is not None:
+        """Warn of streams that are joined each row with each, unless CROSS JOIN says that it is meant."""
+        if self._context.outer is not None:
             return
         groups = tied(self._from.trees, self._where)
         streams = {i for i, relation in enumerate(self._from.inputs) if isinstance(relation, StreamInput)}
         for join in self._select.args.get("joins") or ():
+            if self._source.is_cross_joined(join.this):
+                continue
             name = join.this.alias_or_name
             item = next((item for item in self._scope.items if item.alias == name), None)
             own = set() if item is None else streams & set(item.inputs)

@@ -70,7 +70,7 @@ def _header(path: Path, separator: str) -> list[str]:
         except (pa.ArrowException, OSError) as error:
             raise StreamError(
                 f"{path} cannot be read as CSV: {lines.cut or error}",
-                hint="its first line must name the columns, separated by commas, in UTF-8",
+                hint="its first line must name the columns, separated by commas, semicolons, tabs or bars, in UTF-8",
             ) from error
 
 
