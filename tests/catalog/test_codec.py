@@ -43,8 +43,8 @@ def test_a_nan_of_any_making_is_the_one_of_the_process():
 def test_different_constants_have_different_texts():
     alike = [
         Constant(1, INTEGER), Constant(True, BOOLEAN), Constant(1.0, DOUBLE), Constant(1, DOUBLE),
-        Constant("1", STRING), Constant(Decimal("1"), decimal(15, 2)), Constant(Decimal("1.0"), decimal(15, 2)),
-        Constant(Decimal("1"), decimal(3, 0)), Constant(None, INTEGER), Constant(None, STRING),
+        Constant("1", STRING), Constant(Decimal("1"), decimal(15, 2)), Constant(Decimal("1"), decimal(3, 0)),
+        Constant(1, decimal(15, 2)), Constant(None, INTEGER), Constant(None, STRING),
     ]  # fmt: skip
     assert len({expression_json(c) for c in alike}) == len(alike)
 

@@ -20,7 +20,7 @@ from workbench.sharing.decisions import NEAR_MISS, Candidate, Rule
 from workbench.sharing.draft import Draft
 from workbench.sharing.join_parts import Pair
 from workbench.sql.predicates.cnf import TRUE, ORPred, PredSet
-from workbench.sql.predicates.implication import common_predicate, difference, implies
+from workbench.sql.predicates.implication import common_predicate, difference, implies, implies_or_pred
 
 GROWTH = 4.0
 """A common cover may look at so many times the pairs that the joins it replaces look at together."""
@@ -130,10 +130,10 @@ def near_misses(draft: Draft, pair: Pair) -> Iterator[Candidate]:
             yield Candidate(id_, NEAR_MISS, None, False, f"it tests {test}, which this query does not")
 
 
-def keeps_its_keys(common: PredSet, old: PredSet, new: PredSet) -> bool:
-    """Whether a cover still finds its pairs by equalities, all those of one of the two joins it stands for."""
-    keys = _keys(common)
-    return bool(keys) and keys in (_keys(old), _keys(new))
+def keeps_keys(old: PredSet, new: PredSet) -> bool:
+    """Whether a cover of two joins still finds its pairs by equalities, all those of one of the two."""
+    both = ((_keys(old), new), (_keys(new), old))
+    return any(keys and all(implies_or_pred(other, key) for key in keys) for keys, other in both)
 
 
 def _matches(draft: Draft, pair: Pair) -> Iterator[Match]:
@@ -151,8 +151,10 @@ def _matches(draft: Draft, pair: Pair) -> Iterator[Match]:
     if draft.options.restructure:
         for id_ in draft.catalog.joins_between(*pair.roots):
             join = draft.node(Join, id_)
+            if not keeps_keys(join.predicates, pair.required):
+                continue
             common = common_predicate([join.predicates, pair.required])
-            if keeps_its_keys(common, join.predicates, pair.required) and _worth_it(draft, pair, join, common):
+            if _worth_it(draft, pair, join, common):
                 yield _weakens(join, pair, common, Rule.COVER)
 
 

@@ -15,39 +15,19 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import Field, dataclass
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
-from typing import ClassVar
+from typing import Any
 
 from workbench.sql.algebra.types import DataType
-
-
-class HashedOnce:
-    """Base of frozen dataclasses that planning looks up all the time: their hash is computed once.
-
-    A dataclass would replace an inherited ``__hash__``, so each assigns it.
-    """
-
-    __dataclass_fields__: ClassVar[dict[str, Field[object]]]
-
-    @cached_property
-    def _hash(self) -> int:
-        return hash(tuple(getattr(self, name) for name in self.__dataclass_fields__))
-
-    def __hash__(self) -> int:
-        return self._hash
-
-    def __getstate__(self) -> dict[str, object]:
-        # A hash holds in one process only, so cached properties are not pickled.
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
-
+from workbench.sql.interning import Interned
 
 Value = int | Decimal | float | str | bool | dt.date | dt.datetime | None
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Column(Interned):
     """A column of an input."""
 
     name: str
@@ -55,8 +35,8 @@ class Column:
     source: int = 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Constant:
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Constant(Interned):
     """A value known when the query is registered; ``None`` is NULL.
 
     0.0 and -0.0 are two constants, since functions tell them apart.
@@ -65,15 +45,15 @@ class Constant:
     value: Value
     type: DataType
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Constant) and self.type == other.type and _same(self.value, other.value)
+    @classmethod
+    def interning_key(cls, *values: Any) -> tuple[Any, ...]:
+        """The value with its class, and the type; a float as it is written, where NaN is itself and 0.0 not -0.0."""
+        value, type_ = values
+        return type(value), repr(value) if isinstance(value, float) else value, type_
 
-    def __hash__(self) -> int:
-        return hash((repr(self.value) if isinstance(self.value, float) else self.value, self.type))
 
-
-@dataclass(frozen=True)
-class Call(HashedOnce):
+@dataclass(frozen=True, eq=False)
+class Call(Interned):
     """A scalar function or operator applied to arguments.
 
     ``function`` is a name of ``sql/algebra/functions.py``, or the id of a function of the analyst, which has a version.
@@ -82,8 +62,6 @@ class Call(HashedOnce):
     function: str
     arguments: tuple[Expression, ...]
     type: DataType
-
-    __hash__ = HashedOnce.__hash__
 
     @cached_property
     def _identity(self) -> str:
@@ -216,13 +194,6 @@ def shown_function(function: str) -> str:
         ('distance', 'distance@2')
     """
     return function.removesuffix("@1")
-
-
-def _same(one: Value, other: Value) -> bool:
-    """Whether two values of one type are one constant; NaN is itself, and 0.0 is not -0.0."""
-    if isinstance(one, float) and isinstance(other, float):
-        return repr(one) == repr(other)
-    return one == other
 
 
 def _digits(value: Decimal) -> str:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from workbench.errors import SqlError, nearest
+from workbench.sql.interning import Interned
 
 MAX_PRECISION = 38
 
@@ -32,8 +33,8 @@ class Kind(StrEnum):
     ARRAY = "array"
 
 
-@dataclass(frozen=True, slots=True)
-class DataType:
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class DataType(Interned):
     """A kind, with precision and scale for decimals, and the type of the elements for arrays.
 
     Example:

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from typing import TypeVar
 
 from workbench.sql.algebra.expressions import (
     Column,
     Constant,
     Expression,
-    HashedOnce,
     columns,
     identity,
     map_columns,
@@ -26,6 +26,9 @@ from workbench.sql.algebra.expressions import (
 )
 from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import BOOLEAN
+from workbench.sql.interning import Interned
+
+P = TypeVar("P", bound="Literal | ORPred")
 
 
 class Operator(StrEnum):
@@ -65,8 +68,8 @@ NEGATED = {
 """The operator of NOT literal: exact in three-valued logic, since both are unknown for the same rows."""
 
 
-@dataclass(frozen=True)
-class Literal(HashedOnce):
+@dataclass(frozen=True, eq=False)
+class Literal(Interned):
     """One test. ``right`` is ``None`` for IS NULL, IS NOT NULL and HOLDS."""
 
     left: Expression
@@ -77,8 +80,6 @@ class Literal(HashedOnce):
     def expressions(self) -> tuple[Expression, ...]:
         """Its sides."""
         return (self.left,) if self.right is None else (self.left, self.right)
-
-    __hash__ = HashedOnce.__hash__
 
     @cached_property
     def identity(self) -> str:
@@ -96,13 +97,11 @@ class Literal(HashedOnce):
         return self._text
 
 
-@dataclass(frozen=True)
-class ORPred(HashedOnce):
+@dataclass(frozen=True, eq=False)
+class ORPred(Interned):
     """A disjunction of literals, without duplicates, in reading order. Make one with ``or_pred``."""
 
     literals: tuple[Literal, ...]
-
-    __hash__ = HashedOnce.__hash__
 
     @cached_property
     def identity(self) -> str:
@@ -118,8 +117,8 @@ class ORPred(HashedOnce):
         return self._text
 
 
-@dataclass(frozen=True)
-class PredSet(HashedOnce):
+@dataclass(frozen=True, eq=False)
+class PredSet(Interned):
     """A conjunction of ORPreds, without duplicates, in reading order. Make one with ``pred_set``.
 
     The empty PredSet is true.
@@ -130,8 +129,6 @@ class PredSet(HashedOnce):
     """
 
     or_preds: tuple[ORPred, ...] = ()
-
-    __hash__ = HashedOnce.__hash__
 
     def __bool__(self) -> bool:
         return bool(self.or_preds)
@@ -160,13 +157,18 @@ TRUE, FALSE = PredSet(), PredSet((ORPred((NEVER,)),))
 
 def or_pred(literals: Iterable[Literal]) -> ORPred:
     """A disjunction in its normal order."""
-    distinct = tuple(set(literals))
-    return ORPred(distinct if len(distinct) == 1 else tuple(sorted(distinct, key=_reading_order)))
+    return ORPred(_ordered(literals))
 
 
 def pred_set(or_preds: Iterable[ORPred]) -> PredSet:
     """A conjunction in its normal order."""
-    return PredSet(tuple(sorted(set(or_preds), key=_reading_order)))
+    return PredSet(_ordered(or_preds))
+
+
+def _ordered(predicates: Iterable[P]) -> tuple[P, ...]:
+    """Without duplicates, in reading order."""
+    given = tuple(predicates)
+    return given if len(given) < 2 else tuple(sorted(set(given), key=_reading_order))
 
 
 def _reading_order(predicate: Literal | ORPred) -> tuple[str, str]:

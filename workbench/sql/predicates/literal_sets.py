@@ -10,8 +10,9 @@ import math
 from dataclasses import dataclass
 
 from workbench.sql.algebra.arithmetic import decimal_of, fits
-from workbench.sql.algebra.expressions import Call, Constant, Expression, HashedOnce, identity, text
+from workbench.sql.algebra.expressions import Call, Constant, Expression, identity, text
 from workbench.sql.algebra.types import BOOLEAN, MAX_PRECISION, Kind, common_type
+from workbench.sql.interning import Interned
 from workbench.sql.predicates.cnf import FALSE, Literal, Operator, ORPred, or_pred, orient
 from workbench.sql.predicates.value_sets import (
     BOTTOM,
@@ -31,14 +32,12 @@ _EQUAL = ORDER.around(0)
 """The cuts around *equal* among {less, equal, greater}."""
 
 
-@dataclass(frozen=True)
-class Subject(HashedOnce):
+@dataclass(frozen=True, eq=False)
+class Subject(Interned):
     """What a literal tests: an expression, or how ``left`` compares with ``right`` (less, equal or greater)."""
 
     left: Expression
     right: Expression | None = None
-
-    __hash__ = HashedOnce.__hash__
 
     @property
     def identity(self) -> str:

@@ -54,7 +54,15 @@ class ValueSet:
 
     def contains(self, other: ValueSet) -> bool:
         """Whether every value of ``other`` is in this set."""
-        return self.intersect(other) == other
+        if other.null and not self.null:
+            return False
+        mine, position = self.intervals, 0
+        for low, high in other.intervals:
+            while position < len(mine) and mine[position][1] < high:
+                position += 1
+            if position == len(mine) or low < mine[position][0]:
+                return False
+        return True
 
     def intersect(self, other: ValueSet) -> ValueSet:
         """The values in both sets."""
