@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from workbench.network.network import Network, roots_read
 from workbench.network.nodes import Join, NodeId, Source
 from workbench.optimizer.cardinality import Estimates, is_key
+from workbench.sql.algebra.array_functions import HAS_PLACE
+from workbench.sql.algebra.expressions import calls
 from workbench.sql.algebra.types import Kind
 from workbench.sql.predicates.cnf import ORPred, pred_set, predicate_columns, predicate_sources
 
@@ -45,16 +47,23 @@ def costliest_new_join(estimates: Estimates, before: Network, after: Network) ->
 
 
 def _pairs(estimates: Estimates, join: Join) -> float:
-    """Pairs with equal keys; without a key those near each other in time, or all pairs."""
+    """Pairs with equal keys; without a key those near each other in time, of rows and places, or all pairs."""
     if any(is_key(predicate) for predicate in join.predicates):
         return estimates.examined(join.roots, join.predicates)
-    found_by = pred_set(p for p in join.predicates if len(predicate_sources(p)) < 2 or _is_of_times(p))
+    found_by = pred_set(
+        p for p in join.predicates if len(predicate_sources(p)) < 2 or _is_of_times(p) or _is_of_places(p)
+    )
     return estimates.joined(join.roots, found_by)
 
 
 def _is_of_times(predicate: ORPred) -> bool:
     """Whether times alone are compared."""
     return all(column.type.kind in _TIMES for column in predicate_columns(predicate))
+
+
+def _is_of_places(predicate: ORPred) -> bool:
+    """Whether rows find the places of the elements of their arrays."""
+    return any(HAS_PLACE in calls(literal.left) for literal in predicate.literals)
 
 
 def _sides(network: Network, join: Join) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from workbench.optimizer.statistics import ColumnStatistics, SortKey, sort_key
+from workbench.sql.algebra.array_functions import HAS_PLACE
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, Value, text
 from workbench.sql.algebra.types import BOOLEAN, common_type
 from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet
@@ -41,6 +42,8 @@ DEFAULTS = {
 
 LIKE = 0.1
 """The guess for LIKE, ILIKE and RLIKE."""
+PLACES = 0.05
+"""The guess for the places that an array has, of those there are: 5 of 100."""
 
 _COMPARE: dict[Operator, Callable[[npt.NDArray[np.int64], int], Any]] = {
     Operator.EQ: np.equal,
@@ -255,5 +258,7 @@ def _of_condition(condition: Expression) -> float:
             return 1 - _of_condition(inner)
         case Call("like" | "ilike" | "rlike"):
             return LIKE
+        case Call(function) if function == HAS_PLACE:
+            return PLACES
         case _:
             return DEFAULTS[Operator.HOLDS]

@@ -22,7 +22,7 @@ from workbench.engine.physical.retention import query_bound
 from workbench.engine.spark.failures import translate_errors
 from workbench.engine.spark.interrupts import stoppable_reading
 from workbench.errors import QueryError, SessionError
-from workbench.network.network import Network, QueryPlan
+from workbench.network.network import Network, QueryPlan, check_number
 from workbench.network.nodes import Window
 from workbench.session.changes import StateStore
 from workbench.session.failures.functions import FunctionFailures
@@ -33,7 +33,7 @@ from workbench.sharing.planner import Planner
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Column
 from workbench.sql.algebra.planning_cache import PlanningCache
-from workbench.sql.checks import SEVERAL_ROWS
+from workbench.sql.checks import checks_of
 from workbench.sql.estimates import estimable
 from workbench.sql.logical import streams_of
 from workbench.sql.windows.stream_time import EventTimeVector
@@ -199,7 +199,8 @@ class AnswerReader:
             for name, check in network.queries.items():
                 of_check = Answers(check, rows.by_root[check.read.root], registered, clock, self._spark)
                 if name != query.name and fetch_count(of_check):
-                    raise QueryError(f"query {query.name} has no answer: {SEVERAL_ROWS}", hint="add LIMIT 1 to it")
+                    failed = checks_of(query.logical)[check_number(name) - 1]
+                    raise QueryError(f"query {query.name} has no answer: {failed.reason}", hint=failed.hint)
             yield Answers(plan, rows.by_root[plan.read.root], registered, clock, self._spark)
 
 

@@ -247,7 +247,7 @@ def callers(state: State, function: str) -> list[str]:
 def add_checks(planner: Planner, network: Network, name: str, logical: LogicalQuery) -> Network:
     """The network with the checks of a query."""
     for number, check in enumerate(checks_of(logical), start=1):
-        network = planner.register(network, check_name(name, number), check).network
+        network = planner.register(network, check_name(name, number), check.query).network
     return network
 
 

@@ -64,4 +64,10 @@ def _reconnections(draft: Draft) -> Iterator[str]:
         if id_ in draft.before.nodes and id_ in draft.nodes:
             old, new = draft.before.nodes[id_].parents, draft.nodes[id_].parents
             if old != new:
-                yield f"rerouted: {id_} is now computed from {', '.join(new)} instead of {', '.join(old)}"
+                yield f"rerouted: {id_} is now computed from {_listed(new)} instead of {_listed(old)}"
+
+
+def _listed(parents: tuple[NodeId, ...]) -> str:
+    """The first parents of a node, each once; a set operator may have a hundred."""
+    first, rest = tuple(dict.fromkeys(parents))[:3], len(set(parents)) - 3
+    return ", ".join(first) + (f" and {rest} more" if rest > 0 else "")

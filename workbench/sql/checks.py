@@ -1,27 +1,63 @@
-"""Checks of queries: subqueries as values must have one row at most, which only their rows can say.
+"""Checks of queries: what must hold of their rows, which only the rows can say.
 
-A check is a query of its own over the groups that the value is read from, and so a selection below them. It has rows
-where a group has several. Then the query that it belongs to does not go on, as after a function that raised.
+- A subquery as a value has one row at most. Its check reads the groups that the value is read from, and so is a
+  selection below them; it has rows where a group has several.
+- An array in FROM whose expression does not say how long it is has as many elements as there are places for them at
+  most (``binder/joins/elements.py``). Its check has the rows with longer ones.
+
+A check is a query of its own. Where it has rows, the query that it belongs to does not go on, as after a function that
+raised.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
-from workbench.sql.algebra.expressions import AggregateCall, Column, Constant, column_name
+from workbench.sql.algebra.array_functions import HAS_PLACE
+from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, column_name, walk
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import BOOLEAN, INTEGER
 from workbench.sql.logical import Block, LogicalQuery, Output, parts_of
+from workbench.sql.predicates.cnf import conjunction, pred_set, predicate_expressions, predicate_sources
 from workbench.sql.predicates.normal_form import normal_form
 
 ROWS = AggregateCall("count", (), INTEGER)
 """The statistic of a group that says how many rows it has."""
-SEVERAL_ROWS = "a subquery that is a value has several rows"
+_FOUND = (Output("found", Constant(True, BOOLEAN)),)
 
 
-def checks_of(query: LogicalQuery) -> tuple[LogicalQuery, ...]:
+@dataclass(frozen=True)
+class Check:
+    """A query that must have no rows, why the query it belongs to stops where it has some, and what to try."""
+
+    query: LogicalQuery
+    reason: str
+    hint: str
+
+
+def checks_of(query: LogicalQuery) -> tuple[Check, ...]:
     """The checks of a query: it may go on while all of them have no rows."""
-    several = normal_form(call(">", Column(column_name(ROWS), INTEGER), Constant(1, INTEGER)))
-    outputs = (Output("several", Constant(True, BOOLEAN)),)
-    parts = (part for part in parts_of(query) if isinstance(part, Block) and part.single)
-    return tuple(dict.fromkeys(replace(part, outputs=outputs, having=several, single=False) for part in parts))
+    blocks = (part for part in parts_of(query) if isinstance(part, Block))
+    return tuple(dict.fromkeys(check for block in blocks for check in (*_of_value(block), *_of_arrays(block))))
+
+
+def _of_value(block: Block) -> Iterator[Check]:
+    """That no group has several rows, where the block is a value."""
+    if block.single:
+        several = normal_form(call(">", Column(column_name(ROWS), INTEGER), Constant(1, INTEGER)))
+        rows = replace(block, outputs=_FOUND, having=several, single=False)
+        yield Check(rows, "a subquery that is a value has several rows", "add LIMIT 1 to it")
+
+
+def _of_arrays(block: Block) -> Iterator[Check]:
+    """That no array has more elements than there are places, of the rows that the block reads otherwise."""
+    for part in (part for side in predicate_expressions(block.where) for part in walk(side)):
+        match part:
+            case Call(function, (array, Column() as place, Constant() as limit)) if function == HAS_PLACE:
+                others = (p for p in block.where if place.source not in predicate_sources(p))
+                longer = normal_form(call(">", call("array_size", array), limit))
+                where = conjunction(pred_set(others), normal_form(call("=", place, Constant(1, INTEGER))), longer)
+                rows = Block(block.inputs, where, _FOUND, window=block.window)
+                hint = "SPLIT(s, ',', 20) leaves the rest in the last element, and SLICE(x, 1, 20) leaves it out"
+                yield Check(rows, f"an array in FROM has more than {limit.value} elements", hint)

@@ -94,6 +94,28 @@ ARRAYS = {
         " JOIN u ON u.k = v",
         "SELECT e.id, v, u.id FROM (SELECT id, UNNEST(list_distinct([k, id, k])) AS v FROM t) e JOIN u ON u.k = v",
     ),
+    "tags": Case(
+        "SELECT id, p, v FROM t LATERAL VIEW POSEXPLODE(SPLIT(s, '[pl_]')) e AS p, v WHERE v <> '' OR k > 2",
+        f"SELECT id, p - 1, v FROM (SELECT *, UNNEST({_PARTS}) AS v, UNNEST(range(1, len({_PARTS}) + 1)) AS p FROM t)"
+        " WHERE v <> '' OR k > 2",
+    ),
+    "tags_of_duckdb": Case(
+        "SELECT v, COUNT(*) AS n, MIN(k) AS m FROM t, UNNEST(string_split(s, 'l')) AS e(v) GROUP BY v", dialect="duckdb"
+    ),
+    "tags_of_postgres": Case(
+        "SELECT id, v, n FROM t LEFT JOIN UNNEST(string_to_array(s, '_')) WITH ORDINALITY AS e(v, n) ON true",
+        "SELECT id, v, n FROM t LEFT JOIN LATERAL (SELECT UNNEST(string_split(s, '_')) AS v,"
+        " UNNEST(range(1, len(string_split(s, '_')) + 1)) AS n WHERE s <> '') e ON true",
+        dialect="postgres",
+    ),
+    "tags_kept": Case(
+        "SELECT id, v FROM t LATERAL VIEW OUTER EXPLODE(FILTER(SPLIT(s, '[pl_]'), x -> x <> '')) e AS v",
+        f"SELECT id, v FROM t LEFT JOIN LATERAL (SELECT UNNEST(list_filter({_PARTS}, lambda x: x <> '')) AS v) ON true",
+    ),
+    "tags_groups": Case(
+        "SELECT v, COUNT(*) AS n, MAX(k) AS most FROM t, LATERAL EXPLODE(SPLIT(s, '_')) AS e(v) GROUP BY v",
+        "SELECT v, COUNT(*), MAX(k) FROM (SELECT k, UNNEST(string_split(s, '_')) AS v FROM t) GROUP BY v",
+    ),
     "parts_inside": Case(
         "SELECT id, (SELECT COUNT(v) FROM EXPLODE(SPLIT(s, '_', 2)) AS e(v)) AS n FROM t"
         " WHERE EXISTS (SELECT 1 FROM EXPLODE(FILTER(ARRAY(k, id), x -> x % 3 = 1)) AS e(v) WHERE v < 20)",

@@ -12,7 +12,7 @@ from workbench.network.network import Network, QueryPlan, check_name
 from workbench.session.failures import checks
 from workbench.session.state import State
 from workbench.sharing.planner import Planner
-from workbench.sql.checks import SEVERAL_ROWS, checks_of
+from workbench.sql.checks import checks_of
 
 LINKED = "SELECT id, (SELECT name FROM G WHERE G.id = F.code) AS name FROM F"
 
@@ -29,11 +29,12 @@ def test_a_check_is_counted_only_where_its_rows_may_have_changed(monkeypatch: py
     asked, planner = query(LINKED), Planner()
     network = planner.register(Network(), "linked", asked).network
     (check,) = checks_of(asked)
-    network = planner.register(network, check_name("linked", 0), check).network
+    network = planner.register(network, check_name("linked", 1), check.query).network
+    queries = {"linked": SimpleNamespace(logical=asked)}
     trees = dict.fromkeys((plan.read.root for plan in network.queries.values()), object())
 
     def committed(**changed: object) -> State:
-        return State(network=network, engine=SimpleNamespace(by_root={**trees, **changed}))  # type: ignore[arg-type]
+        return State(network=network, queries=queries, engine=SimpleNamespace(by_root={**trees, **changed}))  # type: ignore[arg-type]
 
     def reasons(before: State, **changed: object) -> dict[str, str]:
         state = SimpleNamespace(by_root={**trees, **changed}, clock=None)
@@ -45,5 +46,5 @@ def test_a_check_is_counted_only_where_its_rows_may_have_changed(monkeypatch: py
     assert not reasons(committed()) and len(counted) == 1
     rows = 2
     read = counted[0].read.root
-    assert reasons(committed(), **{read: object()}) == {"linked": SEVERAL_ROWS}
+    assert reasons(committed(), **{read: object()}) == {"linked": check.reason}
     assert len(counted) == 2

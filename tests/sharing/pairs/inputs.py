@@ -60,6 +60,14 @@ def _parts(title: str, second: str, reads: str, new: int, rule: Rule) -> Pair:
     return Pair(title, _PARTS, second, reads, new, rule, evaluated=False)
 
 
+_TAGS = "SELECT a.id, v FROM F a LATERAL VIEW EXPLODE(SPLIT(src, ',')) e AS v"
+
+
+def _tags(title: str, second: str, reads: str, new: int, rule: Rule) -> Pair:
+    """What shares with the elements of an array of any length."""
+    return Pair(title, _TAGS, second, reads, new, rule, evaluated=False)
+
+
 def _elements(title: str, second: str, reads: str, new: int, rule: Rule) -> Pair:
     """What shares with the elements of an array; plain Python does not evaluate arrays."""
     return Pair(title, _EXPLODE, second, reads, new, rule, evaluated=False)
@@ -86,6 +94,10 @@ ELEMENTS = [
     _parts("groups of parts", _PARTS.replace("a.id, v", "v, COUNT(*)") + " GROUP BY v", FROM, 1, Rule.EQUAL),
     _parts("OUTER has the rows with parts, too", _PARTS.replace("VIEW", "VIEW OUTER"), ABOVE, 0, Rule.WEAKER),
     _parts("parts of another text: places are shared", _PARTS.replace("src", "dst"), APART, 1, Rule.NEW),
+    _tags("tags by other names", "SELECT b.id, w FROM F b CROSS JOIN UNNEST(SPLIT(b.src, ',')) AS x(w)", SAME, 0,
+          Rule.EQUAL),
+    _tags("a condition on tags", f"{_TAGS} WHERE v > 'x'", BELOW, 1, Rule.SUBSUMES),
+    _tags("as many parts as places: parts are cut", _TAGS.replace("','", "',', 100"), APART, 1, Rule.NEW),
     _parts("more parts", _PARTS.replace("3", "4"), APART, 2, Rule.BRANCHES),
 ]  # fmt: skip
 

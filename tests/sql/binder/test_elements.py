@@ -1,4 +1,4 @@
-"""EXPLODE and UNNEST in FROM: every spelling is one query, and an array of any length is refused."""
+"""EXPLODE and UNNEST in FROM: every spelling is one query, and an array of any length has a check."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import pytest
 from workbench.errors import SqlError, UnsupportedError
 from workbench.sql.algebra.types import INTEGER, STRING
 from workbench.sql.binder.pipeline import bind
+from workbench.sql.checks import checks_of
 from workbench.sql.logical import Block, LogicalQuery, SetOperation, output_columns
 from workbench.sql.schema import Schema
 
@@ -150,18 +151,31 @@ def test_places_are_as_many_as_the_array_has_at_most(array: str, elements: int) 
 
 @pytest.mark.parametrize("array", ["SPLIT(s, ',')", "SPLIT(s, ',', a)", "SEQUENCE(1, a)", "ARRAY_REPEAT(a, b)",
                                    "ARRAY_UNION(SPLIT(s, ','), ARRAY(s))", "SLICE(SPLIT(s, ','), 1, a)"])  # fmt: skip
-def test_an_array_of_any_length_is_refused(array: str) -> None:
-    with pytest.raises(UnsupportedError, match="rows of an array of any length is not supported"):
-        query(f"SELECT v FROM T LATERAL VIEW EXPLODE({array}) e AS v")
+def test_an_array_of_any_length_has_a_check(array: str) -> None:
+    bound = query(f"SELECT v FROM T LATERAL VIEW EXPLODE({array}) e AS v")
+    (check,) = checks_of(bound)
+    assert check.reason == "an array in FROM has more than 100 elements"
+    assert isinstance(bound, Block)
+    assert next(len(i.branches) for i in bound.inputs if isinstance(i, SetOperation)) == 100
+
+
+def test_a_check_reads_the_rows_that_the_query_reads_whatever_it_asks_of_elements() -> None:
+    bound = query("SELECT COUNT(*) FROM T, LATERAL EXPLODE(SPLIT(s, ',')) AS e(v) WHERE a > 1 AND v = 'x' AND b < id")
+    (check,) = checks_of(bound)
+    assert isinstance(check.query, Block)
+    assert sorted(map(str, check.query.where)) == [
+        "1:col1 = 1", "a > 1", "array_size(split(s, ',')) > 100", "b < id"
+    ]  # fmt: skip
+    assert check.query.grouping is None
+
+
+def test_an_array_that_says_how_long_it_is_has_no_check() -> None:
+    assert not checks_of(query("SELECT v FROM T LATERAL VIEW EXPLODE(SLICE(SPLIT(s, ','), 1, 100)) e AS v"))
 
 
 @pytest.mark.parametrize(
     ("dialect", "sql", "message", "hint"),
     [
-        ("spark", "SELECT v FROM T LATERAL VIEW EXPLODE(SPLIT(s, ',')) e AS v",
-         "rows of an array of any length is not supported", "say how many at most: SPLIT(s, ',', 20)"),
-        ("spark", "SELECT v FROM T LATERAL VIEW EXPLODE(SPLIT(s, ',', -1)) e AS v",
-         "rows of an array of any length is not supported", "say how many at most"),
         ("spark", "SELECT v FROM T LATERAL VIEW EXPLODE(s) e AS v", "an array is needed, not string", "SPLIT(s, ',')"),
         ("spark", "SELECT POSEXPLODE(ARRAY(a)) AS v FROM T", "2 columns have 1 names", "write AS (pos, col)"),
         ("spark", "SELECT v FROM T LATERAL VIEW EXPLODE(ARRAY()) e AS v", "array takes 1 to 10000 arguments", ""),

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from workbench.engine.operators.element_join import PLACE, places
 from workbench.engine.operators.index_join import IndexJoin
 from workbench.engine.operators.operator_input import OperatorInput, ParentRows
 from workbench.engine.operators.runner import Runner
@@ -116,8 +117,16 @@ def _pairs(join: Join, left: str | None, right: str | None, produced: Columns, s
         return None
     hint = f"/*+ BROADCAST({small}) */ " if small else ""
     values = [f"{_in_side(*join.names.input_name(name))} AS `{name}`" for name in produced]
+    found, tested = places(join.tested), list(join.tested)
+    if found is not None:
+        sides = [left, right]
+        sides[found.side] = found.rows(sides[found.side], SIDE_NAMES[found.side], _on_side)
+        left, right = sides
+        tested.remove(found.test)
     marks = [f"greatest(l.{BATCH}, r.{BATCH}) AS {BATCH}", f"l.{WEIGHT} * r.{WEIGHT} AS {WEIGHT}"]
-    condition = predicates_to_spark(by_cost(join.tested), _on_side)
+    condition = predicates_to_spark(by_cost(tested), _on_side)
+    if found is not None:
+        condition = f"{_on_side(found.place)} = {SIDE_NAMES[found.side]}.{PLACE} AND {condition}"
     return f"SELECT {hint}{', '.join([*values, *marks])} FROM ({left}) l JOIN ({right}) r ON {condition}"
 
 

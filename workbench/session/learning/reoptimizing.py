@@ -104,7 +104,7 @@ def reoptimized(planner: Planner, state: State, accept: Callable[[float, float],
 def _asked(record: QueryRecord, check: int) -> Asked:
     """What is asked by a query, or by one of its checks."""
     if check:
-        return Asked(checks_of(record.logical)[check - 1], "", "", False)
+        return Asked(checks_of(record.logical)[check - 1].query, "", "", False)
     return Asked(record.logical, record.sql, record.dialect, record.results == EAGER)
 
 

@@ -18,6 +18,10 @@ Signature = tuple[int, int, Rule, bool]
 """Arguments at least, at most, the types, and whether the result is NULL as soon as one argument is."""
 
 TEXTS = array_of(STRING)
+HAS_PLACE = "has_place"
+"""Whether an array has an element at a place from 1 on, by which EXPLODE joins rows with places. SQL text has no such
+function. The third argument is how many places there are, where the array may have more elements: see ``sql/checks``.
+"""
 _MANY = 10_000
 
 
@@ -143,6 +147,7 @@ ARRAYS: dict[str, Signature] = {
     **dict.fromkeys(("get", "element_at"), (2, 2, _array_first(_element, INTEGER), True)),
     **dict.fromkeys(("array_max", "array_min"), (1, 1, _array_first(_element), True)),
     "array_size": (1, 1, _array_first(_always(INTEGER)), True),
+    HAS_PLACE: (2, 3, _array_first(_always(BOOLEAN), INTEGER, INTEGER), True),
     "array_contains": (2, 2, _array_first(_always(BOOLEAN), None), True),
     "array_position": (2, 2, _array_first(_always(INTEGER), None), True),
     "array_join": (2, 3, _texts(STRING, TEXTS, STRING, STRING), True),

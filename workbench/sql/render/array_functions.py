@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from workbench.sql.algebra.array_functions import ARRAYS
+from workbench.sql.algebra.array_functions import ARRAYS, HAS_PLACE
 from workbench.sql.algebra.expressions import Call, Constant
 
 MOST = 100_000
@@ -59,6 +59,7 @@ ARRAY_SQL: dict[str, str | Callable[[Call, Sequence[str]], str]] = {
     "element_at": f"(case when {{1}} <> 0 then try_element_at({{0}}, {_INT % 1}) end)",
     "array_insert": f"(case when {{1}} <> 0 and abs({{1}}) <= {MOST} then array_insert({{0}}, {_INT % 1}, {{2}}) end)",
     "array_size": "cast(array_size({0}) as bigint)",
+    HAS_PLACE: "({1} <= array_size({0}))",
     "array_position": "array_position({0}, {1})",
     "array_reverse": "reverse({0})",
     "slice": f"(case when {{1}} <> 0 and {{2}} >= 0 then slice({{0}}, {_INT % 1}, {_INT % 2}) end)",

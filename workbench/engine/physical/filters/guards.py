@@ -67,7 +67,7 @@ def guard_of(cost: CostClass, selections: Iterable[PredSet]) -> Sequence[PredSet
     return sorted(map(pred_set, weakest), key=lambda one: one.identity)
 
 
-def by_cost(predicates: PredSet) -> Sequence[ORPred]:
+def by_cost(predicates: Iterable[ORPred]) -> Sequence[ORPred]:
     """The tests of a conjunction, cheap ones first: Spark evaluates one where those before it hold.
 
     Example:

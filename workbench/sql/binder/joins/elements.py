@@ -1,4 +1,4 @@
-"""EXPLODE and UNNEST in FROM or a select list: a row for each element of an array that has at most so many.
+"""EXPLODE and UNNEST in FROM or a select list: a row for each element of an array.
 
 ::
 
@@ -8,22 +8,24 @@
     FROM t, (VALUES (1), (2)) AS p(n)                           what all are, with v = ELEMENT_AT(ARRAY(a, b), n)
 
 So it is a join with places that never change, and is shared, corrected and explained as joins are. Its condition is
-that the array has the place, ``n <= ARRAY_SIZE(x)``, which the place 1 need not meet where the row is kept without
-elements (OUTER). An array that is written out has all its places, and needs no condition.
+that the array has the place, ``HAS_PLACE(x, n)``, which the place 1 need not meet where the row is kept without
+elements (OUTER). An array that is written out has all its places, and needs no condition. One of any length, such as
+``SPLIT(s, ',')``, has ``MOST_ROWS`` places, and a check stops the query where there are more elements (``sql/checks``).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from sqlglot import exp
 
-from workbench.sql.algebra.array_functions import element_of
+from workbench.sql.algebra.array_functions import HAS_PLACE, element_of
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.functions import call
-from workbench.sql.algebra.types import INTEGER, Kind
+from workbench.sql.algebra.types import INTEGER, STRING, Kind
 from workbench.sql.binder.arrays.lengths import longest
 from workbench.sql.binder.joins.semijoins import Clause
 from workbench.sql.binder.protocols import QueryContext, outside_subqueries
@@ -70,7 +72,7 @@ def add_elements(
 
     Raises:
         SqlError: the elements have no common type, or it is no array.
-        UnsupportedError: nothing says how many elements there are at most, or they are too many.
+        UnsupportedError: there are too many elements.
     """
     function, source = function_of(node), context.source
     assert function is not None
@@ -138,6 +140,8 @@ def _array(node: exp.Expr, context: QueryContext, scope: Scope) -> Expression:
         if isinstance(node, exp.Array):
             context.source.refuse_others(node, {"expressions", "bracket_notation"}, "an array")
             array = call("array", *map(b.bind, node.expressions))
+        elif isinstance(node, (exp.Split, exp.StringToArray)):
+            array = _parts(node, b, context.source)
         else:
             array = b.bind(node)
         element = element_of(array)
@@ -148,12 +152,24 @@ def _array(node: exp.Expr, context: QueryContext, scope: Scope) -> Expression:
     return array
 
 
+def _parts(node: exp.Split | exp.StringToArray, b: ScalarBinder, source: SourceText) -> Expression:
+    """STRING_SPLIT of duckdb and STRING_TO_ARRAY of postgres, which has no element where the text is empty."""
+    source.refuse_others(node, {"this", "expression"}, "an array")
+    separator = node.expression
+    if not separator.is_string or not separator.name:
+        source.refuse("a separator that is no constant text, or an empty one,", separator, "as in ','")
+    text = b.bind(node.this)
+    parts = call("split", text, Constant(re.escape(separator.name), STRING))
+    if isinstance(node, exp.Split):
+        return parts
+    return call("case", call("<>", text, Constant("", STRING)), parts, Constant(None, parts.type))
+
+
 def _places(array: Expression, node: exp.Expr, source: SourceText) -> range:
     """The places that an array may have; one at least, since there are no VALUES of no rows."""
     most = longest(array)
     if most is None:
-        hint = "say how many at most: SPLIT(s, ',', 20), whose last element has the rest, or SLICE(x, 1, 20)"
-        source.refuse("rows of an array of any length", node, hint)
+        return range(1, MOST_ROWS + 1)
     if most > MOST_ROWS:
         source.refuse(f"rows of more than {MOST_ROWS} elements", node, "add_table adds a table of your own")
     return range(1, max(most, 1) + 1)
@@ -163,7 +179,8 @@ def _place(clause: Clause, array: Expression, place: Column, outer: bool) -> Exp
     """The place of an element; the clause gets the condition that the array has it, unless it has all of them."""
     if isinstance(array, Call) and array.function == "array":
         return place
-    there = call("<=", place, call("array_size", array))
+    places = () if longest(array) is not None else (Constant(MOST_ROWS, INTEGER),)
+    there = call(HAS_PLACE, array, place, *places)
     if not outer:
         clause.conditions.append(normal_form(there))
         return place
