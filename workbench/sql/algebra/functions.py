@@ -63,7 +63,8 @@ def call(name: str, *arguments: Expression) -> Expression:
     function = FUNCTIONS[name]
     if not function.least <= len(arguments) <= function.most:
         needed = f"{function.least}" if function.least == function.most else f"{function.least} to {function.most}"
-        raise TypeClash(f"{name} takes {needed} arguments, not {len(arguments)}")
+        plural = "" if needed == "1" else "s"
+        raise TypeClash(f"{name} takes {needed} argument{plural}, not {len(arguments)}")
     coerced, type_ = function.rule(arguments)
     result = Call(name, coerced, type_)
     if not all(isinstance(a, Constant) for a in coerced):

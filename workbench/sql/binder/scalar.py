@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from workbench.errors import SqlError, UnsupportedError, nearest
 from workbench.sql.algebra import coercion, functions, interval_values
-from workbench.sql.algebra.array_functions import variable
+from workbench.sql.algebra.array_functions import HAS_PLACE, variable
 from workbench.sql.algebra.coercion import AS_SECONDS, AS_TEXT, TypeClash
 from workbench.sql.algebra.expressions import AggregateCall, Call, Constant, Expression
 from workbench.sql.algebra.types import BOOLEAN, DATE, TIMESTAMP, DataType, Kind
@@ -56,7 +56,7 @@ _HINTS: dict[type[exp.Expr], str] = {
     **dict.fromkeys((exp.ArrayAgg, exp.ArrayUniqueAgg), "no column is an array; LISTAGG(x, ',') makes a text"),
     exp.StrToMap: "there are no maps; STR_TO_MAP(s, ';', '=')['k'] is the value of a key",
 }
-_INNER = {interval_values.OF_MICROS, interval_values.MICROS}
+_INNER = {interval_values.OF_MICROS, interval_values.MICROS, HAS_PLACE}
 """Functions that no text calls."""
 COMPARE = "compare it with something, as in a > 3"
 """What to try where a condition is needed and stands for something else."""
@@ -307,7 +307,7 @@ class ScalarBinder:
         if is_aggregate(node, self.schema):
             raise self.source.error(f"{node.name} is an aggregate, which cannot stand here", node)
         known = [*self.schema.functions, *self.schema.aggregates, *(functions.FUNCTIONS.keys() - _INNER), *NAMED]
-        hint = nearest(name, [k for k in known if k[0].isalpha()])
+        hint = nearest(name, [k for k in known if k[0].isalpha()]) or "the Tab key lists functions as you type"
         raise self.source.error(f"unknown function {node.name}", node, hint)
 
 

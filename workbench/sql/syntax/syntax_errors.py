@@ -13,9 +13,22 @@ from sqlglot.errors import ParseError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from workbench.errors import SqlError
+from workbench.sql.syntax.habits import usual_form
 from workbench.sql.syntax.source_text import SourceText
 
-_KEY_WORDS = ("SELECT", "FROM", "WHERE", "GROUP BY", "HAVING", "JOIN", "UNION", "INTERSECT", "DISTINCT", "BETWEEN")
+_KEY_WORDS = (
+    "SELECT",
+    "FROM",
+    "WHERE",
+    "GROUP BY",
+    "ORDER BY",
+    "HAVING",
+    "JOIN",
+    "UNION",
+    "INTERSECT",
+    "DISTINCT",
+    "BETWEEN",
+)
 _TYPES = ("INTEGER", "DECIMAL", "DOUBLE", "VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP")
 """Types as every dialect calls them."""
 _SIMILARITY = 0.75
@@ -80,7 +93,7 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
         if at and _misspelled(statement[:1]) and not any(t.token_type is TokenType.SELECT for t in statement[:at]):
             # The parser takes the misspelled word for a name, and stumbles over a later one.
             token, message = statement[0], f"unexpected {statement[0].text}"
-    hint = _misspelled([*statement[max(0, at - 1) : at + 1], statement[0]])
+    hint = usual_form(statement, at) or _misspelled([*statement[max(0, at - 1) : at + 1], statement[0]])
     if hint is None and message.startswith("unexpected") and _lacks_comma(statement, at):
         hint = f"is a comma missing before {token.text}?"
     return _error_at(token, message, source, hint)
@@ -119,7 +132,8 @@ def refuse_gaps(source: SourceText, statement: Sequence[Token]) -> None:
         if following is None:
             raise _ends_after(token, source)
         if following.token_type in _ENDING:
-            raise _error_at(token, f"nothing stands between {token.text} and {following.text}", source)
+            hint = f"leave the comma out, or write what comes before {following.text}" if comma else None
+            raise _error_at(token, f"nothing stands between {token.text} and {following.text}", source, hint)
 
 
 def refuse_extra_arguments(source: SourceText) -> None:

@@ -1,0 +1,95 @@
+"""What analysts write out of habit, from other languages and spreadsheets, and how it is written here.
+
+The parser stumbles over a word; the words before it say what was meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from sqlglot.tokenizer_core import Token, TokenType
+
+_UNITS = ("SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR")
+
+
+def usual_form(statement: Sequence[Token], at: int) -> str | None:
+    """A hint for the word of a statement over which the parser stumbled; ``None`` where no habit is known.
+
+    Example:
+        >>> import sqlglot
+        >>> usual_form(sqlglot.tokenize("SELECT TOP 10 a FROM t"), 2)
+        'leave TOP out, and write LIMIT 10 at the end'
+    """
+    return next((hint for habit in _HABITS if (hint := habit(statement, at)) is not None), None)
+
+
+def _top(statement: Sequence[Token], at: int) -> str | None:
+    """``SELECT TOP 10 …``."""
+    if _word(statement, at - 1) == "TOP" and statement[at].token_type is TokenType.NUMBER:
+        return f"leave TOP out, and write LIMIT {statement[at].text} at the end"
+    return None
+
+
+def _decimal_comma(statement: Sequence[Token], at: int) -> str | None:
+    """``1.000,50``, without spaces around the comma."""
+    if at < 2:
+        return None
+    whole, comma, fraction = statement[at - 2 : at + 1]
+    together = whole.end + 1 == comma.start and comma.end + 1 == fraction.start
+    if together and [t.token_type for t in (whole, comma, fraction)] == [
+        TokenType.NUMBER, TokenType.COMMA, TokenType.NUMBER
+    ]:  # fmt: skip
+        return "a number has a point before its fraction and nothing between thousands: 1000.50"
+    return None
+
+
+def _bare_interval(statement: Sequence[Token], at: int) -> str | None:
+    """``7 days``."""
+    unit = (_word(statement, at) or "").removesuffix("S")
+    if unit in _UNITS and at and statement[at - 1].token_type is TokenType.NUMBER:
+        return f"write INTERVAL '{statement[at - 1].text}' {unit}"
+    return None
+
+
+def _named_query(statement: Sequence[Token], at: int) -> str | None:
+    """``x AS SELECT …``."""
+    if at == 2 and statement[at].token_type is TokenType.SELECT and statement[1].token_type is TokenType.ALIAS:
+        name = statement[0].text
+        return f"%%argus {name} names a query, and CREATE VIEW {name} AS SELECT … a view"
+    return None
+
+
+def _closed_too_often(statement: Sequence[Token], at: int) -> str | None:
+    """A parenthesis that closes nothing."""
+    kinds = [token.token_type for token in statement[: at + 1]]
+    if kinds[-1] is TokenType.R_PAREN and kinds.count(TokenType.R_PAREN) > kinds.count(TokenType.L_PAREN):
+        return "it closes nothing: leave it out"
+    return None
+
+
+def _arrow(statement: Sequence[Token], at: int) -> str | None:
+    """``=>`` and ``=<``, the wrong way round."""
+    return "write >= for at least" if statement[at].text == "=>" else None
+
+
+def _between(statement: Sequence[Token], at: int) -> str | None:
+    """``BETWEEN 1, 2``."""
+    if _word(statement, at) == "," and at > 1 and statement[at - 2].token_type is TokenType.BETWEEN:
+        return "write AND between the two: BETWEEN 1 AND 2"
+    return None
+
+
+def _bare_pattern(statement: Sequence[Token], at: int) -> str | None:
+    """``LIKE *a*``."""
+    if any(token.token_type is TokenType.LIKE for token in statement[max(0, at - 2) : at]):
+        return "a pattern is a text, in which % stands for anything: LIKE '%a%'"
+    return None
+
+
+def _word(statement: Sequence[Token], at: int) -> str | None:
+    return statement[at].text.upper() if 0 <= at < len(statement) else None
+
+
+_HABITS: tuple[Callable[[Sequence[Token], int], str | None], ...] = (
+    _top, _decimal_comma, _bare_interval, _named_query, _closed_too_often, _arrow, _between, _bare_pattern,
+)  # fmt: skip
