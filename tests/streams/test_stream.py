@@ -85,3 +85,29 @@ def test_numbers_of_rows_that_make_no_sense_are_refused(log: StreamLog, history:
 def test_a_negative_batch_is_refused(log: StreamLog) -> None:
     with pytest.raises(StreamError):
         replayed(log).next(-1)
+
+
+def test_statistics_are_of_rows_from_everywhere(tmp_path: Path) -> None:
+    """A thousand rows that follow each other have a few of a hundred days; the last group of the log is a small one."""
+    rows = 2 * ROW_GROUP_ROWS + 1_000
+    days = pa.array([number * 100 // rows for number in range(rows)])
+    last = pa.array([number >= 2 * ROW_GROUP_ROWS for number in range(rows)])
+    stream = static_table(ingest("x", pa.table({"day": days, "last": last}), tmp_path / "log"))
+    statistics = stream.statistics()
+    assert statistics.rows == rows
+    assert statistics.columns["day"].distinct == pytest.approx(100, rel=0.02)
+    sampled = stream._spread(2 * ROW_GROUP_ROWS, rows, 1 / 10)
+    assert sampled.num_rows == 100 and sampled["day"].to_pylist()[0] == days[2 * ROW_GROUP_ROWS].as_py()
+
+
+@pytest.mark.parametrize(("arrived", "counted"), [(9, 9), (100, 100), (149, 100), (150, 150), (224, 150), (225, 225)])
+def test_statistics_are_taken_anew_when_there_is_half_as_much_more(tmp_path: Path, arrived: int, counted: int) -> None:
+    log = ingest("x", pa.table({"n": range(300)}), tmp_path / "log")
+    stream = replayed(log, min(arrived, 100), 1)
+    while stream.position < arrived:
+        stream, _ = stream.next(arrived - stream.position)
+    assert stream.counted_rows == counted
+
+
+def test_a_stream_without_rows_has_statistics(log: StreamLog) -> None:
+    assert replayed(log, 0, 1).statistics().rows == 0
