@@ -37,6 +37,23 @@ def test_each_row_with_a_time_of_its_own_is_a_point_of_a_line():
     assert twice.html is not None and "polyline" not in twice.html and twice.html.count("<rect") == 2
 
 
+def test_midnight_has_its_hour_beside_other_times():
+    hours = pd.date_range("2024-01-01 22:00", periods=4, freq="h")
+    text = answer_chart(pd.DataFrame({"at": hours, "n": [1, 2, 3, 4]}), 4, "q").text
+    assert "2024-01-02 00:00:00" in text and "2024-01-01 23:00:00" in text
+    days = answer_chart(pd.DataFrame({"at": hours.normalize().unique(), "n": [1, 2]}), 2, "q")
+    assert "00:00" not in days.text and days.html is not None and "2024-01-02<" in days.html
+
+
+def test_a_line_has_all_points_and_bars_are_few():
+    times = pd.date_range("2024-01-01", periods=100, freq="h")
+    line = answer_chart(pd.DataFrame({"at": times, "n": range(100)}), 200, "q", most_bars=30)
+    assert line.html is not None and line.html.count(",") > 100 and "100 of 200 rows" in line.text
+    assert len(line.text.splitlines()) == 32
+    bars = answer_chart(pd.DataFrame({"bank": [str(n) for n in range(100)], "n": range(100)}), 200, "q", most_bars=30)
+    assert bars.html is not None and bars.html.count("<rect") == 30 and "30 of 200 rows" in bars.text
+
+
 def test_rows_without_a_value_are_left_out_and_counted():
     rows = pd.DataFrame({"bank": ["x", None, "z", "w"], "n": [1.0, 2.0, float("nan"), float("inf")]})
     chart = answer_chart(rows, 4, "q")
@@ -70,6 +87,8 @@ def test_a_cell_draws_an_answer_and_its_changes(run):
     assert cell.text.startswith("q1 after batch 0, by tranid, tranid by city: 2 of 25 rows")
     assert "<svg" in cell.htmls[0]
     assert "q1 after batch 0, tranid by city: 3 of 25 rows" in run("%argus results q1 --limit 3 --chart tranid").text
+    assert "tranid by city: 25 rows" in run("%argus results q1 --chart").text
+    assert "10 of 24 rows" in run("%argus results q1 --where 'tranid > 0'").text
     assert "25 changed rows by batch" in run("%argus results q1 --changes --chart").text
     assert "without a column" in str(run("%argus results q1 --changes --chart tranid").error)
     assert "did you mean tranid?" in str(run("%argus results q1 --chart trandi").error)

@@ -29,7 +29,7 @@ LONGEST = 28
 ADDED, REMOVED = "#4e79a7", "#d98b46"
 
 
-def answer_chart(rows: pd.DataFrame, total: int, title: str, column: str = "") -> Shown:
+def answer_chart(rows: pd.DataFrame, total: int, title: str, column: str = "", most_bars: int | None = None) -> Shown:
     """Rows of an answer as bars, or as a line where each row has a time of its own.
 
     Args:
@@ -37,6 +37,7 @@ def answer_chart(rows: pd.DataFrame, total: int, title: str, column: str = "") -
         total: how many rows the answer has.
         title: what it is of.
         column: the numbers to draw; the last column of numbers unless given.
+        most_bars: so many of the rows become bars, and lines of text; a line has all of them as points.
 
     Raises:
         MagicError: there is no such column, or it has no numbers.
@@ -50,13 +51,14 @@ def answer_chart(rows: pd.DataFrame, total: int, title: str, column: str = "") -
     """
     values = _values_of(rows, column)
     labels = _labels_of(rows, values)
-    drawn = rows[rows[values].map(_is_finite).astype(bool)]
+    if not _is_line(rows, values, labels):
+        rows = rows.head(most_bars)
+    drawn = _with_values(rows, values)
     numbers = [float(value) for value in drawn[values]]
-    names = list(drawn[labels]) if labels else list(range(1, len(drawn) + 1))
+    names = _days(drawn[labels]) if labels else list(range(1, len(drawn) + 1))
     heading = f"{title}, {values}{f' by {labels}' if labels else ''}: {_count(len(rows), total, len(drawn))}"
-    is_line = len(set(names)) == len(names) > 1 and all(map(_is_time, names))
-    svg = _line(names, numbers, heading) if is_line else _bars(names, numbers, heading)
-    return _shown(heading, [labels or "row", values, ""], _text_bars(names, numbers), svg)
+    svg = (_line if _is_line(rows, values, labels) else _bars)(names, numbers, heading)
+    return _shown(heading, [labels or "row", values, ""], _text_bars(names, numbers)[:most_bars], svg)
 
 
 def changes_chart(changes: pd.DataFrame, title: str) -> Shown:
@@ -112,6 +114,24 @@ def _labels_of(rows: pd.DataFrame, values: str) -> str | None:
     return next((name for name in others if not has_numbers(rows[name])), others[0] if others else None)
 
 
+def _with_values(rows: pd.DataFrame, values: str) -> pd.DataFrame:
+    """The rows that have a number to draw."""
+    return rows[rows[values].map(_is_finite).astype(bool)]
+
+
+def _is_line(rows: pd.DataFrame, values: str, labels: str | None) -> bool:
+    """Whether each row that is drawn has a time of its own."""
+    names = list(_with_values(rows, values)[labels]) if labels else []
+    return len(set(names)) == len(names) > 1 and all(map(_is_time, names))
+
+
+def _days(names: pd.Series) -> list[Any]:
+    """Times that are all midnights as days; beside other times a midnight has its hour."""
+    times = list(names)
+    midnights = all(isinstance(time, dt.datetime) and _is_time(time) and time.time() == dt.time() for time in times)
+    return [time.date() for time in times] if midnights else times
+
+
 def _is_time(value: object) -> bool:
     return isinstance(value, dt.date) and value is not pd.NaT
 
@@ -146,7 +166,7 @@ def _number(value: float) -> str:
 
 def _label(value: Any) -> str:
     if isinstance(value, dt.datetime):
-        return value.isoformat(" ", "seconds").removesuffix(" 00:00:00")
+        return value.isoformat(" ", "seconds")
     return "NULL" if pd.isna(value) else short(str(value), LONGEST)
 
 
@@ -191,7 +211,7 @@ def _bars(names: Sequence[Any], numbers: Sequence[float], heading: str) -> str:
 
 def _line(times: Sequence[Any], numbers: Sequence[float], heading: str) -> str:
     """A line over time, with the least and the largest value and the ends of the time written beside it."""
-    points = sorted(zip(map(pd.Timestamp, times), numbers, strict=True))
+    points = sorted(zip(map(pd.Timestamp, times), numbers, times, strict=True))
     first, last = points[0][0], points[-1][0]
     low, high = min(numbers), max(numbers)
     left, right, top, bottom = VALUES, WIDTH - 10, 14, LINE_HEIGHT - 26
@@ -200,14 +220,14 @@ def _line(times: Sequence[Any], numbers: Sequence[float], heading: str) -> str:
         x = left + (right - left) * ((time - first) / (last - first))
         return f"{x:.1f},{bottom - (bottom - top) * ((number - low) / ((high - low) or 1)):.1f}"
 
-    path = " ".join(place(*point) for point in points)
+    path = " ".join(place(time, number) for time, number, _ in points)
     parts = [
         f'<path d="M{left} {bottom}H{right}" stroke="currentColor" opacity=".35"/>',
         f'<polyline points="{path}" fill="none" stroke="{ADDED}" stroke-width="2"/>',
         _text(left - 8, top + 4, _number(high), "end"),
         _text(left - 8, bottom + 4, _number(low), "end") if high > low else "",
-        _text(left, LINE_HEIGHT - 8, _label(first.to_pydatetime())),
-        _text(right, LINE_HEIGHT - 8, _label(last.to_pydatetime()), "end"),
+        _text(left, LINE_HEIGHT - 8, _label(points[0][2])),
+        _text(right, LINE_HEIGHT - 8, _label(points[-1][2]), "end"),
     ]
     return _svg(LINE_HEIGHT, heading, "".join(parts))
 

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from workbench.session.query import Query
 
 QUERY = argument("query", metavar="QUERY", completes="query", help="its name")
+ROWS, BARS, POINTS = 10, 30, 1_000
+"""Rows that are shown where nobody says how many: of a table, and of a chart as bars or as points of a line."""
 
 
 @command(
@@ -42,7 +44,12 @@ QUERY = argument("query", metavar="QUERY", completes="query", help="its name")
     argument("--desc", action="store_true", help="with --sort: the largest first"),
     argument("--where", metavar="CONDITION", help="only rows that satisfy it, in quotes: 'amount > 500'"),
     argument("--chart", nargs="?", const="", metavar="COLUMN", help="draw them: the last column of numbers, or this"),
-    LIMIT,
+    argument(
+        "--limit",
+        type=int,
+        metavar="N",
+        help=f"rows to show (default: {ROWS}; with --chart {BARS} bars, or {POINTS:,} points of a line)",
+    ),
     OUTPUT,
     examples=(
         "%argus results big_transfers --limit 20",
@@ -55,6 +62,7 @@ QUERY = argument("query", metavar="QUERY", completes="query", help="its name")
 def results(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Show a query's answer over all data so far."""
     query, last = context.session.query(arguments.query), context.session.batch
+    limit = max(0, ROWS if arguments.limit is None else arguments.limit)
     if arguments.desc and arguments.sort is None:
         raise MagicError("--desc needs a column", hint="--sort COLUMN --desc")
     refined = any(given is not None for given in (arguments.at, arguments.sort, arguments.where))
@@ -67,20 +75,22 @@ def results(context: NotebookContext, arguments: argparse.Namespace) -> None:
         if arguments.since is not None and arguments.since > last:
             raise MagicError(f"there is no batch {arguments.since} yet", hint=f"the last batch that was run is {last}")
         rows = query.changes(since=arguments.since)
-        shown = latest_changes(rows, arguments.limit)
+        shown = latest_changes(rows, limit)
         from_start = arguments.since is None or arguments.since < query.registered
         since = f"its answer after batch {query.registered}" if from_start else f"batch {arguments.since}"
         title = f"latest changes of {query.name} since {since}"
         total = len(rows)
     elif refined or (arguments.chart is not None and query.status == "active"):
         total = query.count(at=arguments.at, where=arguments.where)
+        bars = BARS if arguments.limit is None else limit
+        most = limit if arguments.chart is None else max(bars, POINTS if arguments.limit is None else 0)
         # All rows are fetched only for a variable.
-        first = total if arguments.output is not None else max(0, arguments.limit)
+        first = total if arguments.output is not None else most
         by = {"sort": arguments.sort, "descending": arguments.desc, "where": arguments.where}
         rows = query.head(first, at=arguments.at, **by)
-        shown, title = rows.head(max(0, arguments.limit)), _title(context, query, arguments)
+        shown, title = rows.head(most), _title(context, query, arguments)
     else:
-        show_result(context, query, arguments.limit, arguments.output)
+        show_result(context, query, limit, arguments.output)
         return
     if arguments.output is not None:
         context.variables[arguments.output] = rows
@@ -89,7 +99,7 @@ def results(context: NotebookContext, arguments: argparse.Namespace) -> None:
     elif arguments.changes:
         show(changes_chart(rows, title.removeprefix("latest ")))
     else:
-        show(answer_chart(shown, total, title, arguments.chart))
+        show(answer_chart(shown, total, title, arguments.chart, bars))
 
 
 def _title(context: NotebookContext, query: Query, arguments: argparse.Namespace) -> str:
