@@ -51,13 +51,14 @@ def answer_chart(rows: pd.DataFrame, total: int, title: str, column: str = "", m
     """
     values = _values_of(rows, column)
     labels = _labels_of(rows, values)
-    if not _is_line(rows, values, labels):
+    is_line = _is_line(rows, values, labels)
+    if not is_line:
         rows = rows.head(most_bars)
     drawn = _with_values(rows, values)
     numbers = [float(value) for value in drawn[values]]
     names = _days(drawn[labels]) if labels else list(range(1, len(drawn) + 1))
     heading = f"{title}, {values}{f' by {labels}' if labels else ''}: {_count(len(rows), total, len(drawn))}"
-    svg = (_line if _is_line(rows, values, labels) else _bars)(names, numbers, heading)
+    svg = (_line if is_line else _bars)(names, numbers, heading)
     return _shown(heading, [labels or "row", values, ""], _text_bars(names, numbers)[:most_bars], svg)
 
 

@@ -258,7 +258,7 @@ def _of_condition(condition: Expression) -> float:
             return 1 - _of_condition(inner)
         case Call("like" | "ilike" | "rlike"):
             return LIKE
-        case Call(function) if function == HAS_PLACE:
+        case Call(function, (_, _, _)) if function == HAS_PLACE:
             return PLACES
         case _:
             return DEFAULTS[Operator.HOLDS]

@@ -24,7 +24,7 @@ from workbench.sql.predicates.normal_form import normal_form
 
 ROWS = AggregateCall("count", (), INTEGER)
 """The statistic of a group that says how many rows it has."""
-_FOUND = (Output("found", Constant(True, BOOLEAN)),)
+_VIOLATED = (Output("violated", Constant(True, BOOLEAN)),)
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def _of_value(block: Block) -> Iterator[Check]:
     """That no group has several rows, where the block is a value."""
     if block.single:
         several = normal_form(call(">", Column(column_name(ROWS), INTEGER), Constant(1, INTEGER)))
-        rows = replace(block, outputs=_FOUND, having=several, single=False)
+        rows = replace(block, outputs=_VIOLATED, having=several, single=False)
         yield Check(rows, "a subquery that is a value has several rows", "add LIMIT 1 to it")
 
 
@@ -58,6 +58,6 @@ def _of_arrays(block: Block) -> Iterator[Check]:
                 others = (p for p in block.where if place.source not in predicate_sources(p))
                 longer = normal_form(call(">", call("array_size", array), limit))
                 where = conjunction(pred_set(others), normal_form(call("=", place, Constant(1, INTEGER))), longer)
-                rows = Block(block.inputs, where, _FOUND, window=block.window)
+                rows = Block(block.inputs, where, _VIOLATED, window=block.window)
                 hint = "SPLIT(s, ',', 20) leaves the rest in the last element, and SLICE(x, 1, 20) leaves it out"
                 yield Check(rows, f"an array in FROM has more than {limit.value} elements", hint)

@@ -6,33 +6,35 @@ registered. Comparing them part by part took a quarter of that time.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any
 from weakref import WeakValueDictionary
-
-T = TypeVar("T")
 
 
 class _Interning(type):
     """Looks up a value before it makes one. A value is remembered as long as somebody else has it."""
 
+    __match_args__: tuple[str, ...]
+    interning_key: Callable[..., tuple[Any, ...]]
+    _known: WeakValueDictionary[tuple[Any, ...], Any]
+    _lock: Lock
+
     def __init__(cls, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        cls._known: WeakValueDictionary[tuple[Any, ...], Any] = WeakValueDictionary()
-        cls._lock = Lock()
+        cls._known, cls._lock = WeakValueDictionary(), Lock()
 
-    def __call__(cls: type[T], *args: Any, **kwargs: Any) -> T:
-        fields: tuple[str, ...] = cls.__match_args__  # type: ignore[attr-defined]
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        fields = cls.__match_args__
         if len(args) < len(fields):
-            made = type.__call__(cls, *args, **kwargs)
+            made = super().__call__(*args, **kwargs)
             args = tuple(getattr(made, name) for name in fields)
-        key = cls.interning_key(*args)  # type: ignore[attr-defined]
-        known = cls._known  # type: ignore[attr-defined]
-        found = known.get(key)
-        if found is not None:
-            return found
-        with cls._lock:  # type: ignore[attr-defined]
-            return known.setdefault(key, type.__call__(cls, *args))
+        key = cls.interning_key(*args)
+        value = cls._known.get(key)
+        if value is None:
+            with cls._lock:
+                value = cls._known.setdefault(key, super().__call__(*args))
+        return value
 
 
 class Interned(metaclass=_Interning):

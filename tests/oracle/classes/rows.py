@@ -156,6 +156,12 @@ JOINS = {
 }
 
 SETS = {
+    "branches_of_one_stream": Case(
+        "SELECT x AS b, s AS c FROM t UNION ALL SELECT k, g FROM t UNION ALL SELECT -0.0D, NULL FROM t"
+        " UNION ALL SELECT y, s FROM t",
+        "SELECT x AS b, s AS c FROM t UNION ALL SELECT k, g FROM t UNION ALL SELECT -0.0::DOUBLE, NULL FROM t"
+        " UNION ALL SELECT y, s FROM t",
+    ),
     "distinct": Case("SELECT DISTINCT g, flag FROM t"),
     "distinct_expression": Case("SELECT DISTINCT k % 4 AS r, y FROM t WHERE k BETWEEN 0 AND 20"),
     "distinct_whole": Case("SELECT DISTINCT * FROM t WHERE k = 6"),

@@ -26,12 +26,14 @@ class Places:
     Attributes:
         array: over the columns of its side.
         place: the column of the other side.
+        limit: how many places there are, where the array may have more elements.
         outer: whether a row finds the place 1 also where its array is empty or NULL.
         test: what tests it of a pair.
     """
 
     array: Expression
     place: Column
+    limit: Constant | None
     outer: bool
     test: ORPred
 
@@ -43,6 +45,8 @@ class Places:
     def rows(self, rows: str, alias: str, spell: Callable[[Column], str]) -> str:
         """SQL of the array's side with a row for each place; ``spell`` names columns of ``alias``."""
         size = f"coalesce(array_size({to_spark(self.array, spell)}), 0)"
+        if self.limit is not None:
+            size = f"least({size}, {self.limit.value})"
         last = f"greatest({size}, 1)" if self.outer else size
         # SEQUENCE(1, 0) goes down.
         return f"SELECT *, explode(case when {last} > 0 then sequence(1, {last}) end) AS {PLACE} FROM ({rows}) {alias}"
@@ -58,10 +62,11 @@ def places(tested: PredSet) -> Places | None:
     for predicate in tested:
         for literal in predicate.literals:
             match literal.left:
-                case Call(function, (array, Column() as place, *_)) if function == HAS_PLACE:
+                case Call(function, (array, Column() as place, *limits)) if function == HAS_PLACE:
                     first = Literal(place, Operator.EQ, Constant(1, INTEGER))
                     others = [other for other in predicate.literals if other != literal]
                     of_other_side = sources(array) == {1 - place.source}
                     if literal.operator is Operator.HOLDS and of_other_side and others in ([], [first]):
-                        return Places(array, place, bool(others), predicate)
+                        limit = next((each for each in limits if isinstance(each, Constant)), None)
+                        return Places(array, place, limit, bool(others), predicate)
     return None

@@ -117,16 +117,17 @@ def _pairs(join: Join, left: str | None, right: str | None, produced: Columns, s
         return None
     hint = f"/*+ BROADCAST({small}) */ " if small else ""
     values = [f"{_in_side(*join.names.input_name(name))} AS `{name}`" for name in produced]
-    found, tested = places(join.tested), list(join.tested)
-    if found is not None:
-        sides = [left, right]
-        sides[found.side] = found.rows(sides[found.side], SIDE_NAMES[found.side], _on_side)
-        left, right = sides
-        tested.remove(found.test)
     marks = [f"greatest(l.{BATCH}, r.{BATCH}) AS {BATCH}", f"l.{WEIGHT} * r.{WEIGHT} AS {WEIGHT}"]
-    condition = predicates_to_spark(by_cost(tested), _on_side)
-    if found is not None:
-        condition = f"{_on_side(found.place)} = {SIDE_NAMES[found.side]}.{PLACE} AND {condition}"
+    elements = places(join.tested)
+    if elements is None:
+        condition = predicates_to_spark(by_cost(join.tested), _on_side)
+    else:
+        sides, side = [left, right], elements.side
+        sides[side] = elements.rows(sides[side], SIDE_NAMES[side], _on_side)
+        left, right = sides
+        others = by_cost([test for test in join.tested if test != elements.test])
+        equal = f"{_on_side(elements.place)} = {SIDE_NAMES[side]}.{PLACE}"
+        condition = f"{equal} AND {predicates_to_spark(others, _on_side)}"
     return f"SELECT {hint}{', '.join([*values, *marks])} FROM ({left}) l JOIN ({right}) r ON {condition}"
 
 

@@ -29,12 +29,12 @@ def union_job(runner: Runner, operator: OperatorInput, plan: UnionPlan) -> Job |
         return None
     union, tasks = plan.union, tasks_for(operator.changed_rows, runner.spark)
     job_input = runner.write_input(plan, operator.batch, operator.segments)
-    branches = branches_by_parent(union)
     scans = {}
-    for places in branches:
-        read = {c.name for at in places for c in read_by_branch(union, union.direct[at][1], plan.produced)}
-        rows = operator.parents[places[0]]
-        scans[places[0]] = Scan.of(rows.relation.layout, sorted(read), (), rows.bit)
+    for branches in branches_by_parent(union):
+        first = branches[0]
+        read = {c.name for at in branches for c in read_by_branch(union, union.direct[at][1], plan.produced)}
+        rows = operator.parents[first]
+        scans[first] = Scan.of(rows.relation.layout, sorted(read), (), rows.bit)
 
     def make() -> Job:
         frames = {at: change_frame(runner.spark, job_input, at, scan, tasks) for at, scan in scans.items()}
@@ -45,11 +45,11 @@ def union_job(runner: Runner, operator: OperatorInput, plan: UnionPlan) -> Job |
 
 
 def branches_by_parent(union: SetOperation) -> list[list[int]]:
-    """The places of the branches that read each parent: rows of one are read once for all of them."""
-    places: dict[NodeId, list[int]] = {}
+    """The numbers of the branches that read each parent: rows of one are read once for all of them."""
+    branches: dict[NodeId, list[int]] = {}
     for at, (parent, _) in enumerate(union.direct):
-        places.setdefault(parent, []).append(at)
-    return list(places.values())
+        branches.setdefault(parent, []).append(at)
+    return list(branches.values())
 
 
 def union_change(union: SetOperation, changes: Mapping[int, str], produced: Columns) -> str:
@@ -59,12 +59,12 @@ def union_change(union: SetOperation, changes: Mapping[int, str], produced: Colu
 
     Args:
         union: the operator.
-        changes: views of the parents' changes, by the place of the first branch that reads each.
+        changes: views of the parents' changes, by the number of the first branch that reads each.
         produced: columns of the union.
     """
     return " UNION ALL ".join(
-        _of_parent(changes[places[0]], [_values(union, at, produced) for at in places], produced)
-        for places in branches_by_parent(union)
+        _of_parent(changes[branches[0]], [_values(union, at, produced) for at in branches], produced)
+        for branches in branches_by_parent(union)
     )
 
 

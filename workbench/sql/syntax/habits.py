@@ -68,7 +68,7 @@ def _closed_too_often(statement: Sequence[Token], at: int) -> str | None:
 
 
 def _arrow(statement: Sequence[Token], at: int) -> str | None:
-    """``=>`` and ``=<``, the wrong way round."""
+    """``=>``, the wrong way round."""
     return "write >= for at least" if statement[at].text == "=>" else None
 
 
@@ -81,7 +81,8 @@ def _between(statement: Sequence[Token], at: int) -> str | None:
 
 def _bare_pattern(statement: Sequence[Token], at: int) -> str | None:
     """``LIKE *a*``."""
-    if any(token.token_type is TokenType.LIKE for token in statement[max(0, at - 2) : at]):
+    kinds = [token.token_type for token in statement[max(0, at - 2) : at]]
+    if TokenType.LIKE in kinds and TokenType.STRING not in kinds:
         return "a pattern is a text, in which % stands for anything: LIKE '%a%'"
     return None
 
