@@ -23,6 +23,8 @@ def plain(value: object) -> object:
         return None
     if isinstance(value, float) and math.isnan(value):
         return None
+    if isinstance(value, list):
+        return tuple(map(plain, value))
     return _python_time(value) if isinstance(value, pd.Timestamp) else value
 
 

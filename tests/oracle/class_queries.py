@@ -7,6 +7,7 @@ infinity for a division by zero, where we give NULL; it has no escape in LIKE; M
 from __future__ import annotations
 
 from oracle.classes.arrays import ARRAYS
+from oracle.classes.collected import COLLECTED
 from oracle.classes.groups import AGGREGATES, GROUPINGS, STATISTICS
 from oracle.classes.outer_joins import OUTER_JOINS
 from oracle.classes.rows import JOINS, SELECTIONS, SETS, VIEWS
@@ -26,5 +27,6 @@ CLASSES = {
     "correlated": CORRELATED,
     "shape": SHAPES,
     "array": ARRAYS,
+    "collected": COLLECTED,
 }
 ALL = {f"{kind}_{name}": case for kind, cases in CLASSES.items() for name, case in cases.items()}

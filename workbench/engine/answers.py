@@ -32,8 +32,10 @@ from workbench.files.mapped import temporary_folder
 from workbench.network.network import QueryPlan
 from workbench.sql.algebra.interval_values import interval_text
 from workbench.sql.algebra.ordering import SortKey
-from workbench.sql.algebra.types import INTERVAL, DataType, Kind
+from workbench.sql.algebra.types import DataType, Kind
 from workbench.sql.render.spark_sql import to_spark
+from workbench.sql.render.stored_arrays import from_stored
+from workbench.streams.array_values import as_shown, json_text
 from workbench.streams.arrow_types import to_arrow, to_shown
 
 
@@ -112,9 +114,8 @@ class Answers:
         # are counted from 1970 have none.
         rows = self.result().selectExpr(*(f"unix_date({n}) AS {n}" if n in dates else n for n in self._names))._jdf
         theirs = DataFrame(self.spark._jsparkSession.createDataFrame(rows.javaRDD(), rows.schema()), self.spark)
-        back = {Kind.DATE: "date_from_unix_date({0})", Kind.INTERVAL: _AS_INTERVAL}
         columns = [
-            F.expr(back.get(output.type.kind, "{0}").format(name)).alias(name)
+            F.expr(_as_shown(name, output.type)).alias(name)
             for name, output in zip(self._names, self.plan.outputs, strict=True)
         ]
         return theirs.select(columns).toDF(*(output.name for output in self.plan.outputs)).localCheckpoint()
@@ -225,6 +226,19 @@ def _entries_of(tree: Tree, registered: int) -> tuple[ChangelogEntry, ...]:
     return (tree.log[first], *(entry for entry in tree.log[first + 1 :] if not entry.whole))
 
 
+def _as_shown(column: str, type_: DataType) -> str:
+    """SQL of a column of an answer, in which dates are days, in the analyst's Spark session."""
+    match type_.kind:
+        case Kind.DATE:
+            return f"date_from_unix_date({column})"
+        case Kind.INTERVAL:
+            return _AS_INTERVAL.format(column)
+        case Kind.ARRAY:
+            return from_stored(column, type_)
+        case _:
+            return column
+
+
 _AS_INTERVAL = (
     "make_dt_interval(cast({0} div 86400000000 as int), 0, 0, cast({0} % 86400000000 / 1000000 as decimal(18,6)))"
 )
@@ -263,22 +277,28 @@ def save_rows(rows: DataFrame, columns: Sequence[tuple[str, DataType]], writer: 
     # Who may not write there has no cluster.
     place = state if os.access(state, os.W_OK) else None
     stored = pa.schema([(name, to_arrow(type_)) for name, (_, type_) in zip(rows.columns, columns, strict=True)])
-    duration = pa.string() if writer is csv.CSVWriter else to_shown(INTERVAL)
-    schema = pa.schema([(name, duration if type_ == INTERVAL else to_arrow(type_)) for name, type_ in columns])
+    as_text = writer is csv.CSVWriter
+    schema = pa.schema([(name, _in_file(type_, as_text)) for name, type_ in columns])
     with temporary_folder("saved-", place) as folder:
         segments = run_writing(writing_plan(rows, folder))
         with writer(str(path), schema) as file:
             for batch in read_share([(segment.path, 0, segment.rows) for segment in segments], stored):
-                values = [_to_file_type(*pair) for pair in zip(batch.columns, schema.types, strict=True)]
+                values = [
+                    _as_in_file(*of) for of in zip(batch.columns, [t for _, t in columns], schema.types, strict=True)
+                ]
                 file.write_batch(pa.RecordBatch.from_arrays(values, schema=schema))
     return sum(segment.rows for segment in segments)
 
 
-def _to_file_type(column: pa.Array, type_: pa.DataType) -> pa.Array:
-    """A column of an answer as files have it: intervals as durations, as Spark's text where there are only texts."""
-    if column.type == type_:
-        return column
-    lengths = column.cast(to_shown(INTERVAL))
-    if lengths.type == type_:
-        return lengths
-    return pa.array([None if length is None else interval_text(length) for length in lengths.to_pylist()], type_)
+def _in_file(type_: DataType, as_text: bool) -> pa.DataType:
+    """The type of a column in a file, which may have no other than plain values for what has parts."""
+    return pa.string() if as_text and type_.kind in (Kind.INTERVAL, Kind.ARRAY) else to_shown(type_)
+
+
+def _as_in_file(column: pa.Array, type_: DataType, in_file: pa.DataType) -> pa.Array:
+    """A column of an answer as files have it; where there are only texts intervals are Spark's, and arrays JSON's."""
+    shown = as_shown(column, type_)
+    if shown.type == in_file:
+        return shown
+    written = interval_text if type_.kind is Kind.INTERVAL else json_text
+    return pa.array([None if value is None else written(value) for value in shown.to_pylist()], in_file)

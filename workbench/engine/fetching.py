@@ -32,9 +32,9 @@ from workbench.network.network import QueryPlan
 from workbench.sql.algebra.column_names import unique_names
 from workbench.sql.algebra.expressions import Expression, calls, columns
 from workbench.sql.algebra.ordering import SortKey
-from workbench.sql.algebra.types import INTERVAL, Kind
+from workbench.sql.algebra.types import Kind
 from workbench.sql.render.spark_functions import SPARK_FUNCTIONS
-from workbench.streams.arrow_types import to_shown
+from workbench.streams.array_values import as_shown
 
 EVALUATED = 20_000
 """At most so many values are evaluated over rows that were read here; a job that reads more itself is faster."""
@@ -109,15 +109,14 @@ def to_pandas(rows: pa.Table, plan: QueryPlan, first: tuple[str, ...] = ()) -> p
     number, as where a name is selected twice.
 
     Decimals and dates stay exact (``Decimal``, ``datetime.date``); integers with NULLs are ``Int64``, not floats;
-    intervals are ``timedelta64[us]``.
+    intervals are ``timedelta64[us]``, arrays lists.
 
     Raises:
         QueryError: a date beyond the years 1 to 9999, which SQL can compute and Python cannot hold.
     """
     names = unique_names([*first, *(output.name for output in plan.outputs)])
     for i, output in enumerate(plan.outputs, start=len(first)):
-        if output.type == INTERVAL:
-            rows = rows.set_column(i, rows.column_names[i], rows.column(i).cast(to_shown(INTERVAL)))
+        rows = rows.set_column(i, rows.column_names[i], as_shown(rows.column(i), output.type))
     try:
         frame = rows.rename_columns([f"_{i}" for i in range(len(names))]).to_pandas(integer_object_nulls=True)
     except ValueError as problem:
@@ -128,6 +127,8 @@ def to_pandas(rows: pa.Table, plan: QueryPlan, first: tuple[str, ...] = ()) -> p
     for i, output in enumerate(plan.outputs, start=len(first)):
         if output.type.kind is Kind.INTEGER and rows.column(i).null_count:
             frame[f"_{i}"] = frame[f"_{i}"].astype("Int64")
+        if output.type.kind is Kind.ARRAY:
+            frame[f"_{i}"] = pd.Series(rows.column(i).to_pylist(), dtype=object)
     frame.columns = pd.Index(names, dtype=object)
     return frame
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -20,12 +21,16 @@ from workbench.sql.algebra.types import (
     TIMESTAMP,
     DataType,
     Kind,
+    array_of,
     decimal,
+    parse_type,
 )
 
 Times = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
+_TYPE = b"argus.type"
+"""Metadata of a field: the type of a column that stores something else."""
 _FIXED: dict[Kind, Any] = {
     Kind.BOOLEAN: pa.bool_(),
     Kind.INTEGER: pa.int64(),
@@ -34,6 +39,7 @@ _FIXED: dict[Kind, Any] = {
     Kind.DATE: pa.date32(),
     Kind.TIMESTAMP: pa.timestamp("us"),
     Kind.INTERVAL: pa.int64(),
+    Kind.ARRAY: pa.string(),
 }
 
 
@@ -44,7 +50,8 @@ def to_data_type(arrow: pa.DataType) -> DataType:
     DOUBLE, a dictionary what its values are, a column of only NULLs STRING.
 
     Raises:
-        StreamError: no kind of the workbench holds the type; the hint says what to try.
+        StreamError: no kind of the workbench holds the type, or it is a list of floats, of which Java and Python write
+            some in different ways; the hint says what to try.
 
     Example:
         >>> str(to_data_type(pa.decimal128(15, 2))), str(to_data_type(pa.int16()))
@@ -53,6 +60,8 @@ def to_data_type(arrow: pa.DataType) -> DataType:
     is_ = pa.types
     if is_.is_dictionary(arrow):
         return to_data_type(arrow.value_type)
+    if is_.is_list(arrow) or is_.is_large_list(arrow) or is_.is_fixed_size_list(arrow):
+        return listed(to_data_type(arrow.value_type))
     if is_.is_uint64(arrow):
         return decimal(20, 0)
     if is_.is_decimal(arrow):
@@ -73,6 +82,48 @@ def to_data_type(arrow: pa.DataType) -> DataType:
     raise StreamError(f"values of type {arrow} cannot be used in queries", hint=_what_to_try(arrow))
 
 
+def listed(element: DataType) -> DataType:
+    """The type of a stream's arrays of such elements.
+
+    Raises:
+        StreamError: they are DOUBLE. An array is stored as a text, and not all floats have one text everywhere.
+    """
+    if element == DOUBLE:
+        raise StreamError("a stream has no arrays of double", hint="say array<decimal(18,6)>, with as many digits")
+    return array_of(element)
+
+
+def to_column_type(text: str) -> DataType:
+    """The type of a stream's column by its name.
+
+    Raises:
+        SqlError: there is no such type.
+        StreamError: as ``listed``.
+
+    Example:
+        >>> str(to_column_type("array<varchar>"))
+        'array<string>'
+    """
+    match = re.fullmatch(r"\s*array\s*<(.*)>\s*", text, re.IGNORECASE | re.DOTALL)
+    return listed(to_column_type(match[1])) if match else parse_type(text)
+
+
+def to_field(name: str, type_: DataType) -> pa.Field:
+    """A stored column; the field of an array, which is a text, says of which type it is."""
+    return pa.field(name, to_arrow(type_), metadata={_TYPE: str(type_)} if type_.kind is Kind.ARRAY else None)
+
+
+def type_of_field(field: pa.Field) -> DataType:
+    """The type of a stored column.
+
+    Example:
+        >>> str(type_of_field(to_field("tags", array_of(STRING))))
+        'array<string>'
+    """
+    text = (field.metadata or {}).get(_TYPE)
+    return to_data_type(field.type) if text is None else to_column_type(text.decode())
+
+
 def to_arrow(type_: DataType) -> pa.DataType:
     """The Arrow type that holds values of a workbench type.
 
@@ -86,12 +137,15 @@ def to_arrow(type_: DataType) -> pa.DataType:
 
 
 def to_shown(type_: DataType) -> pa.DataType:
-    """The Arrow type in which answers give values: an INTERVAL is stored as its microseconds, and shown as a duration.
+    """The Arrow type in which answers give values: of an INTERVAL, which is stored as its microseconds, a duration, of
+    an ARRAY, which is stored as a text, a list.
 
     Example:
         >>> to_shown(INTERVAL)
         DurationType(duration[us])
     """
+    if type_.element is not None:
+        return pa.list_(to_shown(type_.element))
     return pa.duration("us") if type_ == INTERVAL else to_arrow(type_)
 
 

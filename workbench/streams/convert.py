@@ -7,7 +7,9 @@ alone, so good rows are never looked at one by one.
 from __future__ import annotations
 
 import datetime
+import json
 from collections.abc import Callable
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +28,8 @@ from workbench.sql.algebra.types import (
     Kind,
     decimal,
 )
-from workbench.streams.arrow_types import to_arrow
+from workbench.streams.array_values import to_texts
+from workbench.streams.arrow_types import to_arrow, to_shown
 
 Mask = NDArray[np.bool_]
 Cast = Callable[[pa.Array], pa.Array]
@@ -61,6 +64,8 @@ def convert(values: pa.Array, type_: DataType) -> tuple[pa.Array, Mask | None]:
         values = values.dictionary_decode()
     if type_.kind is Kind.STRING:
         return cast_each(values, lambda part: part.cast(pa.string()))
+    if type_.kind is Kind.ARRAY:
+        return cast_each(values, lambda part: to_texts(_lists(part, type_), type_))
     if _is_text(values.type):
         fitting, misfit = _parse(values.cast(pa.string()), type_)
     else:
@@ -90,6 +95,30 @@ def _cast_halves(values: pa.Array, start: int, cast: Cast, parts: list[pa.Array]
         middle = len(values) // 2
         _cast_halves(values.slice(0, middle), start, cast, parts, misfit)
         _cast_halves(values.slice(middle), start + middle, cast, parts, misfit)
+
+
+def _lists(values: pa.Array, type_: DataType) -> pa.Array:
+    """Lists, or texts of JSON that are lists, of the elements that ``type_`` says; an empty text is NULL."""
+    if _is_text(values.type):
+        try:
+            values = pa.array([_list_of_json(text) for text in values.to_pylist()])
+        except (ValueError, pa.ArrowTypeError) as error:
+            raise pa.ArrowInvalid(str(error)) from error
+    try:
+        return values.cast(to_shown(type_))
+    except pa.ArrowNotImplementedError as error:
+        if len(values):
+            raise pa.ArrowInvalid(str(error)) from error
+        raise
+
+
+def _list_of_json(text: str | None) -> list[object] | None:
+    if text is None or not text.strip():
+        return None
+    values = json.loads(text, parse_float=Decimal)
+    if values is not None and not isinstance(values, list):
+        raise ValueError("it is no list")
+    return values
 
 
 def _cast(values: pa.Array, type_: DataType) -> pa.Array:

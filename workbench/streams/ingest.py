@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from workbench.errors import SqlError, StreamError, nearest
 from workbench.files.writing import make_folder
 from workbench.sql.algebra.column_names import display_name, stored_name
-from workbench.sql.algebra.types import DataType, Kind, parse_type
-from workbench.streams.arrow_types import to_data_type
+from workbench.sql.algebra.types import DataType, Kind
+from workbench.streams.arrow_types import to_column_type, to_data_type
 from workbench.streams.convert import Mask, convert
 from workbench.streams.corrections.current_rows import CurrentRows
 from workbench.streams.corrections.debezium import unfold_envelopes
@@ -144,8 +144,8 @@ def _type_of(field: pa.Field) -> DataType:
 
 def _given_type(column: str, text: str) -> DataType:
     try:
-        return parse_type(text)
-    except SqlError as error:
+        return to_column_type(text)
+    except (SqlError, StreamError) as error:
         raise StreamError(f"column {column}: {error.message}", hint=error.hint) from error
 
 

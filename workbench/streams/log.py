@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 from workbench.errors import StreamError
 from workbench.sql.algebra.column_names import display_name, stored_name
-from workbench.sql.algebra.types import DataType, Kind, parse_type
-from workbench.streams.arrow_types import to_arrow, to_data_type
+from workbench.sql.algebra.types import DataType, Kind
+from workbench.streams.arrow_types import to_column_type, to_field, type_of_field
 from workbench.streams.convert import beyond_years
 from workbench.streams.corrections.declared import EVENT, MARKS, Changes, Corrections
 from workbench.streams.lateness import Lateness
@@ -106,7 +106,7 @@ class StreamLog:
     @property
     def columns(self) -> tuple[tuple[str, DataType], ...]:
         """Stored names of the stream's columns, and their types."""
-        return tuple((field.name, to_data_type(field.type)) for field in self.schema if field.name not in MARKS)
+        return tuple((field.name, type_of_field(field)) for field in self.schema if field.name not in MARKS)
 
     def end_of_event(self, stop: int) -> int:
         """The first position from ``stop`` on that does not part the rows of one event: -old and +new."""
@@ -237,7 +237,7 @@ def _log(folder: Path, manifest: Mapping[str, Any], checksum: int) -> StreamLog:
         name=manifest["name"],
         folder=folder,
         schema=log_schema(
-            ((name, parse_type(type_)) for name, type_ in manifest["columns"]), "corrections" in manifest
+            ((name, to_column_type(type_)) for name, type_ in manifest["columns"]), "corrections" in manifest
         ),
         copied=(copied := sum(file.rows for file in files)),
         files=files,
@@ -262,7 +262,7 @@ def _corrections(changes: str, key: Iterable[str], weight: str | None) -> Correc
 
 def log_schema(columns: Iterable[tuple[str, DataType]], corrected: bool = False) -> pa.Schema:
     """The Arrow schema of a log with these columns; one that is corrected has the marks of its rows, too."""
-    fields = [pa.field(name, to_arrow(type_)) for name, type_ in columns]
+    fields = [to_field(name, type_) for name, type_ in columns]
     return pa.schema(fields + [pa.field(mark, pa.int64()) for mark in MARKS if corrected])
 
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from workbench.files.writing import NewFile, write_file
-from workbench.streams.arrow_types import to_data_type
+from workbench.streams.arrow_types import type_of_field
 from workbench.streams.corrections.declared import MARKS, Corrections
 from workbench.streams.lateness import Lateness
 from workbench.streams.log import LATE, MANIFEST, QUARANTINE, ROW_GROUP_ROWS, VERSION
@@ -96,7 +96,7 @@ class LogWriter:
         manifest: dict[str, object] = {
             "version": VERSION,
             "name": self._name,
-            "columns": [[f.name, str(to_data_type(f.type))] for f in self._schema if f.name not in MARKS],
+            "columns": [[f.name, str(type_of_field(f))] for f in self._schema if f.name not in MARKS],
             "files": self._files,
             "set_aside_total": self._misfits,
         }

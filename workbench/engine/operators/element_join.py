@@ -13,7 +13,7 @@ from workbench.sql.algebra.array_functions import HAS_PLACE
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, sources
 from workbench.sql.algebra.types import INTEGER
 from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet
-from workbench.sql.render.spark_sql import to_spark
+from workbench.sql.render.spark_sql import value_to_spark
 
 PLACE = "_place"
 """The column of the places that an array has."""
@@ -44,7 +44,7 @@ class Places:
 
     def rows(self, rows: str, alias: str, spell: Callable[[Column], str]) -> str:
         """SQL of the array's side with a row for each place; ``spell`` names columns of ``alias``."""
-        size = f"coalesce(array_size({to_spark(self.array, spell)}), 0)"
+        size = f"coalesce(array_size({value_to_spark(self.array, spell)}), 0)"
         if self.limit is not None:
             size = f"least({size}, {self.limit.value})"
         last = f"greatest({size}, 1)" if self.outer else size

@@ -62,7 +62,7 @@ class Final:
     @property
     def sql(self) -> str:
         """The value as SQL over the merged parts."""
-        value = f"try_cast(`{self.part}` AS {self.type.spark})"
+        value = f"try_cast(`{self.part}` AS {self.type.stored})"
         value = f"if(`{self.count}` > 0, {value}, NULL)" if self.count is not None else value
         return f"coalesce({value}, 0L)" if self.zero else value
 
@@ -119,7 +119,8 @@ def holistic(statistic: AggregateCall, over: str = "") -> str:
     if statistic.function == "sum" and statistic.arguments[0].type == INTEGER:
         # Spark's sum of 64 bits wraps around, before it is cast to the digits in which it is kept.
         arguments = [f"cast({arguments[0]} AS decimal({MAX_PRECISION},0))"]
-    return f"cast({holistic_sql(statistic.function, statistic.distinct, arguments, over)} AS {statistic.type.spark})"
+    value = holistic_sql(statistic.function, statistic.distinct, arguments, statistic.type, over)
+    return f"cast({value} AS {statistic.type.stored})"
 
 
 def over_rows(expression: Expression) -> str:

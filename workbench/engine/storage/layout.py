@@ -35,7 +35,7 @@ class Layout:
 
     def types(self, names: Sequence[str]) -> tuple[tuple[str, str], ...]:
         """Some of the columns, each with Spark's name of its type."""
-        known = {name: type_.spark for name, type_ in self.columns.items()} | {BATCH: "int"}
+        known = {name: type_.stored for name, type_ in self.columns.items()} | {BATCH: "int"}
         return tuple((name, known.get(name, "bigint")) for name in names)
 
     def ddl(self, names: Sequence[str]) -> str:

@@ -10,12 +10,9 @@ Source: KIP-98, exactly once delivery and transactions.
 
 from __future__ import annotations
 
-import datetime as dt
 import json
-import math
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from decimal import Decimal
 from hashlib import sha256
 from typing import Any
 
@@ -24,8 +21,8 @@ import pyarrow as pa
 
 from workbench.session.sinks.rows import Row, typed_changes, upserts
 from workbench.session.sinks.target import Target
-from workbench.sql.algebra.interval_values import interval_text
 from workbench.sql.algebra.types import DataType
+from workbench.streams.array_values import plain
 from workbench.streams.live.kafka.address import kafka_client, parse_address
 from workbench.streams.live.kafka.client_errors import ClientErrors
 
@@ -106,7 +103,7 @@ class TopicTarget(Target):
         """One column as it is, several as a JSON object: what ``kafka://…?key=id`` and ``key=*`` read."""
         if len(key) > 1:
             return _json(dict(zip(self._key, key, strict=True)))
-        return key[0].encode() if isinstance(key[0], str) else json.dumps(_plain(key[0])).encode()
+        return key[0].encode() if isinstance(key[0], str) else json.dumps(plain(key[0])).encode()
 
     def _produce(self, topic: str, key: bytes | None, value: bytes | None, **more: Any) -> None:
         while True:
@@ -162,18 +159,4 @@ def _changes(rows: pa.Table) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _json(row: Row) -> bytes:
-    return json.dumps({name: _plain(value) for name, value in row.items()}, ensure_ascii=False).encode()
-
-
-def _plain(value: object) -> object:
-    """A value as JSON has it; decimals are texts, which lose no digit."""
-    match value:
-        case Decimal():
-            return str(value)
-        case dt.datetime() | dt.date():
-            return value.isoformat()
-        case dt.timedelta():
-            return interval_text(value)
-        case float() if not math.isfinite(value):
-            return str(value)
-    return value
+    return json.dumps({name: plain(value) for name, value in row.items()}, ensure_ascii=False).encode()

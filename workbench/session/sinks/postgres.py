@@ -156,6 +156,8 @@ class _Table:
 
 
 def _written(type_: DataType) -> str:
+    if type_.element is not None:
+        return f"{_written(type_.element)}[]"
     return _TYPES.get(type_.kind) or f"numeric({type_.precision}, {type_.scale})"
 
 

@@ -22,6 +22,7 @@ from workbench.session.sinks.kafka import TopicTarget
 from workbench.session.sinks.postgres import POSTGRES, PostgresTarget
 from workbench.session.sinks.target import Target
 from workbench.sql.algebra.interval_values import interval_text
+from workbench.streams.array_values import plain
 from workbench.streams.live.kafka.address import SCHEME as KAFKA
 
 TIMEOUT = 10
@@ -82,6 +83,8 @@ class WebhookTarget(Target):
         """Post the batch; an answer that is no success counts as not taken."""
         lengths = changes.select_dtypes("timedelta")
         shown = changes.assign(**{name: lengths[name].map(interval_text, na_action="ignore") for name in lengths})
+        lists = [name for name in shown if shown[name].map(lambda value: isinstance(value, list)).any()]
+        shown = shown.assign(**{name: shown[name].map(plain) for name in lists})
         rows = json.loads(shown.to_json(orient="records", date_format="iso"))
         body = json.dumps({"query": query, "batch": batch, "changes": rows}).encode()
         headers = {"Content-Type": "application/json", "Argus-Batch": str(batch)}

@@ -31,6 +31,8 @@ from workbench.sql.algebra.types import (
 AS_TEXT = "ARRAY_JOIN(x, ',')"
 """What makes a text of an array, for hints."""
 _ELEMENTS = "ARRAY_CONTAINS(x, v) and ARRAYS_OVERLAP(x, y) look for elements"
+NO_ORDER = f"take an element, x[0], SIZE(x), or {AS_TEXT}"
+"""What to try where arrays would have an order, for hints."""
 
 
 class TypeClash(Exception):
@@ -86,9 +88,8 @@ def comparable(*sides: Expression) -> tuple[Expression, ...]:
     typed = [s for s in sides if not is_null(s)]
     if not typed:
         return sides
-    for side in typed:
-        if side.type.kind is Kind.ARRAY:
-            raise TypeClash("arrays are not compared", side, hint=f"{_ELEMENTS}, or compare {AS_TEXT}")
+    if array := next((s for s in typed if s.type.kind is Kind.ARRAY), None):
+        return tuple(_array(side, array) for side in sides)
     lead = next((s for s in typed if not isinstance(s, Constant)), typed[0])
     if interval := next((s for s in typed if s.type == INTERVAL), None):
         return tuple(_micros(side, interval) for side in sides)
@@ -111,6 +112,15 @@ def _micros(side: Expression, lead: Expression) -> Expression:
     if not is_null(side) and side.type != INTERVAL:
         raise _clash(lead, side)
     return micros_of(side if side.type == INTERVAL else Constant(None, INTERVAL))
+
+
+def _array(side: Expression, lead: Expression) -> Expression:
+    """A side of a comparison of arrays, which are equal where their elements are, NULL to NULL."""
+    if is_null(side):
+        return Constant(None, lead.type)
+    if side.type != lead.type:
+        raise TypeClash(f"type clash: {lead.type} cannot be compared with {side.type}", side, hint=_ELEMENTS)
+    return side
 
 
 def _exact_side(side: Expression, lead: Expression) -> Expression:

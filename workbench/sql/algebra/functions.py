@@ -126,6 +126,21 @@ def _comparison(arguments: Arguments) -> tuple[Arguments, DataType]:
     return coercion.comparable(*arguments), BOOLEAN
 
 
+def _order_comparison(arguments: Arguments) -> tuple[Arguments, DataType]:
+    _refuse_arrays(arguments)
+    return _comparison(arguments)
+
+
+def _largest(arguments: Arguments) -> tuple[Arguments, DataType]:
+    _refuse_arrays(arguments)
+    return unify(arguments)
+
+
+def _refuse_arrays(arguments: Arguments) -> None:
+    if array := next((a for a in arguments if a.type.kind is Kind.ARRAY), None):
+        raise TypeClash("arrays have no order", array, coercion.NO_ORDER)
+
+
 def _fixed(result: DataType, *parameters: DataType) -> Rule:
     """Arguments coerced to the parameters, the last of which stands for all that follow."""
 
@@ -206,7 +221,7 @@ _SAME = Function(1, 1, _numeric(lambda first, rest: first.type))
 _PATTERN = Function(2, 2, _fixed(BOOLEAN, STRING))  # the pattern is a constant with backslash as its escape
 _PAD = Function(3, 3, _fixed(STRING, STRING, INTEGER, STRING))
 _PART = Function(1, 1, _of_time(INTEGER))
-_ALIKE = Function(2, _MANY, unify, strict=False)
+_LARGEST = Function(2, _MANY, _largest, strict=False)
 _VARIANCE = Function(3, 3, _any(DOUBLE), strict=False)
 
 
@@ -231,7 +246,8 @@ FUNCTIONS: dict[str, Function] = {
     "sign": Function(1, 1, _numeric(lambda first, rest: DOUBLE)),
     **dict.fromkeys(("sqrt", "exp", "ln", "log10"), _DOUBLE),
     "power": Function(2, 2, _fixed(DOUBLE, DOUBLE)),
-    **dict.fromkeys(("=", "<>", "<", "<=", ">", ">="), Function(2, 2, _comparison)),
+    **dict.fromkeys(("=", "<>"), Function(2, 2, _comparison)),
+    **dict.fromkeys(("<", "<=", ">", ">="), Function(2, 2, _order_comparison)),
     "<=>": Function(2, 2, _comparison, strict=False),
     "in": Function(2, _MANY, _comparison, strict=False),
     "and": Function(2, _MANY, _fixed(BOOLEAN, BOOLEAN), strict=False),
@@ -241,8 +257,8 @@ FUNCTIONS: dict[str, Function] = {
     **dict.fromkeys(("like", "ilike", "rlike"), _PATTERN),
     "case": Function(3, _MANY, _case, strict=False),
     "coalesce": Function(1, _MANY, unify, strict=False),
-    "greatest": _ALIKE,
-    "least": _ALIKE,
+    "greatest": _LARGEST,
+    "least": _LARGEST,
     "nullif": Function(2, 2, _type_of_first, strict=False),
     "cast": Function(1, 1, _any(STRING)),
     "upper": _STRING,

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from workbench.sql.algebra.coercion import TypeClash, as_string, coerce
 from workbench.sql.algebra.expressions import AggregateCall, Expression
-from workbench.sql.algebra.types import DOUBLE, INTEGER, STRING
+from workbench.sql.algebra.types import DOUBLE, INTEGER, STRING, array_of
 
 Arguments = tuple[Expression, ...]
 
@@ -51,6 +51,16 @@ def _of_texts(name: str) -> Callable[[Arguments], AggregateCall]:
     return build
 
 
+def _of_kept(name: str) -> Callable[[Arguments], AggregateCall]:
+    """Whether a row counts, its value, and what values are ordered by before their own order."""
+
+    def build(arguments: Arguments) -> AggregateCall:
+        _, value, *_ = arguments
+        return AggregateCall(name, arguments, array_of(value.type))
+
+    return build
+
+
 def _count(name: str, needed: int, arguments: Arguments) -> None:
     if len(arguments) != needed:
         raise TypeClash(f"{name.upper()} takes {needed} argument{'s' * (needed > 1)}, not {len(arguments)}")
@@ -65,5 +75,6 @@ HOLISTIC_CALLS: dict[str, Callable[[Arguments], AggregateCall]] = {
     **{name: _of_integers(name) for name in ("bit_and", "bit_or", "bit_xor")},
     **{name: _of_first(name) for name in ("min_by", "max_by", "percentile_disc", "percentile_disc_desc")},
     **{name: _of_texts(name) for name in ("listagg", "listagg_desc")},
+    **{name: _of_kept(name) for name in ("array_agg", "array_agg_desc")},
 }
-"""Aggregate -> what makes its call; the last ones differ in the direction of their order."""
+"""Aggregate -> what makes its call; those with ``_desc`` differ in the direction of their order."""

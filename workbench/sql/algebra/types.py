@@ -3,7 +3,7 @@
 Few kinds on purpose: every integer is 64 bit and every binary float a DOUBLE, so that shared expressions do not differ
 by width, and overflow is as late as it can be. Exactness of rewrites depends on the kind.
 
-An ARRAY is a value inside an expression only: no column, group or statistic is of this kind, so nothing stores one.
+An ARRAY is stored as a text, by which two of them are equal (``render/stored_arrays``), and has no order.
 An INTERVAL is of days to microseconds and is computed and stored as the number of its microseconds; no stream has one.
 """
 
@@ -69,10 +69,15 @@ class DataType(Interned):
 
     @property
     def spark(self) -> str:
-        """The type's name in Spark SQL; a timestamp is stream time and has no zone."""
+        """The type's name in an expression of Spark SQL; a timestamp is stream time and has no zone."""
         if self.element is not None:
             return f"array<{self.element.spark}>"
         return _SPARK.get(self.kind, str(self))
+
+    @property
+    def stored(self) -> str:
+        """The name in Spark SQL of the type of a column that stores it: that of a text for an array."""
+        return Kind.STRING.value if self.kind is Kind.ARRAY else self.spark
 
 
 _SPARK = {Kind.INTEGER: "bigint", Kind.TIMESTAMP: "timestamp_ntz", Kind.INTERVAL: "bigint"}

@@ -58,7 +58,22 @@ OTHER_NAMES = {"url_decode": "try_url_decode", "make_timestamp_ntz": "make_times
 CASTS = {"bigint": INTEGER, "smallint": INTEGER, "tinyint": INTEGER, "decimal": decimal(10, 0), "try_to_date": DATE,
          "try_to_timestamp": TIMESTAMP, "to_timestamp_ntz": TIMESTAMP}  # fmt: skip
 """Functions of one argument that are casts."""
-_SAME = ("cbrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "atan2", "degrees", "radians")
+_SAME = (
+    "array",
+    "cbrt",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "atan2",
+    "degrees",
+    "radians",
+)
 """Functions that are the same in every dialect."""
 _DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU", "MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN", "MONDAY", "TUESDAY",
          "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY")  # fmt: skip
@@ -257,6 +272,12 @@ def refuse_elsewhere(b: ExpressionBinder, function: str, node: exp.Expr) -> None
         day = node.args.get("expression")
         if not isinstance(day, exp.Literal) or day.name.upper() not in _DAYS:
             b.source.refuse("NEXT_DAY of what is no constant day", node, "as in NEXT_DAY(d, 'MON')")
+
+
+def length(b: ExpressionBinder, node: exp.Length) -> Expression:
+    """LENGTH of a text; in duckdb also of an array."""
+    value = b.bind(node.this)
+    return call("array_size" if b.dialect == "duckdb" and value.type.kind is Kind.ARRAY else "length", value)
 
 
 def named(function: str, b: ExpressionBinder, arguments: list[Expression]) -> Expression:

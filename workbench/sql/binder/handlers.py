@@ -19,7 +19,7 @@ from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, STRING
 from workbench.sql.binder import functions, operators, temporal
 from workbench.sql.binder.arrays import calls as arrays
-from workbench.sql.binder.arrays import lambdas
+from workbench.sql.binder.arrays import databases, lambdas
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.times import interval_arithmetic, time_differences
 from workbench.sql.binder.window_functions import bind_part
@@ -65,8 +65,10 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.Null: _handler("", lambda b, n: Constant(None, STRING)),
     exp.Boolean: _handler("this", lambda b, n: Constant(bool(n.this), BOOLEAN)),
     # Operators.
+    **{node: _handler("this expression", databases.any_of(symbol, operators.comparison(symbol))) for node, symbol in {
+        exp.EQ: "=", exp.NEQ: "<>"}.items()},
     **{node: _handler("this expression", operators.comparison(symbol)) for node, symbol in {
-        exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}.items()},
+        exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}.items()},
     **{node: _call(symbol, "this", "expression") for node, symbol in {
         exp.NullSafeEQ: "<=>", exp.IntDiv: "div", exp.SafeAdd: "+", exp.SafeSubtract: "-",
         exp.SafeMultiply: "*", exp.SafeDivide: "/", exp.Pow: "power", exp.Nullif: "nullif"}.items()},
@@ -109,7 +111,8 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.Round: _call("round", "this", "decimals"),
     exp.Trunc: _handler("this decimals", lambda b, n: temporal.trunc(b, b.parts(n, "this", "decimals"))),
     # Functions of texts.
-    **{node: _call(node.__name__.lower(), "this") for node in (exp.Upper, exp.Lower, exp.Length)},
+    **{node: _call(node.__name__.lower(), "this") for node in (exp.Upper, exp.Lower)},
+    exp.Length: _handler("this", functions.length),
     exp.Substring: _handler("this start length", functions.substring),
     exp.Left: _handler("this expression", functions.left),
     exp.StrPosition: _handler("this substr position occurrence", functions.position),
@@ -143,6 +146,9 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
                     _handler("this expression group replacement null_if_pos_overflow", functions.regular_expression)),
     # Functions of arrays.
     **{node: _plain(name, *parts.split()) for node, (name, parts) in arrays.NODES.items()},
+    exp.ArraySize: _handler("this expression", databases.size),
+    exp.ArrayToString: _handler("this expression null", databases.joined),
+    exp.ArrayContains: _handler("this expression", databases.contains),
     exp.Bracket: _handler("this expressions offset returns_list_for_maps", arrays.element),
     exp.ArrayInsert: _handler("this position expression offset", arrays.inserted),
     exp.RegexpSplit: _handler("this expression limit", arrays.split),
@@ -193,7 +199,7 @@ NAMED: dict[str, Callable[[ExpressionBinder, list[Expression]], Expression]] = {
     "epoch_us": time_differences.epoch_us,
     **{name: partial(functions.cast_named, type_) for name, type_ in functions.CASTS.items()},
     **{name: partial(functions.named, function) for name, function in functions.OTHER_NAMES.items()},
-    "cardinality": partial(functions.named, "array_size"),
+    "cardinality": databases.cardinality,
     **{name: partial(functions.named, name) for name in (*functions.PLAIN_NAMES, *arrays.NAMES)},
 }
 """Functions that the parser leaves as plain names, in lower case -> what binds a call on bound arguments."""

@@ -15,7 +15,6 @@ from sqlglot import exp
 
 from workbench.errors import SqlError, UnsupportedError
 from workbench.sql.algebra.expressions import Call
-from workbench.sql.binder.arrays.stored import refuse_stored
 from workbench.sql.binder.joins.unnesting import Around
 from workbench.sql.binder.order.limit import CLAUSES
 from workbench.sql.binder.recursion import reads_itself, steps_of
@@ -100,7 +99,6 @@ def bind(sql: str, dialect: str, schema: Schema) -> Bound:
             query, windows = binder.statement(statement)
             # The length of its Spark SQL last: only now is it known what is computed of which views.
             _refuse_long(query)
-            refuse_stored(query, source)
     if query is None and not views:
         raise SqlError("there is no query", hint="write a SELECT")
     return Bound(tuple(views), query, windows)

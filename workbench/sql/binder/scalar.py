@@ -17,7 +17,7 @@ from workbench.sql.algebra.array_functions import HAS_PLACE, variable
 from workbench.sql.algebra.coercion import AS_SECONDS, AS_TEXT, TypeClash
 from workbench.sql.algebra.expressions import AggregateCall, Call, Constant, Expression
 from workbench.sql.algebra.types import BOOLEAN, DATE, TIMESTAMP, DataType, Kind
-from workbench.sql.binder.aggregation import Aggregation, is_aggregate
+from workbench.sql.binder.aggregates.aggregation import Aggregation, is_aggregate
 from workbench.sql.binder.differences import refuse_different
 from workbench.sql.binder.handlers import HANDLERS, IGNORED_PARTS, NAMED, OF_LAMBDAS
 from workbench.sql.binder.protocols import AnalyticBinder, SubqueryBinder, is_subquery
@@ -53,7 +53,6 @@ _HINTS: dict[type[exp.Expr], str] = {
     exp.Collate: "texts compare by their bytes; compare UPPER(x)",
     **dict.fromkeys((exp.First, exp.FirstValue), "MIN_BY(x, t) takes the value with the smallest t"),
     **dict.fromkeys((exp.Last, exp.LastValue), "MAX_BY(x, t) takes the value with the largest t"),
-    **dict.fromkeys((exp.ArrayAgg, exp.ArrayUniqueAgg), "no column is an array; LISTAGG(x, ',') makes a text"),
     exp.StrToMap: "there are no maps; STR_TO_MAP(s, ';', '=')['k'] is the value of a key",
 }
 _INNER = {interval_values.OF_MICROS, interval_values.MICROS, HAS_PLACE}

@@ -21,7 +21,7 @@ from workbench.sql.algebra.expressions import (
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import BOOLEAN, INTEGER
-from workbench.sql.binder.aggregation import Aggregation, Groups, is_aggregate, over_groups
+from workbench.sql.binder.aggregates.aggregation import Aggregation, Groups, is_aggregate, over_groups
 from workbench.sql.binder.joins.after_groups import AfterGroups
 from workbench.sql.binder.joins.elements import add_selected
 from workbench.sql.binder.joins.from_clause import FromClause, bind_from

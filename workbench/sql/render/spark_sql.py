@@ -17,6 +17,7 @@ from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.types import DOUBLE, DataType, Kind
 from workbench.sql.predicates.cnf import Literal, Operator, ORPred
 from workbench.sql.render.spark_functions import SPARK_FUNCTIONS, comparison_sides
+from workbench.sql.render.stored_arrays import from_stored, to_stored
 
 MAX_CHARACTERS = 4_000_000
 """Characters of an expression in Spark's SQL."""
@@ -28,7 +29,7 @@ NO_ARGUMENTS = "x''"
 
 
 def to_spark(expression: Expression, column: Naming, wanted: str | None = None) -> str:
-    """Spark SQL for an expression.
+    """Spark SQL for an expression's value as it is stored, which is the value itself unless it is an array.
 
     Args:
         expression: any expression.
@@ -44,13 +45,33 @@ def to_spark(expression: Expression, column: Naming, wanted: str | None = None) 
         >>> to_spark(Call("+", (Column("a", INTEGER), Constant(1, INTEGER)), INTEGER), lambda c: c.name)
         'try_add(a, 1L)'
     """
+    if expression.type.kind is not Kind.ARRAY:
+        return value_to_spark(expression, column, wanted)
     match expression:
         case Column():
             return column(expression)
+        case Constant():
+            return f"cast(null as {expression.type.stored})"
+        case _:
+            return to_stored(value_to_spark(expression, column, wanted), expression.type)
+
+
+def value_to_spark(expression: Expression, column: Naming, wanted: str | None = None) -> str:
+    """Spark SQL for an expression's value as part of another expression; arguments and errors as of ``to_spark``.
+
+    Example:
+        >>> from workbench.sql.algebra.types import INTEGER, array_of
+        >>> value_to_spark(Column("a", array_of(INTEGER)), lambda c: c.name)
+        "from_json(a, 'array<bigint>')"
+    """
+    match expression:
+        case Column():
+            stored = column(expression)
+            return from_stored(stored, expression.type) if expression.type.kind is Kind.ARRAY else stored
         case Constant(value, type_):
             return _constant(value, type_)
         case Call(name, arguments):
-            rendered = [to_spark(a, column, wanted) for a in arguments]
+            rendered = [value_to_spark(a, column, wanted) for a in arguments]
             if sum(map(len, rendered)) > MAX_CHARACTERS:
                 what = "an expression that is too long when it is written for Spark is not supported"
                 raise UnsupportedError(what, hint="compute a part of it in a view with GROUP BY")

@@ -25,12 +25,14 @@ _NODES: dict[type[exp.Expr], str] = {
     exp.RegrR2: "regr_r2", exp.RegrAvgx: "regr_avgx", exp.RegrAvgy: "regr_avgy", exp.RegrSxx: "regr_sxx",
     exp.RegrSyy: "regr_syy", exp.RegrSxy: "regr_sxy", exp.GroupConcat: "listagg",
     exp.ApproxDistinct: "approx_count_distinct", exp.ApproxQuantile: "approx_percentile",
+    exp.ArrayAgg: "array_agg", exp.ArrayUniqueAgg: "array_agg",
 }  # fmt: skip
 _NAMES = {
     "average": "avg", "mean": "avg", "std": "stddev_samp", "percentile": "percentile", "every": "bool_and",
     "some": "bool_or", "try_sum": "sum", "try_avg": "avg",
 }  # fmt: skip
-_PARTS = {"this", "expressions", "expression", "quantile", "separator", "accuracy", "big_int", "deterministic"}
+_PARTS = {"this", "expressions", "expression", "quantile", "separator", "accuracy", "big_int", "deterministic",
+          "nulls_excluded"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,7 @@ def read_aggregate(name: str, node: exp.Expr, source: SourceText) -> AggregateSy
     if parts and isinstance(parts[0], exp.Distinct):
         source.refuse_others(parts[0], {"expressions"}, "DISTINCT")
         return AggregateSyntax(name, [*parts[0].expressions, *parts[1:]], True, order)
-    return AggregateSyntax(name, parts, False, order)
+    return AggregateSyntax(name, parts, isinstance(node, exp.ArrayUniqueAgg), order)
 
 
 def _within_group(name: str, node: exp.WithinGroup, source: SourceText) -> AggregateSyntax:

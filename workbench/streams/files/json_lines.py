@@ -185,11 +185,11 @@ def column_of(values: Sequence[object], type_: pa.DataType) -> pa.Array:
         >>> column_of([1, 2.0, None], pa.int64()).to_pylist()
         [1, 2, None]
     """
-    _check_numbers(values, type_)
+    _check_values(values, type_)
     return pa.array(values, type_)
 
 
-def _check_numbers(values: Sequence[object], type_: pa.DataType) -> None:
+def _check_values(values: Sequence[object], type_: pa.DataType) -> None:
     if pa.types.is_integer(type_) and not {type(value) for value in values} <= {int, NoneType}:
         for value in values:
             if not _is_whole(value):
@@ -200,9 +200,11 @@ def _check_numbers(values: Sequence[object], type_: pa.DataType) -> None:
     elif pa.types.is_struct(type_):
         inner = [value for value in values if isinstance(value, Mapping)]
         for field in type_:
-            _check_numbers([value.get(field.name) for value in inner], field.type)
+            _check_values([value.get(field.name) for value in inner], field.type)
     elif pa.types.is_list(type_):
-        _check_numbers([one for value in values if isinstance(value, list) for one in value], type_.value_type)
+        if text := next((value for value in values if isinstance(value, str | bytes)), None):
+            raise ValueError(f"{text!r} is no list")  # Arrow would take its characters for the elements
+        _check_values([one for value in values if isinstance(value, list) for one in value], type_.value_type)
 
 
 def _is_whole(value: object) -> bool:
@@ -231,5 +233,11 @@ def _type_of(values: Sequence[object]) -> pa.DataType:
 
 
 def _inferred(values: Sequence[object]) -> pa.DataType:
-    type_ = pa.array(values).type
+    return _known(pa.array(values).type)
+
+
+def _known(type_: pa.DataType) -> pa.DataType:
+    """A type of which no value says what it is, or no element of a list, is that of a text."""
+    if pa.types.is_list(type_):
+        return pa.list_(_known(type_.value_type))
     return pa.string() if pa.types.is_null(type_) else type_

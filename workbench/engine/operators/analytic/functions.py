@@ -47,7 +47,7 @@ def analytic_sql(function: AnalyticCall, summed_columns: Sequence[str] = ()) -> 
     elif function.function == "count" and not function.arguments and running(function):
         # The rows before have numbers, too.
         value = f"max(_row) OVER ({_frame(function, function.frame)})"
-    return f"cast({value} AS {function.type.spark})"
+    return f"cast({value} AS {function.type.stored})"
 
 
 def _exact(value: Expression) -> str:

@@ -99,10 +99,10 @@ def _entering(plan: GroupedPlan, produced: Columns, parts: Sequence[str], rows: 
         return _of_sessions(plan, plan.sessions, rows)
     names = [part.name for part in plan.parts]
     values = [f"`{name}`" for name in plan.holistic]
-    missing = [f"cast(NULL AS {produced[name].spark}) AS `{name}`" for name in plan.holistic]
+    missing = [f"cast(NULL AS {produced[name].stored}) AS `{name}`" for name in plan.holistic]
     merged = [f"SELECT {_list([*plan.keys, *names], missing)} FROM ({part})" for part in parts]
     own = [f"{sql} AS `{name}`" for name, sql in plan.holistic.items()]
-    nothing = [f"cast(NULL AS {part.type.spark}) AS `{part.name}`" for part in plan.parts]
+    nothing = [f"cast(NULL AS {part.type.stored}) AS `{part.name}`" for part in plan.parts]
     merged.append(f"SELECT {_list(plan.keys, [*nothing, *own])} FROM ({_repeated(rows, plan)}) {_group_by(plan.keys)}")
     known = {f"`{name}`": nothing for name, nothing in plan.over_nothing.items()}
     merges = [*_merges(plan), *(f"coalesce(first({v}, true), {known.get(v, 'NULL')}) AS {v}" for v in values)]
@@ -142,7 +142,7 @@ def _group(name: str) -> str:
 
 def empty_groups(plan: GroupedPlan) -> str:
     """SQL of the parts of a group over no rows, for each fused operator: without group columns, that is a row."""
-    parts = [f"cast(NULL AS {part.type.spark}) AS `{part.name}`" for part in plan.parts]
+    parts = [f"cast(NULL AS {part.type.stored}) AS `{part.name}`" for part in plan.parts]
     members = ", ".join(f"({member}L)" for member in plan.members)
     return f"SELECT {_list(plan.keys, parts)} FROM VALUES {members} AS nothing({MEMBER})"
 

@@ -10,18 +10,19 @@ from sqlglot import exp
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import BOOLEAN, Kind
+from workbench.sql.binder.arrays import databases
+from workbench.sql.binder.arrays.databases import DATABASES
 from workbench.sql.binder.functions import refuse_elsewhere
 from workbench.sql.binder.protocols import ExpressionBinder
 
 NODES: dict[type[exp.Expr], tuple[str, str]] = {
-    exp.Array: ("array", "expressions"), exp.ArraySize: ("array_size", "this"),
-    exp.ArrayToString: ("array_join", "this expression null"), exp.ArrayDistinct: ("array_distinct", "this"),
+    exp.Array: ("array", "expressions"), exp.ArrayDistinct: ("array_distinct", "this"),
     exp.ArrayCompact: ("array_compact", "this"), exp.ArrayMax: ("array_max", "this"),
     exp.ArrayMin: ("array_min", "this"), exp.Flatten: ("flatten", "this"), exp.JSONKeys: ("json_object_keys", "this"),
     exp.GenerateSeries: ("sequence", "start end step"), exp.ArraySlice: ("slice", "this start end"),
     exp.ArrayIntersect: ("array_intersect", "expressions"),
     **{node: (name, "this expression") for node, name in {
-        exp.ArrayContains: "array_contains", exp.ArrayExcept: "array_except", exp.ArrayAppend: "array_append",
+        exp.ArrayExcept: "array_except", exp.ArrayAppend: "array_append",
         exp.ArrayPrepend: "array_prepend", exp.ArrayRemove: "array_remove", exp.ArrayPosition: "array_position",
     }.items()},
 }  # fmt: skip
@@ -36,12 +37,15 @@ _VALUE = sqlglot.parse_one(
 
 def element(b: ExpressionBinder, node: exp.Bracket) -> Expression:
     """``array[0]``, and ELEMENT_AT(array, 1)."""
-    refuse_elsewhere(b, "an element of an array", node)
+    if b.dialect not in DATABASES:
+        refuse_elsewhere(b, "an element of an array", node)
     if isinstance(node.this, exp.StrToMap) and len(node.expressions) == 1:
         return _value_of_key(b, node.this, node.expressions[0])
     array, *place = b.parts(node, "this", "expressions")
     if len(place) != 1:
         b.source.refuse("a part of an array, [...]", node, "SLICE(x, 1, 2) are the first two elements")
+    if b.dialect in DATABASES:
+        return databases.element(b, array, place[0], node)
     return call("element_at" if node.args.get("offset") else "get", array, place[0])
 
 

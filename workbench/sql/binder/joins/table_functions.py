@@ -22,7 +22,7 @@ from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.functions import call
-from workbench.sql.binder.aggregation import is_aggregate
+from workbench.sql.binder.aggregates.aggregation import is_aggregate
 from workbench.sql.binder.protocols import QueryContext
 from workbench.sql.binder.scalar import ScalarBinder
 from workbench.sql.binder.scope import Scope

@@ -31,7 +31,7 @@ from workbench.sql.algebra.expressions import reading_order as order_of_texts
 from workbench.sql.algebra.holistic import HOLISTIC_CALLS
 from workbench.sql.algebra.ordering import without_repetition
 from workbench.sql.algebra.types import DOUBLE, INTEGER, DataType, Kind
-from workbench.sql.binder.aggregation import Aggregation, is_aggregate
+from workbench.sql.binder.aggregates.aggregation import Aggregation, is_aggregate
 from workbench.sql.binder.order.keys import sort_keys
 from workbench.sql.binder.protocols import QUERIES, ExpressionBinder
 from workbench.sql.logical import Analyzed

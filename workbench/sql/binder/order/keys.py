@@ -11,9 +11,11 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from workbench.sql.algebra import coercion
 from workbench.sql.algebra.column_names import stored_name, unique_names
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.ordering import SortKey, without_repetition
+from workbench.sql.algebra.types import Kind
 from workbench.sql.logical import Output
 from workbench.sql.syntax.source_text import SourceText
 
@@ -35,7 +37,8 @@ def sort_keys(
         source: the text, for errors.
 
     Raises:
-        SqlError: a position that the select list does not have, or a name that is unknown or means two columns of it.
+        SqlError: a position that the select list does not have, a name that is unknown or means two columns of it, or
+            an array.
     """
     if order is None:
         return []
@@ -49,6 +52,8 @@ def sort_keys(
             continue
         selected = _selected(node.this, items, source)
         keys.append(SortKey(bind(node.this) if selected is None else selected, *direction))
+    if any(key.expression.type.kind is Kind.ARRAY for key in keys):
+        raise source.error("arrays have no order", order, coercion.NO_ORDER)
     return keys
 
 

@@ -12,7 +12,7 @@ from workbench.errors import SqlError
 from workbench.sql.algebra import aggregates
 from workbench.sql.algebra.aggregates import GROUPED
 from workbench.sql.algebra.analytic import ANALYTIC
-from workbench.sql.algebra.coercion import AS_SECONDS, AS_TEXT, TypeClash
+from workbench.sql.algebra.coercion import AS_SECONDS, NO_ORDER, TypeClash
 from workbench.sql.algebra.expressions import (
     AFTER_GROUPS,
     AggregateCall,
@@ -26,7 +26,7 @@ from workbench.sql.algebra.expressions import (
 from workbench.sql.algebra.functions import call, cast
 from workbench.sql.algebra.interval_values import interval_of, micros_of
 from workbench.sql.algebra.types import DOUBLE, INTEGER, INTERVAL, MAX_PRECISION, STRING, Kind, decimal
-from workbench.sql.binder.operators import as_text
+from workbench.sql.binder.aggregates.ordered import IN_ORDER, counted_and_value, in_order
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.times import interval_arithmetic
 from workbench.sql.schema import Schema, UserAggregate
@@ -88,9 +88,11 @@ class Aggregation:
     ) -> list[Expression]:
         """The bound arguments, NULL where FILTER does not hold."""
         arguments = [b.bind(part) for part in syntax.parts]
-        for argument in arguments:
-            if argument.type.kind is Kind.ARRAY:
-                raise TypeClash("an aggregate of arrays", argument, f"aggregate SIZE(x), or {AS_TEXT}")
+        places = range(0 if not built_in else _WITHOUT_ORDER.get(syntax.name, 0), len(arguments))
+        if clash := next((arguments[i] for i in places if arguments[i].type.kind is Kind.ARRAY), None):
+            raise TypeClash(f"{syntax.name.upper()} of arrays, which have no order", clash, NO_ORDER)
+        if built_in and syntax.name == "array_agg" and len(arguments) == 1:
+            arguments = counted_and_value(arguments[0], b)
         if built_in and syntax.name in _SHARES:
             arguments = _with_share(arguments, syntax, b.source)
         if condition is not None:
@@ -104,13 +106,13 @@ class Aggregation:
         self, syntax: AggregateSyntax, arguments: list[Expression], node: exp.Expr, b: ExpressionBinder
     ) -> Expression:
         name = syntax.name
-        if name == "listagg":
-            name, arguments = _in_order(syntax, arguments, node, b)
+        if name not in IN_ORDER and name != "percentile_disc" and syntax.order:
+            b.source.refuse(f"ORDER BY inside {name.upper()}", node, "its answer depends on no order; leave it out")
+        _check(name, len(syntax.parts) if name in IN_ORDER else len(arguments), syntax.distinct, node, b.source)
+        if name in IN_ORDER:
+            name, arguments = in_order(syntax, arguments, node, b)
         elif name == "percentile_disc" and syntax.order and syntax.order[0].args.get("desc"):
             name = "percentile_disc_desc"
-        elif syntax.order and name != "percentile_disc":
-            b.source.refuse(f"ORDER BY inside {name.upper()}", node, "its answer depends on no order; leave it out")
-        _check(name, len(arguments), syntax.distinct, node, b.source)
         if name in ("min_by", "max_by") and b.dialect == "duckdb":
             # DuckDB passes over rows whose value is NULL.
             value, key = arguments
@@ -118,6 +120,8 @@ class Aggregation:
         result = interval_arithmetic.aggregate(
             b, name, arguments, node, lambda given: aggregates.expand(name, given, syntax.distinct, self.statistics.add)
         )
+        if syntax.name == "array_agg":
+            return _of_no_rows(result, aggregates.expand("count", (arguments[0],), False, self.statistics.add), b)
         if b.dialect == "duckdb" and name == "avg" and arguments[0].type.kind in (Kind.INTEGER, Kind.DECIMAL):
             return _average_in_duckdb(result)
         if b.dialect == "oracle" and (b.source.called(node) or "").upper() in ("VARIANCE", "STDDEV"):
@@ -163,6 +167,12 @@ def _average_in_duckdb(average: Expression) -> Expression:
     return call("/", cast(digits, DOUBLE), divisor)
 
 
+def _of_no_rows(array: Expression, count: Expression, b: ExpressionBinder) -> Expression:
+    """ARRAY_AGG of no rows: in spark an array without elements, elsewhere NULL."""
+    nothing = Call("array", (), array.type) if b.dialect in SPARK_FAMILY else Constant(None, array.type)
+    return call("case", call("=", count, Constant(0, INTEGER)), nothing, array)
+
+
 def _with_share(arguments: list[Expression], syntax: AggregateSyntax, source: SourceText) -> list[Expression]:
     """The arguments of a percentile, the second a constant between 0 and 1 in its shortest form."""
     share = arguments[1] if len(arguments) > 1 else None
@@ -177,47 +187,18 @@ def _with_share(arguments: list[Expression], syntax: AggregateSyntax, source: So
     return [arguments[0], Constant(shortest, decimal(scale + 1, scale)), *arguments[2:]]
 
 
-def _in_order(
-    syntax: AggregateSyntax, arguments: list[Expression], node: exp.Expr, b: ExpressionBinder
-) -> tuple[str, list[Expression]]:
-    """LISTAGG with its separator and keys, by which its texts are ordered before their own order.
-
-    NULL is the smallest key, as in Spark; where it is to be the largest there is a key before it that says so.
-    """
-    if len(arguments) > 2:
-        raise b.source.error(f"LISTAGG takes a text and a separator, not {len(arguments)} arguments", node)
-    value, separator = (*arguments, Constant("", STRING))[:2]
-    if b.dialect not in (*SPARK_FAMILY, "oracle") and value.type.kind not in (Kind.STRING, Kind.INTEGER, Kind.DATE):
-        b.source.refuse("LISTAGG of such values", node, "databases write numbers and times differently")
-    value, shown = as_text(b, value, node), b.bind(syntax.parts[0])
-    if not isinstance(separator, Constant) or separator.type != STRING:
-        b.source.refuse("a separator that is not a constant text", node)
-    descending = {bool(key.args.get("desc")) for key in syntax.order}
-    if len(descending) > 1:
-        b.source.refuse("LISTAGG in two directions", node, "order all keys up, or all down")
-    keys: list[Expression] = []
-    for key in syntax.order:
-        bound = b.bind(key.this)
-        if b.dialect == "postgres" and bound.type == STRING:
-            b.source.refuse("the order of texts", key, "it depends on the database's collation")
-        if bound == shown:
-            continue
-        if syntax.distinct:
-            b.source.refuse("LISTAGG of DISTINCT texts ordered by something else", node, "order it by the texts")
-        if bool(key.args.get("nulls_first")) == bool(key.args.get("desc")):
-            keys.append(call("is_null", bound))
-        keys.append(bound)
-    return "listagg_desc" if True in descending else "listagg", [value, separator, *keys]
-
-
 _SHARES = ("percentile", "percentile_disc", "approx_percentile")
-_COUNTS = {"percentile": 2, "percentile_disc": 2, "percentile_disc_desc": 2, "approx_percentile": (2, 3),
-           "approx_count_distinct": (1, 2), "regr_count": 2, "min_by": 2, "max_by": 2}  # fmt: skip
+_COUNTS = {"percentile": 2, "percentile_disc": 2, "approx_percentile": (2, 3),
+           "approx_count_distinct": (1, 2), "regr_count": 2, "min_by": 2, "max_by": 2,
+           "array_agg": 1}  # fmt: skip
 _FIXED = ("min", "max", "any_value", "bool_and", "bool_or", "count_if", "sum", "avg", "median", "mode",
           *aggregates.ALGEBRAIC)  # fmt: skip
 _SAME_DISTINCT = ("count", "sum", "avg", "min", "max", "any_value", "bool_and", "bool_or", "bit_and", "bit_or",
-                  "approx_count_distinct", "listagg", "listagg_desc")  # fmt: skip
+                  "approx_count_distinct", *IN_ORDER)  # fmt: skip
 """Aggregates that take DISTINCT, or do not change by it."""
+_WITHOUT_ORDER = {"min_by": 1, "max_by": 1, **dict.fromkeys(("count", "any_value", "mode", "array_agg",
+                  "approx_count_distinct"), 9)}  # fmt: skip
+"""Aggregate -> how many of its first arguments may be arrays; of several values they do not say which is smaller."""
 
 
 def _check(name: str, count: int, distinct: bool, node: exp.Expr, source: SourceText) -> None:

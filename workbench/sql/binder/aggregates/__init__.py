@@ -1,0 +1,1 @@
+"""Aggregates in SQL text: the statistics that they need, and expressions over groups."""

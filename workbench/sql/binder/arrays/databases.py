@@ -1,0 +1,116 @@
+"""Arrays in postgres and duckdb, where places count from 1: the functions whose meaning there was compared.
+
+n[1]   ARRAY[a, b]   CARDINALITY(n)   ARRAY_LENGTH(n, 1)   LEN(n)   ARRAY_TO_STRING(s, ',')   LIST_CONTAINS(n, 3)
+3 = ANY(n)   3 <> ALL(n)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from workbench.sql.algebra.array_functions import element_of
+from workbench.sql.algebra.coercion import TypeClash, is_null
+from workbench.sql.algebra.expressions import Constant, Expression
+from workbench.sql.algebra.functions import call
+from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING, Kind
+from workbench.sql.binder.functions import refuse_elsewhere
+from workbench.sql.binder.protocols import QUERIES, ExpressionBinder
+from workbench.sql.syntax.dialects import SPARK_FAMILY
+
+DATABASES = ("postgres", "duckdb")
+_NULL = Constant(None, STRING)
+_ZERO = Constant(0, INTEGER)
+Bind = Callable[[ExpressionBinder, exp.Binary], Expression]
+
+
+def element(b: ExpressionBinder, array: Expression, place: Expression, node: exp.Bracket) -> Expression:
+    """``n[1]``, whose place is a constant from 1 on; the parser has taken 1 from it."""
+    if not isinstance(place, Constant) or not isinstance(place.value, int) or place.value < 0:
+        b.source.refuse(f"this place of an array in {b.dialect}", node, "write a constant, 1 or more")
+    return call("get", array, place)
+
+
+def size(b: ExpressionBinder, node: exp.ArraySize) -> Expression:
+    """The number of elements; ARRAY_LENGTH(n, 1) of none is NULL in postgres."""
+    if b.dialect not in DATABASES:
+        refuse_elsewhere(b, "array_size", node)
+    elif b.dialect == "postgres" and node.expression is None:
+        raise b.source.error("ARRAY_LENGTH takes an array and 1", node, "CARDINALITY(n) counts the elements")
+    if node.expression is not None and (b.dialect in SPARK_FAMILY or node.expression != exp.Literal.number(1)):
+        b.source.refuse("the length of an inner array", node.expression, "ARRAY_LENGTH(n, 1) is that of the array")
+    count = call("array_size", b.bind(node.this))
+    return call("nullif", count, _ZERO) if b.dialect == "postgres" else count
+
+
+def cardinality(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+    """CARDINALITY(n): in postgres the elements of all arrays inside, so of plain elements only."""
+    if b.dialect not in (*SPARK_FAMILY, *DATABASES):
+        raise TypeClash("CARDINALITY is read in spark, postgres and duckdb")
+    count = call("array_size", *arguments)
+    if b.dialect == "postgres" and element_of(arguments[0]).kind is Kind.ARRAY:
+        raise TypeClash("CARDINALITY of arrays of arrays", arguments[0], "ARRAY_LENGTH(n, 1) counts the outer ones")
+    return count
+
+
+def joined(b: ExpressionBinder, node: exp.ArrayToString) -> Expression:
+    """ARRAY_TO_STRING(s, ','): NULLs are left out; where all are NULL it is NULL in duckdb."""
+    if b.dialect not in DATABASES:
+        refuse_elsewhere(b, "array_join", node)
+    arguments = b.parts(node, "this", "expression", "null")
+    text = call("array_join", *arguments)
+    if b.dialect == "duckdb":
+        array = arguments[0]
+        known = call("array_compact", array)
+        only_nulls = call("and", _is(call("array_size", array), ">"), _is(call("array_size", known), "="))
+        return call("case", only_nulls, _NULL, text)
+    return text
+
+
+def contains(b: ExpressionBinder, node: exp.ArrayContains) -> Expression:
+    """ARRAY_CONTAINS(n, v); in duckdb NULLs among the elements are no other than values that are not looked for."""
+    if b.dialect != "duckdb":
+        refuse_elsewhere(b, "array_contains", node)
+    array, value = b.parts(node, "this", "expression")
+    found = call("array_contains", array, value)
+    if b.dialect != "duckdb":
+        return found
+    known = call("not", call("or", call("is_null", array), call("is_null", value)))
+    return call("case", known, call("coalesce", found, Constant(False, BOOLEAN)), _NULL)
+
+
+def any_of(symbol: str, otherwise: Bind) -> Bind:
+    """``v = ANY(n)`` and ``v <> ALL(n)`` of an array, which is false of no elements also where v is NULL."""
+
+    def bind(b: ExpressionBinder, node: exp.Binary) -> Expression:
+        array = _quantified(node.expression, "any" if symbol == "=" else "all")
+        if array is None or b.dialect not in DATABASES:
+            return otherwise(b, node)
+        value, elements = b.bind(node.this), b.bind(array)
+        if is_null(value):
+            value = Constant(None, element_of(elements))
+        found = call("array_contains", elements, value)
+        empty = _is(call("array_size", elements), "=")
+        found = call("case", empty, Constant(False, BOOLEAN), found)
+        return found if symbol == "=" else call("not", found)
+
+    return bind
+
+
+def _quantified(node: exp.Expr, word: str) -> exp.Expr | None:
+    """What stands in ANY(…) or ALL(…), unless that is a subquery."""
+    match node:
+        case exp.Anonymous() if node.name.lower() == word and len(node.expressions) == 1:
+            inner = node.expressions[0]
+        case exp.Any() if word == "any":
+            inner = node.this
+        case exp.All() if word == "all":
+            inner = node.this
+        case _:
+            return None
+    return None if isinstance(inner.unnest(), QUERIES) else inner
+
+
+def _is(count: Expression, symbol: str) -> Expression:
+    return call(symbol, count, _ZERO)
