@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 
 from workbench.network.nodes import Aggregate, Analytic, Join, Node, NodeId, Selection, SetOperation, Source, Window
+from workbench.network.ordered_aggregate import FUNCTIONS, ordered_aggregate_sql
 from workbench.network.roll_up import column_of
 from workbench.sql.algebra.analytic import AnalyticCall, Over
 from workbench.sql.algebra.column_names import display_name, quoted
@@ -186,6 +187,8 @@ def _sql(expression: Expression | AggregateCall, names: Names, outer: int) -> st
             return names(expression)
         case Constant():
             return _constant_sql(expression)
+        case AggregateCall(function=function) if function in FUNCTIONS:
+            return ordered_aggregate_sql(expression, lambda part: _sql(part, names, 0))
         case AggregateCall():
             inner = ", ".join(_sql(a, names, 0) for a in expression.arguments) or "*"
             # The total of counts is a sum, which is 0 and not NULL of nothing.

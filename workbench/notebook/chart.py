@@ -168,7 +168,7 @@ def _number(value: float) -> str:
 def _label(value: Any) -> str:
     if isinstance(value, dt.datetime):
         return value.isoformat(" ", "seconds")
-    return "NULL" if pd.isna(value) else short(str(value), LONGEST)
+    return "NULL" if pd.api.types.is_scalar(value) and pd.isna(value) else short(str(value), LONGEST)
 
 
 def _text_bars(names: Sequence[Any], numbers: Sequence[float]) -> list[list[str]]:

@@ -23,6 +23,7 @@ from workbench.notebook.panel.widgets import AnswerWidget, QueryChooser, button,
 from workbench.session.query import Query
 from workbench.session.state import OFF
 from workbench.sql.algebra.interval_values import interval_text
+from workbench.streams.array_values import json_text
 
 PAGE, DRAWN = 10, 30
 """Rows shown at a time, and drawn."""
@@ -248,6 +249,8 @@ def _text(value: Any, number: bool) -> str:
         return "NULL"
     if isinstance(value, dt.timedelta):
         return interval_text(value)
+    if isinstance(value, list):
+        return short(json_text(value), WIDEST)
     return f"{value:,}" if number else short(str(value), WIDEST)
 
 

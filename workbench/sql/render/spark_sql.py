@@ -52,6 +52,9 @@ def to_spark(expression: Expression, column: Naming, wanted: str | None = None) 
             return column(expression)
         case Constant():
             return f"cast(null as {expression.type.stored})"
+        case Call("coalesce" | "nullif" as name, arguments):
+            # One of them is chosen by its text, which reads none of them.
+            return f"{name}({', '.join(to_spark(a, column, wanted) for a in arguments)})"
         case _:
             return to_stored(value_to_spark(expression, column, wanted), expression.type)
 

@@ -121,7 +121,7 @@ class Aggregation:
             b, name, arguments, node, lambda given: aggregates.expand(name, given, syntax.distinct, self.statistics.add)
         )
         if syntax.name == "array_agg":
-            return _of_no_rows(result, aggregates.expand("count", (arguments[0],), False, self.statistics.add), b)
+            return _of_no_rows(result, b)
         if b.dialect == "duckdb" and name == "avg" and arguments[0].type.kind in (Kind.INTEGER, Kind.DECIMAL):
             return _average_in_duckdb(result)
         if b.dialect == "oracle" and (b.source.called(node) or "").upper() in ("VARIANCE", "STDDEV"):
@@ -167,10 +167,9 @@ def _average_in_duckdb(average: Expression) -> Expression:
     return call("/", cast(digits, DOUBLE), divisor)
 
 
-def _of_no_rows(array: Expression, count: Expression, b: ExpressionBinder) -> Expression:
+def _of_no_rows(array: Expression, b: ExpressionBinder) -> Expression:
     """ARRAY_AGG of no rows: in spark an array without elements, elsewhere NULL."""
-    nothing = Call("array", (), array.type) if b.dialect in SPARK_FAMILY else Constant(None, array.type)
-    return call("case", call("=", count, Constant(0, INTEGER)), nothing, array)
+    return call("coalesce" if b.dialect in SPARK_FAMILY else "nullif", array, Call("array", (), array.type))
 
 
 def _with_share(arguments: list[Expression], syntax: AggregateSyntax, source: SourceText) -> list[Expression]:

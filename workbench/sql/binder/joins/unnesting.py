@@ -376,7 +376,7 @@ def over_nothing(expression: Expression) -> Expression:
 
 def _folded(expression: Expression) -> Expression:
     """An expression of constants as its value, where that is certain."""
-    if not isinstance(expression, Call):
+    if not isinstance(expression, Call) or not expression.arguments:
         return expression
     arguments = tuple(map(_folded, expression.arguments))
     if expression.function in FUNCTIONS and expression.function != "cast":

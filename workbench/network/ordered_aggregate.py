@@ -1,0 +1,49 @@
+"""LISTAGG and ARRAY_AGG as SQL for analysts: with the order of their values, and which rows count."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from workbench.sql.algebra.expressions import AggregateCall, Call, Constant, Expression
+
+_DOWN = "_desc"
+FUNCTIONS = frozenset({"listagg", "listagg_desc", "array_agg", "array_agg_desc"})
+
+
+def ordered_aggregate_sql(call: AggregateCall, sql: Callable[[Expression], str]) -> str:
+    """A call of one of ``FUNCTIONS``; ``sql`` writes its parts.
+
+    Example:
+        >>> from workbench.sql.algebra.expressions import Column
+        >>> from workbench.sql.algebra.types import BOOLEAN, INTEGER, array_of
+        >>> parts = (Constant(True, BOOLEAN), Column("k", INTEGER), Column("id", INTEGER))
+        >>> ordered_aggregate_sql(AggregateCall("array_agg_desc", parts, array_of(INTEGER)), lambda part: part.name)
+        'ARRAY_AGG(k ORDER BY id DESC)'
+    """
+    function, down = call.function.removesuffix(_DOWN), call.function.endswith(_DOWN)
+    if function == "listagg":
+        value, separator, *keys = call.arguments
+        name, inner, condition = "LISTAGG", f"{sql(value)}, {sql(separator)}", ""
+    else:
+        counts, value, *keys = call.arguments
+        name, condition = _counted(counts, value, call.distinct, sql)
+        inner = sql(value)
+    if down and not keys:
+        keys = [value]
+    order = f" ORDER BY {', '.join(sql(key) + ' DESC' * down for key in keys)}" if keys else ""
+    distinct = "DISTINCT " if call.distinct and name != "COLLECT_SET" else ""
+    return f"{name}({distinct}{inner}{order}){condition}"
+
+
+def _counted(
+    counts: Expression, value: Expression, distinct: bool, sql: Callable[[Expression], str]
+) -> tuple[str, str]:
+    """What an aggregate is called by which rows count, and its FILTER."""
+    condition = ""
+    match counts:
+        case Call("case", (wanted, then, Constant(None))):
+            counts, condition = then, f" FILTER (WHERE {sql(wanted)})"
+    match counts:
+        case Call("not", (Call("is_null", (same,)),)) if same == value:
+            return "COLLECT_SET" if distinct else "COLLECT_LIST", condition
+    return "ARRAY_AGG", condition
