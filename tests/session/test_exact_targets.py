@@ -26,7 +26,7 @@ from workbench.session.sinks.sink import read_place
 from workbench.session.sinks.sinks import Sinks
 from workbench.session.sinks.target import Source
 from workbench.session.sinks.targets import target_of
-from workbench.sql.algebra.types import DATE, INTEGER, STRING, decimal
+from workbench.sql.algebra.types import DATE, INTEGER, STRING, array_of, decimal
 
 TYPES = (STRING, INTEGER, decimal(15, 2), DATE)
 DAY = dt.date(2026, 1, 2)
@@ -252,6 +252,27 @@ def test_two_rows_of_one_key(postgres: str) -> None:
     target.write("q", 1, rows((-1, 1, "a"), (1, 1, "b"), (-1, 2, "b")))
     assert target.begin("s", (INTEGER, STRING)) == 1
     target.close()
+
+
+def test_arrays(postgres: str, tmp_path: Path) -> None:
+    import psycopg
+    from deltalake import DeltaTable
+
+    types = (INTEGER, array_of(decimal(5, 2)), array_of(array_of(DATE)))
+    row = (1, 7, [Decimal("1.50"), None], [[dt.date(2024, 2, 29)]])
+    changes = pd.DataFrame([row], columns=["weight", "id", "sums", "days"])
+    for target in (target_of(f"{postgres}&table=arrays"), target_of(f"delta:{tmp_path / 'table'}")):
+        target.begin("s", types)
+        target.write("q", 3, changes)
+        target.close()
+    with psycopg.connect(postgres) as connection:
+        assert connection.execute("SELECT * FROM arrays").fetchall() == [(3, *row)]
+    assert DeltaTable(tmp_path / "table").to_pyarrow_table().to_pylist() == [{"batch": 3, **changes.iloc[0].to_dict()}]
+    keyed = target_of(f"{postgres}&table=keyed&key=sums")
+    keyed.begin("t", types)
+    with pytest.raises(SessionError, match="the array sums cannot be the key of a sink"):
+        keyed.write("q", 0, changes)
+    keyed.close()
 
 
 def test_what_a_killed_process_left_in_a_folder_is_no_row(tmp_path: Path) -> None:

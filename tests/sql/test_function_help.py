@@ -54,3 +54,10 @@ def test_every_function_says_what_it_does():
 def test_what_a_dialect_lacks_is_not_offered():
     assert not [dialect for dialect in EXAMINED if "split_index" in functions(dialect)]
     assert {dialect for dialect in EXAMINED if "decode" in functions(dialect)} == {"databricks", "oracle", "spark"}
+
+
+@pytest.mark.parametrize("dialect", sorted(EXAMINED))
+def test_no_argument_is_passed_over(trials, dialect):
+    calls = {known.call: f"{known.call[:-1]}, zz)" for known in functions(dialect).values() if known.call.endswith(")")}
+    accepted = [longer for call, longer in calls.items() if "(" in call[:-1] and not trials.refusal(longer, dialect)]
+    assert not [call for call in accepted if "(, " not in call]

@@ -215,7 +215,7 @@ def test_nanoseconds_are_rounded_down_before_and_after_1970(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     "arrow",
     [
-        pa.list_(pa.int64()),
+        pa.map_(pa.string(), pa.int64()),
         pa.struct([("a", pa.int64())]),
         pa.binary(),
         pa.time64("us"),

@@ -215,6 +215,8 @@ def test_text_as_boolean_by_the_words_of_the_dialect() -> None:
         ("bit_and(distinct a)", "bit_and(distinct a) integer"),
         ("listagg(s)", "listagg(s, '') string"),
         ("string_agg(a, ',' order by d desc, s desc)", "listagg_desc(cast(a as string), ',', d, s) string"),
+        ("listagg(s, ',') within group (order by d, s, a)", "listagg(s, ',', d) string"),
+        ("listagg(distinct a, ',') within group (order by a, s)", "listagg(distinct cast(a as string), ',', a) string"),
         ("listagg(distinct s, ',') within group (order by s)", "listagg(distinct s, ',') string"),
         ("listagg(s, ',') within group (order by a nulls last)", "listagg(s, ',', is_null(a), a) string"),
     ],

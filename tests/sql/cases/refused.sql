@@ -201,30 +201,35 @@ q stands twice in WITH
 with q as (select a from T), q as (select b from T) select * from q
                              ^^^^^^^^^^^^^^^^^^^^^^;
 
-select collect_list(a) from T;
-COLLECT_LIST is not supported
-select collect_list(a) from T
-       ^^^^^^^^^^^^^^^;
-
 select a from T where s like any ('a%', 'b%');
 LIKE ANY or LIKE ALL is not supported
 select a from T where s like any ('a%', 'b%')
                       ^^^^^^^^^^^^^^^^^^^^^^^;
 
 select percentile(a, 0.5, b) from T;
-percentile takes at most 2 arguments
+PERCENTILE takes at most 2 arguments
 select percentile(a, 0.5, b) from T
-                        ^;
+                          ^;
+
+select collect_list(a, b) from T;
+COLLECT_LIST takes at most 1 argument
+select collect_list(a, b) from T
+                       ^;
+
+select locate('x', s, 1, b) from T;
+LOCATE takes at most 3 arguments
+select locate('x', s, 1, b) from T
+                         ^;
 
 select mod(a, b, c) from T;
-mod takes at most 2 arguments
+MOD takes at most 2 arguments
 select mod(a, b, c) from T
-               ^;
+                 ^;
 
 select upper(s, s) from T;
-syntax error: the function takes at most 1 argument
+UPPER takes at most 1 argument
 select upper(s, s) from T
-                 ^;
+                ^;
 
 create view T as select a from U;
 T is a stream

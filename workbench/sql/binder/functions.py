@@ -215,7 +215,10 @@ def position(b: ExpressionBinder, node: exp.StrPosition) -> Expression:
 
 def trim(b: ExpressionBinder, node: exp.Trim) -> Expression:
     """TRIM, LTRIM and RTRIM, of blanks or of a set of characters."""
-    name = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(str(node.args.get("position") or ""), "trim")
+    position = node.args.get("position")
+    if isinstance(position, exp.Expr):  # BTRIM(s, t, u)
+        raise b.source.error("TRIM takes at most 2 arguments", position)
+    name = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(position or "", "trim")
     return _null_if_empty(b, call(name, *b.parts(node, "this", "expression")))
 
 

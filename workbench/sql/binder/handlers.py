@@ -150,7 +150,7 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.ArrayToString: _handler("this expression null", databases.joined),
     exp.ArrayContains: _handler("this expression", databases.contains),
     exp.Bracket: _handler("this expressions offset returns_list_for_maps", arrays.element),
-    exp.ArrayInsert: _handler("this position expression offset", arrays.inserted),
+    exp.ArrayInsert: _handler("this position expression", arrays.inserted),
     exp.RegexpSplit: _handler("this expression limit", arrays.split),
     exp.RegexpExtractAll: _handler("this expression group", functions.regular_expression),
     exp.ArraySort: _handler("this expression asc nulls_first", arrays.sorted_),
@@ -212,6 +212,8 @@ OF_LAMBDAS: dict[str, Callable[[ExpressionBinder, exp.Anonymous], Expression]] =
 IGNORED_PARTS = frozenset({
     "safe", "typed", "coalesce", "is_nvl", "fractions_supported", "big_int", "ignore_nulls", "zone", "nested",
     "preserve_end_of_month", "flatten", "charset", "sysdate", "is_left", "quoted", "date_part_boundary",
-    "null_propagation", "is_length",
+    "null_propagation", "is_length", "offset",
 })  # fmt: skip
-"""Flags that sqlglot sets on every parse of a dialect: they describe the dialect, and handlers deal with them."""
+"""Flags that sqlglot sets on every parse of a dialect: they describe the dialect, and handlers deal with them.
+
+Where an expression stands in their place the call has too many arguments."""

@@ -20,7 +20,7 @@ from workbench.sql.algebra.types import BOOLEAN, DATE, TIMESTAMP, DataType, Kind
 from workbench.sql.binder.aggregates.aggregation import Aggregation, is_aggregate
 from workbench.sql.binder.differences import refuse_different
 from workbench.sql.binder.handlers import HANDLERS, IGNORED_PARTS, NAMED, OF_LAMBDAS
-from workbench.sql.binder.protocols import AnalyticBinder, SubqueryBinder, is_subquery
+from workbench.sql.binder.protocols import QUERIES, AnalyticBinder, SubqueryBinder, is_subquery
 from workbench.sql.binder.scope import Scope, scope_of
 from workbench.sql.binder.times import interval_arithmetic
 from workbench.sql.binder.times.intervals import interval_parts
@@ -209,7 +209,8 @@ class ScalarBinder:
             return self._named_function(node)
         handler = HANDLERS.get(type(node))
         if handler is not None:
-            self.source.refuse_others(node, {*handler.parts, *IGNORED_PARTS}, type(node).__name__.upper())
+            flags = {part for part in IGNORED_PARTS if not isinstance(node.args.get(part), exp.Expr)}
+            self.source.refuse_others(node, {*handler.parts, *flags}, self._called(node))
             return handler.bind(self, node)
         if is_aggregate(node, self.schema):
             raise self.source.error(f"{self._called(node)} is an aggregate, which cannot stand here", node,
@@ -240,6 +241,9 @@ class ScalarBinder:
         """Refuse subqueries, window functions, and what would differ from one evaluation to the next."""
         if isinstance(node, (exp.Like, exp.ILike)) and isinstance(node.expression, (exp.Any, exp.All)):
             self.source.refuse("LIKE ANY or LIKE ALL", node, "write one LIKE for each pattern, with OR or AND")
+        if isinstance(node, (exp.Any, exp.All)) and not isinstance(node.this.unnest(), QUERIES):
+            what = f"{node.key.upper()} of an array in {self.dialect}"
+            self.source.refuse(what, node, "ARRAY_CONTAINS(x, v) looks for an element, in spark")
         if is_subquery(node) or isinstance(node, (exp.Any, exp.All)):
             self.source.refuse("a subquery there", node, "let a subquery in FROM select it")
         if isinstance(node, exp.Window):

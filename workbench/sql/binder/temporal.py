@@ -86,6 +86,8 @@ def to_date(b: ExpressionBinder, node: exp.Expr) -> Expression:
     value = b.bind(unwrapped(node.this))
     format_ = node.args.get("format")
     if format_ is None or value.type.temporal:
+        if format_ is not None:
+            _pattern(b, format_, date_formats.from_strftime)
         return cast_to_time(b, value, DATE, node)
     # A DATE of Oracle has a time of day, which is a TIMESTAMP here.
     timed = b.dialect == "oracle" and re.search("%-?[HIMSp]", format_.name)
@@ -219,13 +221,13 @@ def date_add(b: ExpressionBinder, node: exp.Expr) -> Expression:
     if isinstance(node, exp.TimestampAdd):
         time = coercion.coerce(coercion.as_time(b.bind(value)), TIMESTAMP)
         return add_interval(
-            b, time, interval_parts(b, exp.Interval(this=amount, unit=node.args["unit"])) or (), 1, node
+            b, time, interval_parts(b, exp.Interval(this=amount, unit=node.args.get("unit"))) or (), 1, node
         )
     sign = -1 if isinstance(node, exp.DateSub) else 1
     unit = unit_of(node)
     texts = isinstance(amount, exp.Literal) and amount.is_string and node.args.get("unit") is not None
     if isinstance(amount, exp.Interval) or unit != "DAY" or texts:
-        length = amount if isinstance(amount, exp.Interval) else exp.Interval(this=amount, unit=node.args["unit"])
+        length = amount if isinstance(amount, exp.Interval) else exp.Interval(this=amount, unit=node.args.get("unit"))
         return add_interval(b, b.bind(value), interval_parts(b, length) or (), sign, node)
     bound = b.bind(value)
     return call("+" if sign == 1 else "-", coercion.coerce(bound, DATE), b.bind(amount))
@@ -235,6 +237,8 @@ def unix_timestamp(b: ExpressionBinder, node: exp.StrToUnix) -> Expression:
     """UNIX_TIMESTAMP of a time, or of a text under a format: whole seconds since 1970."""
     _refuse_elsewhere(b, node)
     value, format_ = b.bind(unwrapped(node.this)), node.args.get("format")
+    if format_ is not None:
+        _pattern(b, format_, date_formats.from_strftime)
     if not value.type.temporal:
         if format_ is None:
             b.source.refuse("a text as a time without a format", node, "UNIX_TIMESTAMP(s, 'yyyy-MM-dd')")
@@ -245,7 +249,10 @@ def unix_timestamp(b: ExpressionBinder, node: exp.StrToUnix) -> Expression:
 def from_unixtime(b: ExpressionBinder, node: exp.UnixToStr) -> Expression:
     """FROM_UNIXTIME(seconds[, format]), a text."""
     _refuse_elsewhere(b, node)
-    pattern = _pattern(b, node.args["format"], date_formats.from_strftime)
+    format_ = node.args.get("format")
+    if format_ is None:
+        raise b.source.error("FROM_UNIXTIME takes seconds and a format", node)
+    pattern = _pattern(b, format_, date_formats.from_strftime)
     return call("date_format", call("timestamp_seconds", b.bind(node.this)), pattern)
 
 

@@ -31,8 +31,9 @@ _NAMES = {
     "average": "avg", "mean": "avg", "std": "stddev_samp", "percentile": "percentile", "every": "bool_and",
     "some": "bool_or", "try_sum": "sum", "try_avg": "avg",
 }  # fmt: skip
-_PARTS = {"this", "expressions", "expression", "quantile", "separator", "accuracy", "big_int", "deterministic",
-          "nulls_excluded"}  # fmt: skip
+_PARTS = {"this", "expressions", "expression", "quantile", "separator", "accuracy"}
+_FLAGS = {"big_int", "deterministic", "nulls_excluded"}
+"""Parts that the parser sets by the dialect; where an argument stands there, the call has too many."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,8 @@ def read_aggregate(name: str, node: exp.Expr, source: SourceText) -> AggregateSy
             source.refuse_others(node, {"this", "expressions"}, node.name.upper())
             parts = list(node.expressions)
         case _:
-            source.refuse_others(node, _PARTS, name.upper())
+            flags = {flag for flag in _FLAGS if not isinstance(node.args.get(flag), exp.Expr)}
+            source.refuse_others(node, _PARTS | flags, name.upper())
             keys = ("this", "expression", "expressions", "quantile", "separator", "accuracy")
             found = [node.args.get(key) for key in keys]
             parts = [p for one in found for p in (one if isinstance(one, list) else [one]) if p is not None]

@@ -13,9 +13,10 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import Token
 
 from workbench.errors import SqlError, UnsupportedError
+from workbench.sql.syntax.arguments import DroppedArgumentError, parser_of
 from workbench.sql.syntax.limits import refuse_height, refuse_nesting
 from workbench.sql.syntax.source_text import SourceText
-from workbench.sql.syntax.syntax_errors import refuse_extra_arguments, refuse_gaps, stumbled, syntax_error
+from workbench.sql.syntax.syntax_errors import dropped_argument, refuse_gaps, stumbled, syntax_error
 from workbench.sql.syntax.window_clause import Clause, split_statements
 
 _QUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
@@ -55,8 +56,6 @@ def parse(source: SourceText) -> list[Statement]:
     refuse_nesting(source)
     # The parser would take window clauses for parts of the SELECT before them.
     split = split_statements(source)
-    # The parser drops arguments it does not know.
-    refuse_extra_arguments(source)
     trees = [(_parse_statement(source, tokens), clause) for tokens, clause in split]
     # After parsing, whose errors say more where both find one.
     for tokens, _ in split:
@@ -67,11 +66,13 @@ def parse(source: SourceText) -> list[Statement]:
 
 
 def _parse_statement(source: SourceText, tokens: Sequence[Token]) -> exp.Expr:
-    parser = sqlglot.Dialect.get_or_raise(source.dialect).parser()
+    parser = parser_of(source.dialect)
     try:
         (tree,) = parser.parse(list(tokens), source.sql)
     except sqlglot.ParseError as error:
         raise syntax_error(source, tokens, error) from None
+    except DroppedArgumentError as error:
+        raise dropped_argument(source, error) from None
     except Exception:  # the parser stumbles over some calls that lack an argument
         raise stumbled(source, tokens, lambda part: parser.parse(list(part), source.sql)) from None
     assert tree is not None

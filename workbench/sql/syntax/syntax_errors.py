@@ -13,6 +13,7 @@ from sqlglot.errors import ParseError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from workbench.errors import SqlError
+from workbench.sql.syntax.arguments import DroppedArgumentError
 from workbench.sql.syntax.habits import usual_form
 from workbench.sql.syntax.source_text import SourceText
 
@@ -39,14 +40,6 @@ _ENDING = {
 }  # fmt: skip
 _TRAILING_COMMAS = {"bigquery", "clickhouse", "duckdb", "snowflake"}
 """Dialects in which a comma may end a list."""
-
-_MAX_ARGUMENTS = {
-    **dict.fromkeys(("LOG10", "LOG2", "DATE", "INT", "BIGINT", "DOUBLE", "FLOAT", "STRING", "BOOLEAN"), 1),
-    **dict.fromkeys(("PERCENTILE", "MOD", "ADD_MONTHS", "TRUNC", "DATE_TRUNC", "DATE_FORMAT", "LTRIM", "RTRIM", "NVL",
-                     "IFNULL"), 2),
-    **dict.fromkeys(("TO_DATE", "TO_TIMESTAMP", "LPAD", "RPAD", "DATE_ADD", "DATE_SUB", "DATEDIFF"), 3),
-}  # fmt: skip
-"""How many arguments a function takes, where the parser passes over further ones."""
 
 
 def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseError) -> SqlError:
@@ -76,11 +69,7 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
     if description == "Expected TYPE after CAST":
         return _error_at(token, f"there is no type {token.text}", source, _type_hint(token.text))
     expected = re.match(r"Expect\w* (\)|\w[\w ()]*?)(?= but got|$)", description)
-    most = re.match(r"The number of provided arguments \(\d+\) is greater than .*\((\d+)\)", description)
-    if most:
-        message = f"the function takes at most {most[1]} argument{'s' * (most[1] != '1')}"
-        return _error_at(token, message, source, "leave the last one out")
-    elif expected:
+    if expected:
         message = f"expected {expected[1]}"
     elif description.startswith("Required") and at + 1 == len(statement):
         return _ends_after(token, source)
@@ -136,27 +125,15 @@ def refuse_gaps(source: SourceText, statement: Sequence[Token]) -> None:
             raise _error_at(token, f"nothing stands between {token.text} and {following.text}", source, hint)
 
 
-def refuse_extra_arguments(source: SourceText) -> None:
-    """Refuse more arguments than a function takes, where the parser would drop them.
-
-    Raises:
-        SqlError: at the first argument too many.
-    """
-    calls: list[tuple[Token | None, int]] = []  # for each open parenthesis the word before it, and its arguments so far
-    before: Token | None = None
-    for token in source.tokens:
-        if token.token_type is TokenType.L_PAREN:
-            calls.append((before, 1))
-        elif token.token_type is TokenType.R_PAREN and calls:
-            calls.pop()
-        elif token.token_type is TokenType.COMMA and calls:
-            function, count = calls[-1]
-            most = _MAX_ARGUMENTS.get(function.text.upper()) if function is not None else None
-            if function is not None and count == most:
-                raise SqlError(f"{function.text} takes at most {most} argument{'s' * (most > 1)}",
-                               **source.span(token.start), hint="leave out what follows")  # fmt: skip
-            calls[-1] = function, count + 1
-        before = token
+def dropped_argument(source: SourceText, error: DroppedArgumentError) -> SqlError:
+    """The error for an argument that a function does not take."""
+    argument = error.argument
+    place = source.span(argument.start, argument.end + 1) if isinstance(argument, Token) else source.of(argument)
+    if place["position"] is None:  # the parser notes no place of constants
+        place = source.keyword(error.function)
+    count = error.place
+    takes = f"at most {count} argument{'s' * (count > 1)}" if count else "no arguments"
+    return SqlError(f"{error.function} takes {takes}", **place, hint="leave out what is too much")
 
 
 def _error_at(token: Token, what: str, source: SourceText, hint: str | None = None) -> SqlError:

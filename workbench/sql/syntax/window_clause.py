@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from workbench.errors import SqlError
+from workbench.sql.syntax.arguments import parser_of
 from workbench.sql.syntax.dialects import is_loop
 from workbench.sql.syntax.limits import refuse_height
 from workbench.sql.syntax.source_text import Place, SourceText
@@ -252,7 +252,7 @@ class _ClauseParser:
 
 def parse_tokens(source: SourceText, tokens: Sequence[Token]) -> exp.Expr | None:
     """The expression of some tokens; ``None`` when they are none."""
-    parser = sqlglot.Dialect.get_or_raise(source.dialect).parser()
+    parser = parser_of(source.dialect)
     try:
         (tree,) = parser.parse(list(tokens), source.sql)
     except Exception:  # the parser stumbles over some texts instead of saying what is wrong with them

@@ -229,6 +229,8 @@ def _type_of(values: Sequence[object]) -> pa.DataType:
         most = max(dict.fromkeys(kinds), key=kinds.count)
         if most is int:  # some may have more than 64 bits
             return pa.int64()
+        if most is list:
+            return pa.list_(_type_of([one for value in values if isinstance(value, list) for one in value]))
         return _inferred([value for value in values if type(value) is most])
 
 

@@ -205,7 +205,8 @@ def _check(name: str, count: int, distinct: bool, node: exp.Expr, source: Source
     least, most = needed if isinstance(needed, tuple) else (needed, needed)
     if not least <= count <= most:
         hint = "COUNT(*) counts rows; of a column it is, as in SUM(amount)" if isinstance(node.this, exp.Star) else None
-        raise source.error(f"{name.upper()} takes {least} argument{'s' * (least > 1)}, not {count}", node, hint)
+        called = (source.called(node) or name).upper()
+        raise source.error(f"{called} takes {least} argument{'s' * (least > 1)}, not {count}", node, hint)
     if distinct and name not in (*_SAME_DISTINCT, *aggregates.ALGEBRAIC):
         source.refuse(f"{name.upper()} of DISTINCT values", node, "take DISTINCT in a subquery")
 

@@ -1,0 +1,137 @@
+"""A parser that refuses the arguments which sqlglot's would drop.
+
+sqlglot turns a call into a node by a builder, one for each name, and some builders pass over arguments: the third of
+``mod(a, b, c)``, the second of ``collect_list(a, b)``. Here a builder is asked whether the node depends on each. Some
+calls have a parser of their own instead; of these every argument that names something must have left a name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from itertools import zip_longest
+from typing import Any, cast
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.parser import Parser
+from sqlglot.tokenizer_core import Token, TokenType
+
+Builder = Callable[..., exp.Expr]
+FunctionParser = Callable[[Any], exp.Expr | None]
+_OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE)
+_CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE)
+
+
+class DroppedArgumentError(Exception):
+    """A call has an argument on which its node does not depend."""
+
+    def __init__(self, function: str, place: int, argument: exp.Expr | Token) -> None:
+        super().__init__(function, place)
+        self.function, self.place, self.argument = function, place, argument
+
+
+def parser_of(dialect: str) -> Parser:
+    """The parser of a dialect, which raises ``DroppedArgumentError``.
+
+    Example:
+        >>> from workbench.sql.syntax.dialects import tokenize
+        >>> sql = "SELECT MOD(a, b, c)"
+        >>> parser_of("spark").parse(tokenize(sql, "spark"), sql)
+        Traceback (most recent call last):
+        ...
+        workbench.sql.syntax.arguments.DroppedArgumentError: ('MOD', 2)
+    """
+    return _parser_class(dialect)(dialect=dialect)
+
+
+@cache
+def _parser_class(dialect: str) -> type[Parser]:
+    base = sqlglot.Dialect.get_or_raise(dialect).parser_class
+    functions = {name: partial(_build, name, builder) for name, builder in base.FUNCTIONS.items()}
+    changes = {
+        "FUNCTIONS": functions,
+        "FUNCTION_PARSERS": _Refusing.parsers(base.FUNCTION_PARSERS),
+        "NO_PAREN_FUNCTION_PARSERS": _Refusing.parsers(base.NO_PAREN_FUNCTION_PARSERS),
+    }
+    make = cast(Callable[..., type[Parser]], type(base))
+    return make("_Parser", (_Refusing, base), changes)
+
+
+class _Refusing:
+    """What the parsers of all dialects get: calls with a parser of their own are compared with their tokens."""
+
+    _tokens: list[Token]
+    _index: int
+
+    @classmethod
+    def parsers(cls, parsers: Mapping[str, FunctionParser]) -> dict[str, FunctionParser]:
+        """The parsers of functions, by name, each with the check behind it."""
+        return {name: partial(cls._parse_call, name=name, parse=parse) for name, parse in parsers.items()}
+
+    def _parse_call(self, name: str, parse: FunctionParser) -> exp.Expr | None:
+        start = self._index
+        node = parse(self)
+        if node is not None:
+            found = {n.meta["start"] for n in node.walk() if "start" in n.meta}
+            for place, argument in enumerate(_arguments(_unwrapped(self._tokens[start : self._index]))):
+                names = _names(argument)
+                if names and not found.intersection(token.start for token in names):
+                    raise DroppedArgumentError(name, place, names[0])
+        return node
+
+
+def _build(name: str, builder: Builder, arguments: list[Any], **dialect: Any) -> exp.Expr:
+    given = list(arguments)  # builders may change the list
+    node = builder(arguments, **dialect)
+    for place, argument in enumerate(given):
+        if not _is_inside(argument, node) and not _depends(builder, given, place, dialect, node):
+            raise DroppedArgumentError(name, place, argument)
+    return node
+
+
+def _is_inside(argument: exp.Expr, node: exp.Expr) -> bool:
+    at: exp.Expr | None = argument
+    while at is not None and at is not node:
+        at = at.parent
+    return at is node
+
+
+def _depends(builder: Builder, arguments: list[Any], place: int, dialect: dict[str, Any], node: exp.Expr) -> bool:
+    """Whether the node is another one when another constant, or column, stands in this place."""
+    copies = [argument.copy() for argument in arguments]
+    is_text = isinstance(copies[place], exp.Literal) and copies[place].is_string
+    copies[place] = exp.Literal.string("\N{NULL}") if is_text else exp.column("\N{NULL}")
+    try:
+        return builder(copies, **dialect) != node
+    except Exception:  # it reads the argument, and cannot make anything of this one
+        return True
+
+
+def _unwrapped(tokens: Sequence[Token]) -> Sequence[Token]:
+    """The tokens without the parentheses around all, which some parsers read themselves."""
+    wrapped = tokens and tokens[0].token_type is TokenType.L_PAREN and tokens[-1].token_type is TokenType.R_PAREN
+    return tokens[1:-1] if wrapped else tokens
+
+
+def _names(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens that name columns, or types; functions may leave no name."""
+    pairs = zip_longest(tokens, tokens[1:])
+    return [
+        token for token, following in pairs
+        if token.token_type in (TokenType.VAR, TokenType.IDENTIFIER)
+        and (following is None or following.token_type is not TokenType.L_PAREN)
+    ]  # fmt: skip
+
+
+def _arguments(tokens: Sequence[Token]) -> list[list[Token]]:
+    """The tokens of each argument, which commas outside of inner parentheses and brackets separate."""
+    arguments: list[list[Token]] = [[]]
+    depth = 0
+    for token in tokens:
+        depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)
+        if depth == 0 and token.token_type is TokenType.COMMA:
+            arguments.append([])
+        else:
+            arguments[-1].append(token)
+    return arguments
