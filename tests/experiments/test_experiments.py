@@ -29,6 +29,7 @@ SMALL = {
     "windows": "--batches 4 --batch 60 --queries 2 --measured 1",
     "views": "--views 1 2 --batch-sizes 40 5000 --history 200 --batches 1 --large-batches 1",
     "peers": "workbench DuckDB --views 1 2 --history 200 --batch 40 --batches 1",
+    "workers": "--views 1 --history 200 --batch 400 --batches 1",
     "nexmark": "--size 300 --batches 1 --share 0.2 --queries q00 q12 --alone",
     "soak": "--batches 3 --batch 40 --queries 10 --cores 8 --every 0 --sample 0 --settle 0"
     " --change 2 --changed 2 --compare 3 --compared 10",
@@ -48,6 +49,7 @@ EXPECTED = {
     "peers": ["kept up", "queries run again", "14 answers compared"],
     "soak": ["10 queries for", "3 batches", "descriptors of the workers", "expected to grow", "10 answers compared"],
     "nexmark": ["nexmark: 2 queries", "DuckDB again", "2 answers compared"],
+    "workers": ["3 queries over payments, batches of 400; 6 answers equal", "workers of one core"],
     "psoup": ["NoMat", "4 intervals", "rows that could arrive in a second", "PSoup-P unshared"],
     "scaling": ["1 to 2 queries", "2 batches, the last 1", "join of two", "ours / by hand"],
 }
@@ -60,7 +62,7 @@ def ran(name: str) -> Report:
     return experiment.report(parser.parse_args(SMALL[name].split()), lambda line: None)
 
 
-LASTING = {"aggregates", "incremental", "psoup", "scaling", "soak", "windows"}
+LASTING = {"aggregates", "incremental", "psoup", "scaling", "soak", "windows", "workers"}
 """Those that take long even when they are small."""
 
 

@@ -25,6 +25,7 @@ from workbench.experiments.studies import (
     speed,
     views,
     windows,
+    workers,
 )
 from workbench.experiments.studies.planning import network_size, order
 
@@ -62,6 +63,7 @@ _STUDIES = {
     "corrections": (corrections, "batches in which some rows replace earlier ones, beside batches without"),
     "adaptive": (adaptive, "rows that drift or do not: never re-planned, by itself, by hand (CACQ 4)"),
     "views": (views, "1 to 768 views by threshold, small and large batches, beside DuckDB again and one Spark job"),
+    "workers": (workers, "batches of a million rows on a cluster of one worker and of two, each of one core"),
     "peers": (peers, "views, a selection and a join beside Deephaven, Pathway, chDB, Flink and DuckDB"),
     "network-size": (network_size, "weighted size of the network by configuration (T10.4.4); planning alone"),
     "order": (order, "one set registered in many orders, and half of it dropped (T11.1.2); planning alone"),
