@@ -99,6 +99,13 @@ class Lab:
         )
         return json.loads(said.split(MARK)[1])
 
+    def look(self, theme: str, width: int) -> None:
+        """Give the page a theme of JupyterLab's and a width."""
+        self.page.set_viewport_size({"width": width, "height": 1000})
+        self.page.evaluate("(theme) => window.jupyterapp.commands.execute('apputils:change-theme', { theme })", theme)
+        light = str(theme.endswith("Light")).lower()
+        self.page.locator(f"body[data-jp-theme-light='{light}']").wait_for(state="attached")
+
     def save(self) -> None:
         """Save the notebook."""
         self.page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")

@@ -10,6 +10,7 @@ import re
 import shutil
 import time
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,16 @@ pytestmark = [
 NOTEBOOK = "01-quickstart.ipynb"
 SECONDS = 1_000
 """Milliseconds in a second, for Playwright."""
+TABS = ("Network", "Queries", "Sharing decisions", "Results", "Timings", "Streams")
+TOO_WIDE = """(panel) => {
+  const cuts = (part) => /auto|scroll|hidden|clip/.test(getComputedStyle(part).overflowX);
+  const inside = (part) => part !== panel && (cuts(part) || inside(part.parentElement));
+  const edge = panel.getBoundingClientRect().right + 1;
+  return [...panel.querySelectorAll(":not(svg *)")]
+    .filter((part) => part.checkVisibility() && !inside(part) && part.getBoundingClientRect().right > edge)
+    .map((part) => `${part.tagName} ${part.className} ${part.textContent.slice(0, 40)}`);
+}"""
+"""What of a panel stands beyond its right edge, where nothing scrolls."""
 
 
 @pytest.fixture
@@ -120,11 +131,17 @@ def test_a_newcomer_runs_the_quickstart_and_works_with_the_panel(folder: Path) -
         panel.locator("h4:visible", has_text="Slowest operators").wait_for(timeout=60 * SECONDS)
         picture(jupyter, "timings")
 
-        # Every tab can be used by everybody, as far as axe-core sees.
+        # Every tab can be used by everybody, as far as axe-core sees, in the light and in the dark, and fits its width.
         panel.evaluate("panel => { panel.id = 'tried-panel' }")
-        for title in ("Network", "Queries", "Sharing decisions", "Results", "Timings", "Streams"):
-            panel.get_by_role("tab", name=title).click()
-            assert problem() or grave(page, "#tried-panel") == [], title
+        for theme, width in product(("JupyterLab Dark", "JupyterLab Light"), (1920, 1280)):
+            jupyter.look(theme, width)
+            for title in TABS:
+                panel.get_by_role("tab", name=title).click()
+                if width == 1280:
+                    assert problem() or grave(page, "#tried-panel") == [], (title, theme)
+                assert panel.evaluate(TOO_WIDE) == [], (title, theme, width)
+                picture(jupyter, f"{title.split()[0].lower()}-{theme.split()[1].lower()}-{width}")
+        jupyter.look("JupyterLab Light", 1400)
 
         # A stream is added after a look at its rows.
         panel.get_by_role("button", name="Add a stream").click()

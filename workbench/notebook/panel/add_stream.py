@@ -16,7 +16,7 @@ from workbench.errors import WorkbenchError
 from workbench.explain.text import counted, monospace
 from workbench.notebook.command_line import batch_size
 from workbench.notebook.named_source import find_source
-from workbench.notebook.panel.markup import grid
+from workbench.notebook.panel.markup import grid, scrolled
 from workbench.notebook.panel.widgets import button, html_box
 from workbench.session.session import Session
 from workbench.streams.readers import DATA_ENDINGS
@@ -137,7 +137,4 @@ def _first_rows(look: SourcePreview) -> str:
     """The columns with their types, and the first rows."""
     headings = [f"{name} {type_}" for name, type_ in look.columns]
     rows = [["NULL" if cell is None else escape(str(cell)) for cell in row.values()] for row in look.rows.to_pylist()]
-    shown = (
-        f'<div class="argus-scrolled" tabindex="0" role="region" aria-label="first rows">{grid(headings, rows)}</div>'
-    )
-    return shown + "".join(f"<p>{escape(misfit)}</p>" for misfit in look.misfits)
+    return scrolled("first rows", grid(headings, rows)) + "".join(f"<p>{escape(misfit)}</p>" for misfit in look.misfits)

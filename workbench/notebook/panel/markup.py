@@ -45,6 +45,13 @@ def grid(columns: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequenc
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
+def scrolled(name: str, html: str) -> str:
+    """HTML that may be wider than the panel: a region of this name, which scrolls by keyboard too."""
+    return (
+        f'<div class="argus-scrolled" tabindex="0" role="region" aria-label="{escape(name, quote=True)}">{html}</div>'
+    )
+
+
 def tag(text: str, kind: str = "") -> str:
     """A word in a frame."""
     return f'<span class="tag {kind}">{escape(text)}</span>'

@@ -11,7 +11,7 @@ from workbench.engine.reports import BatchReport, OperatorTotals, operator_total
 from workbench.explain.text import short
 from workbench.notebook.commands.timings import GONE, longest_chain
 from workbench.notebook.display import Shown, milliseconds, table
-from workbench.notebook.panel.markup import grid, sparkline
+from workbench.notebook.panel.markup import grid, scrolled, sparkline
 from workbench.notebook.panel.view import View
 from workbench.notebook.panel.widgets import html_box
 from workbench.notebook.replay_status import running_batch
@@ -78,13 +78,14 @@ class TimingsView(View):
             ]
             for place, (total, name) in enumerate(self._named(totals[:LISTED]))
         ]
+        headings = ["", "operator", "nodes", "rows kept", "time", "share", "by batch"]
         arrived = sparkline([report.rows for report in reports], "rows by batch", 160)
         return (
             f"<h4>Time of each batch, by operator</h4>{_stacked(reports, totals)}"
             f"<p>{escape(longest_chain(reports[-1], self.session.network))}</p>"
             f"<p>Rows that arrived: {arrived} last {reports[-1].rows:,}</p>"
             f"<h4>Slowest operators of batches {reports[0].batch} to {reports[-1].batch}</h4>"
-            + grid(["", "operator", "nodes", "rows kept", "time", "share", "by batch"], rows, numbers=(2, 3, 4, 5))
+            + scrolled("slowest operators", grid(headings, rows, numbers=(2, 3, 4, 5)))
         )
 
 
