@@ -85,7 +85,6 @@ class _Aggregate:
     def updates_state(self) -> Job:
         """One job for all: it writes the change of the state, too."""
         operator, grouped, scans = self.operator, self.grouped, self._scans()
-        hydrating = operator.relation is None
         read, looked_up = self._looked_up(len(scans))
         inputs = [*operator.segments, *(InputRows((), run) for run in looked_up)]
         job_input = self.runner.write_input(self.plan, operator.batch, inputs)
@@ -94,9 +93,8 @@ class _Aggregate:
         def make() -> Job:
             return self.runner.step_job(self._fragments(job_input, scans), update, update.ddl, self.plan)
 
-        # A plan that hydrates is run once, and one of several tasks has an exchange.
-        once = hydrating or self.tasks > 1
-        return make() if once else self.runner.cached(self.plan, "update", (scans, read), make)
+        # A plan of several tasks has an exchange.
+        return make() if self.tasks > 1 else self.runner.cached(self.plan, "update", (scans, read), make)
 
     def _looked_up(self, position: int) -> tuple[StoredGroups | None, tuple[Run, ...]]:
         """What is looked up for the dirty groups, and among which segments.
@@ -106,9 +104,10 @@ class _Aggregate:
         """
         operator, grouped, emitted = self.operator, self.grouped, self.operator.emitted
         values = tuple(name for name in self.plan.produced if name not in grouped.keys)
-        if operator.relation is not None:
+        # Hydration with groups is a batch after none: so its plan, which Spark compiles, is that of the batches to come.
+        if operator.relation is not None or (grouped.groups and not self.emitted):
             stored = self._stored()
-            rows = Scan.of(operator.relation.layout, values, tuple(grouped.keys), None)
+            rows = Scan.of(self._layout, values, tuple(grouped.keys), None)
             return StoredGroups(position, rows, stored["state"][0]), (stored["state"][1], stored["stored"][1])
         if emitted is None or not self.emitted:
             return None, ()
@@ -183,13 +182,20 @@ class _Aggregate:
 
     def _stored(self) -> Mapping[str, tuple[Scan, Run]]:
         """What is read of the state and of the operator's rows for the dirty groups, and among which segments."""
-        relation, state, keys = self.operator.relation, self.operator.state, tuple(self.grouped.keys)
-        assert relation is not None and state is not None
-        columns, state_keys = tuple(self.grouped.state_columns), tuple(self.grouped.state_keys)
+        relation, state, grouped = self.operator.relation, self.operator.state, self.grouped
+        layout = Layout(grouped.state_columns) if state is None else state.layout
+        of_state = Scan.of(layout, tuple(grouped.state_columns), tuple(grouped.state_keys), None)
+        of_rows = Scan.of(self._layout, tuple(self.plan.produced), tuple(grouped.keys), None)
         return {
-            "state": (Scan.of(state.layout, columns, state_keys, None), state.segments),
-            "stored": (Scan.of(relation.layout, tuple(self.plan.produced), keys, None), relation.segments),
+            "state": (of_state, () if state is None else state.segments),
+            "stored": (of_rows, () if relation is None else relation.segments),
         }
+
+    @property
+    def _layout(self) -> Layout:
+        """How the tree's rows are stored, or will be once it is hydrated."""
+        relation = self.operator.relation
+        return self.plan.layout if relation is None else relation.layout
 
     def _scans(self) -> list[LineageScan]:
         """What is read of the parents' changes."""

@@ -1,0 +1,47 @@
+"""The plan that hydrates groups is the one that batches run: Spark compiles it once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pandas as pd
+import pytest
+from pyspark.sql import SparkSession
+
+from workbench import Session
+from workbench.engine.operators.runner import Runner
+from workbench.engine.spark.jobs import Job
+
+ROWS = pd.DataFrame({"k": [1, 2, 1, None, 2, 2], "v": [1.5, 2.5, None, 4.0, 5.0, 6.0], "n": [1, 2, 3, 4, 5, 6]})
+COUNTED = {
+    "sums": "SELECT k, SUM(n) AS s, COUNT(*) AS c FROM r GROUP BY k",
+    "averages": "SELECT k, AVG(v) AS a FROM r GROUP BY k",
+    "values": "SELECT k, MEDIAN(n) AS m FROM r GROUP BY k",
+    "distinct": "SELECT DISTINCT k FROM r",
+    "both": "SELECT k FROM r WHERE n > 2 INTERSECT SELECT n FROM r",
+}
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_the_first_batch_makes_no_plan(name: str, spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+
+    def counted(method: str) -> Callable[..., Job]:
+        original = getattr(Runner, method)
+
+        def make(*given: object) -> Job:
+            made.append(method)
+            return original(*given)
+
+        return make
+
+    for method in ("step_job", "sql_job"):
+        monkeypatch.setattr(Runner, method, counted(method))
+    with Session(spark=spark) as session:
+        session.add_stream("r", ROWS, history=3, batch=1)
+        query = session.register(COUNTED[name], name=name)
+        assert made
+        made.clear()
+        session.run(3)
+        assert made == []
+        assert len(query.result())
