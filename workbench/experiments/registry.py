@@ -19,15 +19,14 @@ from workbench.experiments.studies import (
     live,
     peers,
     psoup,
-    scaling,
     sharing,
     soak,
     speed,
     views,
     windows,
-    workers,
 )
 from workbench.experiments.studies.planning import network_size, order
+from workbench.experiments.studies.scale import scaling, workers
 
 
 @dataclass(frozen=True)

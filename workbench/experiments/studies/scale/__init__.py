@@ -1,0 +1,1 @@
+"""How time grows with queries, batches, history and cores."""
