@@ -104,7 +104,7 @@ class _Aggregate:
         """
         operator, grouped, emitted = self.operator, self.grouped, self.operator.emitted
         values = tuple(name for name in self.plan.produced if name not in grouped.keys)
-        # Hydration with groups is a batch after none: so its plan, which Spark compiles, is that of the batches to come.
+        # Hydration with groups is a batch after none, so its plan, which Spark compiles, is that of later batches.
         if operator.relation is not None or (grouped.groups and not self.emitted):
             stored = self._stored()
             rows = Scan.of(self._layout, values, tuple(grouped.keys), None)
