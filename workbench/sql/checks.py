@@ -4,6 +4,8 @@
   selection below them; it has rows where a group has several.
 - An array in FROM whose expression does not say how long it is has as many elements as there are places for them at
   most (``binder/joins/elements.py``). Its check has the rows with longer ones.
+- A quotient of exact numbers in postgres has at most 20 digits behind the point (``render/numeric_quotients.py``). Its
+  check has the rows, or groups, for which there are more, or so many before the point that they cannot be kept.
 
 A check is a query of its own. Where it has rows, the query that it belongs to does not go on, as after a function that
 raised.
@@ -11,15 +13,15 @@ raised.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from workbench.sql.algebra.array_functions import HAS_PLACE
-from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, column_name, walk
-from workbench.sql.algebra.functions import call
+from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Expression, column_name, walk
+from workbench.sql.algebra.functions import NUMERIC_QUOTIENT, call
 from workbench.sql.algebra.types import BOOLEAN, INTEGER
 from workbench.sql.logical import Block, LogicalQuery, Output, parts_of
-from workbench.sql.predicates.cnf import conjunction, pred_set, predicate_expressions, predicate_sources
+from workbench.sql.predicates.cnf import PredSet, conjunction, pred_set, predicate_expressions, predicate_sources
 from workbench.sql.predicates.normal_form import normal_form
 
 ROWS = AggregateCall("count", (), INTEGER)
@@ -39,7 +41,13 @@ class Check:
 def checks_of(query: LogicalQuery) -> tuple[Check, ...]:
     """The checks of a query: it may go on while all of them have no rows."""
     blocks = (part for part in parts_of(query) if isinstance(part, Block))
-    return tuple(dict.fromkeys(check for block in blocks for check in (*_of_value(block), *_of_arrays(block))))
+    return tuple(dict.fromkeys(check for block in blocks for check in _of_block(block)))
+
+
+def _of_block(block: Block) -> Iterator[Check]:
+    yield from _of_value(block)
+    yield from _of_arrays(block)
+    yield from _of_quotients(block)
 
 
 def _of_value(block: Block) -> Iterator[Check]:
@@ -61,3 +69,40 @@ def _of_arrays(block: Block) -> Iterator[Check]:
                 rows = Block(block.inputs, where, _VIOLATED, window=block.window)
                 hint = "SPLIT(s, ',', 20) leaves the rest in the last element, and SLICE(x, 1, 20) leaves it out"
                 yield Check(rows, f"an array in FROM has more than {limit.value} elements", hint)
+
+
+def _of_quotients(block: Block) -> Iterator[Check]:
+    """That all digits of every quotient are kept, of the rows and of the groups that the block reads otherwise."""
+    grouping, outputs = block.grouping, [output.expression for output in block.outputs]
+    late = _quotients((*outputs, *predicate_expressions(block.having), *predicate_expressions(block.qualify)))
+    early = _quotients(predicate_expressions(block.where))
+    if grouping is None and not block.analytics:
+        early, late = early | late, {}
+    elif grouping is not None:
+        early |= _quotients((*grouping.groups, *(a for call_ in grouping.statistics for a in call_.arguments)))
+    for quotient in early:
+        where = pred_set(p for p in block.where if not _quotients(predicate_expressions(p)))
+        yield _too_long(Block(block.inputs, conjunction(where, _lacking(quotient)), _VIOLATED, window=block.window))
+    for quotient in late:
+        bare = replace(block, outputs=_VIOLATED, distinct=False, single=False)
+        if block.analytics:
+            yield _too_long(replace(bare, qualify=_lacking(quotient)))
+        else:
+            yield _too_long(replace(bare, having=_lacking(quotient)))
+
+
+def _too_long(query: LogicalQuery) -> Check:
+    reason = "a quotient has more digits than can be kept: below 1/10000, or with more than 14 before the point"
+    return Check(query, reason, "CAST one side AS DOUBLE PRECISION, or ROUND what is divided")
+
+
+def _quotients(expressions: Iterable[Expression]) -> dict[Call, None]:
+    parts = (part for expression in expressions for part in walk(expression))
+    return {part: None for part in parts if isinstance(part, Call) and part.function == NUMERIC_QUOTIENT}
+
+
+def _lacking(quotient: Call) -> PredSet:
+    """That there is no quotient, though neither side is NULL, nor the divisor 0."""
+    there = [call("not", call("is_null", side)) for side in quotient.arguments]
+    divides = call("<>", quotient.arguments[1], Constant(0, INTEGER))
+    return normal_form(call("and", call("is_null", quotient), *there, divides))

@@ -214,6 +214,15 @@ def _average(arguments: Arguments) -> tuple[Arguments, DataType]:
     return arguments, arithmetic.bounded(total.precision - 6, total.scale + 4)
 
 
+def _quotient(arguments: Arguments) -> tuple[Arguments, DataType]:
+    for each in arguments:
+        if each.type.kind not in (Kind.INTEGER, Kind.DECIMAL):
+            raise TypeClash(f"an exact number is needed, not {each.type}", each)
+    return arguments, decimal(34, 20)
+
+
+NUMERIC_QUOTIENT = "numeric_quotient"
+"""The quotient of exact numbers as PostgreSQL rounds it. Four digits are left for products with constants."""
 _MANY = 10_000
 _DOUBLE = Function(1, 1, _fixed(DOUBLE, DOUBLE))
 _STRING = Function(1, 1, _fixed(STRING, STRING))
@@ -282,6 +291,7 @@ FUNCTIONS: dict[str, Function] = {
     "add_months": Function(2, 2, _fixed(DATE, DATE, INTEGER)),
     **dict.fromkeys(("add_months_to_timestamp", "add_seconds", "window_start"),
                     Function(2, 2, _fixed(TIMESTAMP, TIMESTAMP, INTEGER))),
+    NUMERIC_QUOTIENT: Function(2, 2, _quotient, strict=False),
     "average": Function(2, 2, _average, strict=False),
     **dict.fromkeys(("variance_samp", "variance_pop", "stddev_samp", "stddev_pop"), _VARIANCE),
 }  # fmt: skip

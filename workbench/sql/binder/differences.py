@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from workbench.sql.algebra.expressions import Call, Constant, Expression, walk
+from workbench.sql.algebra.functions import NUMERIC_QUOTIENT
 from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, STRING, Kind
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 from workbench.sql.syntax.source_text import SourceText
@@ -64,6 +65,18 @@ def _has_same_text(bound: Expression) -> bool:
     return all(kind in (Kind.STRING, Kind.INTEGER, Kind.DATE) for kind in kinds)
 
 
+def _is_numeric_quotient(bound: Expression) -> bool:
+    return isinstance(bound, Call) and bound.function == NUMERIC_QUOTIENT
+
+
+def _keeps_digits(bound: Expression) -> bool:
+    """Arithmetic whose result has all digits behind the point, as exact numbers have in PostgreSQL."""
+    if bound.type.kind is not Kind.DECIMAL or not isinstance(bound, Call):
+        return True
+    scales = [each.type.scale for each in bound.arguments if each.type.kind is Kind.DECIMAL]
+    return bound.type.scale >= (sum(scales) if bound.function == "*" else max(scales, default=0))
+
+
 def _compares_no_texts(bound: Expression) -> bool:
     if not isinstance(bound, Call):
         return bound.type != STRING
@@ -92,7 +105,7 @@ _DIFFERENT: dict[type[exp.Expr], _Difference] = {
     exp.Substring: _TEXT,
     exp.Left: _TEXT,
     exp.Div: _Difference("/ of decimals", "databases keep different digits: CAST one side AS DOUBLE",
-                       lambda bound: bound.type.kind is not Kind.DECIMAL),
+                       lambda bound: bound.type.kind is not Kind.DECIMAL or _is_numeric_quotient(bound)),
     exp.IntDiv: _Difference("integer division", "databases round differently below zero: write FLOOR(a / b)"),
     exp.Round: _Difference("ROUND of a DOUBLE", f"{_ROUNDING}: CAST it AS DECIMAL(p,s) first",
                          lambda bound: bound.type != DOUBLE),
@@ -102,7 +115,10 @@ _DIFFERENT: dict[type[exp.Expr], _Difference] = {
     exp.Cast: _CAST,
     exp.TryCast: _CAST,
     exp.Avg: _Difference("AVG of exact numbers", "databases keep different digits: write AVG(CAST(x AS DOUBLE))",
-                       lambda bound: _arguments(bound)[0].type == DOUBLE),
+                       lambda bound: _arguments(bound)[0].type == DOUBLE or _is_numeric_quotient(bound)),
+    **dict.fromkeys((exp.Add, exp.Sub, exp.Mul),
+                    _Difference("a result of so many digits", "CAST one side AS DECIMAL(p,s) with fewer of them",
+                                _keeps_digits, "postgres")),
     exp.Quantile: _Difference("QUANTILE", "write PERCENTILE_CONT(p) WITHIN GROUP (ORDER BY x)"),
     exp.ToNumber: _Difference("TO_NUMBER", "CAST it AS DECIMAL(p,s)"),
     exp.Trim: _Difference("TRIM without characters", "databases trim different blanks: write TRIM(BOTH ' ' FROM x)",

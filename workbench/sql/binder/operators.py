@@ -12,8 +12,9 @@ from sqlglot import exp
 
 from workbench.sql.algebra import coercion
 from workbench.sql.algebra.arithmetic import BIGINT_MAX
-from workbench.sql.algebra.expressions import Constant, Expression
-from workbench.sql.algebra.functions import call, cast
+from workbench.sql.algebra.coercion import TypeClash
+from workbench.sql.algebra.expressions import Call, Constant, Expression, walk
+from workbench.sql.algebra.functions import NUMERIC_QUOTIENT, call, cast
 from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, INTERVAL, STRING, TIMESTAMP, Kind, decimal
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.times import interval_arithmetic
@@ -64,15 +65,31 @@ def comparison(symbol: str) -> Callable[[ExpressionBinder, exp.Binary], Expressi
 def divide(b: ExpressionBinder, node: exp.Div) -> Expression:
     """Division, which is of integers a DOUBLE except in dialects where it is an integer (not Oracle, not Spark).
 
-    In DuckDB a quotient of decimals is a DOUBLE too.
+    In DuckDB a quotient of decimals is a DOUBLE too, and PostgreSQL has digits of its own.
     """
     left, right = b.bind(node.this), b.bind(node.expression)
     if left.type == INTERVAL:
         return interval_arithmetic.divided(b, left, right, node)
     if b.dialect == "duckdb" and left.type.numeric and right.type.numeric:
         left, right = (cast(side, DOUBLE) if side.type.kind is Kind.DECIMAL else side for side in (left, right))
+    exact = {left.type.kind, right.type.kind} <= {Kind.INTEGER, Kind.DECIMAL}
+    if b.dialect == "postgres" and exact and Kind.DECIMAL in (left.type.kind, right.type.kind):
+        return numeric_quotient(left, right)
     whole = node.args.get("typed") and left.type == INTEGER and right.type == INTEGER
     return call("div" if whole else "/", left, right)
+
+
+def numeric_quotient(left: Expression, right: Expression) -> Expression:
+    """The quotient of exact numbers as PostgreSQL rounds it.
+
+    Raises:
+        TypeClash: one of them is such a quotient, whose digits behind the point depend on its value.
+    """
+    for side in (left, right):
+        if any(isinstance(part, Call) and part.function == NUMERIC_QUOTIENT for part in walk(side)):
+            hint = "CAST the inner one AS DECIMAL(p,s), or AS DOUBLE PRECISION"
+            raise TypeClash("a quotient of quotients has digits that depend on its values", side, hint)
+    return call(NUMERIC_QUOTIENT, left, right)
 
 
 def minus_sign(b: ExpressionBinder, node: exp.Neg) -> Expression:

@@ -10,8 +10,10 @@ from collections.abc import Callable, Sequence
 
 from workbench.sql.algebra import arithmetic
 from workbench.sql.algebra.expressions import Call, Constant, Expression
+from workbench.sql.algebra.functions import NUMERIC_QUOTIENT
 from workbench.sql.algebra.types import DOUBLE, INTEGER, DataType, Kind
 from workbench.sql.render.array_functions import ARRAY_SQL
+from workbench.sql.render.numeric_quotients import numeric_quotient
 from workbench.sql.render.plain_functions import PLAIN_SQL
 
 Render = Callable[[Call, Sequence[str]], str]
@@ -282,6 +284,7 @@ SPARK_FUNCTIONS: dict[str, str | Render] = {
     "window_start":
         f"cast(timestamp_micros({_MICROSECONDS} - pmod({_MICROSECONDS}, {{1}} * 1000000L)) as timestamp_ntz)",
     "average": average,
+    NUMERIC_QUOTIENT: numeric_quotient,
     "variance_samp": variance(samples=True, root=False),
     "variance_pop": variance(samples=False, root=False),
     "stddev_samp": variance(samples=True, root=True),

@@ -1,0 +1,103 @@
+"""Quotients and averages of exact numbers in postgres, against a PostgreSQL that the test starts, batch by batch."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from decimal import Decimal
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+import pytest
+import servers
+from pyspark.sql import SparkSession
+
+from workbench import Session
+from workbench.errors import QueryError
+
+HISTORY, BATCH = 60, 40
+ASKED = {
+    "averages": "SELECT k, AVG(n) AS a, AVG(m) AS b, AVG(m * f) AS c FROM t GROUP BY k",
+    "average of all": "SELECT AVG(m) AS a, AVG(DISTINCT n) AS b FROM t",
+    "of some": "SELECT k FROM t GROUP BY k HAVING AVG(m) > 250.125",
+    "quotients": "SELECT n, m / f AS a, m / 7.0 AS b, f / 3 AS c FROM t WHERE f <> 0",
+    "of small ones": "SELECT n, n / m AS a FROM t WHERE m BETWEEN 1 AND 9000",
+    "compared": "SELECT n FROM t WHERE m / 3 < f * 100",
+    "share": "SELECT 100.00 * SUM(CASE WHEN n > 500 THEN m ELSE 0 END) / SUM(m) AS a FROM t",
+    "below average": "SELECT n FROM t WHERE m < (SELECT 0.2 * AVG(m) FROM t AS u WHERE u.k = t.k)",
+    "by zero": "SELECT k, SUM(m) / NULLIF(SUM(n - n), 0) AS a FROM t GROUP BY k",
+}
+TABLE = "CREATE TABLE t (k INTEGER, n BIGINT, m NUMERIC(15,2), f NUMERIC(6,4))"
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[str]:
+    with servers.postgres() as address:
+        yield address
+
+
+def drawn(rows: int) -> list[tuple[Any, ...]]:
+    """Rows with NULLs, zeros and duplicates, a tenth of which take back an earlier one: its weight is last."""
+    random, made = Random(7), list[tuple[Any, ...]]()
+    there: list[tuple[Any, ...]] = []
+    while len(made) < rows:
+        if there and random.random() < 0.1:
+            made.append((*there.pop(random.randrange(len(there))), -1))
+            continue
+        cents = random.choice([0, 100, random.randint(200, 10 ** random.randint(3, 11))])
+        factor = Decimal(random.choice([0, 10_000, 20_000, random.randint(2_000, 999_999)])).scaleb(-4)
+        row = (random.randint(1, 4), random.randint(1, 1_000), Decimal(cents).scaleb(-2), factor)
+        row = tuple(None if random.random() < 0.05 else value for value in row)
+        there.append(row)
+        made.append((*row, 1))
+    return made
+
+
+def test_answers_are_those_of_postgres(postgres: str, spark: SparkSession) -> None:
+    import psycopg
+
+    rows = drawn(HISTORY + 3 * BATCH)
+    types = {"k": pa.int64(), "n": pa.int64(), "m": pa.decimal128(15, 2), "f": pa.decimal128(6, 4), "w": pa.int64()}
+    columns = {name: pa.array([row[i] for row in rows], type_) for i, (name, type_) in enumerate(types.items())}
+    with Session(spark=spark, dialect="postgres") as session, psycopg.connect(postgres) as connection:
+        connection.execute(TABLE)
+        session.add_stream("t", pa.table(columns), history=HISTORY, batch=BATCH, weight="w")
+        queries = session.register_many(ASKED)
+        for batch in range(4):
+            if batch:
+                session.run(1)
+            there: Counter[tuple[Any, ...]] = Counter()
+            for *row, weight in rows[: HISTORY + batch * BATCH]:
+                there[tuple(row)] += weight
+            connection.execute("TRUNCATE t")
+            with connection.cursor() as cursor:
+                cursor.executemany("INSERT INTO t VALUES (%s, %s, %s, %s)", list(there.elements()))
+            for name, sql in ASKED.items():
+                expected = Counter(connection.execute(sql).fetchall())
+                answer = queries[name].result().astype(object)
+                found = Counter(answer.where(answer.notna(), None).itertuples(index=False, name=None))
+                assert found == expected, (name, batch)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT m / n AS a FROM t WHERE n > 0",
+        "SELECT k, AVG(m) AS a FROM t GROUP BY k",
+        "SELECT n FROM t WHERE m / n > 1",
+    ],
+)
+def test_digits_that_cannot_be_kept_disable_the_query(sql: str, spark: SparkSession) -> None:
+    columns = {"k": [1] * 3, "n": [1, 3, 400_000], "m": [Decimal("0.10"), Decimal("0.00"), Decimal("0.01")]}
+    if "AVG" in sql:
+        columns = {name: [values[0], *values[1:] * 2_000] for name, values in columns.items()}
+        columns["m"] = [Decimal("0.10"), *[Decimal("0.00")] * 4_000]
+    table = pa.table({**columns, "m": pa.array(columns["m"], pa.decimal128(15, 2))})
+    with Session(spark=spark, dialect="postgres") as session:
+        session.add_stream("t", table, history=1, batch=table.num_rows - 1)
+        query = session.register(sql)
+        assert len(query.result()) == ("WHERE m" not in sql)
+        session.run(1)
+        with pytest.raises(QueryError, match="more digits than can be kept"):
+            query.result()
