@@ -117,7 +117,7 @@ def killed_after(folder: Path, seconds: float) -> Death:
     assert running.stdout is not None
     with running, running.stdout:
         said = list[str]()
-        while not said or said[-1] and not said[-1].startswith("begins"):
+        while not said or (said[-1] and not said[-1].startswith("begins")):
             said.append(running.stdout.readline())
         assert said[-1], "".join(said)
         time.sleep(seconds)
