@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -27,6 +28,8 @@ KILLS = int(os.environ.get("ARGUS_KILLS", "1"))
 PROJECT = Path(__file__).resolve().parents[3]
 IN_A_LIFE = 25
 """Kills of one session: DuckDB's answers after every batch are kept, and they grow."""
+SECONDS = 5.0
+"""What it takes about to plan anew for the first time."""
 CHILD = """
 import sys, time
 from dataclasses import replace
@@ -57,14 +60,12 @@ class Death:
 
     Attributes:
         replanned: how often it had planned anew.
-        seconds: the longest that took.
         batch: the last batch that it had committed.
         replanning: whether it was planning anew.
         nodes: of the network when it last began to.
     """
 
     replanned: int
-    seconds: float
     batch: int
     replanning: bool
     nodes: frozenset[str]
@@ -83,16 +84,15 @@ def test_a_session_survives_being_killed_while_it_is_planned_anew(
         "names": Feed(names(73), static=True),
     }
     chosen = {name: CHAINS[name] for name in ("chain", "pair", "narrow", "union")} | {name: ALL[name] for name in MIXED}
-    moments, longest, happened = random.Random(74 + life), 3.0, Counter[str]()
+    moments, happened = random.Random(74 + life), Counter[str]()
     with Oracle(spark, feeds, path=tmp_path / "s") as oracle:
         oracle.register(chosen, check=False)
         oracle.run(1)
         for kill in range(1, kills + 1):
             before = oracle.batch
             oracle.session.close()
-            death = killed_after(tmp_path / "s", moments.uniform(0, longest))
-            # So that kills come at all moments of it, however long it takes, and some after it.
-            longest = 1.2 * (death.seconds or longest)
+            # The first time takes longest, since Spark has just been started; later ones come between batches.
+            death = killed_after(tmp_path / "s", moments.randint(1, 3), moments.random())
             oracle.reopen()
             assert oracle.batch >= max(before, death.batch), "a batch that was committed is lost"
             assert [report.batch for report in oracle.session.reports] == list(range(1, oracle.batch + 1))
@@ -110,21 +110,28 @@ def test_a_session_survives_being_killed_while_it_is_planned_anew(
     print(f"life {life}: {sum(happened.values())} kills: {dict(happened)}")
 
 
-def killed_after(folder: Path, seconds: float) -> Death:
-    """Plan anew and run batches in another process, in turn, and kill it so long after it began to plan anew."""
+def killed_after(folder: Path, times: int, part: float) -> Death:
+    """Plan anew and run batches in another process, in turn, and kill it while it plans anew.
+
+    Args:
+        folder: of the session.
+        times: the how many-th time.
+        part: after which part of the time that it took before; of some seconds, if it is the first.
+    """
     command = [sys.executable, "-c", CHILD, str(folder)]
     running = subprocess.Popen(command, cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert running.stdout is not None
     with running, running.stdout:
         said = list[str]()
-        while not said or (said[-1] and not said[-1].startswith("begins")):
+        while sum(line.startswith("begins ") for line in said) < times:
             said.append(running.stdout.readline())
-        assert said[-1], "".join(said)
-        time.sleep(seconds)
+            assert said[-1], "".join(said)
+        took = [float(line.split()[2]) for line in said if line.startswith("replanned ")]
+        time.sleep(part * (took[-1] if took else SECONDS))
         running.kill()
         said += running.stdout.readlines()
+    assert running.returncode == -signal.SIGKILL, "".join(said)
     told = [words for line in said if (words := line.split()) and words[0] in ("begins", "replanned", "batch")]
-    took = [float(words[2]) for words in told if words[0] == "replanned"]
-    nodes = frozenset(next(words[2:] for words in reversed(told) if words[0] == "begins"))
-    assert running.returncode == -9, "".join(said)
-    return Death(len(took), max(took, default=0.0), int(told[-1][1]), told[-1][0] == "begins", nodes)
+    begun = [words for words in told if words[0] == "begins"]
+    replanned = sum(words[0] == "replanned" for words in told)
+    return Death(replanned, int(told[-1][1]), told[-1][0] == "begins", frozenset(begun[-1][2:]))
