@@ -289,9 +289,12 @@ def _adopt(runtime: Runtime, state: State, network: Network) -> State:
     """Go on with another network; what hydrating its operators took is remembered."""
     state, begun = replace(state, network=network), time.perf_counter()
     operators = runtime.engine.adopt(network, state.batch, state.suspended)
+    seconds = time.perf_counter() - begun
     if not operators:
         return state
-    past = PastHydration(runtime.planner.hydration_work(network, operators), time.perf_counter() - begun)
+    # Its work is estimated from the rows that there are now: the planner may know those of another batch.
+    state = learn(runtime, state)
+    past = PastHydration(runtime.planner.hydration_work(network, operators), seconds)
     return replace(state, hydrations=(*state.hydrations, past)[-SEEN:])
 
 

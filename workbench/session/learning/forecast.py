@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import inf, isfinite
+from math import ceil, inf, isfinite
 from statistics import median
 
 from workbench.engine.reports import BatchReport
@@ -65,7 +65,7 @@ class Forecast:
         hydrating = f"hydrating takes about {self.hydration:.1f} s"
         if not isfinite(self.pays_after):
             return f"{hydrating}, predicted, and no batch is known to get shorter"
-        pays = f"it pays after {counted(-int(-self.pays_after // 1), 'batch', 'batches')}"
+        pays = f"it pays after {counted(ceil(self.pays_after), 'batch', 'batches')}"
         return f"{hydrating} and a batch {self.saving:.2f} s less, predicted: {pays}"
 
 
@@ -120,7 +120,8 @@ class Lasting:
 
     def replanned(self) -> None:
         """The better network runs now: that no other one is better than it is no turn."""
-        self._better = None if self._better is None else False
+        if self._better:
+            self._better = False
 
     @property
     def horizon(self) -> float:
