@@ -7,7 +7,7 @@ import math
 import pytest
 
 from workbench.engine.reports import BatchReport
-from workbench.session.learning.forecast import LEAST, RECENT, Forecast, Lasting, forecast
+from workbench.session.learning.forecast import LEAST, RECENT, SEEN_LATE, Forecast, Lasting, forecast
 
 
 def reports(*seconds: float) -> list[BatchReport]:
@@ -55,19 +55,24 @@ def lasting(*looks: bool, batches: int = 3) -> Lasting:
 
 
 def test_what_has_lasted_is_expected_to_last_as_long_again() -> None:
-    assert [lasting(*[True] * looks).horizon for looks in (1, 2, 10)] == [LEAST, 6, 30]
+    assert [lasting(*[True] * looks).horizon for looks in (1, 2, 10)] == [3, 6, 30]
 
 
 def test_what_turned_is_expected_to_last_as_long_as_what_was_before() -> None:
-    assert lasting(*[False] * 10, True).horizon == 30 - 3
-    assert lasting(*[False] * 10, True, True).horizon == 30 - 6
+    assert lasting(*[False] * 10, True).horizon == 30 - 3 - SEEN_LATE
+    assert lasting(*[False] * 10, True, True).horizon == 30 - 6 - SEEN_LATE
+
+
+def test_what_outlasts_what_was_before_is_expected_to_last_as_long_again() -> None:
+    assert lasting(*[False] * 3, *[True] * 3).horizon == LEAST
+    assert lasting(*[False] * 3, *[True] * 4).horizon == 12
 
 
 def test_what_turns_to_and_fro_is_expected_to_turn_back() -> None:
-    seen = lasting(*([False] * 3 + [True] * 3) * 5)
-    assert seen.lasted == 9 and seen.horizon == 9
+    seen = lasting(*([False] * 4 + [True] * 4) * 5)
+    assert seen.lasted == 12 and seen.horizon == LEAST
     seen.looked(3, False)
-    assert seen.horizon == 9 - 3
+    assert seen.horizon == 12 - 3 - SEEN_LATE
 
 
 def test_old_turns_are_forgotten() -> None:

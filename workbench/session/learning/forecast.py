@@ -3,7 +3,7 @@
 Whether to pay now for what batches to come will save depends on how many will come before rows turn again, which nobody
 knows. Who pays as soon as the batches so far would have paid for it takes at most twice what the best choice would have
 taken in hindsight (A. Karlin et al., *Competitive snoopy caching*, Algorithmica 3, 1988). Where rows have turned
-before, the times between say more: rows that turn to and fro turn back soon.
+before, the mean time between turns says more: rows that turn to and fro turn back soon.
 """
 
 from __future__ import annotations
@@ -13,13 +13,16 @@ from dataclasses import dataclass, field
 from math import ceil, inf, isfinite
 from statistics import median
 
+from workbench.engine import averages
 from workbench.engine.reports import BatchReport
 from workbench.explain.text import counted
 
 RECENT = 5
 """What a batch takes is the median of so many."""
-LEAST = 5
+LEAST = 3
 """So many batches at least what is observed is expected to last on."""
+SEEN_LATE = averages.RECENT
+"""So many batches after rows have turned it is seen that they have."""
 TURNS = 10
 """So many turns tell how long it lasts."""
 
@@ -103,7 +106,7 @@ class Lasting:
         >>> for better in (False, True, False, True):
         ...     swinging.looked(10, better)
         >>> steady.horizon, swinging.horizon
-        (20.0, 10.0)
+        (17.0, 3.0)
     """
 
     lasted: int = 0
@@ -125,6 +128,6 @@ class Lasting:
 
     @property
     def horizon(self) -> float:
-        """Batches that it is expected to last on: as long as it has already, or what is left of the mean."""
+        """Batches that it is expected to last on: what is left of the mean, or beyond it as long again as it has."""
         mean = sum(self.earlier) / len(self.earlier) if self.earlier else 0.0
-        return float(max(LEAST, self.lasted, mean - self.lasted))
+        return float(max(LEAST, self.lasted if self.lasted > mean else mean - self.lasted - SEEN_LATE))
