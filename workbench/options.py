@@ -30,7 +30,8 @@ class Options:
         restructure: whether joins that differ in their residuals become one with a common cover (T Figure 6.8b), and
             selections that combine a few conditions are split into these.
         adaptive: whether the network is re-optimised between batches, where what they show says for long enough that it
-            would be cheaper otherwise; ``Session.reoptimize`` does it when asked, whatever this says.
+            would be cheaper otherwise, and that this will save what computing it anew takes; ``Session.reoptimize``
+            does it when asked, whatever this says.
 
     Raises:
         InputError: a value is of the wrong kind.

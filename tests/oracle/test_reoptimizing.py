@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,8 @@ from session.directory.survival import stray_files
 from workbench.errors import EngineError
 from workbench.session import transitions
 from workbench.session.directory.stored_session import StoredSession
-from workbench.session.learning.reoptimizing import Reoptimization
+from workbench.session.learning.forecast import Forecast
+from workbench.session.learning.reoptimizing import Accept, Reoptimization
 from workbench.session.session import Session
 
 CHAINS = {
@@ -39,11 +39,11 @@ def feeds() -> dict[str, Feed]:
     }
 
 
-def anyway(before: float, after: float) -> bool:
+def anyway(forecast: Forecast) -> bool:
     return True
 
 
-def replanned(session: Session, accept: Callable[[float, float], bool] = anyway) -> Reoptimization:
+def replanned(session: Session, accept: Accept = anyway) -> Reoptimization:
     """Planned anew, whatever it costs."""
     with session.parts.exclusively(), session.parts.store.changing() as change:
         change.state, outcome = transitions.reoptimize(session.parts.runtime, change.state, accept)
@@ -61,11 +61,13 @@ def test_at_any_moment(spark: SparkSession, tmp_path: Path) -> None:
         ids = {name: query.registered for name, query in oracle.session.queries.items()}
         dry = oracle.session.reoptimize(dry_run=True)
         assert not dry.applied and "chain" in dry.moved
+        assert dry.forecast.hydration > 0 and dry.forecast.saving != 0 and str(dry.forecast) in str(dry)
         oracle.run()
         outcome = replanned(oracle.session)
         assert outcome.applied and outcome.moved == dry.moved and outcome.added
         oracle.check_results()
-        assert "planned anew after batch 2" in str(oracle.session.query("chain").explain())
+        explained = str(oracle.session.query("chain").explain())
+        assert "planned anew after batch 2" in explained and str(outcome.forecast) in explained
         oracle.register({"grouped_chain": CHAINS["grouped_chain"]})
         oracle.run()
         for name in ("pair", "set_except_all"):

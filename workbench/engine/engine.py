@@ -139,7 +139,7 @@ class Engine:
         seconds = time.perf_counter() - started
         return BatchReport(batch, sum(rows.values()), seconds, tuple(operators), changes, rows)
 
-    def adopt(self, network: Network, batch: int, suspended: Collection[str] = ()) -> None:
+    def adopt(self, network: Network, batch: int, suspended: Collection[str] = ()) -> list[tuple[NodeId, ...]]:
         """Bring the trees to what the network asks for, new nodes computed from all data so far.
 
         Args:
@@ -147,21 +147,27 @@ class Engine:
             batch: the last batch that was run; 0 after the history alone.
             suspended: queries whose operators may go on standing still.
 
+        Returns:
+            The operators that were hydrated, the roots of each.
+
         Raises:
             EngineError: Spark could not evaluate a node; the state is as it was before.
         """
         before = self.state
-        # 1. Plan all operators, with the bits that stored rows have. The bounds come next, since they refer to bits.
-        plans = self.plans(network, {name: tree.plan.bits for name, tree in before.trees.items()})
-        bounds = self._bounds(network, plans, before.clock, batch)
+        # 1. Plan all operators.
+        hydration = self._hydration(network, batch, suspended)
         # 2. Keep the trees that have all that is asked for, and hydrate the others, parents first.
-        hydration = Hydration(self.runner, before, plans, bounds, batch, passed_over(network, plans, suspended))
         trees = hydration.hydrate_all(self._pool, self._meter)
         # 3. Make the files durable, then replace the state (as in a batch).
         self._replace_durably(EngineState(trees, before.arrived, before.clock))
         # 4. Remember what the same commit wrote before and nobody needs now, such as rows of a query whose function
         #    failed: no commit names it, so ``settle`` would not find it.
         self._freed |= before.files_beyond(self.state)
+        return hydration.operators
+
+    def to_hydrate(self, network: Network, batch: int, suspended: Collection[str] = ()) -> list[tuple[NodeId, ...]]:
+        """The operators that ``adopt`` would hydrate, the roots of each; nothing is changed."""
+        return self._hydration(network, batch, suspended).operators
 
     def add_stream(
         self, name: str, columns: Columns, rows: Iterable[tuple[int, pa.Table]], time: str | None = None
@@ -264,6 +270,13 @@ class Engine:
         place = self.folder if os.access(self.folder, os.W_OK) else None
         with temporary_folder("aside-", place) as folder:
             yield folder
+
+    def _hydration(self, network: Network, batch: int, suspended: Collection[str]) -> Hydration:
+        before = self.state
+        # Operators get the bits that stored rows have. The bounds come after the plans, since they refer to bits.
+        plans = self.plans(network, {name: tree.plan.bits for name, tree in before.trees.items()})
+        bounds = self._bounds(network, plans, before.clock, batch)
+        return Hydration(self.runner, before, plans, bounds, batch, passed_over(network, plans, suspended))
 
     def _bounds(
         self, network: Network, plans: Mapping[str, TreePlan], clock: EventTimeClock, batch: int

@@ -27,6 +27,7 @@ from workbench.engine.storage.changelog import (
 )
 from workbench.engine.storage.retention import RetentionBound
 from workbench.engine.tree import Tree
+from workbench.network.nodes import NodeId
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,11 @@ class Hydration:
         with meter.counting(self.batch, self.plans.keys() - self._kept.keys()):
             run_in_order(parents, lambda name: self._bring(name, meter), threads)
         return {name: self.trees[name] for name in self.plans}
+
+    @property
+    def operators(self) -> list[tuple[NodeId, ...]]:
+        """The operators that do not keep the trees that they have, the roots of each."""
+        return [plan.roots for name, plan in self.plans.items() if name not in self._kept]
 
     @cached_property
     def _kept(self) -> Mapping[str, Tree]:

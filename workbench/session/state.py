@@ -9,6 +9,7 @@ from workbench.engine.reports import BatchReport
 from workbench.engine.state import EngineState
 from workbench.errors import QueryError, StreamError, nearest
 from workbench.network.network import Network, checked_query
+from workbench.optimizer.hydration_cost import PastHydration
 from workbench.optimizer.statistics import StreamStatistics
 from workbench.session.directory.stored_functions import StoredFunction
 from workbench.sharing.decisions import Explanation
@@ -72,6 +73,7 @@ class State:
         reports: of all batches.
         engine: the engine's state: all rows.
         named: how many queries got their name from the session.
+        hydrations: what the last hydrations took, for predicting the next ones.
     """
 
     network: Network = field(default_factory=Network)
@@ -84,6 +86,7 @@ class State:
     reports: tuple[BatchReport, ...] = ()
     engine: EngineState = field(default_factory=EngineState)
     named: int = 0
+    hydrations: tuple[PastHydration, ...] = ()
 
     @property
     def schema(self) -> Schema:

@@ -6,6 +6,7 @@ that fails takes back with the state.
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,11 +19,13 @@ from workbench.engine.reports import BatchReport
 from workbench.engine.state import EngineState
 from workbench.errors import QueryError, StreamError
 from workbench.network.network import Network, QueryPlan, check_name, checked_query
+from workbench.network.nodes import NodeId
 from workbench.network.reads import functions_called
+from workbench.optimizer.hydration_cost import SEEN, PastHydration
 from workbench.session.cost_limit import check_cost
 from workbench.session.events import log_problem
 from workbench.session.learning.observing import Observer, present_statistics
-from workbench.session.learning.reoptimizing import Reoptimization, reoptimized
+from workbench.session.learning.reoptimizing import Accept, Reoptimization, reoptimized
 from workbench.session.query_windows import windows_of
 from workbench.session.state import ACTIVE, EAGER, LISTED, OFF, RESULTS, QueryRecord, State
 from workbench.sharing.decisions import Explanation
@@ -174,13 +177,17 @@ def drop(runtime: Runtime, state: State, name: str) -> State:
     return _release(runtime, replace(state.without([name]), views=views), network)
 
 
-def reoptimize(runtime: Runtime, state: State, accept: Callable[[float, float], bool]) -> tuple[State, Reoptimization]:
+def reoptimize(runtime: Runtime, state: State, accept: Accept) -> tuple[State, Reoptimization]:
     """Plan the network anew, and exchange the trees that are computed otherwise.
 
     Args:
-        accept: whether to do it, by the predicted costs of a batch before and after.
+        accept: whether to do it, by what that is predicted to cost and to save.
     """
-    after, outcome = reoptimized(runtime.planner, learn(runtime, state), accept)
+
+    def hydrated(other: Network) -> list[tuple[NodeId, ...]]:
+        return runtime.engine.to_hydrate(other, state.batch, state.suspended)
+
+    after, outcome = reoptimized(runtime.planner, learn(runtime, state), accept, hydrated)
     return _release(runtime, after, after.network) if outcome.applied else state, outcome
 
 
@@ -279,9 +286,16 @@ def _called(network: Network, plan: QueryPlan) -> frozenset[str]:
 
 
 def _adopt(runtime: Runtime, state: State, network: Network) -> State:
-    state = replace(state, network=network)
-    runtime.engine.adopt(network, state.batch, state.suspended)
-    return state
+    """Go on with another network; what hydrating its operators took is remembered."""
+    state, begun = replace(state, network=network), time.perf_counter()
+    operators = runtime.engine.adopt(network, state.batch, state.suspended)
+    seconds = time.perf_counter() - begun
+    if not operators:
+        return state
+    # Its work is estimated from the rows that there are now: the planner may know those of another batch.
+    state = learn(runtime, state)
+    past = PastHydration(runtime.planner.hydration_work(network, operators), seconds)
+    return replace(state, hydrations=(*state.hydrations, past)[-SEEN:])
 
 
 def _release(runtime: Runtime, state: State, network: Network) -> State:

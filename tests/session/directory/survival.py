@@ -19,6 +19,7 @@ def what_survives(session: Session) -> dict[str, object]:
         },
         # As texts: NaN among them is equal to none that was computed again.
         "statistics": {name: str(s) for name, s in present_statistics(session.parts.store.state).items()},
+        "hydrations": session.parts.store.state.hydrations,
         "views": dict(session.views),
         "queries": [
             (q.name, q.sql, q.dialect, q.registered, q.status, q.columns, q.logical) for q in session.queries.values()

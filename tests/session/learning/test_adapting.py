@@ -7,16 +7,21 @@ import pytest
 
 from workbench import Options
 from workbench.errors import EngineError
+from workbench.session.learning import reoptimizing
 from workbench.session.learning.adapting import PATIENCE, PAUSE, SHARE, Hysteresis, Reoptimizer
+from workbench.session.learning.forecast import LEAST, Forecast
 from workbench.session.session import Session
 
 CHAIN = "SELECT a.i, c.i FROM T a, T b, T c WHERE a.k = 3 AND a.g = b.g AND b.d = c.d AND b.k < c.k"
 PAIR = "SELECT b.i, c.i FROM T b, T c WHERE b.d = c.d AND b.k < c.k"
 
 
-def looks(hysteresis: Hysteresis, batches: int, seconds: float, before: float, after: float) -> list[bool]:
+def looks(
+    hysteresis: Hysteresis, batches: int, seconds: float, before: float, after: float, hydration: float = 0.0
+) -> list[bool]:
     """Whether it acts, at each look in so many batches that take so long."""
-    return [hysteresis.acts(before, after) for _ in range(batches) if hysteresis.is_due(seconds)]
+    forecast = Forecast(before, after, hydration, seconds * (1 - after / before))
+    return [hysteresis.acts(forecast) for _ in range(batches) if hysteresis.is_due(seconds)]
 
 
 def test_it_acts_when_looks_in_a_row_say_so() -> None:
@@ -30,6 +35,27 @@ def test_what_swings_or_is_little_is_left_alone() -> None:
         assert looks(hysteresis, PAUSE, 1, 100, 50) == [False]
         assert looks(hysteresis, PAUSE, 1, 100, 120) == [False]
     assert not any(looks(hysteresis, 30, 1, 100, 95))
+
+
+def test_a_dear_hydration_is_done_when_it_would_have_paid_already() -> None:
+    """Half of a second is saved a batch, and hydrating takes 10 s: 20 batches, and a look more."""
+    acts = looks(Hysteresis(), 30, 1, 100, 50, hydration=10)
+    assert acts.index(True) == 20 // PAUSE + PATIENCE - 1
+
+
+def test_what_turned_after_a_long_time_is_followed_soon() -> None:
+    hysteresis = Hysteresis()
+    looks(hysteresis, 60, 1, 100, 120, hydration=10)
+    assert looks(hysteresis, PAUSE * PATIENCE, 1, 100, 50, hydration=10) == [False] * (PATIENCE - 1) + [True]
+
+
+def test_what_turns_to_and_fro_is_not_followed_to_and_fro() -> None:
+    """Nine batches long the other network is better, and then the one that runs; it takes 20 to pay."""
+    hysteresis = Hysteresis()
+    for _ in range(10):
+        assert not any(looks(hysteresis, 3 * PAUSE, 1, 100, 50, hydration=10))
+        assert not any(looks(hysteresis, 3 * PAUSE, 1, 100, 200, hydration=10))
+    assert any(looks(hysteresis, 30, 1, 100, 50, hydration=10)), "what stays at last is followed"
 
 
 def test_a_look_that_took_long_is_waited_for() -> None:
@@ -55,10 +81,16 @@ def test_a_session_does_it_by_itself(spark, monkeypatch: pytest.MonkeyPatch) -> 
             session.register(sql, name=name)
         trees, answers = set(session.network.edges), []
         with monkeypatch.context() as patch:
+            patch.setattr(reoptimizing, "predicted_seconds", lambda past, work: 1000.0)
+            session.run(PATIENCE)
+            assert set(session.network.edges) == trees
+            assert session.reoptimize(dry_run=True).forecast.pays_after > LEAST
+        monkeypatch.setattr(reoptimizing, "predicted_seconds", lambda past, work: 0.001 * work.operators)
+        with monkeypatch.context() as patch:
             patch.setattr(Reoptimizer, "act", _fails)
             with pytest.warns(UserWarning, match="not re-optimised: no Spark"):
                 session.run(PATIENCE)
-        assert session.batch == PATIENCE and set(session.network.edges) == trees
+        assert session.batch == 2 * PATIENCE and set(session.network.edges) == trees
         session.run(1)
         assert set(session.network.edges) != trees
         assert f"planned anew after batch {session.batch}" in str(session.query("chain").explain())

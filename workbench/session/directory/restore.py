@@ -191,6 +191,7 @@ def restored_state(
         reports=reports,
         engine=_engine_state(directory, stored, engine, network, streams, damage, [r.batch for r in reports]),
         named=int(stored.settings.get("named", 0)),
+        hydrations=stored.hydrations(),
     )
     return state.disabled(missing | damage.unreadable(network))
 

@@ -17,6 +17,7 @@ from workbench.catalog.database import reading
 from workbench.catalog.records import Records, Rows
 from workbench.engine.manifest import Manifest
 from workbench.engine.reports import BatchReport, OperatorReport, Places
+from workbench.optimizer.hydration_cost import HydrationWork, PastHydration
 from workbench.session.directory.directory import CATALOG, SessionDirectory
 from workbench.session.directory.stored_functions import StoredFunction
 from workbench.session.state import QueryRecord, State
@@ -167,6 +168,8 @@ class StoredSession:
         self.manifest.write(before.engine, after.engine)
         self.settings.put("commits", self._catalog.commits + 1)
         self.settings.put("named", after.named)
+        if after.hydrations != before.hydrations:
+            self.settings.put("hydrations", [(p.work.operators, p.work.rows, p.seconds) for p in after.hydrations])
 
     def views(self) -> dict[str, LogicalQuery]:
         """What can stand in FROM, by name."""
@@ -175,6 +178,11 @@ class StoredSession:
     def queries(self) -> dict[str, QueryRecord]:
         """All registered queries by name, in the order of registration."""
         return {query.name: query for query in self._queries.all(self._explanation)}
+
+    def hydrations(self) -> tuple[PastHydration, ...]:
+        """What the last hydrations took."""
+        stored = self.settings.get("hydrations", [])
+        return tuple(PastHydration(HydrationWork(operators, rows), seconds) for operators, rows, seconds in stored)
 
     def reports(self) -> tuple[BatchReport, ...]:
         """The reports of all batches, in order."""

@@ -1,19 +1,20 @@
 """When a session re-optimises its network by itself: after batches, with hysteresis and within a budget.
 
-A network that is planned anew must be cheaper by a margin, and be so each time it is looked at in a row: what swings is
-left alone. Looking and hydrating together may take a share of the time that batches take.
+A network that is planned anew must be cheaper by a margin, save what hydrating it takes within the batches for which
+what is observed is expected to last (``forecast``), and do so each time it is looked at in a row: what swings is left
+alone. Looking and hydrating together may take a share of the time that batches take.
 """
 
 from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from workbench.errors import EngineError
 from workbench.session import transitions
-from workbench.session.learning.reoptimizing import Reoptimization, cheaper
+from workbench.session.learning.forecast import Forecast, Lasting
+from workbench.session.learning.reoptimizing import Accept, Reoptimization
 from workbench.session.parts import Parts
 
 MARGIN = 0.9
@@ -31,14 +32,15 @@ class Hysteresis:
     """Says after which batches to look, and when to act.
 
     Example:
-        >>> patient = Hysteresis()
-        >>> [patient.is_due(1.0) for _ in range(3)], patient.acts(100, 80), patient.acts(100, 80)
+        >>> patient, other = Hysteresis(), Forecast(100, 80, hydration=0.5, saving=0.2)
+        >>> [patient.is_due(1.0) for _ in range(3)], patient.acts(other), patient.acts(other)
         ([False, False, True], False, True)
     """
 
     batches: int = 0
     allowed: float = 0.0
     in_a_row: int = 0
+    lasting: Lasting = field(default_factory=Lasting)
 
     def is_due(self, seconds: float) -> bool:
         """Whether to look after another batch that took so long."""
@@ -46,11 +48,16 @@ class Hysteresis:
         self.allowed += SHARE * seconds
         return self.batches >= PAUSE and self.allowed > 0
 
-    def acts(self, before: float, after: float) -> bool:
-        """Whether to change the network, by the predicted costs that a look has found."""
+    def acts(self, forecast: Forecast) -> bool:
+        """Whether to change the network, by what a look has found."""
+        self.lasting.looked(self.batches, forecast.cheaper(MARGIN))
         self.batches = 0
-        self.in_a_row = self.in_a_row + 1 if cheaper(MARGIN)(before, after) else 0
+        self.in_a_row = self.in_a_row + 1 if self.pays(forecast) else 0
         return self.in_a_row >= PATIENCE
+
+    def pays(self, forecast: Forecast) -> bool:
+        """Whether another network is worth its hydration, as far as what is observed will last."""
+        return forecast.cheaper(MARGIN) and forecast.pays_within(self.lasting.horizon)
 
     def spent(self, seconds: float) -> None:
         """What a look took, with what it led to."""
@@ -70,14 +77,16 @@ class Reoptimizer:
 
     def look(self) -> Reoptimization:
         """What would be done now. It belongs inside ``Parts.exclusively``."""
-        return transitions.reoptimize(self._parts.runtime, self._parts.store.state, lambda before, after: False)[1]
+        return transitions.reoptimize(self._parts.runtime, self._parts.store.state, lambda forecast: False)[1]
 
-    def act(self, accept: Callable[[float, float], bool]) -> Reoptimization:
-        """Plan anew, and keep it where ``accept`` says so of the costs. It belongs inside ``Parts.exclusively``."""
+    def act(self, accept: Accept) -> Reoptimization:
+        """Plan anew, and keep it where ``accept`` says so. It belongs inside ``Parts.exclusively``."""
         with self._parts.store.changing() as change:
             change.state, outcome = transitions.reoptimize(self._parts.runtime, change.state, accept)
             change.state = self._parts.failures.without_failed(change.state)
         self._parts.failures.disable()
+        if outcome.applied:
+            self._hysteresis.lasting.replanned()
         return outcome
 
     def after_batch(self, seconds: float) -> Reoptimization | None:
@@ -91,8 +100,7 @@ class Reoptimizer:
         try:
             with self._parts.exclusively():
                 seen = self.look()
-                acts = self._hysteresis.acts(seen.cost_before, seen.cost_after)
-                return self.act(cheaper(MARGIN)) if acts else None
+                return self.act(self._hysteresis.pays) if self._hysteresis.acts(seen.forecast) else None
         except EngineError as error:
             warnings.warn(f"the network was not re-optimised: {error.message}", stacklevel=2)
             return None

@@ -6,7 +6,7 @@ them. Whatever moment the process dies, the session has the one network or the o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from workbench.explain.describe import NetworkView
@@ -14,6 +14,8 @@ from workbench.explain.text import counted, listed, short
 from workbench.network.network import Network, check_number, checked_query
 from workbench.network.nodes import NodeId
 from workbench.network.wording import Wording
+from workbench.optimizer.hydration_cost import predicted_seconds
+from workbench.session.learning.forecast import Forecast, forecast
 from workbench.session.learning.replan import Asked, Replanned, replan
 from workbench.session.state import EAGER, QueryRecord, State
 from workbench.sharing.decisions import Explanation
@@ -31,7 +33,7 @@ class Reoptimization:
     Attributes:
         batch: the last batch that was run.
         applied: whether it was done.
-        cost_before, cost_after: rows that a batch looks at, predicted, of the network before and of the other one.
+        forecast: what the other network is predicted to cost and to save.
         size_before, size_after: weighted sizes of the two (T10.4.4).
         moved: queries that are computed otherwise.
         stayed: queries that stay where they are, since their rows may be retracted.
@@ -40,8 +42,7 @@ class Reoptimization:
 
     batch: int
     applied: bool
-    cost_before: float
-    cost_after: float
+    forecast: Forecast
     size_before: int
     size_after: int
     moved: tuple[str, ...]
@@ -52,11 +53,13 @@ class Reoptimization:
     def __str__(self) -> str:
         if not self.moved:
             return f"after batch {self.batch}: planned anew, every query is computed as it is"
-        gain = (1 - self.cost_after / self.cost_before) if self.cost_before else 0.0
+        before, after = self.forecast.cost_before, self.forecast.cost_after
+        gain = (1 - after / before) if before else 0.0
         lines = [
             f"after batch {self.batch}: {counted(len(self.moved), 'query', 'queries')} "
             f"{'moved' if self.applied else 'would move'} ({listed(self.moved)})",
-            f"  predicted cost of a batch: {self.cost_before:,.0f} rows, then {self.cost_after:,.0f} ({-gain:+.0%})",
+            f"  predicted cost of a batch: {before:,.0f} rows, then {after:,.0f} ({-gain:+.0%})",
+            f"  {self.forecast}",
             f"  weighted size: {self.size_before:,}, then {self.size_after:,}",
         ]
         for sign, trees in (("-", self.removed), ("+", self.added)):
@@ -65,29 +68,37 @@ class Reoptimization:
                 lines.append(f"  {sign} {len(trees) - LISTED} more")
         if self.stayed:
             lines.append(f"  stayed, since their rows may be retracted: {listed(self.stayed)}")
-        if not self.applied and self.cost_after >= self.cost_before:
+        if not self.applied and not self.forecast.cheaper():
             lines.append("  it is not cheaper, so it stays as it is")
         return "\n".join(lines)
 
 
-def cheaper(times: float = 1.0) -> Callable[[float, float], bool]:
-    """Whether the cost after is less than so many times the cost before."""
-    return lambda before, after: after < times * before
+Accept = Callable[[Forecast], bool]
+"""Whether to change a network, by what that is predicted to cost and to save."""
 
 
-def reoptimized(planner: Planner, state: State, accept: Callable[[float, float], bool]) -> tuple[State, Reoptimization]:
+def reoptimized(
+    planner: Planner, state: State, accept: Accept, hydrated: Callable[[Network], Iterable[Collection[NodeId]]]
+) -> tuple[State, Reoptimization]:
     """The state with the network planned anew, and what changes.
 
     Args:
         planner: knows what was learnt.
         state: before.
-        accept: whether to change the network, by the predicted costs of a batch before and after; where not, the state
-            is as it was, and so is the catalog.
+        accept: whether to change the network; where not, the state is as it was, and so is the catalog.
+        hydrated: for another network the operators that would have to be hydrated, the roots of each.
     """
-    network, cost = state.network, planner.batch_cost(state.network)
+    network, forecasts = state.network, list[Forecast]()
+
+    def accepted(other: Network) -> bool:
+        seconds = predicted_seconds(state.hydrations, planner.hydration_work(other, hydrated(other)))
+        costs = planner.batch_cost(network), planner.batch_cost(other)
+        forecasts.append(forecast(state.reports, *costs, seconds))
+        return accept(forecasts[-1])
+
     asked = {name: _asked(state.queries[checked_query(name)], check_number(name)) for name in network.queries}
-    replanned = replan(planner, network, asked, lambda other: accept(cost, planner.batch_cost(other)))
-    outcome = _outcome(planner, state, replanned, cost)
+    replanned = replan(planner, network, asked, accepted)
+    outcome = _outcome(state, replanned, forecasts[-1])
     if not replanned.accepted:
         return state, outcome
     moved, queries = set(outcome.moved), dict(state.queries)
@@ -108,13 +119,12 @@ def _asked(record: QueryRecord, check: int) -> Asked:
     return Asked(record.logical, record.sql, record.dialect, record.results == EAGER)
 
 
-def _outcome(planner: Planner, state: State, replanned: Replanned, cost: float) -> Reoptimization:
+def _outcome(state: State, replanned: Replanned, predicted: Forecast) -> Reoptimization:
     before, after = state.network, replanned.network
     return Reoptimization(
         batch=state.batch,
         applied=replanned.accepted,
-        cost_before=cost,
-        cost_after=planner.batch_cost(after),
+        forecast=predicted,
         size_before=NetworkView(before).weighted_size(),
         size_after=NetworkView(after).weighted_size(),
         moved=tuple(dict.fromkeys(map(checked_query, replanned.moved(before)))),
@@ -131,8 +141,9 @@ def _trees_beyond(network: Network, other: Network) -> dict[NodeId, str]:
 
 
 def _explained(explanation: Explanation, outcome: Reoptimization) -> Explanation:
+    predicted = outcome.forecast
     note = (
         f"planned anew after batch {outcome.batch}, with all other queries: "
-        f"predicted cost of a batch {outcome.cost_before:,.0f} rows, then {outcome.cost_after:,.0f}"
+        f"predicted cost of a batch {predicted.cost_before:,.0f} rows, then {predicted.cost_after:,.0f}; {predicted}"
     )
     return replace(explanation, notes=(*explanation.notes, note))
