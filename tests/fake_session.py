@@ -103,6 +103,9 @@ class FakeQuery:
     def count(self, *, at: object | None = None, where: str | None = None) -> int:
         return len(self.frame.query(where) if where else self.frame)
 
+    def batch_before(self, since: str) -> int | None:
+        return int(since) if since.isdecimal() else None
+
     def changes(self, since: int | None = None) -> pd.DataFrame:
         frame = self.frame.copy()
         frame.insert(0, "batch", range(len(frame)))

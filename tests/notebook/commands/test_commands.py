@@ -175,6 +175,14 @@ def test_changes_say_how_many_there_are_in_all(run):
     assert isinstance(later.error, MagicError) and "the last batch that was run is 22" in str(later.error)
 
 
+def test_since_when_alone_asks_for_changes(run):
+    run("%%argus q1\nSELECT big")
+    run("%argus run 2")
+    assert "latest changes of q1 since batch 1: 10 of 23 rows" in run("%argus results q1 --since 1").text
+    assert "since yesterday, that is since its answer after batch 0" in run("%argus results q1 --since yesterday").text
+    assert "are of the answer, not of its changes" in str(run("%argus results q1 --since 1 --sort tranid").error)
+
+
 @pytest.mark.parametrize(("method", "cell"), [("register", "%%argus q1"), ("preview", "%%argus q1 --dry-run")])
 def test_what_is_hardly_meant_is_said_beside_the_query(run, session, monkeypatch, method, cell):
     accept = getattr(type(session), method)

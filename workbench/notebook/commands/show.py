@@ -38,7 +38,9 @@ ROWS, BARS, POINTS = 10, 30, 1_000
     "results",
     QUERY,
     argument("--changes", action="store_true", help="what each batch added (weight 1) and took away (-1)"),
-    argument("--since", type=int, metavar="BATCH", help="with --changes: only after this batch"),
+    argument(
+        "--since", metavar="WHEN", help="only changes after this batch, or since a day or time of the stream: yesterday"
+    ),
     argument("--at", metavar="INSTANT", help="the set of one instant of a windowed query"),
     argument("--sort", metavar="COLUMN", help="by the values of a column instead of the order that the query asks for"),
     argument("--desc", action="store_true", help="with --sort: the largest first"),
@@ -57,6 +59,7 @@ ROWS, BARS, POINTS = 10, 30, 1_000
         "%argus results big_transfers --where 'amount > 2000000'",
         "%argus results big_transfers --limit 20 --chart amount",
         "%argus results big_transfers --changes --since 3",
+        "%argus results big_transfers --since yesterday",
     ),
 )
 def results(context: NotebookContext, arguments: argparse.Namespace) -> None:
@@ -66,19 +69,20 @@ def results(context: NotebookContext, arguments: argparse.Namespace) -> None:
     if arguments.desc and arguments.sort is None:
         raise MagicError("--desc needs a column", hint="--sort COLUMN --desc")
     refined = any(given is not None for given in (arguments.at, arguments.sort, arguments.where))
+    if arguments.since is not None:
+        arguments.changes = True
     if arguments.changes and refined:
         hint = "--changes shows all changes; with -o VAR they can be sorted and chosen in pandas"
         raise MagicError("--at, --sort and --where are of the answer, not of its changes", hint=hint)
     if arguments.changes and arguments.chart:
         raise MagicError("changes are drawn as rows by batch, without a column", hint="--changes --chart")
     if arguments.changes:
-        if arguments.since is not None and arguments.since > last:
-            raise MagicError(f"there is no batch {arguments.since} yet", hint=f"the last batch that was run is {last}")
-        rows = query.changes(since=arguments.since)
+        batch = None if arguments.since is None else query.batch_before(arguments.since)
+        if batch is not None and batch > last:
+            raise MagicError(f"there is no batch {batch} yet", hint=f"the last batch that was run is {last}")
+        rows = query.changes(since=batch)
         shown = latest_changes(rows, limit)
-        from_start = arguments.since is None or arguments.since < query.registered
-        since = f"its answer after batch {query.registered}" if from_start else f"batch {arguments.since}"
-        title = f"latest changes of {query.name} since {since}"
+        title = f"latest changes of {query.name} since {_since(query, batch, arguments.since)}"
         total = len(rows)
     elif refined or (arguments.chart is not None and query.status == "active"):
         total = query.count(at=arguments.at, where=arguments.where)
@@ -107,6 +111,13 @@ def _title(context: NotebookContext, query: Query, arguments: argparse.Namespace
     when = f"at {arguments.at}" if arguments.at is not None else as_of(query, context.session.batch)
     by = f", by {arguments.sort}" if arguments.sort is not None else ""
     return f"{query.name} {when}{by}" + (f", where {arguments.where}" if arguments.where is not None else "")
+
+
+def _since(query: Query, batch: int | None, given: str | None) -> str:
+    """Since when changes are shown: a batch, and what was given where that is a time."""
+    from_start = batch is None or batch < query.registered
+    since = f"its answer after batch {query.registered}" if from_start else f"batch {batch}"
+    return since if given is None or given.strip().isdecimal() else f"{given}, that is since {since}"
 
 
 def latest_changes(changes: pd.DataFrame, limit: int) -> pd.DataFrame:
