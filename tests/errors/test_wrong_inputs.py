@@ -92,7 +92,7 @@ LINES = {
     "plot": "%argus help",
     "undo": "%argus drop NAME",
     "export q q.parquet": "-o frame",
-    "sink q out": "add_sink",
+    "sink q out --mod changes": "--mode",
     "list": "%argus queries",
     "alert q 'n > 5'": "%argus notify",
 }
