@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from workbench.network.network import ancestors
 from workbench.network.nodes import Aggregate, NodeId, Selection, SetOperation
+from workbench.network.sql_text import or_pred_sql
 from workbench.network.wording import Wording
-from workbench.sharing.decisions import Candidate, Choice, Decision, Explanation, Rule
+from workbench.sharing.decisions import NEAR_MISS, Candidate, Choice, Decision, Explanation, Rule
 from workbench.sharing.draft import Draft
+from workbench.sql.algebra.expressions import Column
+from workbench.sql.predicates.cnf import ORPred, predicate_columns
 
+COMPARED = 200
+"""With so many selections of the network a new one is compared, the latest; hundreds may read one stream."""
+NEAREST = 2
+"""Near misses that are told of a new selection."""
 CHAIN = 20
 """So many old selections of one local tree are explained; hundreds may hang one below the other."""
 
@@ -36,8 +43,36 @@ def _decision(draft: Draft, id_: NodeId, wording: Wording) -> Decision:
         rule, reason = Rule.BRANCHES, f"computed from {node.base}, which has some of the branches"
     shared_with = draft.before.served.get(id_, ())
     sql, reason = wording.sql(id_), wording.sentence(reason)
-    candidates = tuple(_named(draft, candidate, wording) for candidate in choice.candidates)
+    missed = near_selections(draft, node, wording) if created and isinstance(node, Selection) else ()
+    candidates = tuple(_named(draft, candidate, wording) for candidate in (*choice.candidates, *missed))
     return Decision(id_, sql, created, str(rule), shared_with, reason, candidates, wording.name(id_))
+
+
+def near_selections(draft: Draft, new: Selection, wording: Wording) -> Iterator[Candidate]:
+    """Selections of the same rows that a new one would be with one other condition, or one more.
+
+    A condition is another in place of one that reads the same columns: with ``amount > 500`` instead of
+    ``amount > 400`` the node would be shared.
+    """
+    read, wanted, found = new.read.root, set(new.read.required), 0
+    for id_ in reversed(draft.catalog.selections_of(read)[-COMPARED:]):
+        old = draft.before.nodes.get(id_)
+        if not isinstance(old, Selection) or found == NEAREST:
+            continue
+        theirs, mine = set(old.read.required) - wanted, wanted - set(old.read.required)
+        if len(theirs) != 1 or len(mine) > 1:
+            continue
+        if mine and _columns(mine) != _columns(theirs):
+            continue
+        found += 1
+        names = wording.columns(read)
+        instead = f" instead of {or_pred_sql(mine.pop(), names)}" if mine else " too"
+        reason = f"with {or_pred_sql(theirs.pop(), names)}{instead} this would be the same node"
+        yield Candidate(id_, NEAR_MISS, None, False, reason)
+
+
+def _columns(predicates: Iterable[ORPred]) -> frozenset[Column]:
+    return frozenset(column for predicate in predicates for column in predicate_columns(predicate))
 
 
 def _named(draft: Draft, candidate: Candidate, wording: Wording) -> Candidate:

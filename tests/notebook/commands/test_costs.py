@@ -54,3 +54,14 @@ def test_a_dry_run_says_what_the_query_would_cost_before_and_after(run, session)
     assert "so sharing saves 2,000 rows to look at (50%)" in text
     run("%argus run")
     assert "on top; alone the query would take about" in run("%%argus q3 --dry-run\nSELECT pairs").text
+
+
+def test_a_dry_run_of_a_query_that_is_there_compares_with_the_network_without_it(run, session):
+    for cell in SET_UP:
+        assert run(cell).error is None
+    text = run("%%argus q3 --dry-run\nSELECT big").text  # which is much less than it was
+    assert "predicted: 0 rows to look at on top, without the query that it replaces" in text
+    assert "so sharing saves 2,000 rows to look at (100%)" in text
+    same = run("%%argus q3 --dry-run\nSELECT pairs").text
+    assert "on top, without the query that it replaces; alone the query would take 4,000" in same
+    assert "predicted: 0 rows" not in same

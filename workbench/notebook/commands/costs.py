@@ -83,17 +83,28 @@ def what_if(session: Session, preview: NetworkView, name: str) -> str:
     """
     before, after = session.network.network, preview.network
     own = preview.ancestors(name) if name in preview.results else frozenset()
-    alone = Network({id_: node for id_, node in after.nodes.items() if id_ in own})
-    costs = [session.parts.planner.batch_cost(network) for network in (before, after, alone)]
     lines = [f"nodes: {len(before.nodes):,} before, {len(after.nodes):,} after"]
     if own:
-        more, saved = costs[1] - costs[0], max(0.0, costs[2] - (costs[1] - costs[0]))
-        part = f" ({saved / costs[2]:.0%})" if costs[2] else ""
+        alone = Network({id_: node for id_, node in after.nodes.items() if id_ in own})
+        networks = (_of_others(session.network, name), after, alone)
+        others, whole, costs = (session.parts.planner.batch_cost(network) for network in networks)
+        # What the query adds may cost less than nothing: others may read what it has computed.
+        more = min(costs, max(0.0, whole - others))
+        part = f" ({(costs - more) / costs:.0%})" if costs else ""
+        replaced = ", without the query that it replaces" if name in session.network.results else ""
         lines.append(
-            f"a batch, predicted: {_time(session, more)} on top; "
-            f"alone the query would take {_time(session, costs[2])}, so sharing saves {_time(session, saved)}{part}"
+            f"a batch, predicted: {_time(session, more)} on top{replaced}; "
+            f"alone the query would take {_time(session, costs)}, so sharing saves {_time(session, costs - more)}{part}"
         )
     return "\n".join(lines)
+
+
+def _of_others(view: NetworkView, name: str) -> Network:
+    """A network without what only one query needs."""
+    if name not in view.results:
+        return view.network
+    needed = frozenset(id_ for other in view.results if other != name for id_ in view.ancestors(other))
+    return Network({id_: node for id_, node in view.network.nodes.items() if id_ in needed})
 
 
 def _time(session: Session, cost: float) -> str:
