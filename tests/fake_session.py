@@ -21,6 +21,7 @@ from workbench.explain.explanation import ExplanationView
 from workbench.network.network import Network
 from workbench.network.nodes import Node
 from workbench.notebook.session import SessionViews
+from workbench.options import Options
 from workbench.session.player import Player
 from workbench.sharing.decisions import Decision, Rule
 from workbench.sql.algebra.types import DATE, INTEGER, DataType, decimal
@@ -132,7 +133,9 @@ class FakeSession(SessionViews):
 
     @cached_property
     def parts(self) -> SimpleNamespace:
-        return SimpleNamespace(planner=SimpleNamespace(batch_cost=lambda network: 1000.0 * len(network.nodes)))
+        return SimpleNamespace(
+            planner=SimpleNamespace(batch_cost=lambda network: 1000.0 * len(network.nodes), options=Options())
+        )
 
     @cached_property
     def player(self) -> Player:
@@ -196,6 +199,11 @@ class FakeSession(SessionViews):
     @property
     def batch(self) -> int:
         return len(self.reports)
+
+    def compare_strategies(self) -> list[SimpleNamespace]:
+        costs = {"sharing-selection": 60.0, "match-plan": 80.0, "nothing shared": 100.0}
+        numbers = {"nodes": 3, "joins": 1, "weighted_size": 4, "seconds": 0.01}
+        return [SimpleNamespace(strategy=name, cost=cost, **numbers) for name, cost in costs.items()]
 
     @property
     def progress(self) -> Progress | None:

@@ -171,7 +171,11 @@ def near_misses(told: Explanation) -> list[tuple[str, str]]:
     [
         ("amount > 500", "amount > 400", "with amount > 500 instead of amount > 400 this would be the same node"),
         ("amount > 500", "amount > 600", "with amount > 500 instead of amount > 600 this would be the same node"),
-        ("amount > 500 AND code = 1", "code = 1 AND amount > 9", "with amount > 500 instead of amount > 9 this would be"),
+        (
+            "amount > 500 AND code = 1",
+            "code = 1 AND amount > 9",
+            "with amount > 500 instead of amount > 9 this would be",
+        ),
         ("amount > 500 AND code = 1", "code = 1", "with amount > 500 too this would be the same node"),
     ],
 )

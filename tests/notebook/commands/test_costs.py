@@ -65,3 +65,11 @@ def test_a_dry_run_of_a_query_that_is_there_compares_with_the_network_without_it
     same = run("%%argus q3 --dry-run\nSELECT pairs").text
     assert "on top, without the query that it replaces; alone the query would take 4,000" in same
     assert "predicted: 0 rows" not in same
+
+
+def test_strategies_are_compared_on_the_queries_that_there_are(run, session):
+    assert run("%argus strategies").text == "no queries yet"
+    run(SET_UP[0])
+    text = run("%argus strategies").text
+    assert "1 query planned anew" in text and "this session has sharing-selection" in text
+    assert "match-plan" in text and "20%" in text and "40%" in text

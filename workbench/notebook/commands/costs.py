@@ -55,6 +55,36 @@ def costs(context: NotebookContext, arguments: argparse.Namespace) -> None:
     show(together(table(columns, rows, title), plain(dropping(session, found))))
 
 
+@command("strategies", examples=("%argus strategies",))
+def strategies(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Compare sharing-selection, match-plan and no sharing at all on the queries that there are; nothing changes."""
+    session = context.session
+    if not session.queries:
+        show("no queries yet")
+        return
+    plans = session.compare_strategies()
+    alone = plans[-1].cost
+    rows = [
+        [
+            plan.strategy,
+            f"{plan.nodes:,}",
+            f"{plan.joins:,}",
+            f"{plan.weighted_size:,}",
+            f"{plan.cost:,.0f}",
+            f"{1 - plan.cost / alone:.0%}" if alone else "",
+            milliseconds(plan.seconds),
+        ]
+        for plan in plans
+    ]
+    columns = ["strategy", "nodes", "joins", "weighted size", "rows a batch looks at", "less than unshared", "planning"]
+    own = session.parts.planner.options.strategy
+    how_many = counted(len(session.queries), "query", "queries")
+    title = f"{how_many} planned anew in the order of registration, predicted; this session has {own}"
+    show(
+        together(table(columns, rows, title), plain("%argus experiment sharing measures the strategies on query sets"))
+    )
+
+
 def dropping(session: Session, found: list[QueryCost]) -> str:
     """Which query saves most when it is dropped, in a sentence."""
     most = max(found, key=lambda cost: cost.saved)

@@ -22,6 +22,7 @@ from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import show as display
 
 _MEANT = {
+    "compare": "%argus strategies compares sharing-selection with match-plan on the queries that there are",
     "undo": "%argus drop NAME takes back a registration, %argus back N batches",
     "export": "%argus results NAME -o frame gives a DataFrame; %argus sink NAME FOLDER writes what each batch changes",
     **dict.fromkeys(("list", "show", "ls"), "%argus queries and %argus streams list what there is"),
@@ -82,6 +83,7 @@ COMMANDS: dict[str, Command] = {
         *(
             timings.timings,
             costs.costs,
+            costs.strategies,
             timings.reoptimize,
             show.catalog,
             watch.notify,

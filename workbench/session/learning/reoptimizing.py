@@ -85,8 +85,7 @@ def reoptimized(planner: Planner, state: State, accept: Callable[[float, float],
             is as it was, and so is the catalog.
     """
     network, cost = state.network, planner.batch_cost(state.network)
-    asked = {name: _asked(state.queries[checked_query(name)], check_number(name)) for name in network.queries}
-    replanned = replan(planner, network, asked, lambda other: accept(cost, planner.batch_cost(other)))
+    replanned = replan(planner, network, asked(state), lambda other: accept(cost, planner.batch_cost(other)))
     outcome = _outcome(planner, state, replanned, cost)
     if not replanned.accepted:
         return state, outcome
@@ -99,6 +98,12 @@ def reoptimized(planner: Planner, state: State, accept: Callable[[float, float],
             queries[name] = replace(queries[name], explanation=_explained(explanation, outcome))
         planner.catalog.put_decisions(name, queries[name].explanation.rows())
     return replace(state, network=replanned.network, queries=queries), outcome
+
+
+def asked(state: State) -> dict[str, Asked]:
+    """What is asked by the queries of a network and by their checks, in the order of registration."""
+    queries = state.network.queries
+    return {name: _asked(state.queries[checked_query(name)], check_number(name)) for name in queries}
 
 
 def _asked(record: QueryRecord, check: int) -> Asked:
