@@ -88,7 +88,7 @@ LINES = {
     "stream flights f.csv --chnages upsert": "did you mean --changes",
     "table planes": "%argus help table",
     "drop": "%argus help drop",
-    "back": "%argus help back",
+    "back one": "%argus help back",
     "plot": "%argus help",
     "undo": "%argus drop NAME",
     "export q q.parquet": "-o frame",

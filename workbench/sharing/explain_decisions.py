@@ -54,20 +54,19 @@ def near_selections(draft: Draft, new: Selection, wording: Wording) -> Iterator[
     A condition is another in place of one that reads the same columns: with ``amount > 500`` instead of
     ``amount > 400`` the node would be shared.
     """
-    read, wanted, found = new.read.root, set(new.read.required), 0
+    read, wanted = new.read.root, set(new.read.required)
+    found: list[tuple[NodeId, str]] = []
+    names = wording.columns(read)
     for id_ in reversed(draft.catalog.selections_of(read)[-COMPARED:]):
         old = draft.before.nodes.get(id_)
-        if not isinstance(old, Selection) or found == NEAREST:
-            continue
-        theirs, mine = set(old.read.required) - wanted, wanted - set(old.read.required)
-        if len(theirs) != 1 or len(mine) > 1:
-            continue
-        if mine and _columns(mine) != _columns(theirs):
-            continue
-        found += 1
-        names = wording.columns(read)
-        instead = f" instead of {or_pred_sql(mine.pop(), names)}" if mine else " too"
-        reason = f"with {or_pred_sql(theirs.pop(), names)}{instead} this would be the same node"
+        theirs = set(old.read.required) if isinstance(old, Selection) else wanted
+        lacking, mine = theirs - wanted, wanted - theirs
+        if len(lacking) == 1 and len(mine) <= 1 and (not mine or _columns(mine) == _columns(lacking)):
+            instead = f" instead of {or_pred_sql(mine.pop(), names)}" if mine else " too"
+            found.append((id_, f"with {or_pred_sql(lacking.pop(), names)}{instead} this would be the same node"))
+    # Those that most queries read are the ones worth another condition; of equal ones the latest.
+    found.sort(key=lambda each: -len(draft.before.served.get(each[0], ())))
+    for id_, reason in found[:NEAREST]:
         yield Candidate(id_, NEAR_MISS, None, False, reason)
 
 

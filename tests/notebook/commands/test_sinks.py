@@ -59,6 +59,12 @@ def test_what_is_wrong_is_said(run: Any, big: Any, line: str, error: type, messa
     assert list(big.sinks) == ["big"]
 
 
+def test_a_file_is_no_folder(run: Any, big: Any, tmp_path: Path) -> None:
+    (tmp_path / "out.csv").touch()
+    assert "out.csv is a file" in str(run(f"%argus sink big {tmp_path / 'out.csv'}").error)
+    assert run(f"%argus sink big {tmp_path}").error is None
+
+
 def test_it_stops(run: Any, big: Any) -> None:
     run("%argus sink big out")
     assert "big gets no more" in run("%argus sink big --stop").text

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from workbench.explain.text import short
+from workbench.explain.explanation import is_shared
+from workbench.explain.text import counted, listed, short
 from workbench.notebook.chart import answer_chart, changes_chart
 from workbench.notebook.command_line import MagicError, argument, command
 from workbench.notebook.commands.define import LIMIT, OUTPUT, show_result
@@ -16,6 +17,7 @@ from workbench.notebook.display import (
     Shown,
     as_of,
     explained,
+    plain,
     rows_table,
     show,
     sinks_table,
@@ -23,10 +25,13 @@ from workbench.notebook.display import (
     state_of,
     streams_table,
     table,
+    together,
 )
 from workbench.notebook.drawing import picture
 
 if TYPE_CHECKING:
+    from workbench.explain.describe import NetworkView
+    from workbench.explain.explanation import ExplanationView
     from workbench.session.query import Query
 
 QUERY = argument("query", metavar="QUERY", completes="query", help="its name")
@@ -183,8 +188,29 @@ def plan(context: NotebookContext, arguments: argparse.Namespace) -> None:
 
 @command("explain", QUERY, examples=("%argus explain big_transfers",))
 def explain(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Say what a query shares with which others, what is new, and why."""
-    show(explained(context.session.query(arguments.query).explain()))
+    """Say what a query shares with which others, what was new when it came, and why; and who shares it today."""
+    query = context.session.query(arguments.query)
+    explanation = query.explain()
+    today = shared_today(context.session.network, explanation)
+    show(together(explained(explanation), plain(today)) if today else explained(explanation))
+
+
+def shared_today(network: NetworkView, explanation: ExplanationView) -> str:
+    """Which queries share the work of one today; empty where these are the ones of its explanation, which says only who
+    did when it was registered.
+    """
+    query = explanation.query
+    own = network.ancestors(query) if query in network.results else ()
+    nodes = [node for node in map(network.node, own) if node.kind != "source"]
+    shared = [node for node in nodes if node.is_shared]
+    others = dict.fromkeys(name for node in shared for name in node.queries if name != query)
+    shared_before = {name for d in explanation.decisions if is_shared(d) for name in d.shared_with}
+    if others.keys() == shared_before:
+        return ""
+    if not others:
+        return "today it shares its nodes with no query"
+    verb = "is" if len(shared) == 1 else "are"
+    return f"today {len(shared)} of {counted(len(nodes), 'node')} {verb} shared, with {listed(tuple(others))}"
 
 
 @command(

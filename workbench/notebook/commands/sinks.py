@@ -74,12 +74,15 @@ def find_target(word: str, variables: Mapping[str, Any]) -> Any:
     """What a word names as a target: a function of the notebook, an address, or a folder with its whole path.
 
     Raises:
-        MagicError: a variable of that name is no function.
+        MagicError: a variable of that name is no function, or there is a file.
     """
     if any(part in word for part in ADDRESSES):
         return word
     if word not in variables:
-        return str(Path(word).expanduser().resolve())
+        path = Path(word).expanduser().resolve()
+        if path.exists() and not path.is_dir():
+            raise MagicError(f"{path} is a file", hint="give a folder, which gets a Parquet file for each batch")
+        return str(path)
     if not callable(variables[word]):
         hint = f"./{word} is a folder; a function takes the number of a batch and a DataFrame of its changes"
         raise MagicError(f"the variable {word} is no function", hint=hint)
