@@ -150,7 +150,10 @@ class Parser(argparse.ArgumentParser):
         Raises:
             MagicError: something is missing, unknown or of the wrong type.
         """
-        arguments, unknown = self.parse_known_args(words)
+        # A list of words, such as a condition, may stand behind an option; the rest of a line goes to another parser.
+        takes_rest = any(action.nargs == argparse.REMAINDER for action in self._actions)
+        parse = self.parse_known_args if takes_rest else self.parse_known_intermixed_args
+        arguments, unknown = parse(words)
         if unknown:
             self.refuse(unknown[0])
         return arguments

@@ -83,6 +83,7 @@ def test_an_alert_says_what_newly_satisfies_its_condition(run: Any, session: Any
         ("city = 'New  York' AND tranid>5", "city = 'New  York' AND tranid>5"),
         ("city='Rome'", "city='Rome'"),
         ("tranid > -5 --least 2", "tranid > -5"),
+        ("--least 2 tranid > 5 AND city = 'A B'", "tranid > 5 AND city = 'A B'"),
     ],
 )
 def test_a_condition_needs_no_quotes(run: Any, session: Any, shown: list[str], typed: str, condition: str) -> None:
