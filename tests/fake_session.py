@@ -21,6 +21,7 @@ from workbench.explain.explanation import ExplanationView
 from workbench.network.network import Network
 from workbench.network.nodes import Node
 from workbench.notebook.session import SessionViews
+from workbench.options import Options
 from workbench.session.player import Player
 from workbench.sharing.decisions import Decision, Rule
 from workbench.sql.algebra.types import DATE, INTEGER, DataType, decimal
@@ -103,6 +104,9 @@ class FakeQuery:
     def count(self, *, at: object | None = None, where: str | None = None) -> int:
         return len(self.frame.query(where) if where else self.frame)
 
+    def batch_before(self, since: str) -> int | None:
+        return int(since) if since.isdecimal() else None
+
     def changes(self, since: int | None = None) -> pd.DataFrame:
         frame = self.frame.copy()
         frame.insert(0, "batch", range(len(frame)))
@@ -129,7 +133,9 @@ class FakeSession(SessionViews):
 
     @cached_property
     def parts(self) -> SimpleNamespace:
-        return SimpleNamespace(planner=SimpleNamespace(batch_cost=lambda network: 1000.0 * len(network.nodes)))
+        return SimpleNamespace(
+            planner=SimpleNamespace(batch_cost=lambda network: 1000.0 * len(network.nodes), options=Options())
+        )
 
     @cached_property
     def player(self) -> Player:
@@ -193,6 +199,11 @@ class FakeSession(SessionViews):
     @property
     def batch(self) -> int:
         return len(self.reports)
+
+    def compare_strategies(self) -> list[SimpleNamespace]:
+        costs = {"sharing-selection": 60.0, "match-plan": 80.0, "nothing shared": 100.0}
+        numbers = {"nodes": 3, "joins": 1, "weighted_size": 4, "seconds": 0.01}
+        return [SimpleNamespace(strategy=name, cost=cost, **numbers) for name, cost in costs.items()]
 
     @property
     def progress(self) -> Progress | None:

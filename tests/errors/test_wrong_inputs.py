@@ -88,11 +88,11 @@ LINES = {
     "stream flights f.csv --chnages upsert": "did you mean --changes",
     "table planes": "%argus help table",
     "drop": "%argus help drop",
-    "back": "%argus help back",
+    "back one": "%argus help back",
     "plot": "%argus help",
     "undo": "%argus drop NAME",
     "export q q.parquet": "-o frame",
-    "sink q out": "add_sink",
+    "sink q out --mod changes": "--mode",
     "list": "%argus queries",
     "alert q 'n > 5'": "%argus notify",
 }

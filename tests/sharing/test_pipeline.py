@@ -12,7 +12,7 @@ from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, Join, Selection, SetOperation, Source
 from workbench.network.projection import carried_columns
 from workbench.options import Options
-from workbench.sharing.decisions import Explanation, Rule
+from workbench.sharing.decisions import NEAR_MISS, Explanation, Rule
 from workbench.sharing.planner import Planner
 
 PATH = "SELECT a.id, b.id FROM F a, F b WHERE a.dst = b.src AND a.amount > 5"
@@ -160,6 +160,53 @@ def test_a_near_miss_is_told_once() -> None:
     (considered,) = [d.candidates for d in told.decisions if d.rule == Rule.NEW and d.candidates]
     assert len(considered) == 1
     assert "it tests" in considered[0].reason
+
+
+def near_misses(told: Explanation) -> list[tuple[str, str]]:
+    return [(c.name, c.reason) for d in told.decisions for c in d.candidates if c.rule == NEAR_MISS]
+
+
+@pytest.mark.parametrize(
+    ("there", "asked", "reason"),
+    [
+        ("amount > 500", "amount > 400", "with amount > 500 instead of amount > 400 this would be the same node"),
+        ("amount > 500", "amount > 600", "with amount > 500 instead of amount > 600 this would be the same node"),
+        (
+            "amount > 500 AND code = 1",
+            "code = 1 AND amount > 9",
+            "with amount > 500 instead of amount > 9 this would be",
+        ),
+        ("amount > 500 AND code = 1", "code = 1", "with amount > 500 too this would be the same node"),
+    ],
+)
+def test_a_selection_with_one_other_condition_is_a_near_miss(there: str, asked: str, reason: str) -> None:
+    told = planned(f"SELECT id FROM F WHERE {there}", f"SELECT id FROM F WHERE {asked}").explanation
+    ((name, why),) = near_misses(told)
+    assert why.startswith(reason) and name.startswith("selection ") and name.endswith("of q1")
+    assert f"near miss: the {name}: {reason}" in str(ExplanationView.of(told))
+    assert told == Explanation.from_rows("q2", told.rows())
+
+
+@pytest.mark.parametrize(
+    ("there", "asked"),
+    [
+        ("amount > 500", "amount > 500"),
+        ("amount > 500", "code = 1"),
+        ("amount > 500", "amount > 500 AND code = 1"),
+        ("amount > 500 AND code = 1", "amount > 400 AND code = 2"),
+        ("amount > 500 AND code = 1", "id = 3"),
+    ],
+)
+def test_what_is_shared_or_far_off_is_no_near_miss(there: str, asked: str) -> None:
+    told = planned(f"SELECT id FROM F WHERE {there}", f"SELECT id FROM F WHERE {asked}").explanation
+    assert near_misses(told) == []
+
+
+def test_the_two_near_misses_that_most_queries_read_are_told() -> None:
+    others = [f"SELECT id FROM F WHERE amount > {n}" for n in range(500, 505)]
+    told = planned(*others, "SELECT day FROM F WHERE amount > 502", "SELECT id FROM F WHERE amount > 9").explanation
+    (first, _), (second, _) = near_misses(told)
+    assert first == "selection amount > 500 of q1 and 5 more" and second.startswith("selection amount > 501")
 
 
 def test_a_set_operator_is_computed_from_a_smaller_one_that_comes_later_and_goes() -> None:

@@ -58,6 +58,13 @@ class EventTimeClock:
         """The latest event time that a stream has brought."""
         return _as_datetime(self.now.get(stream.lower())) if stream.lower() in self.times else None
 
+    def latest_by_batch(self, streams: Iterable[str]) -> Iterator[tuple[int, dt.datetime | None]]:
+        """For the history and each batch the latest event time that any of some streams had brought until then."""
+        timed = [name for name in map(str.lower, streams) if name in self.times]
+        for batch, vector in self.vectors:
+            times = (_as_datetime(vector.get(name)) for name in timed)
+            yield batch, max((time for time in times if time is not None), default=None)
+
     def rows(self, stream: str) -> int:
         """How many rows a stream has brought."""
         rows = self.now.get(rows_of(stream))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import reprlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 MOST_MESSAGE = 600
 """Characters of a message."""
@@ -146,7 +146,7 @@ def shown(value: object) -> str:
     try:
         return _one_line(_SHORT.repr(value), 100)
     except Exception:
-        return f"a {type(value).__name__}"
+        return with_article(type(value).__name__)
 
 
 def _one_line(text: str, most: int) -> str:
@@ -161,8 +161,20 @@ def _printable(text: str) -> str:
     return text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
 
 
-def nearest(word: str, choices: Iterable[str], what: str = "did you mean") -> str | None:
-    """A hint that names the closest of ``choices``, ``None`` when nothing is close.
+def with_article(noun: str) -> str:
+    """A noun with its article.
+
+    Example:
+        >>> with_article("integer"), with_article("date"), with_article("URL")
+        ('an integer', 'a date', 'a URL')
+    """
+    return f"{'an' if noun[:1] in 'aeioAEIO' or noun.startswith('un') else 'a'} {noun}"
+
+
+def nearest(
+    word: str, choices: Iterable[str], what: str = "did you mean", shown: Callable[[str], str] = str
+) -> str | None:
+    """A hint that names the closest of ``choices``, as they are ``shown``; ``None`` when nothing is close.
 
     Example:
         >>> nearest("amout", ["amount", "tran_date"])
@@ -172,4 +184,4 @@ def nearest(word: str, choices: Iterable[str], what: str = "did you mean") -> st
         return None
     by_folded = {choice.lower(): choice for choice in choices}
     close = difflib.get_close_matches(word.lower(), by_folded, n=1, cutoff=0.6)
-    return f"{what} {by_folded[close[0]]}?" if close else None
+    return f"{what} {shown(by_folded[close[0]])}?" if close else None

@@ -154,5 +154,5 @@ def _html_row(decision: Decision) -> str:
     reasons = "".join(f"<div>{escape(part)}</div>" for part in (why(decision), *_details(decision)) if part)
     shared_with = listed(decision.shared_with) if is_shared(decision) else ""
     plain = (_sign(decision), status(decision), decision.operator)
-    cells = (*map(escape, plain), reasons, escape(shared_with))
+    cells = (*map(escape, plain), f'<div style="white-space:normal">{reasons}</div>', escape(shared_with))
     return '<tr style="vertical-align:top">' + "".join(f'<td style="text-align:left">{c}</td>' for c in cells) + "</tr>"

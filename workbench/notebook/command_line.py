@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     CommandFunction = Callable[[NotebookContext, argparse.Namespace], None]
 
 CELL_HINT = "a name of one word, and the SQL in the lines below: %%argus big_transfers; %argus help says more"
+
+
+_TYPED = re.compile(r"""(?:'[^']*'|"[^"]*"|[^ \t\r\n'"])+""")
+"""A word with its quotes."""
 
 
 class MagicError(WorkbenchError):
@@ -146,7 +150,10 @@ class Parser(argparse.ArgumentParser):
         Raises:
             MagicError: something is missing, unknown or of the wrong type.
         """
-        arguments, unknown = self.parse_known_args(words)
+        # A list of words, such as a condition, may stand behind an option; the rest of a line goes to another parser.
+        takes_rest = any(action.nargs == argparse.REMAINDER for action in self._actions)
+        parse = self.parse_known_args if takes_rest else self.parse_known_intermixed_args
+        arguments, unknown = parse(words)
         if unknown:
             self.refuse(unknown[0])
         return arguments
@@ -163,8 +170,16 @@ class Parser(argparse.ArgumentParser):
         raise MagicError(f"{self.prog}: {message}", hint=hint or default)
 
 
+class Word(str):
+    """A word of a line, without the quotes that group it; ``typed`` has them."""
+
+    typed: str
+
+
 def split(line: str) -> list[str]:
     r"""The words of a line; quotes group, backslashes are kept since Windows paths have them.
+
+    Each is a :class:`Word`.
 
     Raises:
         MagicError: a quote is not closed.
@@ -176,6 +191,21 @@ def split(line: str) -> list[str]:
     lexer = shlex.shlex(line, posix=True)
     lexer.whitespace_split, lexer.escape, lexer.commenters = True, "", ""
     try:
-        return list(lexer)
+        words = list(map(Word, lexer))
     except ValueError:
         raise MagicError("a quote is not closed", sql=line, position=len(line.rstrip())) from None
+    for word, typed in zip(words, _TYPED.findall(line), strict=True):
+        word.typed = typed
+    return [*words]
+
+
+def sentence(words: Sequence[str]) -> str:
+    """Words that together are one text, such as a condition: as typed, without quotes around all of it.
+
+    Example:
+        >>> sentence(split("amount > 5")), sentence(split("'amount > 5'")), sentence(split("city = 'New  York'"))
+        ('amount > 5', 'amount > 5', "city = 'New  York'")
+    """
+    typed = [word.typed if isinstance(word, Word) else word for word in words]
+    around = len(typed) == 1 and typed[0][0] in "'\"" and typed[0].find(typed[0][0], 1) == len(typed[0]) - 1
+    return words[0] if around else " ".join(typed)

@@ -105,6 +105,8 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
 def install(shell: InteractiveShell, context: NotebookContext) -> None:
     """Give a shell the magics, completion, hints and displays, working on ``context``."""
     shell.register_magics(ArgusMagics(shell, context))
+    if with_a_line_below not in shell.input_transformers_cleanup:
+        shell.input_transformers_cleanup.append(with_a_line_below)
     completer = shell.Completer
     others = [m for m in completer.custom_matchers if getattr(m, "matcher_identifier", "") != "argus"]
     completer.custom_matchers = [*others, matcher(context)]
@@ -115,6 +117,19 @@ def install(shell: InteractiveShell, context: NotebookContext) -> None:
     formatters = shell.display_formatter.formatters
     formatters["text/html"].for_type(NetworkView, lambda network: picture(network).html)
     formatters["image/svg+xml"].for_type(NetworkView, lambda network: picture(network).svg)
+
+
+def with_a_line_below(lines: list[str]) -> list[str]:
+    """The lines of a cell, with an empty one below a cell magic that stands alone.
+
+    IPython would refuse such a cell itself, and propose the line magic, which is something else.
+
+    Example:
+        >>> with_a_line_below(["%%argus big\\n"]), with_a_line_below(["1 + 1\\n"])
+        (['%%argus big\\n', '\\n'], ['1 + 1\\n'])
+    """
+    alone = len(lines) == 1 and lines[0].split(" ")[0].strip() == "%%argus"
+    return [*lines, "\n"] if alone else lines
 
 
 def get_session() -> PlainSession:

@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from workbench.errors import nearest
+from workbench.errors import nearest, with_article
 from workbench.notebook.command_line import MagicError
 
 COMMENT = r"--[^\n]*|/\*.*?\*/"
@@ -68,7 +68,7 @@ def literal(value: Any, dialect: str) -> str:
             return exp.convert(value).sql(dialect=dialect)
         case _:
             raise MagicError(
-                f"a {type(value).__name__} has no literal in SQL",
+                f"{with_article(type(value).__name__)} has no literal in SQL",
                 hint="numbers, text, dates, times and None have; {{name}} inserts any text",
             )
 

@@ -38,6 +38,7 @@ from workbench.sql.estimates import estimable
 from workbench.sql.logical import streams_of
 from workbench.sql.windows.stream_time import EventTimeVector
 from workbench.streams.cut import sampled_by
+from workbench.streams.since import Since, batch_before
 
 CLOSED = "the session is closed"
 
@@ -71,6 +72,11 @@ class AnswerReader:
     def batch(self, query: QueryRecord) -> int:
         """The batch that the answer of a query is of."""
         return self._store.last.answered_at(query)
+
+    def batch_before(self, query: QueryRecord, since: Since) -> int | None:
+        """The last batch before what is meant by since when; see ``workbench.streams.since``."""
+        reached = self._store.last.engine.clock.latest_by_batch(streams_of(query.logical))
+        return batch_before(since, list(reached), query.name)
 
     def current(self, query: QueryRecord) -> QueryRecord:
         """The newest record of a query; the given one when it was dropped or the session is closed."""

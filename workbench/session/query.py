@@ -24,6 +24,7 @@ from workbench.sql.algebra.types import DataType
 from workbench.sql.answer_condition import bind_condition
 from workbench.sql.logical import LogicalQuery, StreamWindow, output_columns
 from workbench.sql.render.spark_sql import predicates_to_spark
+from workbench.streams.since import Since
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -241,22 +242,39 @@ class Query:
         with self.answers(at) as answers, translate_errors(f"count the rows of {self.name}"):
             return fetch_count(answers, refinement)
 
-    def changes(self, since: int | None = None) -> pd.DataFrame:
+    def batch_before(self, since: Since) -> int | None:
+        """The batch after which ``changes(since)`` begins; ``None``: with the answer at registration.
+
+        Args:
+            since: a batch, or an event time, as in ``changes``.
+
+        Raises:
+            QueryError: as in ``changes``.
+        """
+        return self._reader.batch_before(self._record, since)
+
+    def changes(self, since: Since | None = None) -> pd.DataFrame:
         """The changes: columns ``batch`` and ``weight``, then the query's; they accumulate to ``result()``.
 
         Args:
-            since: only batches after this one; ``None``: all, the first being the answer at registration.
+            since: only batches after this one; or from an event time on, which may fall into the first batch that is
+                given: a date, a datetime, ``"2026-01-02 10:30"``, ``"10:30"``, ``"today"`` or ``"yesterday"``, where
+                the latest event time is now. ``None``: all, the first being the answer at registration.
 
         Raises:
-            QueryError: the query was dropped or disabled, or nothing is kept of it.
+            QueryError: the query was dropped or disabled, nothing is kept of it, or the time has not come yet.
             EngineError: Spark could not read it.
+
+        Example:
+            >>> q.changes(since="yesterday")  # doctest: +SKIP
         """
         if self.results == OFF:
             hint = 'register it with results="lazy" or "eager"'
             raise QueryError(f"{self.name} is computed when it is asked, and has no changes", hint=hint)
-        after = self.registered if since is None else max(since, self.registered)
+        batch = None if since is None else self.batch_before(since)
+        after = self.registered if batch is None else max(batch, self.registered)
         frame = self._fetched(
-            "changes", lambda answers: fetch_changes(answers, since), ("batch", "weight"), after=after
+            "changes", lambda answers: fetch_changes(answers, batch), ("batch", "weight"), after=after
         )
         return frame.sort_values("batch", kind="stable", ignore_index=True)
 

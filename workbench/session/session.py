@@ -30,7 +30,8 @@ from workbench.session.directory.save import save
 from workbench.session.directory.stored_functions import StoredFunction
 from workbench.session.integrity_checks import CheckReport
 from workbench.session.learning.forecast import Forecast
-from workbench.session.learning.reoptimizing import Reoptimization
+from workbench.session.learning.reoptimizing import Reoptimization, asked
+from workbench.session.learning.strategies import StrategyPlan, compare_strategies
 from workbench.session.live.batch_size import seconds_of
 from workbench.session.live.live_run import LiveRun
 from workbench.session.live.suspension import Suspension
@@ -545,6 +546,19 @@ class Session(SessionContents):
         """
         reoptimizer = self._batches.reoptimizer
         return reoptimizer.look() if dry_run else reoptimizer.act(Forecast.cheaper)
+
+    def compare_strategies(self) -> list[StrategyPlan]:
+        """What each strategy of sharing would make of the queries, and what they would be without sharing.
+
+        Queries are planned in the order in which they were registered; nothing changes.
+
+        Example:
+            >>> [(plan.strategy, plan.nodes) for plan in session.compare_strategies()]  # doctest: +SKIP
+            [('sharing-selection', 12), ('match-plan', 14), ('nothing shared', 31)]
+        """
+        with self.parts.exclusively():
+            transitions.learn(self.parts.runtime, self._state)
+            return compare_strategies(self.parts.planner, asked(self._state))
 
     # -- sinks ---------------------------------------------------------------------------------------------------
 

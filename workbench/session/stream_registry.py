@@ -14,7 +14,7 @@ from pathlib import Path
 from shutil import rmtree
 
 from workbench.engine.reports import BatchReport
-from workbench.errors import StreamError
+from workbench.errors import StreamError, with_article
 from workbench.session import transitions
 from workbench.session.changes import Change
 from workbench.session.directory.directory import SPOOLED
@@ -70,7 +70,7 @@ class StreamRegistry:
         stream = self._state.stream(name)
         reader = open_live(source, folder=self._spooled(stream.name))
         if reader is None or stream.table or stream.log.tail is None:
-            what = f"a {type(source).__name__}" if reader is None else stream.name
+            what = with_article(type(source).__name__) if reader is None else stream.name
             raise StreamError(
                 f"{what} is not live",
                 hint="live are topics, sockets, patterns of paths, polled queries, iterators and spark.readStream",

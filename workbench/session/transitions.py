@@ -98,7 +98,8 @@ def drop_stream(runtime: Runtime, state: State, name: str) -> State:
     readers = [reader for reader, logical in texts.items() if stream.name in streams_of(logical)]
     if readers:
         hint = "drop first " + ", ".join(readers[:LISTED]) + (", …" if len(readers) > LISTED else "")
-        raise StreamError(f"{stream.name} is read by {len(readers)} queries or views", hint=hint)
+        what = "1 query or view" if len(readers) == 1 else f"{len(readers)} queries or views"
+        raise StreamError(f"{stream.name} is read by {what}", hint=hint)
     runtime.engine.drop_stream(stream.name)
     statistics = {key: known for key, known in state.statistics.items() if key != stream.name.lower()}
     runtime.planner.streams = statistics

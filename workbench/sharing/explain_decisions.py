@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from workbench.network.network import ancestors
 from workbench.network.nodes import Aggregate, NodeId, Selection, SetOperation
+from workbench.network.sql_text import or_pred_sql
 from workbench.network.wording import Wording
-from workbench.sharing.decisions import Candidate, Choice, Decision, Explanation, Rule
+from workbench.sharing.decisions import NEAR_MISS, Candidate, Choice, Decision, Explanation, Rule
 from workbench.sharing.draft import Draft
+from workbench.sql.algebra.expressions import Column
+from workbench.sql.predicates.cnf import ORPred, predicate_columns
 
+COMPARED = 200
+"""With so many selections of the network a new one is compared, the latest; hundreds may read one stream."""
+NEAREST = 2
+"""Near misses that are told of a new selection."""
 CHAIN = 20
 """So many old selections of one local tree are explained; hundreds may hang one below the other."""
 
@@ -36,8 +43,35 @@ def _decision(draft: Draft, id_: NodeId, wording: Wording) -> Decision:
         rule, reason = Rule.BRANCHES, f"computed from {node.base}, which has some of the branches"
     shared_with = draft.before.served.get(id_, ())
     sql, reason = wording.sql(id_), wording.sentence(reason)
-    candidates = tuple(_named(draft, candidate, wording) for candidate in choice.candidates)
+    missed = near_selections(draft, node, wording) if created and isinstance(node, Selection) else ()
+    candidates = tuple(_named(draft, candidate, wording) for candidate in (*choice.candidates, *missed))
     return Decision(id_, sql, created, str(rule), shared_with, reason, candidates, wording.name(id_))
+
+
+def near_selections(draft: Draft, new: Selection, wording: Wording) -> Iterator[Candidate]:
+    """Selections of the same rows that a new one would be with one other condition, or one more.
+
+    A condition is another in place of one that reads the same columns: with ``amount > 500`` instead of
+    ``amount > 400`` the node would be shared.
+    """
+    read, wanted = new.read.root, set(new.read.required)
+    found: list[tuple[NodeId, str]] = []
+    names = wording.columns(read)
+    for id_ in reversed(draft.catalog.selections_of(read)[-COMPARED:]):
+        old = draft.before.nodes.get(id_)
+        theirs = set(old.read.required) if isinstance(old, Selection) else wanted
+        lacking, mine = theirs - wanted, wanted - theirs
+        if len(lacking) == 1 and len(mine) <= 1 and (not mine or _columns(mine) == _columns(lacking)):
+            instead = f" instead of {or_pred_sql(mine.pop(), names)}" if mine else " too"
+            found.append((id_, f"with {or_pred_sql(lacking.pop(), names)}{instead} this would be the same node"))
+    # Those that most queries read are the ones worth another condition; of equal ones the latest.
+    found.sort(key=lambda each: -len(draft.before.served.get(each[0], ())))
+    for id_, reason in found[:NEAREST]:
+        yield Candidate(id_, NEAR_MISS, None, False, reason)
+
+
+def _columns(predicates: Iterable[ORPred]) -> frozenset[Column]:
+    return frozenset(column for predicate in predicates for column in predicate_columns(predicate))
 
 
 def _named(draft: Draft, candidate: Candidate, wording: Wording) -> Candidate:

@@ -19,7 +19,7 @@ from workbench.optimizer.cardinality import is_key
 from workbench.sharing.decisions import NEAR_MISS, Candidate, Rule
 from workbench.sharing.draft import Draft
 from workbench.sharing.join_parts import Pair
-from workbench.sql.predicates.cnf import TRUE, ORPred, PredSet
+from workbench.sql.predicates.cnf import TRUE, ORPred, PredSet, predicate_columns
 from workbench.sql.predicates.implication import common_predicate, difference, implies, implies_or_pred
 
 GROWTH = 4.0
@@ -127,7 +127,10 @@ def near_misses(draft: Draft, pair: Pair) -> Iterator[Candidate]:
         extra = difference(join.predicates, pair.required)
         if extra:
             test = or_pred_sql(extra.or_preds[0], draft.wording.sides(join))
-            yield Candidate(id_, NEAR_MISS, None, False, f"it tests {test}, which this query does not")
+            mine = [p for p in pair.required if predicate_columns(p) == predicate_columns(extra.or_preds[0])]
+            instead = f"; this query tests {or_pred_sql(mine[0], draft.wording.sides(join))} instead" if mine else ""
+            reason = f"it tests {test}, which this query does not{instead}"
+            yield Candidate(id_, NEAR_MISS, None, False, reason)
 
 
 def keeps_keys(old: PredSet, new: PredSet) -> bool:

@@ -59,3 +59,20 @@ def functions(dialect: str) -> Mapping[str, FunctionHelp]:
         'aggregate'
     """
     return {known.name: known for known in table() if dialect in known.dialects}
+
+
+def signature_hint(message: str, called: str | None, dialect: str) -> str | None:
+    """How a function is called, for a message that it takes other arguments; ``None`` where that is not known.
+
+    Args:
+        message: begins with the function and "takes".
+        called: the word by which the text calls it, if that is known.
+        dialect: of the text.
+
+    Example:
+        >>> signature_hint("substr takes 2 to 3 arguments, not 1", None, "spark")
+        'write substr(str, pos[, len])'
+    """
+    name, takes, _ = message.partition(" takes ")
+    known = functions(dialect).get((called or name).lower()) or functions(dialect).get(name.lower())
+    return f"write {known.signature}" if takes and known is not None else None

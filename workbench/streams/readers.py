@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from workbench.errors import StreamError, nearest
+from workbench.errors import StreamError, nearest, with_article
 from workbench.streams.files.csv_source import open_csv
 from workbench.streams.files.json_lines import ENDINGS, Record, open_json_lines, schema_of
 from workbench.streams.files.urls import download, is_url
@@ -54,7 +54,7 @@ def open_source(source: object, scratch: Path, stack: ExitStack) -> OpenedSource
     if hasattr(source, "__arrow_c_stream__"):
         return _open_reader(pa.RecordBatchReader.from_stream(source))
     raise StreamError(
-        f"a stream cannot be read from a {type(source).__name__}",
+        f"a stream cannot be read from {with_article(type(source).__name__)}",
         hint="give the path of a Parquet, CSV or JSON lines file, a list of dicts, a pandas, Arrow or Spark DataFrame",
     )
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from workbench.errors import StreamError
+from workbench.errors import StreamError, with_article
 from workbench.sql.algebra.column_names import display_name
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.streams.ingest import column_types, fit
@@ -88,7 +88,7 @@ def preview_source(source: object, rows: int = ROWS) -> SourcePreview:
 def _live(source: object, rows: int, stack: ExitStack) -> OpenedSource | None:
     """What a live source has by now; ``None`` for one that is none."""
     if isinstance(source, Iterator) and not isinstance(source, pa.RecordBatchReader):
-        what = f"a {type(source).__name__} cannot be looked at: it would not give its first rows again"
+        what = f"{with_article(type(source).__name__)} cannot be looked at: it would not give its first rows again"
         raise StreamError(what, hint="add it as a stream; its first row says what columns there are")
     reader = open_live(source)
     if reader is None:

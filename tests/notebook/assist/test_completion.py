@@ -32,7 +32,7 @@ def complete(shell, run, session):
     ("typed", "expected"),
     [
         ("%argus ti", ["timings"]),
-        ("%argus st", ["stream", "step", "streams"]),
+        ("%argus st", ["stream", "step", "streams", "strategies"]),
         ("%argus results b", ["big_transfers"]),
         ("%argus results ", ["big_transfers", "huge_transfers"]),
         ("%argus play 3 --speed ", ["1s", "1m", "1h", "1d", "7d", "max"]),

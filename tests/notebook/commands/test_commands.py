@@ -175,6 +175,21 @@ def test_changes_say_how_many_there_are_in_all(run):
     assert isinstance(later.error, MagicError) and "the last batch that was run is 22" in str(later.error)
 
 
+def test_a_name_that_needs_quotes_is_shown_with_them(run, tmp_path):
+    (tmp_path / "f.csv").write_text("a\n1\n")
+    told = run(f"%argus stream 1x {tmp_path / 'f.csv'}").text
+    assert 'names that are no plain word stand in quotes: `1x`, in other dialects "1x"' in told
+    assert "quotes" not in run(f"%argus stream x1 {tmp_path / 'f.csv'}").text
+
+
+def test_since_when_alone_asks_for_changes(run):
+    run("%%argus q1\nSELECT big")
+    run("%argus run 2")
+    assert "latest changes of q1 since batch 1: 10 of 23 rows" in run("%argus results q1 --since 1").text
+    assert "since yesterday, that is since its answer after batch 0" in run("%argus results q1 --since yesterday").text
+    assert "are of the answer, not of its changes" in str(run("%argus results q1 --since 1 --sort tranid").error)
+
+
 @pytest.mark.parametrize(("method", "cell"), [("register", "%%argus q1"), ("preview", "%%argus q1 --dry-run")])
 def test_what_is_hardly_meant_is_said_beside_the_query(run, session, monkeypatch, method, cell):
     accept = getattr(type(session), method)
@@ -279,6 +294,8 @@ def test_help_lists_every_command_and_explains_one(run):
     assert "usage: %argus run [--profile] [N]" in one and "%argus run 5" in one
     assert "--dry-run" in run("%argus help %%argus").text
     assert "--history" in run("%argus stream --help").text
+    assert run("%argus help %argus run").error is not None  # one word too many
+    assert run("%argus help %argus").error is None
 
 
 @pytest.mark.parametrize(
@@ -292,6 +309,9 @@ def test_help_lists_every_command_and_explains_one(run):
         ("%argus drop 'q", "a quote is not closed", ""),
         ("%%argus\nSELECT big", "required: NAME", "help"),
         ("%%argus q1\n   ", "the cell has no SQL", "below"),
+        ("%%argus q1", "the cell has no SQL", "below"),
+        ("%argus help nothing", "there is no help on nothing", "%argus help lists"),
+        ("%argus help alert", "there is no help on alert", "%argus notify NAME CONDITION"),
     ],
 )
 def test_a_line_that_is_wrong_is_told_and_stops_the_cell(run, line, message, hint):

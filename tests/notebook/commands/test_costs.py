@@ -54,3 +54,22 @@ def test_a_dry_run_says_what_the_query_would_cost_before_and_after(run, session)
     assert "so sharing saves 2,000 rows to look at (50%)" in text
     run("%argus run")
     assert "on top; alone the query would take about" in run("%%argus q3 --dry-run\nSELECT pairs").text
+
+
+def test_a_dry_run_of_a_query_that_is_there_compares_with_the_network_without_it(run, session):
+    for cell in SET_UP:
+        assert run(cell).error is None
+    text = run("%%argus q3 --dry-run\nSELECT big").text  # which is much less than it was
+    assert "predicted: 0 rows to look at on top, without the query that it replaces" in text
+    assert "so sharing saves 2,000 rows to look at (100%)" in text
+    same = run("%%argus q3 --dry-run\nSELECT pairs").text
+    assert "on top, without the query that it replaces; alone the query would take 4,000" in same
+    assert "predicted: 0 rows" not in same
+
+
+def test_strategies_are_compared_on_the_queries_that_there_are(run, session):
+    assert run("%argus strategies").text == "no queries yet"
+    run(SET_UP[0])
+    text = run("%argus strategies").text
+    assert "1 query planned anew" in text and "this session has sharing-selection" in text
+    assert "match-plan" in text and "20%" in text and "40%" in text

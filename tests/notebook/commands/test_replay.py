@@ -42,6 +42,9 @@ def test_back_goes_back(run, context, session):
     assert run("%argus back 1").error is None
     assert context.session.player.wait(20)
     assert session.batch == 1
+    run("%argus run 3")
+    assert run("%argus back").error is None
+    assert session.batch == 3
 
 
 @pytest.mark.parametrize(
@@ -52,6 +55,7 @@ def test_back_goes_back(run, context, session):
         ("%argus play --speed 1d", QueryError, "no stream has a time to keep"),
         ("%argus play --spede 1d", MagicError, "did you mean --speed?"),
         ("%argus back 3", MagicError, "the last batch that was run is 0"),
+        ("%argus back", MagicError, "no batch was run"),
         ("%argus paus", MagicError, "did you mean pause?"),
     ],
 )

@@ -140,6 +140,17 @@ def test_explain_shows_text_and_a_table(run):
     assert cell.htmls[0].count("<tr") == 4
 
 
+def test_explain_says_who_has_come_to_share_it_and_who_has_gone(run):
+    run("%%argus big\nSELECT big")
+    assert "today" not in run("%argus explain big").text
+    run("%%argus huge\nSELECT huge")
+    cell = run("%argus explain big")
+    assert cell.text.splitlines()[-1] == "today 1 of 1 node is shared, with huge" and "today 1 of" in cell.htmls[0]
+    assert "today" not in run("%argus explain huge").text
+    run("%argus drop big")
+    assert "today it shares its nodes with no query" in run("%argus explain huge").text
+
+
 def test_a_dry_run_explains_and_changes_nothing(run, session):
     run("%%argus big\nSELECT big")
     cell = run("%%argus huge --dry-run\nSELECT huge")

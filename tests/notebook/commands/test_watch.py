@@ -74,6 +74,26 @@ def test_an_alert_says_what_newly_satisfies_its_condition(run: Any, session: Any
     assert not session.sinks and list(session.queries) == ["big"]
 
 
+@pytest.mark.parametrize(
+    ("typed", "condition"),
+    [
+        ("tranid > 5", "tranid > 5"),
+        ("'tranid > 5'", "tranid > 5"),
+        ("\"city = 'Rome'\"", "city = 'Rome'"),
+        ("city = 'New  York' AND tranid>5", "city = 'New  York' AND tranid>5"),
+        ("city='Rome'", "city='Rome'"),
+        ("tranid > -5 --least 2", "tranid > -5"),
+        ("--least 2 tranid > 5 AND city = 'A B'", "tranid > 5 AND city = 'A B'"),
+    ],
+)
+def test_a_condition_needs_no_quotes(run: Any, session: Any, shown: list[str], typed: str, condition: str) -> None:
+    session.frame = pd.DataFrame({"tranid": range(3), "city": "Rome"})
+    run("%%argus big\nSELECT big")
+    session.queries["big"].columns = (("tranid", INTEGER), ("city", STRING))
+    assert run(f"%argus notify big {typed}").error is None
+    assert session.queries["big_alert"].sql == f"SELECT * FROM big WHERE ({condition})"
+
+
 def test_an_alert_that_is_wrong_leaves_nothing(run: Any, session: Any) -> None:
     run("%%argus big\nSELECT big")
     assert isinstance(run("%argus notify big 'tranidd > 5'").error, SqlError)

@@ -16,7 +16,9 @@ import pytest
 from fake_session import FakeSession
 
 from workbench.engine.schedule import Progress
+from workbench.notebook import long_work
 from workbench.notebook.demo import page
+from workbench.notebook.panel import add_stream
 from workbench.notebook.panel.network_view import PlanView
 from workbench.notebook.panel.panel import Panel
 from workbench.notebook.panel.queries_view import QueriesView
@@ -443,10 +445,61 @@ def test_a_stream_is_added_by_hand_from_a_file(session, tmp_path, monkeypatch):
     assert [value for _, value in form.time_field.options] == ["", "at", "id"]
     form.history_field.value, form.batch_field.value = 1, "20"
     button(view, "Add").click()
+    form.join(10)
     stream = session.streams["trips"]
     assert (stream.history, stream.batch, stream.time) == (1, 20, "at") and "1 row of history" in text_of(view)
     form.source_field.value = "data/2013 trip.csv"
     assert "there is no file" in text_of(view) and "trips.csv" in text_of(view)
+
+
+def test_a_source_is_looked_at_once_where_its_field_is_left_for_the_button(session, tmp_path, monkeypatch):
+    (tmp_path / "trips.csv").write_text("id,fee\n1,2.5\n")
+    monkeypatch.chdir(tmp_path)
+    looked = []
+    look = add_stream.preview_source
+    monkeypatch.setattr(add_stream, "preview_source", lambda source: looked.append(source) or look(source))
+    view = StreamsView(session, session.player)
+    view.add_stream.source_field.value = "trips.csv"
+    button(view, "Look").click()
+    assert looked == ["trips.csv"] and "fee double" in text_of(view)
+    (tmp_path / "trips.csv").write_text("id,fare\n1,2.5\n")
+    button(view, "Look").click()
+    assert looked == ["trips.csv"] * 2 and "fare double" in text_of(view)
+
+
+def test_a_large_file_is_added_while_cells_run(session, tmp_path, monkeypatch):
+    (tmp_path / "trips.csv").write_text("id,fee\n1,2.5\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(long_work, "PATIENCE", 0.01)
+    monkeypatch.setattr(long_work, "PAUSE", 0.01)
+    go, said, add = threading.Event(), threading.Event(), session.add_stream
+    monkeypatch.setattr(session, "add_stream", lambda *args, **more: go.wait(10) and add(*args, **more))
+    view = StreamsView(session, session.player)
+    form = view.add_stream
+    form.source_field.value = "trips.csv"
+    form.widget.children[-1].observe(lambda change: "adding trips" in change["new"] and said.set(), "value")
+    button(view, "Add").click()
+    assert said.wait(10) and "trips" not in session.streams
+    assert button(view, "Add").disabled
+    button(view, "Add").click()
+    go.set()
+    form.join(10)
+    assert "trips" in session.streams and not button(view, "Add").disabled
+    assert "0 rows of history" in text_of(view) and form.name_field.value == ""
+
+
+def test_a_stream_that_cannot_be_added_says_why(session, tmp_path, monkeypatch):
+    (tmp_path / "trips.csv").write_text("id,fee\n1,2.5\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(session, "add_stream", lambda *args, **more: 1 / 0)
+    view = StreamsView(session, session.player)
+    view.add_stream.source_field.value = "trips.csv"
+    button(view, "Add").click()
+    view.add_stream.join(10)
+    assert "ZeroDivisionError" in text_of(view) and not button(view, "Add").disabled
+    view.add_stream.source_field.value = "trip.csv"
+    button(view, "Add").click()
+    assert "there is no file trip.csv" in text_of(view)
 
 
 @pytest.mark.parametrize("name", ["plan", "replay", "streams", "queries", "sharing", "results", "timings"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import pytest
@@ -9,6 +10,7 @@ from sql.bind_schema import SCHEMA
 from sql.fixtures import pairs
 
 from workbench.errors import SqlError, SqlWarning
+from workbench.sql.algebra.types import DOUBLE, INTEGER, TIMESTAMP
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.schema import Schema
 
@@ -196,8 +198,39 @@ def test_what_has_no_stream_needs_one_all_the_same() -> None:
         ("duckdb", "select min_by() from T", "MIN_BY takes 2 arguments, not 0"),
         ("spark", "select max_by(a) from T", "MAX_BY takes 2 arguments, not 1"),
         ("spark", "select make_interval() from T", "an interval of nothing"),
+        (
+            "spark",
+            "select substr(s) from T",
+            r"substr takes 2 to 3 arguments, not 1\n(.*\n)*hint: write substr\(str, pos",
+        ),
+        ("spark", "select d from T where d in (select a, b from T)", "1 value is compared with 2 columns"),
+        ("spark", "select a from T where a > 'x'", "'x' is not an integer|cannot be compared"),
+        ("spark", "select max_by(a) from T", r"not 1\n(.*\n)*hint: write max_by\(x, y\)"),
     ],
 )
 def test_arguments_that_are_missing_are_named(dialect: str, sql: str, message: str) -> None:
-    with pytest.raises(SqlError, match=message):
+    with pytest.raises(SqlError) as caught:
         bind(sql, dialect, SCHEMA)
+    assert re.search(message, str(caught.value)), str(caught.value)
+
+
+ODD = Schema(
+    {"my rides": (("fare €", DOUBLE), ("started at", TIMESTAMP)), "rides": (("fare €", DOUBLE), ("n", INTEGER))}
+)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql", "hint"),
+    [
+        ("spark", "select n from rides where Fare € > 12", "a name that is no plain word stands in quotes: `fare €`"),
+        ("oracle", "select n from rides where fare €  > 12", 'a name that is no plain word stands in quotes: "fare €"'),
+        ("spark", "select * from my rides t u", "a name that is no plain word stands in quotes: `my rides`"),
+        ("spark", "select fare from rides", "did you mean `fare €`?"),
+        ("oracle", "select r.fare from rides r", 'did you mean "fare €"?'),
+        ("spark", "select m from rides", "there are fare €, n"),
+    ],
+)
+def test_a_name_that_needs_quotes_is_shown_with_them(dialect: str, sql: str, hint: str) -> None:
+    with pytest.raises(SqlError) as caught:
+        bind(sql, dialect, ODD)
+    assert caught.value.hint == hint

@@ -55,6 +55,36 @@ def costs(context: NotebookContext, arguments: argparse.Namespace) -> None:
     show(together(table(columns, rows, title), plain(dropping(session, found))))
 
 
+@command("strategies", examples=("%argus strategies",))
+def strategies(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Compare sharing-selection, match-plan and no sharing at all on the queries that there are; nothing changes."""
+    session = context.session
+    if not session.queries:
+        show("no queries yet")
+        return
+    plans = session.compare_strategies()
+    alone = plans[-1].cost
+    rows = [
+        [
+            plan.strategy,
+            f"{plan.nodes:,}",
+            f"{plan.joins:,}",
+            f"{plan.weighted_size:,}",
+            f"{plan.cost:,.0f}",
+            f"{1 - plan.cost / alone:.0%}" if alone else "",
+            milliseconds(plan.seconds),
+        ]
+        for plan in plans
+    ]
+    columns = ["strategy", "nodes", "joins", "weighted size", "rows a batch looks at", "less than unshared", "planning"]
+    own = session.parts.planner.options.strategy
+    how_many = counted(len(session.queries), "query", "queries")
+    title = f"{how_many} planned anew in the order of registration, predicted; this session has {own}"
+    show(
+        together(table(columns, rows, title), plain("%argus experiment sharing measures the strategies on query sets"))
+    )
+
+
 def dropping(session: Session, found: list[QueryCost]) -> str:
     """Which query saves most when it is dropped, in a sentence."""
     most = max(found, key=lambda cost: cost.saved)
@@ -83,17 +113,28 @@ def what_if(session: Session, preview: NetworkView, name: str) -> str:
     """
     before, after = session.network.network, preview.network
     own = preview.ancestors(name) if name in preview.results else frozenset()
-    alone = Network({id_: node for id_, node in after.nodes.items() if id_ in own})
-    costs = [session.parts.planner.batch_cost(network) for network in (before, after, alone)]
     lines = [f"nodes: {len(before.nodes):,} before, {len(after.nodes):,} after"]
     if own:
-        more, saved = costs[1] - costs[0], max(0.0, costs[2] - (costs[1] - costs[0]))
-        part = f" ({saved / costs[2]:.0%})" if costs[2] else ""
+        alone = Network({id_: node for id_, node in after.nodes.items() if id_ in own})
+        networks = (_of_others(session.network, name), after, alone)
+        others, whole, costs = (session.parts.planner.batch_cost(network) for network in networks)
+        # What the query adds may cost less than nothing: others may read what it has computed.
+        more = min(costs, max(0.0, whole - others))
+        part = f" ({(costs - more) / costs:.0%})" if costs else ""
+        replaced = ", without the query that it replaces" if name in session.network.results else ""
         lines.append(
-            f"a batch, predicted: {_time(session, more)} on top; "
-            f"alone the query would take {_time(session, costs[2])}, so sharing saves {_time(session, saved)}{part}"
+            f"a batch, predicted: {_time(session, more)} on top{replaced}; "
+            f"alone the query would take {_time(session, costs)}, so sharing saves {_time(session, costs - more)}{part}"
         )
     return "\n".join(lines)
+
+
+def _of_others(view: NetworkView, name: str) -> Network:
+    """A network without what only one query needs."""
+    if name not in view.results:
+        return view.network
+    needed = frozenset(id_ for other in view.results if other != name for id_ in view.ancestors(other))
+    return Network({id_: node for id_, node in view.network.nodes.items() if id_ in needed})
 
 
 def _time(session: Session, cost: float) -> str:

@@ -21,6 +21,7 @@ from workbench.notebook.parameters import expand
 from workbench.session.state import LAZY, RESULTS
 from workbench.sql.algebra.types import DATE, TIMESTAMP
 from workbench.sql.syntax.dialects import EXAMINED
+from workbench.sql.syntax.quoted_names import name_in_sql
 from workbench.streams.stream import DEFAULT_BATCH
 
 if TYPE_CHECKING:
@@ -249,6 +250,7 @@ def add_table(context: NotebookContext, arguments: argparse.Namespace) -> None:
 def describe_rows(stream: Stream) -> str:
     """The columns of a stream, and its quarantined rows so far."""
     lines = [textwrap.fill(", ".join(f"{name} {type_}" for name, type_ in stream.columns), 110)]
+    lines += filter(None, [quotes_hint([stream.name, *(name for name, _ in stream.columns)])])
     if count := stream.quarantined_rows:
         misfits = count - stream.late_rows
         rows = "1 row that does" if misfits == 1 else f"{misfits:,} rows that do"
@@ -259,6 +261,19 @@ def describe_rows(stream: Stream) -> str:
         if count > QUARANTINED_SHOWN:
             lines.append(f"  and {count - QUARANTINED_SHOWN:,} more")
     return "\n".join(lines)
+
+
+def quotes_hint(names: Sequence[str]) -> str:
+    """How the first of some names is written that needs quotes in a query; empty where none does.
+
+    Example:
+        >>> quotes_hint(["rides", "started at"])
+        'names that are no plain word stand in quotes: `started at`, in other dialects "started at"'
+    """
+    quoted = ((name, name_in_sql(name, "spark"), name_in_sql(name, "oracle")) for name in names)
+    spark, others = next(((spark, others) for name, spark, others in quoted if name != spark), ("", ""))
+    what = "names that are no plain word stand in quotes"
+    return f"{what}: {spark}, in other dialects {others}" if spark else ""
 
 
 def event_time_hint(stream: Stream) -> str:

@@ -6,16 +6,27 @@ import argparse
 
 from workbench.errors import nearest
 from workbench.notebook.command_line import Command, MagicError, argument, command
-from workbench.notebook.commands import costs, define, experiment, replay, sessions, show, suspension, timings, watch
+from workbench.notebook.commands import (
+    costs,
+    define,
+    experiment,
+    replay,
+    sessions,
+    show,
+    sinks,
+    suspension,
+    timings,
+    watch,
+)
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import show as display
 
 _MEANT = {
-    "undo": "%argus drop NAME takes back a registration, %argus back N batches",
-    "export": "%argus results NAME -o frame gives a DataFrame, and frame.to_parquet(…) writes it",
-    "sink": "get_session().add_sink(NAME, TARGET), with get_session of workbench.notebook.extension",
+    "compare": "%argus strategies compares sharing-selection with match-plan on the queries that there are",
+    "undo": "%argus drop NAME takes back a registration, %argus back the last batch",
+    "export": "%argus results NAME -o frame gives a DataFrame; %argus sink NAME FOLDER writes what each batch changes",
     **dict.fromkeys(("list", "show", "ls"), "%argus queries and %argus streams list what there is"),
-    **dict.fromkeys(("alert", "watch"), "%argus notify NAME 'CONDITION' says which rows come to satisfy it"),
+    **dict.fromkeys(("alert", "watch"), "%argus notify NAME CONDITION says which rows come to satisfy it"),
 }
 """What to try instead of commands that others have."""
 
@@ -52,7 +63,15 @@ def overview() -> str:
 )
 def help_command(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Say what the commands do."""
-    display(overview() if arguments.command is None else find(arguments.command).help())
+    if arguments.command is None:
+        display(overview())
+        return
+    try:
+        display(find(arguments.command.removeprefix("%argus").strip() or "%%argus").help())
+    except MagicError as error:
+        # There are no topics; a command that is only a little alike is no answer to a word that means something else.
+        meant = _MEANT.get(arguments.command) or "%argus help lists the commands; %argus help COMMAND says more of one"
+        raise MagicError(f"there is no help on {arguments.command}: it is no command", hint=meant) from error
 
 
 COMMANDS: dict[str, Command] = {
@@ -64,9 +83,11 @@ COMMANDS: dict[str, Command] = {
         *(
             timings.timings,
             costs.costs,
+            costs.strategies,
             timings.reoptimize,
             show.catalog,
             watch.notify,
+            sinks.sink,
             watch.metrics,
             experiment.experiment,
         ),

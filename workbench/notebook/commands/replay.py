@@ -207,8 +207,14 @@ def step(context: NotebookContext, arguments: argparse.Namespace) -> None:
 
 @command(
     "back",
-    argument("batch", type=int, metavar="BATCH", help="its number; 0 is the history alone"),
-    examples=("%argus back 3", "%argus back 0"),
+    argument(
+        "batch",
+        nargs="?",
+        type=int,
+        metavar="BATCH",
+        help="its number; 0 is the history alone (default: the one before the last)",
+    ),
+    examples=("%argus back", "%argus back 3", "%argus back 0"),
     has_own_line=True,
 )
 def back(context: NotebookContext, arguments: argparse.Namespace) -> None:
@@ -216,12 +222,15 @@ def back(context: NotebookContext, arguments: argparse.Namespace) -> None:
 
     The cell ends when the session is there, so that the next line reads the answers of that batch.
     """
+    session = context.session
+    if arguments.batch is None and not session.batch:
+        raise MagicError("no batch was run, so there is none to go back from", hint="%argus run")
     try:
-        context.session.player.go_back(arguments.batch)
+        session.player.go_back(session.batch - 1 if arguments.batch is None else arguments.batch)
     except QueryError as error:
         raise MagicError(error.message, hint=error.hint) from error
-    follow(context.session)
-    wait(context.session)
+    follow(session)
+    wait(session)
 
 
 def wait(session: Session) -> None:

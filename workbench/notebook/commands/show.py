@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from workbench.explain.text import short
+from workbench.explain.explanation import is_shared
+from workbench.explain.text import counted, listed, short
 from workbench.notebook.chart import answer_chart, changes_chart
 from workbench.notebook.command_line import MagicError, argument, command
 from workbench.notebook.commands.define import LIMIT, OUTPUT, show_result
@@ -16,6 +17,7 @@ from workbench.notebook.display import (
     Shown,
     as_of,
     explained,
+    plain,
     rows_table,
     show,
     sinks_table,
@@ -23,10 +25,13 @@ from workbench.notebook.display import (
     state_of,
     streams_table,
     table,
+    together,
 )
 from workbench.notebook.drawing import picture
 
 if TYPE_CHECKING:
+    from workbench.explain.describe import NetworkView
+    from workbench.explain.explanation import ExplanationView
     from workbench.session.query import Query
 
 QUERY = argument("query", metavar="QUERY", completes="query", help="its name")
@@ -38,7 +43,9 @@ ROWS, BARS, POINTS = 10, 30, 1_000
     "results",
     QUERY,
     argument("--changes", action="store_true", help="what each batch added (weight 1) and took away (-1)"),
-    argument("--since", type=int, metavar="BATCH", help="with --changes: only after this batch"),
+    argument(
+        "--since", metavar="WHEN", help="only changes after this batch, or since a day or time of the stream: yesterday"
+    ),
     argument("--at", metavar="INSTANT", help="the set of one instant of a windowed query"),
     argument("--sort", metavar="COLUMN", help="by the values of a column instead of the order that the query asks for"),
     argument("--desc", action="store_true", help="with --sort: the largest first"),
@@ -57,6 +64,7 @@ ROWS, BARS, POINTS = 10, 30, 1_000
         "%argus results big_transfers --where 'amount > 2000000'",
         "%argus results big_transfers --limit 20 --chart amount",
         "%argus results big_transfers --changes --since 3",
+        "%argus results big_transfers --since yesterday",
     ),
 )
 def results(context: NotebookContext, arguments: argparse.Namespace) -> None:
@@ -66,19 +74,20 @@ def results(context: NotebookContext, arguments: argparse.Namespace) -> None:
     if arguments.desc and arguments.sort is None:
         raise MagicError("--desc needs a column", hint="--sort COLUMN --desc")
     refined = any(given is not None for given in (arguments.at, arguments.sort, arguments.where))
+    if arguments.since is not None:
+        arguments.changes = True
     if arguments.changes and refined:
         hint = "--changes shows all changes; with -o VAR they can be sorted and chosen in pandas"
         raise MagicError("--at, --sort and --where are of the answer, not of its changes", hint=hint)
     if arguments.changes and arguments.chart:
         raise MagicError("changes are drawn as rows by batch, without a column", hint="--changes --chart")
     if arguments.changes:
-        if arguments.since is not None and arguments.since > last:
-            raise MagicError(f"there is no batch {arguments.since} yet", hint=f"the last batch that was run is {last}")
-        rows = query.changes(since=arguments.since)
+        batch = None if arguments.since is None else query.batch_before(arguments.since)
+        if batch is not None and batch > last:
+            raise MagicError(f"there is no batch {batch} yet", hint=f"the last batch that was run is {last}")
+        rows = query.changes(since=batch)
         shown = latest_changes(rows, limit)
-        from_start = arguments.since is None or arguments.since < query.registered
-        since = f"its answer after batch {query.registered}" if from_start else f"batch {arguments.since}"
-        title = f"latest changes of {query.name} since {since}"
+        title = f"latest changes of {query.name} since {_since(query, batch, arguments.since)}"
         total = len(rows)
     elif refined or (arguments.chart is not None and query.status == "active"):
         total = query.count(at=arguments.at, where=arguments.where)
@@ -107,6 +116,13 @@ def _title(context: NotebookContext, query: Query, arguments: argparse.Namespace
     when = f"at {arguments.at}" if arguments.at is not None else as_of(query, context.session.batch)
     by = f", by {arguments.sort}" if arguments.sort is not None else ""
     return f"{query.name} {when}{by}" + (f", where {arguments.where}" if arguments.where is not None else "")
+
+
+def _since(query: Query, batch: int | None, given: str | None) -> str:
+    """Since when changes are shown: a batch, and what was given where that is a time."""
+    from_start = batch is None or batch < query.registered
+    since = f"its answer after batch {query.registered}" if from_start else f"batch {batch}"
+    return since if given is None or given.strip().isdecimal() else f"{given}, that is since {since}"
 
 
 def latest_changes(changes: pd.DataFrame, limit: int) -> pd.DataFrame:
@@ -172,8 +188,29 @@ def plan(context: NotebookContext, arguments: argparse.Namespace) -> None:
 
 @command("explain", QUERY, examples=("%argus explain big_transfers",))
 def explain(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Say what a query shares with which others, what is new, and why."""
-    show(explained(context.session.query(arguments.query).explain()))
+    """Say what a query shares with which others, what was new when it came, and why; and who shares it today."""
+    query = context.session.query(arguments.query)
+    explanation = query.explain()
+    today = shared_today(context.session.network, explanation)
+    show(together(explained(explanation), plain(today)) if today else explained(explanation))
+
+
+def shared_today(network: NetworkView, explanation: ExplanationView) -> str:
+    """Which queries share the work of one today; empty where these are the ones of its explanation, which says only who
+    did when it was registered.
+    """
+    query = explanation.query
+    own = network.ancestors(query) if query in network.results else ()
+    nodes = [node for node in map(network.node, own) if node.kind != "source"]
+    shared = [node for node in nodes if node.is_shared]
+    others = dict.fromkeys(name for node in shared for name in node.queries if name != query)
+    shared_before = {name for d in explanation.decisions if is_shared(d) for name in d.shared_with}
+    if others.keys() == shared_before:
+        return ""
+    if not others:
+        return "today it shares its nodes with no query"
+    verb = "is" if len(shared) == 1 else "are"
+    return f"today {len(shared)} of {counted(len(nodes), 'node')} {verb} shared, with {listed(tuple(others))}"
 
 
 @command(

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from workbench.errors import WorkbenchError
 from workbench.monitoring.metrics import serve_metrics
-from workbench.notebook.command_line import MagicError, argument, command
+from workbench.notebook.command_line import MagicError, argument, command, sentence
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import show
 from workbench.notebook.notification import Notification, noticed
@@ -39,12 +39,12 @@ def metrics(context: NotebookContext, arguments: argparse.Namespace) -> None:
 @command(
     "notify",
     argument("query", metavar="QUERY", completes="query", help="its name"),
-    argument("condition", nargs="?", metavar="CONDITION", help="only rows that newly satisfy it, in quotes: 'n > 500'"),
+    argument("condition", nargs="*", metavar="CONDITION", help="only rows that newly satisfy it: n > 500"),
     argument("--least", type=int, default=0, metavar="N", help="only batches with so many new rows"),
     argument("--stop", action="store_true", help="say no more"),
     examples=(
         "%argus notify big_transfers",
-        "%argus notify big_transfers 'amount > 5000000' --least 3",
+        "%argus notify big_transfers amount > 5000000 --least 3",
         "%argus notify big_transfers --stop",
     ),
 )
@@ -57,14 +57,14 @@ def notify(context: NotebookContext, arguments: argparse.Namespace) -> None:
     session, query = context.session, context.session.query(arguments.query)
     if arguments.stop:
         _stop(session, query)
-    elif arguments.condition is None:
+    elif not arguments.condition:
         sink = f"notify {query.name}"
         if sink in session.sinks:
             session.drop_sink(sink)
         notification = Notification(query.name, session.batch, noticed(session.player), arguments.least)
         session.add_sink(query.name, notification, name=sink)
     else:
-        _alert(session, query, arguments.condition, arguments.least)
+        _alert(session, query, sentence(arguments.condition), arguments.least)
 
 
 def _alert(session: Session, query: Query, condition: str, least: int) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import threading
+import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from html import escape
@@ -13,15 +15,17 @@ import ipywidgets
 import pandas as pd
 
 from workbench.errors import WorkbenchError
+from workbench.errors.public_api import translate_unexpected_errors
 from workbench.explain.text import counted, monospace
 from workbench.notebook.command_line import batch_size
+from workbench.notebook.long_work import how_far, repeatedly
 from workbench.notebook.named_source import find_source
 from workbench.notebook.panel.markup import grid, scrolled
 from workbench.notebook.panel.widgets import button, html_box
 from workbench.session.session import Session
 from workbench.streams.readers import DATA_ENDINGS
 from workbench.streams.source_preview import SourcePreview, preview_source
-from workbench.streams.stream import DEFAULT_BATCH
+from workbench.streams.stream import DEFAULT_BATCH, Stream
 
 MOST_FILES = 200
 """So many files are proposed at most."""
@@ -30,6 +34,8 @@ NO_TIME = ""
 
 class AddStream:
     """Fields for a stream, a look at its first rows, and a button that adds it.
+
+    A large file is added in a thread, and the kernel goes on.
 
     Args:
         session: that gets the stream.
@@ -56,13 +62,12 @@ class AddStream:
             description="Batch", value=str(DEFAULT_BATCH), tooltip="rows that arrive at a time, or event time as 1h"
         )
         self._shown = html_box()
-        self.source_field.observe(lambda change: self._act(self._look) if change["new"] else None, "value")
-        buttons = [
-            button(
-                "Look", "search", partial(self._act, self._look), "Show the first rows and the types; nothing is added"
-            ),
-            button("Add", "plus", partial(self._act, self._add), "Add the stream; its history arrives at once"),
-        ]
+        self._looked_at = ""
+        self._adding: threading.Thread | None = None
+        self.source_field.observe(lambda change: self._source_named(change["new"]), "value")
+        look = button("Look", "search", self._look_pressed, "Show the first rows and the types; nothing is added")
+        self._add_button = button("Add", "plus", self._add_pressed, "Add the stream; its history arrives at once")
+        buttons = [look, self._add_button]
         fields = [self.name_field, self.time_field, self.history_field, self.batch_field]
         self.widget = ipywidgets.VBox(
             [
@@ -90,18 +95,65 @@ class AddStream:
             self.name_field.value = name_of(self.source_field.value)
         return _first_rows(look)
 
-    def _add(self) -> str:
-        stream = self._session.add_stream(
-            self.name_field.value.strip(),
-            self._source(),
-            history=self.history_field.value,
-            batch=batch_size(self.batch_field.value.strip()),
-            time=self.time_field.value or None,
-        )
+    def _source_named(self, source: str) -> None:
+        """A source was chosen or typed: look at it."""
+        self._looked_at = source
+        if source:
+            self._act(self._look)
+
+    def _look_pressed(self) -> None:
+        """Look, unless the field was left for the button, which has looked already."""
+        looked_at, self._looked_at = self._looked_at, ""
+        if not looked_at or looked_at != self.source_field.value:
+            self._act(self._look)
+
+    def _add_pressed(self) -> None:
+        """Add the stream in a thread: a large file takes long, and cells run meanwhile."""
+        if self._adding is not None and self._adding.is_alive():
+            return
+        name = self.name_field.value.strip()
+        try:
+            add = partial(
+                self._session.add_stream,
+                name,
+                self._source(),
+                history=self.history_field.value,
+                batch=batch_size(self.batch_field.value.strip()),
+                time=self.time_field.value or None,
+            )
+        except WorkbenchError as error:
+            self._shown.value = monospace(str(error))
+            return
+        self._add_button.disabled = True
+        self._adding = threading.Thread(target=self._add, args=(name, add), name="argus-add-stream", daemon=True)
+        self._adding.start()
+
+    def join(self, seconds: float) -> None:
+        """Wait so long for a stream that is being added."""
+        if self._adding is not None:
+            self._adding.join(seconds)
+
+    def _add(self, name: str, add: Callable[[], Stream]) -> None:
+        """Add the stream, and say meanwhile how far that is; the work of the thread."""
+        begun = time.monotonic()
+
+        def say() -> None:
+            how = how_far(self._session.progress, time.monotonic() - begun)
+            self._shown.value = monospace(f"adding {name}: {how}; cells can be run meanwhile")
+
+        try:
+            with repeatedly(say), translate_unexpected_errors():
+                stream = add()
+        except WorkbenchError as error:
+            self._shown.value = monospace(str(error))
+            return
+        finally:
+            self._add_button.disabled = False
         self.name_field.value = ""
-        self._added()
         later = counted(max(0, stream.rows - stream.history), "row")
-        return monospace(f"{stream.name}: {counted(min(stream.history, stream.rows), 'row')} of history, then {later}")
+        history = counted(min(stream.history, stream.rows), "row")
+        self._shown.value = monospace(f"{stream.name}: {history} of history, then {later}")
+        self._added()
 
     def _act(self, action: Callable[[], str]) -> None:
         """Show what an action says, or its error."""

@@ -11,6 +11,7 @@ import ipywidgets
 
 from workbench.errors import WorkbenchError
 from workbench.explain.text import monospace
+from workbench.notebook.commands.costs import what_if
 from workbench.notebook.commands.define import drop_query, preview_query, register
 from workbench.notebook.display import Shown, state_of, table
 from workbench.notebook.panel.markup import sparkline, tag
@@ -108,8 +109,9 @@ class QueriesView(View):
 
     def _preview(self) -> None:
         name = self.name_field.value or "new_query"
-        _, explanation, change = preview_query(self.session, self.sql_field.value, name, self.dialect_field.value)
-        self._say(f"nothing was changed: {change}", explanation._repr_html_())
+        preview, explanation, change = preview_query(self.session, self.sql_field.value, name, self.dialect_field.value)
+        forecast = what_if(self.session, preview, name)
+        self._say(f"nothing was changed: {change}\n{forecast}", explanation._repr_html_())
 
     def _register(self) -> None:
         name = self.name_field.value or None

@@ -96,8 +96,7 @@ def reoptimized(
         forecasts.append(forecast(state.reports, *costs, seconds))
         return accept(forecasts[-1])
 
-    asked = {name: _asked(state.queries[checked_query(name)], check_number(name)) for name in network.queries}
-    replanned = replan(planner, network, asked, accepted)
+    replanned = replan(planner, network, asked(state), accepted)
     outcome = _outcome(state, replanned, forecasts[-1])
     if not replanned.accepted:
         return state, outcome
@@ -110,6 +109,12 @@ def reoptimized(
             queries[name] = replace(queries[name], explanation=_explained(explanation, outcome))
         planner.catalog.put_decisions(name, queries[name].explanation.rows())
     return replace(state, network=replanned.network, queries=queries), outcome
+
+
+def asked(state: State) -> dict[str, Asked]:
+    """What is asked by the queries of a network and by their checks, in the order of registration."""
+    queries = state.network.queries
+    return {name: _asked(state.queries[checked_query(name)], check_number(name)) for name in queries}
 
 
 def _asked(record: QueryRecord, check: int) -> Asked:

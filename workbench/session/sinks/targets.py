@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from workbench.errors import SessionError, StreamError
+from workbench.errors import SessionError, StreamError, with_article
 from workbench.files.writing import make_folder, replacing
 from workbench.session.sinks.delta import DELTA, DeltaTarget, is_delta
 from workbench.session.sinks.kafka import TopicTarget
@@ -126,5 +126,5 @@ def _target_of(given: object) -> Target:
         case _ if callable(given):
             return CallableTarget(given)
     raise SessionError(
-        f"a {type(given).__name__} is no sink", hint="give a callable, a folder, or an address (http://…)"
+        f"{with_article(type(given).__name__)} is no sink", hint="give a callable, a folder, or an address (http://…)"
     )

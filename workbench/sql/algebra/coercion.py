@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 
+from workbench.errors import with_article
 from workbench.sql.algebra.arithmetic import number
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.folding import constant_as, fold, parse_date
@@ -150,7 +151,7 @@ def _comparison_type(kinds: set[Kind]) -> DataType | None:
 
 def _clash(left: Expression, right: Expression) -> TypeClash:
     if left.type.temporal and isinstance(right, Constant) and isinstance(right.value, str):
-        return TypeClash(f"'{right.value}' is not a {left.type}", right, hint=_hint(right, left.type))
+        return TypeClash(f"'{right.value}' is not {with_article(str(left.type))}", right, hint=_hint(right, left.type))
     message = f"type clash: {left.type} cannot be compared with {right.type}"
     return TypeClash(message, right, hint=_hint(right, left.type))
 
@@ -183,7 +184,7 @@ def _hint(expression: Expression, type_: DataType) -> str:
     if type_.kind is Kind.STRING and isinstance(expression, Constant):
         return f"write '{expression.value}' in quotes"
     if type_.kind not in _CASTS[expression.type.kind]:
-        return f"no {expression.type.kind} converts to a {type_.kind}; compare columns of one type"
+        return f"no {expression.type.kind} converts to {with_article(type_.kind)}; compare columns of one type"
     return f"convert with CAST(... AS {type_.kind})"
 
 

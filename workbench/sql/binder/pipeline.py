@@ -34,6 +34,7 @@ from workbench.sql.schema import Schema
 from workbench.sql.syntax.dialects import known_dialect
 from workbench.sql.syntax.limits import refuse_shape
 from workbench.sql.syntax.parse import Statement, ViewName, parse
+from workbench.sql.syntax.quoted_names import quoting_hint
 from workbench.sql.syntax.source_text import SourceText
 from workbench.sql.windows.stream_time import common_time, now_of
 
@@ -82,7 +83,7 @@ def bind(sql: str, dialect: str, schema: Schema) -> Bound:
     query: LogicalQuery | None = None
     windows: tuple[StreamWindow, ...] = ()
     # All statements are parsed before the first is bound, so that a syntax error comes before an unknown name.
-    for statement in parse(source):
+    for statement in _parsed(source, schema):
         if statement.view is not None:
             # The checks of a view's name before its query, in which the name could mean the view itself.
             binder.check_view(statement.view, statement.query)
@@ -102,6 +103,16 @@ def bind(sql: str, dialect: str, schema: Schema) -> Bound:
     if query is None and not views:
         raise SqlError("there is no query", hint="write a SELECT")
     return Bound(tuple(views), query, windows)
+
+
+def _parsed(source: SourceText, schema: Schema) -> list[Statement]:
+    """The statements of a text; an error that may come from a name without its quotes says so."""
+    try:
+        return parse(source)
+    except SqlError as error:
+        names = [*schema.streams, *(name for columns in schema.streams.values() for name, _ in columns)]
+        error.hint = error.hint or quoting_hint(source.sql, names, source.dialect)
+        raise
 
 
 def _refuse_long(query: LogicalQuery) -> None:

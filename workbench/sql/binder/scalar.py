@@ -25,6 +25,7 @@ from workbench.sql.binder.scope import Scope, scope_of
 from workbench.sql.binder.times import interval_arithmetic
 from workbench.sql.binder.times.intervals import interval_parts
 from workbench.sql.binder.window_functions import bind_part_of_call, bind_window, is_part, is_window
+from workbench.sql.function_help import signature_hint
 from workbench.sql.schema import Schema
 from workbench.sql.syntax.limits import Extent, refuse_extent, refuse_height, refuse_nesting
 from workbench.sql.syntax.source_text import SourceText
@@ -118,7 +119,8 @@ class ScalarBinder:
         try:
             bound = bound or self._bind(node)
         except TypeClash as clash:
-            raise self.source.error(clash.message, node, clash.hint) from None
+            hint = clash.hint or signature_hint(clash.message, self.source.called(node), self.dialect)
+            raise self.source.error(clash.message, node, hint) from None
         refuse_extent(bound, self.source, node, self._extents)
         refuse_different(self.source, node, bound)
         return bound

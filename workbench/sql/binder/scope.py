@@ -11,6 +11,7 @@ from sqlglot import exp
 from workbench.errors import nearest
 from workbench.sql.algebra.expressions import Expression
 from workbench.sql.algebra.types import STRING
+from workbench.sql.syntax.quoted_names import name_in_sql
 from workbench.sql.syntax.source_text import SourceText
 
 
@@ -77,7 +78,7 @@ class Scope:
                 return self.outer.resolve(column)
             item = self.item(column.table, column)
             if name not in item.columns:
-                hint = nearest(name, item.columns) or f"{item.alias} has {_listed(item.columns)}"
+                hint = self._near(name, item.columns) or f"{item.alias} has {_listed(item.columns)}"
                 raise self.source.error(f"unknown column {column.table}.{column.name}", column.this, hint)
             return item.columns[name]
         meanings = [expression for known, expression in self.columns if known == name]
@@ -93,8 +94,12 @@ class Scope:
         known = [*dict(self.columns), *self.aliases]
         if self._compared_with_text(column):
             raise self.source.error(f"unknown column {column.name}", column, f"if it is a text, write '{column.name}'")
-        hint = nearest(name, known) or (f"there are {_listed(known)}" if known else "FROM says which stream has it")
+        hint = self._near(name, known) or (f"there are {_listed(known)}" if known else "FROM says which stream has it")
         raise self.source.error(f"unknown column {column.name}", column, hint)
+
+    def _near(self, name: str, known: Iterable[str]) -> str | None:
+        """A hint for a name that nobody has, with the quotes that it needs."""
+        return nearest(name, known, shown=lambda other: name_in_sql(other, self.source.dialect))
 
     def _compared_with_text(self, column: exp.Column) -> bool:
         """Whether a name stands where a text would be compared with a column of texts."""

@@ -9,6 +9,7 @@ from zoneinfo import available_timezones
 
 from sqlglot import exp
 
+from workbench.errors import with_article
 from workbench.sql.algebra import coercion
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Constant, Expression
@@ -133,7 +134,7 @@ def cast_to_time(b: ExpressionBinder, value: Expression, type_: DataType, node: 
             return coercion.coerce(value, type_)
         except TypeClash:
             form = "year-month-day, as in 2002-11-20" if type_ == DATE else "written as 2002-11-20 10:00:00"
-            what = f"'{value.value}' is not a {type_}"
+            what = f"'{value.value}' is not {with_article(str(type_))}"
             raise b.source.error(what, node, f"{type_}s are {form}") from None
     if b.dialect == "oracle" and value.type == STRING:
         b.source.refuse(f"text as a {type_.kind.upper()} without a format", node, f"TO_{type_.kind.upper()}(x, format)")

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from workbench.errors import StreamError
+from workbench.errors import StreamError, with_article
 from workbench.streams.arrow_types import to_data_type
 from workbench.streams.log import ROW_GROUP_ROWS
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
@@ -71,7 +71,7 @@ def as_record(line: bytes) -> Record | str:
         return f"it is no text in UTF-8: byte {error.object[error.start]:#04x} at {error.start}"
     except ValueError as error:
         return f"it is no JSON: {error}"
-    return record if isinstance(record, dict) else f"it is no JSON object, but a {type(record).__name__}"
+    return record if isinstance(record, dict) else f"it is no JSON object, but {with_article(type(record).__name__)}"
 
 
 def schema_of(records: Sequence[Record]) -> pa.Schema:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from workbench.errors import StreamError
+from workbench.errors import StreamError, with_article
 from workbench.streams.files.json_lines import rows_of, schema_of
 from workbench.streams.live.puller import Puller, Record
 from workbench.streams.live.reader import Fetched, Offsets, TypedReader
@@ -40,7 +40,7 @@ class IteratorReader(TypedReader):
                 message = "the iterator gives no row, and so says nothing of its columns"
                 raise StreamError(message, hint="add the stream when it has a first row")
             schema = schema_of([*self._puller.rows])
-        super().__init__(schema, f"a {type(iterator).__name__}")
+        super().__init__(schema, with_article(type(iterator).__name__))
 
     def fetch(self, offsets: Offsets, most: int) -> Fetched:
         """The rows that it gives without a break; where it waits for something, it is asked on in the background."""

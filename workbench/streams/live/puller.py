@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 import pandas as pd
 import pyarrow as pa
 
-from workbench.errors import StreamError
+from workbench.errors import StreamError, with_article
 
 Record = Mapping[str, object]
 
@@ -119,4 +119,4 @@ def _records(item: object) -> list[Record]:
             return _records(pa.Table.from_pandas(item, preserve_index=False))
         case list() if all(isinstance(row, Mapping) for row in item):
             return item
-    raise StreamError(f"the iterator gives a {type(item).__name__}", hint="it must give dicts, or tables")
+    raise StreamError(f"the iterator gives {with_article(type(item).__name__)}", hint="it must give dicts, or tables")

@@ -30,6 +30,7 @@ from workbench.sql.binder.aggregates.ordered import IN_ORDER, counted_and_value,
 from workbench.sql.binder.operators import numeric_quotient
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.times import interval_arithmetic
+from workbench.sql.function_help import signature_hint
 from workbench.sql.schema import Schema, UserAggregate
 from workbench.sql.syntax.aggregate_calls import AggregateSyntax, aggregate_name, read_aggregate
 from workbench.sql.syntax.dialects import SPARK_FAMILY
@@ -80,7 +81,8 @@ class Aggregation:
                 return self._user_aggregate(user, arguments, call_.distinct, node, b)
             return self._built_in(call_, arguments, node, b)
         except TypeClash as clash:
-            raise b.source.error(clash.message, node, clash.hint) from None
+            hint = clash.hint or signature_hint(clash.message, b.source.called(node), b.dialect)
+            raise b.source.error(clash.message, node, hint) from None
         finally:
             self.inside = False
 
@@ -210,7 +212,8 @@ def _check(name: str, count: int, distinct: bool, node: exp.Expr, source: Source
     if not least <= count <= most:
         hint = "COUNT(*) counts rows; of a column it is, as in SUM(amount)" if isinstance(node.this, exp.Star) else None
         called = (source.called(node) or name).upper()
-        raise source.error(f"{called} takes {least} argument{'s' * (least > 1)}, not {count}", node, hint)
+        message = f"{called} takes {least} argument{'s' * (least > 1)}, not {count}"
+        raise source.error(message, node, hint or signature_hint(message, None, source.dialect))
     if distinct and name not in (*_SAME_DISTINCT, *aggregates.ALGEBRAIC):
         source.refuse(f"{name.upper()} of DISTINCT values", node, "take DISTINCT in a subquery")
 

@@ -51,7 +51,8 @@ def compared_values(node: exp.Expr, query: LogicalQuery, b: ExpressionBinder) ->
     parts = left.expressions if isinstance(left, exp.Tuple) else [node.this]
     columns = output_columns(query)
     if len(parts) != len(columns):
-        message = f"{len(parts)} values are compared with {len(columns)} columns"
+        values_are = "1 value is" if len(parts) == 1 else f"{len(parts)} values are"
+        message = f"{values_are} compared with {len(columns)} column{'s' * (len(columns) > 1)}"
         raise b.source.error(message, node, "select as many columns as there are values")
     values = [b.bind(part) for part in parts]
     for value, (_, type_) in zip(values, columns, strict=True):

@@ -1,0 +1,100 @@
+"""Sending the changes of a query on, by a line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+
+from workbench.errors import QueryError, SessionError
+from workbench.notebook.command_line import MagicError
+from workbench.notebook.context import NotebookContext
+from workbench.notebook.extension import install
+from workbench.session.session import Session
+
+
+@pytest.fixture
+def big(run: Any, session: Any) -> Any:
+    run("%%argus big\nSELECT big")
+    return session
+
+
+def test_a_folder_is_named_with_its_whole_path(run: Any, big: Any) -> None:
+    cell = run("%argus sink big out/big")
+    assert big.sinks == {"big": str(Path("out/big").resolve())}
+    assert f"the changes of big go to {Path('out/big').resolve()}" in cell.text and "after batch 0" in cell.text
+
+
+@pytest.mark.parametrize("address", ["kafka://localhost:9092/big", "delta:out/big", "http://localhost:1/x"])
+def test_an_address_stays_as_it_is(run: Any, big: Any, address: str) -> None:
+    assert run(f"%argus sink big {address} --name topic --mode changes").error is None
+    assert big.sinks == {"topic": address}
+
+
+def test_a_function_of_the_notebook(run: Any, big: Any) -> None:
+    run("def take(batch, changes): pass\nfive = 5")
+    assert "go to take()" in run("%argus sink big take").text
+    assert callable(big.sinks["big"])
+    assert "the variable five is no function" in str(run("%argus sink big five --name other").error)
+
+
+@pytest.mark.parametrize(
+    ("line", "error", "message"),
+    [
+        ("big out", MagicError, "there is already a sink called big\nhint: --name"),
+        ("big --name bigg", MagicError, "there is no sink bigg\nhint: did you mean big"),
+        ("big --name other --stop", MagicError, "there is no sink other"),
+        ("bag out", QueryError, "there is no query bag"),
+        ("big out --mode rows", MagicError, "invalid choice: 'rows'"),
+    ],
+)
+def test_what_is_wrong_is_said(run: Any, big: Any, line: str, error: type, message: str) -> None:
+    run("%argus sink big first")
+    found = run(f"%argus sink {line}").error
+    assert isinstance(found, error) and message in str(found)
+    assert list(big.sinks) == ["big"]
+
+
+def test_a_file_is_no_folder(run: Any, big: Any, tmp_path: Path) -> None:
+    (tmp_path / "out.csv").touch()
+    assert "out.csv is a file" in str(run(f"%argus sink big {tmp_path / 'out.csv'}").error)
+    assert run(f"%argus sink big {tmp_path}").error is None
+
+
+def test_it_stops(run: Any, big: Any) -> None:
+    run("%argus sink big out")
+    assert "big gets no more" in run("%argus sink big --stop").text
+    assert not big.sinks
+
+
+@pytest.mark.spark
+def test_a_folder_gets_a_file_for_each_batch(spark, tmp_path: Path) -> None:
+    InteractiveShell.clear_instance()
+    shell = InteractiveShell.instance(history_length=0)
+    shell.history_manager.enabled = False
+
+    def run(cell: str) -> str:
+        with capture_output() as captured:
+            assert shell.run_cell(cell).error_in_exec is None
+        return "\n".join(output.data.get("text/plain", "") for output in captured.outputs)
+
+    with Session(spark=spark) as session:
+        install(shell, NotebookContext(shell.user_ns, lambda: session))
+        session.add_stream("T", pd.DataFrame({"n": range(10)}), history=4, batch=2)
+        session.register("SELECT n FROM T", name="big")
+        run(f"%argus sink big {tmp_path / 'out'}")
+        session.run(2)
+        while session.sinks["big"].behind:
+            pass
+        assert "batches behind" in run("%argus sink big")
+        with pytest.raises(SessionError):
+            session.add_sink("big", "nowhere://x", name="other")
+        run("%argus sink big --stop")
+    shell.history_manager.end_session()
+    InteractiveShell.clear_instance()
+    assert len(pd.read_parquet(tmp_path / "out")) == 8
+    assert len(list((tmp_path / "out").glob("batch-*.parquet"))) == 3

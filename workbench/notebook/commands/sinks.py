@@ -1,0 +1,95 @@
+"""The command that sends the changes of a query on."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.errors import nearest
+from workbench.notebook.command_line import MagicError, argument, command
+from workbench.notebook.commands.show import QUERY
+from workbench.notebook.context import NotebookContext
+from workbench.notebook.display import show, sinks_table
+
+if TYPE_CHECKING:
+    from workbench.session.session import Session
+
+ADDRESSES = ("://", "delta:")
+"""What an address has that is no folder."""
+
+
+@command(
+    "sink",
+    QUERY,
+    argument(
+        "target",
+        nargs="?",
+        metavar="TARGET",
+        completes="path",
+        help="a folder, a function's name, or delta:FOLDER, kafka://…, postgresql://…, http://…",
+    ),
+    argument("--mode", choices=("changes",), default="changes", help="what is sent (default: changes)"),
+    argument("--name", metavar="SINK", help="what the sink is called (default: as the query)"),
+    argument("--stop", action="store_true", help="send no more, and forget how far the sink has come"),
+    examples=(
+        "%argus sink big_transfers out/big",
+        "%argus sink big_transfers kafka://localhost:9092/big --name topic",
+        "%argus sink big_transfers --stop",
+    ),
+)
+def sink(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Send what each batch changes in an answer to a folder, a table, a topic, an address or a function; without a
+    target, say how far it is.
+
+    It begins with the answer as it was at registration, and goes on when the session is opened again.
+
+    Raises:
+        MagicError: there is no such sink to be stopped, or no such function.
+        QueryError: there is no such query, or its changes are not kept.
+        SessionError: there is no such kind of target, or a sink of that name.
+    """
+    session, query = context.session, context.session.query(arguments.query)
+    name = arguments.name or query.name
+    if arguments.stop:
+        _check_there(session, name)
+        session.drop_sink(name)
+        show(f"{name} gets no more; what it has got stays")
+    elif arguments.target is None:
+        _check_there(session, name)
+        show(sinks_table({name: session.sinks[name]}))
+    else:
+        target = find_target(arguments.target, context.user_variables)
+        if name in session.sinks:
+            hint = f"--name SINK gives another name; %argus sink {query.name} --stop ends it"
+            raise MagicError(f"there is already a sink called {name}", hint=hint)
+        session.add_sink(query.name, target, mode=arguments.mode, name=name)
+        where = target if isinstance(target, str) else f"{arguments.target}()"
+        begins = f"beginning with its answer after batch {query.registered}"
+        show(f"the changes of {query.name} go to {where}, {begins}; %argus sink {query.name} says how far it is")
+
+
+def find_target(word: str, variables: Mapping[str, Any]) -> Any:
+    """What a word names as a target: a function of the notebook, an address, or a folder with its whole path.
+
+    Raises:
+        MagicError: a variable of that name is no function, or there is a file.
+    """
+    if any(part in word for part in ADDRESSES):
+        return word
+    if word not in variables:
+        path = Path(word).expanduser().resolve()
+        if path.exists() and not path.is_dir():
+            raise MagicError(f"{path} is a file", hint="give a folder, which gets a Parquet file for each batch")
+        return str(path)
+    if not callable(variables[word]):
+        hint = f"./{word} is a folder; a function takes the number of a batch and a DataFrame of its changes"
+        raise MagicError(f"the variable {word} is no function", hint=hint)
+    return variables[word]
+
+
+def _check_there(session: Session, name: str) -> None:
+    if name not in session.sinks:
+        hint = nearest(name, session.sinks) or f"%argus sink {name} FOLDER adds one; %argus streams lists them"
+        raise MagicError(f"there is no sink {name}", hint=hint)

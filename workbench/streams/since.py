@@ -1,0 +1,78 @@
+"""Since when changes are asked for: after a batch, or from an event time on, as an analyst says it.
+
+A replay has no yesterday but that of its rows: days and times are those of the event-time clock.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+
+from workbench.errors import QueryError
+
+Since = int | str | dt.date
+"""A batch, or an event time: ``"yesterday"``, ``"today"``, ``"2026-01-02"``, ``"10:30"``, a date or datetime."""
+
+DAYS = {"today": 0, "yesterday": 1}
+"""How many days before that of the latest event time a word means."""
+HINT = "a batch (3), a day (2026-01-02), a time (10:30, '2026-01-02 10:30'), today or yesterday"
+
+
+def batch_before(since: Since, reached: Sequence[tuple[int, dt.datetime | None]], query: str) -> int | None:
+    """The last batch whose rows are all older than what is meant, or ``None``: the history has newer ones.
+
+    Args:
+        since: what is meant; of a number, also as text, it is that batch.
+        reached: the history and the batches, each with the latest event time that there was then.
+        query: its name, for errors.
+
+    Raises:
+        QueryError: it is neither a batch nor a time, no stream has event times, or that time has not come yet.
+
+    Example:
+        >>> at = dt.datetime(2026, 1, 1, 12)
+        >>> reached = [(batch, at + dt.timedelta(hours=6 * batch)) for batch in range(5)]
+        >>> [batch_before(since, reached, "q") for since in ("today", "2026-01-01", "18:00", 3)]
+        [1, None, 0, 3]
+    """
+    if isinstance(since, int) or since_text(since).isdecimal():
+        return int(since) if isinstance(since, int) else int(since_text(since))
+    latest = reached[-1][1]
+    if latest is None:
+        hint = "say a batch, as in --since 3; streams say with --time which column is the event time"
+        raise QueryError(f"no stream of {query} has event times, so no batch belongs to {since}", hint=hint)
+    moment = time_meant(since, latest)
+    if moment > latest:
+        raise QueryError(f"{since} has not come yet", hint=f"the latest event time of {query} is {latest}")
+    before = [batch for batch, time in reached if time is None or time < moment]
+    return before[-1] if before else None
+
+
+def time_meant(since: str | dt.date, latest: dt.datetime) -> dt.datetime:
+    """The time that is meant, where the latest event time is now; a time of the day is the last such one.
+
+    Raises:
+        QueryError: it is no time.
+    """
+    if isinstance(since, dt.datetime):
+        return since
+    if isinstance(since, dt.date):
+        return dt.datetime.combine(since, dt.time())
+    word = since_text(since).lower()
+    if word in DAYS:
+        return dt.datetime.combine(latest.date() - dt.timedelta(days=DAYS[word]), dt.time())
+    try:
+        if ":" in word and "-" not in word:
+            moment = dt.datetime.combine(latest.date(), dt.time.fromisoformat(word))
+            return moment if moment <= latest else moment - dt.timedelta(days=1)
+        moment = dt.datetime.fromisoformat(since_text(since))
+    except ValueError:
+        raise QueryError(f"{since} is neither a batch nor a time", hint=HINT) from None
+    if moment.tzinfo is not None:
+        raise QueryError(f"{since} has a time zone", hint="event times are local; leave the zone out")
+    return moment
+
+
+def since_text(since: str | dt.date) -> str:
+    """What was given, as text."""
+    return str(since).strip()
