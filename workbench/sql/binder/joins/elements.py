@@ -27,7 +27,7 @@ from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import INTEGER, STRING, Kind
-from workbench.sql.binder.arrays.lengths import longest
+from workbench.sql.binder.arrays.lengths import ended, longest
 from workbench.sql.binder.joins.semijoins import Clause
 from workbench.sql.binder.protocols import QueryContext, outside_subqueries
 from workbench.sql.binder.scalar import ScalarBinder
@@ -158,6 +158,7 @@ def _array(node: exp.Expr, context: QueryContext, scope: Scope) -> Expression:
             array = _series(node, b, context.source)
         else:
             array = b.bind(node)
+        array = ended(array, MOST_ROWS)
         element = element_of(array)
     except TypeClash as clash:
         raise context.source.error(clash.message, node, clash.hint) from None
@@ -188,11 +189,6 @@ def _series(node: exp.GenerateSeries, b: ScalarBinder, source: SourceText) -> Ex
     step = steps[0] if steps else Constant(1, INTEGER)
     if not isinstance(step, Constant) or not isinstance(step.value, int) or step.value == 0:
         source.refuse("a step that is no constant, or 0,", node, "as in GENERATE_SERIES(1, 9, 2)")
-    if not (isinstance(start, Constant) and isinstance(end, Constant)):
-        # One more than there may be: of an array that is much longer there is none, and no check of its length.
-        limit = call("+", start, Constant(MOST_ROWS * step.value, INTEGER))
-        beyond = call("<" if step.value > 0 else ">", limit, end)
-        end = call("case", beyond, limit, end)
     return call("sequence", start, end, step)
 
 
