@@ -16,6 +16,57 @@ a < b;
 s is not null;
 not(is_null(s));
 
+log(x);
+log10(x);
+
+concat(s, a, 'x');
+((coalesce(s, '') || coalesce(cast(a as string), '')) || coalesce('x', ''));
+
+greatest(a, b);
+greatest(a, b);
+
+trim(s);
+trim(s);
+
+extract(dow from d);
+(dayofweek(d) - 1);
+
+extract(week from d);
+week(d);
+
+date_trunc('week', ts);
+trunc_timestamp(ts, 'WEEK');
+
+cast(m as int);
+cast(round(m) as integer);
+
+x::bigint;
+cast(rint(x) as integer);
+
+s collate "C" < 'b';
+(s < 'b');
+
+(a, s) = (1, 'x');
+and((a = 1), (s = 'x'));
+
+(a, b) <> (b, 2);
+not(and((a = b), (b = 2)));
+
+(a, s) in ((1, 'x'), (2, s));
+or(and((a = 1), (s = 'x')), and((a = 2), (s = s)));
+
+a in (values (1), (2));
+in(a, 1, 2);
+
+a between symmetric 5 and b;
+or(and((a >= 5), (a <= b)), and((a >= b), (a <= 5)));
+
+a # b;
+bit_xor_of(a, b);
+
+split_part(s, '-', 2);
+split_part(s, '-', 2);
+
 # title: duckdb
 a / b;
 (cast(a as double) / cast(b as double));
@@ -32,7 +83,19 @@ s < 'b';
 date_diff('day', d, d + 1);
 ((d + 1) - d);
 
+concat(s, a);
+(coalesce(s, '') || coalesce(cast(a as string), ''));
+
+try_cast(m as bigint);
+cast(round(m) as integer);
+
 # title: trino
+concat(s, 'x');
+(s || 'x');
+
+(a, b) = (1, 2);
+and((a = 1), (b = 2));
+
 trim(both ' ' from s);
 trim(s, ' ');
 

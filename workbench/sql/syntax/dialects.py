@@ -18,6 +18,8 @@ from workbench.errors import SqlError, UnsupportedError, nearest
 from workbench.sql.syntax.table_functions import as_calls
 
 SPARK_FAMILY = frozenset({"spark", "spark2", "databricks", "hive"})
+DATABASES = ("postgres", "duckdb")
+"""Dialects of which more functions than usual were compared."""
 EXAMINED = SPARK_FAMILY | {"oracle", "postgres", "duckdb", "bigquery", "presto", "trino"}
 """The dialects that are read."""
 _IGNORES_CASE = "it compares texts without regard to upper and lower case"
