@@ -46,6 +46,13 @@ DATABASES = {
         "SELECT id, trim(g, ' '), ltrim(' ' || s, ' '), ltrim(rtrim(s || ' \t ', ' '), ' ') FROM t",
         dialect="postgres",
     ),
+    "intervals": Case(
+        "SELECT id, ts + interval '1 day -2 hours 30 minutes' AS a, ts - interval '1 year 1 month 3 days' AS b,"
+        " d + '2 months 1 day'::interval AS c, ts + interval '1 day 01:30:10' * (id % 3) AS e FROM t"
+        " WHERE ts - interval '00:01' > TIMESTAMP '1980-01-01' AND d BETWEEN DATE '1980-01-01' AND DATE '2003-12-31'"
+        " AND ts < TIMESTAMP '2003-12-31' AND ts - TIMESTAMP '2002-11-01' > '1 hour 1 minute'::interval",
+        dialect="duckdb",
+    ),
     "rows": Case(
         "SELECT id, (k, g) = (3, 'a') AS a, (k, s) <> (id, g) AS b, (k, g) IN ((3, 'a'), (4, NULL), (5, s)) AS c,"
         " k IN (VALUES (1), (id)) AS e FROM t WHERE (k, g) NOT IN ((1, 'b'), (2, 'c'))",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sql.bind_schema import SCHEMA
 
-from workbench.errors import SqlError
+from workbench.errors import SqlError, UnsupportedError
 from workbench.experiments.query_sets import appendix_b
 from workbench.experiments.sample_streams.schemas import SCHEMAS, STREAM_NAMES
 from workbench.sql.algebra.expressions import text
@@ -87,6 +87,21 @@ def test_a_position_counts_the_columns_of_a_star() -> None:
     )
     with pytest.raises(SqlError, match="GROUP BY 6 is not a position"):
         _query("SELECT U.*, COUNT(*) AS n FROM U GROUP BY 6")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT (SELECT COUNT(T.a) FROM U) AS v FROM T",
+        "SELECT a, (SELECT COUNT(*) FILTER (WHERE T.a > 1) FROM U) AS v FROM T",
+        "SELECT a FROM T WHERE b IN (SELECT SUM(T.a) FROM U WHERE U.k = T.a)",
+        "SELECT most FROM T, LATERAL (SELECT MAX(T.a) AS most FROM U) x",
+    ],
+)
+def test_an_aggregate_of_the_query_around_is_no_aggregate_here(sql: str) -> None:
+    with pytest.raises(UnsupportedError, match="an aggregate of nothing but columns of the query around it"):
+        _query(sql)
+    assert _query(sql.replace("(T.a", "(U.k + T.a").replace("WHERE T.a >", "WHERE U.k > T.a +"))
 
 
 def test_postgres_calls_an_item_by_its_function() -> None:

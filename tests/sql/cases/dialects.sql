@@ -67,6 +67,21 @@ bit_xor_of(a, b);
 split_part(s, '-', 2);
 split_part(s, '-', 2);
 
+ts + interval '1 day -2 hours 30 minutes';
+add_seconds(add_seconds(ts, 86400), -5400);
+
+d - interval '1 year 2 months 3 days';
+(add_months(d, -14) + -3);
+
+ts - interval '-01:30:10';
+add_seconds(ts, 5410);
+
+ts + '2 weeks'::interval;
+add_seconds(ts, 1209600);
+
+'1 hour 30 minutes'::interval;
+interval_of_micros(5400000000);
+
 # title: duckdb
 a / b;
 (cast(a as double) / cast(b as double));
@@ -107,6 +122,9 @@ date_add(d, interval 3 day);
 (d + 3);
 
 # title: spark
+ts + interval '1 day 2 hours';
+add_seconds(add_seconds(ts, 86400), 7200);
+
 greatest(a, b);
 greatest(a, b);
 

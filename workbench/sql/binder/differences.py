@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from workbench.sql.algebra.expressions import Call, Constant, Expression, walk
-from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, STRING, Kind
+from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, INTERVAL, STRING, Kind
 from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
 from workbench.sql.syntax.source_text import SourceText
 
@@ -51,6 +51,8 @@ def _has_plain_range(bound: Expression) -> bool:
 def _is_plain_cast(bound: Expression) -> bool:
     """A cast that neither rounds nor writes a number or a time as text."""
     if not isinstance(bound, Call):
+        return True
+    if bound.type == INTERVAL:
         return True
     if bound.function != "cast":
         return bound.type in (BOOLEAN, INTEGER)  # of a text, as the dialect reads it

@@ -14,6 +14,7 @@ from workbench.sql.algebra.types import BOOLEAN, DATE, INTEGER, STRING, TIMESTAM
 from workbench.sql.binder.operators import as_text
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.temporal import cast_to_time
+from workbench.sql.binder.times import interval_arithmetic
 from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
 
 _SYNONYMS = {"timestamptz": "timestamp", "timestampltz": "timestamp", "timestampntz": "timestamp",
@@ -132,6 +133,8 @@ def greatest_or_least(b: ExpressionBinder, node: exp.Greatest | exp.Least) -> Ex
 def cast_(b: ExpressionBinder, node: exp.Cast | exp.TryCast) -> Expression:
     """CAST, which gives NULL for a value that does not convert."""
     to = node.args["to"]
+    if to.this == exp.DType.INTERVAL and b.dialect in DATABASES:
+        return interval_arithmetic.literal(b, node)
     if isinstance(node.this, exp.Literal) and to.this == exp.DType.TIMESTAMP:
         digits = node.this.name.partition(".")[2]
         if all(len(digits) <= int(parameter.name) for parameter in to.expressions):
