@@ -48,9 +48,11 @@ DATABASES = {
     ),
     "intervals": Case(
         "SELECT id, ts + interval '1 day -2 hours 30 minutes' AS a, ts - interval '1 year 1 month 3 days' AS b,"
-        " d + '2 months 1 day'::interval AS c, ts + interval '1 day 01:30:10' * (id % 3) AS e FROM t"
+        " d + '2 months 1 day'::interval AS c, ts + interval '1 day 01:30:10' * (id % 3) AS e,"
+        " d - interval '3 days' AS f, d + interval '1 day' - DATE '2002-11-01' AS h FROM t"
         " WHERE ts - interval '00:01' > TIMESTAMP '1980-01-01' AND d BETWEEN DATE '1980-01-01' AND DATE '2003-12-31'"
-        " AND ts < TIMESTAMP '2003-12-31' AND ts - TIMESTAMP '2002-11-01' > '1 hour 1 minute'::interval",
+        " AND ts < TIMESTAMP '2003-12-31' AND ts - TIMESTAMP '2002-11-01' > '1 hour 1 minute'::interval"
+        " AND d + interval '20 days' > ts AND d - interval '1 month' < DATE '2002-12-01'",
         dialect="duckdb",
     ),
     "rows": Case(

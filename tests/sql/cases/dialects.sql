@@ -71,10 +71,25 @@ ts + interval '1 day -2 hours 30 minutes';
 add_seconds(add_seconds(ts, 86400), -5400);
 
 d - interval '1 year 2 months 3 days';
-(add_months(d, -14) + -3);
+cast((add_months(d, -14) + -3) as timestamp);
+
+d + interval '1 day 2 hours';
+add_seconds(cast((d + 1) as timestamp), 7200);
+
+d + interval '1 day' > d;
+((d + 1) > d);
+
+d + interval '1 day' > ts;
+(cast((d + 1) as timestamp) > ts);
+
+d + interval '1 month' - d > interval '30 days';
+(cast(add_months(d, 1) as timestamp) > add_seconds(cast(d as timestamp), 2592000));
 
 ts - interval '-01:30:10';
 add_seconds(ts, 5410);
+
+ts + interval '1 day 01:30:10';
+add_seconds(add_seconds(ts, 86400), 5410);
 
 ts + '2 weeks'::interval;
 add_seconds(ts, 1209600);
@@ -122,6 +137,15 @@ date_add(d, interval 3 day);
 (d + 3);
 
 # title: spark
+d + interval '1 month';
+add_months(d, 1);
+
+cast(d as timestamp) = cast(d + 1 as timestamp);
+(d = (d + 1));
+
+cast(d as timestamp) < ts;
+(cast(d as timestamp) < ts);
+
 ts + interval '1 day 2 hours';
 add_seconds(add_seconds(ts, 86400), 7200);
 

@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from workbench.sql.algebra import coercion
 from workbench.sql.algebra.expressions import Constant, Expression
-from workbench.sql.algebra.functions import call
+from workbench.sql.algebra.functions import call, cast
 from workbench.sql.algebra.types import DATE, INTEGER, TIMESTAMP
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
@@ -88,10 +88,11 @@ def add_interval(
     for part in parts:
         if part.many == Constant(0, INTEGER):
             continue
-        if len(parts) > 1 and time.type == DATE and part.counts == "seconds":
+        if len(parts) > 1 and time.type == DATE and part.counts == "seconds" and b.dialect not in DATABASES:
             b.source.refuse("a DATE plus days and hours at once", node, "CAST(d AS TIMESTAMP) + …")
         time = _plus(time, part if sign == 1 else part.times(Constant(-1, INTEGER)))
-    return time
+    # Of whole days, too, it is a TIMESTAMP there.
+    return cast(time, TIMESTAMP) if time.type == DATE and b.dialect in DATABASES else time
 
 
 def _plus(time: Expression, part: IntervalPart) -> Expression:
