@@ -1,6 +1,6 @@
 """Texts of intervals of which the parser would drop a part.
 
-Of ``INTERVAL '1 day 01:30:00'`` and ``INTERVAL '3 days ago'`` sqlglot reads the number and the unit at the beginning, and
+Of ``INTERVAL '1 day 01:30:00'`` and ``INTERVAL '3 days ago'`` sqlglot reads the number and unit at the beginning, and
 passes over the rest. It keeps texts of several numbers with units as they are, for the binder to read; so such a text
 gets one more, of no length.
 """
