@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from oracle.classes.arrays import ARRAYS
 from oracle.classes.collected import COLLECTED
+from oracle.classes.databases import DATABASES
 from oracle.classes.groups import AGGREGATES, GROUPINGS, STATISTICS
 from oracle.classes.outer_joins import OUTER_JOINS
 from oracle.classes.rows import JOINS, SELECTIONS, SETS, VIEWS
@@ -28,5 +29,6 @@ CLASSES = {
     "shape": SHAPES,
     "array": ARRAYS,
     "collected": COLLECTED,
+    "database": DATABASES,
 }
 ALL = {f"{kind}_{name}": case for kind, cases in CLASSES.items() for name, case in cases.items()}

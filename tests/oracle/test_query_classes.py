@@ -30,7 +30,7 @@ def test_there_are_queries_of_every_class() -> None:
 
 EVERY = {
     "outer": 4, "subquery": 4, "correlated": 4, "grouping": 3, "statistic": 3, "set": 2, "view": 2, "aggregate": 2,
-    "selection": 2, "array": 2, "shape": 2, "collected": 2,
+    "selection": 2, "array": 2, "shape": 2, "collected": 2, "database": 2,
 }  # fmt: skip
 """Of classes whose queries have many operators each, or resemble each other, every so many runs always."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from pyspark.sql import SparkSession
 
 from workbench.errors import QueryError
 from workbench.session.session import Session
@@ -41,3 +42,25 @@ def test_a_query_runs_until_an_array_is_too_long(session: Session) -> None:
 def test_a_query_over_a_row_that_is_too_long_already_does_not_start(session: Session) -> None:
     session.run(5)
     assert session.register(TAGS, name="late").status == REASON
+
+
+@pytest.mark.parametrize(
+    ("dialect", "array"),
+    [
+        ("postgres", "generate_series(1, n)"),
+        ("postgres", "generate_series(n, 1, -1)"),
+        ("spark", "LATERAL EXPLODE(SEQUENCE(1, n))"),
+        ("spark", "LATERAL EXPLODE(SEQUENCE(n, 1))"),
+        ("spark", "LATERAL EXPLODE(SEQUENCE(1, n, step))"),
+        ("spark", "LATERAL EXPLODE(ARRAY_REPEAT(1, n))"),
+    ],
+)
+def test_an_array_that_is_much_too_long_is_noticed(spark: SparkSession, dialect: str, array: str) -> None:
+    with Session(spark=spark) as session:
+        rows = pd.DataFrame({"n": [100, None, 10**15], "step": [1, 1, 1]}).astype({"n": "Int64"})
+        session.add_stream("counts", rows, history=1, batch=1)
+        query = session.register(f"SELECT COUNT(*) AS c FROM counts, {array} AS e(v)", "series", dialect)
+        session.run(1)
+        assert query.result()["c"].tolist() == [100]
+        session.run(1)
+        assert query.status == REASON

@@ -122,4 +122,26 @@ ARRAYS = {
         "SELECT id, least(coalesce(len(string_split(s, '_')), 0), 2) FROM t"
         " WHERE (k % 3 = 1 AND k < 20) OR (id % 3 = 1 AND id < 20)",
     ),
+    "series_of_columns": Case(
+        "SELECT t.id, v FROM t, generate_series(k % 20, t.id % 7) AS g(v) WHERE v <> 2",
+        "SELECT t.id, v FROM t, UNNEST(generate_series(k % 20, t.id % 7)) AS g(v) WHERE v <> 2",
+        dialect="postgres",
+    ),
+    "series_downwards": Case(
+        "SELECT id, v, n FROM t LEFT JOIN generate_series(k % 20, 0, -2) WITH ORDINALITY AS e(v, n) ON true",
+        "SELECT id, v, n FROM t LEFT JOIN LATERAL (SELECT UNNEST(generate_series(k % 20, 0, -2)) AS v,"
+        " UNNEST(range(1, len(generate_series(k % 20, 0, -2)) + 1)) AS n) e ON true",
+        dialect="postgres",
+    ),
+    "series_of_constants": Case(
+        "SELECT n, COUNT(id) AS c FROM generate_series(3, 1) AS z RIGHT JOIN generate_series(-2, 9, 3) AS n ON true"
+        " LEFT JOIN t ON t.k = n GROUP BY n",
+        "SELECT n, COUNT(id) FROM (VALUES (-2), (1), (4), (7)) AS s(n) LEFT JOIN t ON t.k = n GROUP BY n",
+        dialect="postgres",
+    ),
+    "series_selected": Case(
+        "SELECT DISTINCT g, generate_series(1, k % 20) AS v FROM t",
+        "SELECT DISTINCT g, UNNEST(generate_series(1, k % 20)) AS v FROM t",
+        dialect="postgres",
+    ),
 }

@@ -107,6 +107,40 @@ def test_in_the_select_list_it_is_a_lateral_view(dialect: str, first: str, secon
     assert query(first, dialect) == query(second, dialect)
 
 
+@pytest.mark.parametrize("dialect", ["postgres", "duckdb"])
+def test_series_of_numbers_are_sequences(dialect: str) -> None:
+    series = query("SELECT id, generate_series AS v FROM T, generate_series(1, a)", dialect)
+    for sql in (
+        "SELECT id, v FROM T CROSS JOIN generate_series(1, a, 1) AS g(v)",
+        "SELECT id, generate_series.generate_series AS v FROM T, LATERAL generate_series(1, a)",
+    ):
+        assert query(sql, dialect) == series
+    assert checks_of(series) and not checks_of(query("SELECT 1 FROM generate_series(1, 9)", dialect))
+
+
+def test_series_are_called_as_in_postgres() -> None:
+    assert names("SELECT * FROM generate_series(1, 3)", "postgres") == ["generate_series"]
+    assert names("SELECT g, g.g FROM generate_series(3, 1, -1) AS g", "postgres") == ["g", "g_2"]
+    selected = query("SELECT id, generate_series(1, 3) AS v FROM T", "postgres")
+    assert selected == query("SELECT id, v FROM T, generate_series(1, 3) AS v", "postgres")
+    assert names("SELECT *, generate_series(1, 3) FROM T", "postgres")[-1] == "generate_series"
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("SELECT * FROM generate_series(1, 200)", "rows of more than 100 elements is not supported"),
+        ("SELECT * FROM T, generate_series(1, a, b)", "a step that is no constant, or 0, is not supported"),
+        ("SELECT * FROM generate_series(1, 9, 0)", "a step that is no constant, or 0, is not supported"),
+        ("SELECT * FROM generate_series(DATE '2020-01-01', DATE '2020-02-01', INTERVAL '1 day')", "GENERATE_SERIES of"),
+    ],
+)
+def test_series_that_are_refused(sql: str, message: str) -> None:
+    with pytest.raises(UnsupportedError) as caught:
+        query(sql, "postgres")
+    assert caught.value.message.startswith(message) and caught.value.hint
+
+
 def test_the_columns_are_seen_by_the_select_list_only() -> None:
     assert names("SELECT *, EXPLODE(ARRAY(a, b)) AS v FROM T") == ["id", "a", "b", "s", "v"]
     with pytest.raises(SqlError, match="unknown column v"):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from sql.bind_schema import SCHEMA
 
-from workbench.errors import SqlError
+from workbench.errors import SqlError, UnsupportedError
 from workbench.experiments.query_sets import appendix_b
 from workbench.experiments.sample_streams.schemas import SCHEMAS, STREAM_NAMES
 from workbench.sql.algebra.expressions import text
 from workbench.sql.algebra.types import DOUBLE, STRING, decimal
 from workbench.sql.binder.pipeline import bind
-from workbench.sql.logical import Block, SetOperation, StreamInput
+from workbench.sql.logical import Block, LogicalQuery, SetOperation, StreamInput
 from workbench.sql.schema import Schema, UserFunction
 from workbench.streams.arrow_types import to_data_type
 
@@ -75,6 +75,48 @@ def test_grouping_by_expression_alias_and_position_is_the_same() -> None:
         block("select substr(s, 1, 1) k, count(*) from T group by 1"),
     ]
     assert queries[0] == queries[1] == queries[2]
+
+
+def _query(sql: str, dialect: str = "spark") -> LogicalQuery | None:
+    return bind(sql, dialect, SCHEMA).query
+
+
+def test_a_position_counts_the_columns_of_a_star() -> None:
+    assert _query("SELECT U.*, COUNT(*) AS n FROM U GROUP BY 1, 2, 3, 4, 2") == _query(
+        "SELECT U.*, COUNT(*) AS n FROM U GROUP BY a, k, d, s"
+    )
+    with pytest.raises(SqlError, match="GROUP BY 6 is not a position"):
+        _query("SELECT U.*, COUNT(*) AS n FROM U GROUP BY 6")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT (SELECT COUNT(T.a) FROM U) AS v FROM T",
+        "SELECT a, (SELECT COUNT(*) FILTER (WHERE T.a > 1) FROM U) AS v FROM T",
+        "SELECT a FROM T WHERE b IN (SELECT SUM(T.a) FROM U WHERE U.k = T.a)",
+        "SELECT most FROM T, LATERAL (SELECT MAX(T.a) AS most FROM U) x",
+    ],
+)
+def test_an_aggregate_of_the_query_around_is_no_aggregate_here(sql: str) -> None:
+    with pytest.raises(UnsupportedError, match="an aggregate of nothing but columns of the query around it"):
+        _query(sql)
+    assert _query(sql.replace("(T.a", "(U.k + T.a").replace("WHERE T.a >", "WHERE U.k > T.a +"))
+
+
+def test_postgres_calls_an_item_by_its_function() -> None:
+    for sql, order in (
+        ("SELECT a, COUNT(*) FROM T GROUP BY a", "count"),
+        ("SELECT a, SUM(b) FILTER (WHERE b > 1) FROM T GROUP BY a", "Sum"),
+        ("SELECT a, RANK() OVER (ORDER BY b) FROM T", "rank"),
+        ("SELECT k AS n, ROW_NUMBER() OVER (ORDER BY k) FROM (SELECT a AS k, b AS row_number FROM T) q", "row_number"),
+    ):
+        assert _query(f"{sql} ORDER BY {order} DESC", "postgres") == _query(f"{sql} ORDER BY 2 DESC", "postgres")
+    with pytest.raises(SqlError, match="lag stands twice in the select list"):
+        _query("SELECT LAG(a) OVER (ORDER BY b), LAG(b) OVER (ORDER BY a) FROM T ORDER BY lag", "postgres")
+    for dialect, sql in (("duckdb", "COUNT(*)"), ("postgres", "COUNT(*) + 1"), ("postgres", "COUNT(*) AS n")):
+        with pytest.raises(SqlError, match="unknown column count"):
+            _query(f"SELECT a, {sql} FROM T GROUP BY a ORDER BY count", dialect)
 
 
 def test_a_column_comes_before_an_alias_in_group_by() -> None:

@@ -85,6 +85,18 @@ def test_words_and_table_may_be_left_out_or_be_a_query() -> None:
         assert query(f"SELECT count(*) AS n FROM {table} {grouped}") == plain
 
 
+def test_risingwave_names_the_times_without_a_word() -> None:
+    for flink, shorter in (
+        (f"SELECT price, window_end FROM {TUMBLE} AS w",
+         "SELECT price, window_end FROM tumble(bid, t, INTERVAL '10' SECOND) w"),
+        (f"SELECT max(price) AS m FROM {HOP} GROUP BY window_start",
+         "SELECT max(price) AS m FROM hop(bid, t, INTERVAL '2' SECOND, INTERVAL '10' SECOND) GROUP BY window_start"),
+    ):  # fmt: skip
+        assert query(shorter, "postgres") == query(flink)
+    with pytest.raises(SqlError, match="TUMBLE takes a table, its times and lengths"):
+        query("SELECT * FROM tumble(bid, INTERVAL '10' SECOND)", "postgres")
+
+
 def test_rows_of_tumbling_windows_are_a_plain_query() -> None:
     rows = query(f"SELECT w.* FROM {TUMBLE} AS w WHERE window_start > '2020-01-01'")
     assert isinstance(rows, Block)

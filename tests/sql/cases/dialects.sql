@@ -16,6 +16,87 @@ a < b;
 s is not null;
 not(is_null(s));
 
+log(x);
+log10(x);
+
+concat(s, a, 'x');
+((coalesce(s, '') || coalesce(cast(a as string), '')) || coalesce('x', ''));
+
+greatest(a, b);
+greatest(a, b);
+
+trim(s);
+trim(s);
+
+extract(dow from d);
+(dayofweek(d) - 1);
+
+extract(week from d);
+week(d);
+
+date_trunc('week', ts);
+trunc_timestamp(ts, 'WEEK');
+
+cast(m as int);
+cast(round(m) as integer);
+
+x::bigint;
+cast(rint(x) as integer);
+
+s collate "C" < 'b';
+(s < 'b');
+
+(a, s) = (1, 'x');
+and((a = 1), (s = 'x'));
+
+(a, b) <> (b, 2);
+not(and((a = b), (b = 2)));
+
+(a, s) in ((1, 'x'), (2, s));
+or(and((a = 1), (s = 'x')), and((a = 2), (s = s)));
+
+a in (values (1), (2));
+in(a, 1, 2);
+
+a between symmetric 5 and b;
+or(and((a >= 5), (a <= b)), and((a >= b), (a <= 5)));
+
+a # b;
+bit_xor_of(a, b);
+
+split_part(s, '-', 2);
+split_part(s, '-', 2);
+
+ts + interval '1 day -2 hours 30 minutes';
+add_seconds(add_seconds(ts, 86400), -5400);
+
+d - interval '1 year 2 months 3 days';
+cast((add_months(d, -14) + -3) as timestamp);
+
+d + interval '1 day 2 hours';
+add_seconds(cast((d + 1) as timestamp), 7200);
+
+d + interval '1 day' > d;
+((d + 1) > d);
+
+d + interval '1 day' > ts;
+(cast((d + 1) as timestamp) > ts);
+
+d + interval '1 month' - d > interval '30 days';
+(cast(add_months(d, 1) as timestamp) > add_seconds(cast(d as timestamp), 2592000));
+
+ts - interval '-01:30:10';
+add_seconds(ts, 5410);
+
+ts + interval '1 day 01:30:10';
+add_seconds(add_seconds(ts, 86400), 5410);
+
+ts + '2 weeks'::interval;
+add_seconds(ts, 1209600);
+
+'1 hour 30 minutes'::interval;
+interval_of_micros(5400000000);
+
 # title: duckdb
 a / b;
 (cast(a as double) / cast(b as double));
@@ -32,7 +113,19 @@ s < 'b';
 date_diff('day', d, d + 1);
 ((d + 1) - d);
 
+concat(s, a);
+(coalesce(s, '') || coalesce(cast(a as string), ''));
+
+try_cast(m as bigint);
+cast(round(m) as integer);
+
 # title: trino
+concat(s, 'x');
+(s || 'x');
+
+(a, b) = (1, 2);
+and((a = 1), (b = 2));
+
 trim(both ' ' from s);
 trim(s, ' ');
 
@@ -44,6 +137,18 @@ date_add(d, interval 3 day);
 (d + 3);
 
 # title: spark
+d + interval '1 month';
+add_months(d, 1);
+
+cast(d as timestamp) = cast(d + 1 as timestamp);
+(d = (d + 1));
+
+cast(d as timestamp) < ts;
+(cast(d as timestamp) < ts);
+
+ts + interval '1 day 2 hours';
+add_seconds(add_seconds(ts, 86400), 7200);
+
 greatest(a, b);
 greatest(a, b);
 

@@ -123,7 +123,16 @@ def _date_arithmetic(operator: str, date: Expression, other: Expression) -> tupl
 
 
 def _comparison(arguments: Arguments) -> tuple[Arguments, DataType]:
-    return coercion.comparable(*arguments), BOOLEAN
+    # Midnights compare as their days do, of which more is known.
+    days = tuple(map(_day, arguments))
+    return coercion.comparable(*(days if all(day.type == DATE for day in days) else arguments)), BOOLEAN
+
+
+def _day(argument: Expression) -> Expression:
+    """The date that is given as a timestamp; any other argument as it is."""
+    is_cast = isinstance(argument, Call) and argument.function == "cast" and argument.type == TIMESTAMP
+    day = argument.arguments[0] if isinstance(argument, Call) and is_cast else argument
+    return day if day.type == DATE else argument
 
 
 def _order_comparison(arguments: Arguments) -> tuple[Arguments, DataType]:

@@ -12,8 +12,8 @@ from sqlglot import exp
 
 from workbench.sql.algebra.expressions import Call, Constant, Expression, walk
 from workbench.sql.algebra.functions import NUMERIC_QUOTIENT
-from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, STRING, Kind
-from workbench.sql.syntax.dialects import SPARK_FAMILY
+from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, INTERVAL, STRING, Kind
+from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
 from workbench.sql.syntax.source_text import SourceText
 
 
@@ -26,12 +26,14 @@ class _Difference:
         hint: what to write instead.
         same: whether the bound expression means the same after all.
         only: the one dialect in which it differs, if it is one.
+        but: dialects in which it means the same.
     """
 
     what: str
     hint: str
     same: Callable[[Expression], bool] = lambda bound: False
     only: str | None = None
+    but: tuple[str, ...] = ()
 
 
 def _arguments(bound: Expression) -> tuple[Expression, ...]:
@@ -51,9 +53,13 @@ def _is_plain_cast(bound: Expression) -> bool:
     """A cast that neither rounds nor writes a number or a time as text."""
     if not isinstance(bound, Call):
         return True
+    if bound.type == INTERVAL:
+        return True
     if bound.function != "cast":
-        return bound.type == BOOLEAN  # of a text, by the dialect's own words
+        return bound.type in (BOOLEAN, INTEGER)  # of a text, as the dialect reads it
     have, target = bound.arguments[0].type, bound.type
+    if isinstance(rounded := bound.arguments[0], Call) and rounded.function in ("round", "rint"):
+        return True  # as the dialect rounds
     if target == STRING:
         return have.kind in (Kind.INTEGER, Kind.DATE)
     return not (target == INTEGER and have != INTEGER) and not (have == STRING and target.numeric)
@@ -87,7 +93,9 @@ _ORDERS = ("<", "<=", ">", ">=")
 _NULLS = "databases differ where a value is NULL"
 _ROUNDING = "databases round differently here"
 _WEEKDAY = "databases count days of the week from different days"
-_ORDER = _Difference("the order of texts", "it depends on the database's collation", _compares_no_texts, "postgres")
+_ORDER = _Difference(
+    "the order of texts", 'it depends on the database\'s collation: write x COLLATE "C"', _compares_no_texts, "postgres"
+)
 _CAST = _Difference("this cast", f"{_ROUNDING}, and write values differently: use DECIMAL(p,s)", _is_plain_cast)
 _TEXT = _Difference(
     "SUBSTR from a position that is not a constant from 1", "write a constant position", _has_plain_range
@@ -97,10 +105,10 @@ _DIFFERENT: dict[type[exp.Expr], _Difference] = {
                        lambda bound: isinstance(bound, Call) and bound.function != "ln"),
     **dict.fromkeys(
         (exp.Greatest, exp.Least),
-        _Difference("GREATEST or LEAST", f"{_NULLS}: write CASE WHEN a > b THEN a ELSE b END"),
+        _Difference("GREATEST or LEAST", f"{_NULLS}: write CASE WHEN a > b THEN a ELSE b END", but=DATABASES),
     ),
     exp.CountIf: _Difference("COUNT_IF", "over NULLs alone it is NULL: write COUNT(*) FILTER (WHERE …)", only="duckdb"),
-    exp.Concat: _Difference("CONCAT", f"{_NULLS}: write ||"),
+    exp.Concat: _Difference("CONCAT of such values", "databases write numbers and times differently", _has_same_text),
     exp.DPipe: _Difference("|| of such values", "databases write numbers and times differently", _has_same_text),
     exp.Substring: _TEXT,
     exp.Left: _TEXT,
@@ -122,7 +130,7 @@ _DIFFERENT: dict[type[exp.Expr], _Difference] = {
     exp.Quantile: _Difference("QUANTILE", "write PERCENTILE_CONT(p) WITHIN GROUP (ORDER BY x)"),
     exp.ToNumber: _Difference("TO_NUMBER", "CAST it AS DECIMAL(p,s)"),
     exp.Trim: _Difference("TRIM without characters", "databases trim different blanks: write TRIM(BOTH ' ' FROM x)",
-                        lambda bound: len(_arguments(bound)) != 1),
+                        lambda bound: len(_arguments(bound)) != 1, but=("postgres",)),
     **dict.fromkeys((exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.Min, exp.Max, exp.WithinGroup), _ORDER),
     **dict.fromkeys(
         (exp.Skewness, exp.Kurtosis),
@@ -131,6 +139,8 @@ _DIFFERENT: dict[type[exp.Expr], _Difference] = {
 }  # fmt: skip
 """Syntax node -> what is different about it."""
 _OF_WEEKS = {"DOW", "DAYOFWEEK", "WEEK", "ISOWEEK", "DAYOFWEEKISO"}
+_OF_ISO_WEEKS = {"DOW", "WEEK"}
+"""Those that postgres and duckdb mean alike: days are counted from Sunday, 0, and weeks are those of ISO 8601."""
 
 
 def refuse_different(source: SourceText, node: exp.Expr, bound: Expression) -> None:
@@ -148,11 +158,26 @@ def refuse_different(source: SourceText, node: exp.Expr, bound: Expression) -> N
     if dialect == "oracle":
         return
     difference = _DIFFERENT.get(type(node))
-    if difference is not None and difference.only in (None, dialect) and not difference.same(bound):
+    if difference is not None and difference.only in (None, dialect) and not _is_same(difference, node, bound, dialect):
         _refuse(source, node, difference)
     unit = node.name if isinstance(node, exp.Extract) else node.args["unit"].name if node.args.get("unit") else ""
-    if isinstance(node, (exp.Extract, exp.DateTrunc, exp.TimestampTrunc)) and unit.upper() in _OF_WEEKS:
+    differs = _OF_WEEKS - _OF_ISO_WEEKS if dialect in DATABASES else _OF_WEEKS
+    if isinstance(node, (exp.Extract, exp.DateTrunc, exp.TimestampTrunc)) and unit.upper() in differs:
         source.refuse(f"{unit.upper()} here", node, "databases begin and number weeks differently")
+
+
+def _is_same(difference: _Difference, node: exp.Expr, bound: Expression, dialect: str) -> bool:
+    if dialect in difference.but or difference.same(bound):
+        # GREATEST of texts is an order of texts, too.
+        return not isinstance(node, (exp.Greatest, exp.Least)) or dialect != "postgres" or bound.type != STRING
+    return difference is _ORDER and _says_order(node)
+
+
+def _says_order(node: exp.Expr) -> bool:
+    """Whether the texts that are compared stand before COLLATE "C", which is the order of their bytes."""
+    key = node.expression.find(exp.Ordered) if isinstance(node, exp.WithinGroup) else node
+    sides = [key.this, key.args.get("expression")] if key is not None else []
+    return any(isinstance(side, exp.Expr) and isinstance(side.unnest(), exp.Collate) for side in sides)
 
 
 def _refuse(source: SourceText, node: exp.Expr, difference: _Difference) -> None:

@@ -14,7 +14,8 @@ from workbench.sql.algebra.types import BOOLEAN, DATE, INTEGER, STRING, TIMESTAM
 from workbench.sql.binder.operators import as_text
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.temporal import cast_to_time
-from workbench.sql.syntax.dialects import SPARK_FAMILY
+from workbench.sql.binder.times import interval_arithmetic
+from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
 
 _SYNONYMS = {"timestamptz": "timestamp", "timestampltz": "timestamp", "timestampntz": "timestamp",
              "nvarchar": "varchar"}  # fmt: skip
@@ -75,6 +76,11 @@ _SAME = (
     "radians",
 )
 """Functions that are the same in every dialect."""
+_SAME_IN_DATABASES = {
+    "ascii", "bit_and_of", "bit_or_of", "bit_xor_of", "bit_not", "md5", "repeat", "translate", "startswith",
+    "concat_ws", "right", "split_part",
+}  # fmt: skip
+"""Functions that are the same in postgres and duckdb."""
 _DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU", "MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN", "MONDAY", "TUESDAY",
          "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY")  # fmt: skip
 _REGULAR: dict[type[exp.Expr], str] = {
@@ -127,6 +133,8 @@ def greatest_or_least(b: ExpressionBinder, node: exp.Greatest | exp.Least) -> Ex
 def cast_(b: ExpressionBinder, node: exp.Cast | exp.TryCast) -> Expression:
     """CAST, which gives NULL for a value that does not convert."""
     to = node.args["to"]
+    if to.this == exp.DType.INTERVAL and b.dialect in DATABASES:
+        return interval_arithmetic.literal(b, node)
     if isinstance(node.this, exp.Literal) and to.this == exp.DType.TIMESTAMP:
         digits = node.this.name.partition(".")[2]
         if all(len(digits) <= int(parameter.name) for parameter in to.expressions):
@@ -139,6 +147,12 @@ def cast_(b: ExpressionBinder, node: exp.Cast | exp.TryCast) -> Expression:
         return cast_to_time(b, value, type_, node)
     if type_ == INTEGER and b.dialect == "oracle" and value.type.kind in (Kind.DECIMAL, Kind.DOUBLE):
         value = call("round", value)  # Oracle's INTEGER is a NUMBER, to which it rounds
+    if type_ == INTEGER and b.dialect in DATABASES and value.type.kind in (Kind.DECIMAL, Kind.DOUBLE):
+        value = call("round" if value.type.kind is Kind.DECIMAL else "rint", value)
+    if type_ == INTEGER and b.dialect == "postgres" and value.type == STRING and not is_null(value):
+        whole = call("rlike", value, Constant(r"\A\s*[+-]?[0-9]+\s*\z", STRING))
+        number = cast(call("trim", value, Constant(" \t\n\r\f\v", STRING)), type_)
+        return call("case", whole, number, Constant(None, INTEGER))
     if type_ == BOOLEAN and value.type == STRING and b.dialect in _TRUTH:
         return _truth(value, *_TRUTH[b.dialect])
     result = as_text(b, value, node) if type_ == STRING else cast(value, type_)
@@ -257,7 +271,7 @@ def log(b: ExpressionBinder, node: exp.Log) -> Expression:
     if node.expression is None:
         if b.dialect == "oracle":
             b.source.refuse("LOG without a base", node, "write LN(x), or LOG(10, x)")
-        return call("ln", b.bind(node.this))
+        return call("log10" if b.dialect in DATABASES else "ln", b.bind(node.this))
     base, value = b.bind(node.this), b.bind(node.expression)
     if base == Constant(10, INTEGER):
         return call("log10", value)
@@ -266,15 +280,26 @@ def log(b: ExpressionBinder, node: exp.Log) -> Expression:
 
 def refuse_elsewhere(b: ExpressionBinder, function: str, node: exp.Expr) -> None:
     """Refuse a function of Spark in a dialect in which it may mean something else, or raises at what is NULL here."""
-    if b.dialect not in SPARK_FAMILY and function not in _SAME:
+    compared = b.dialect in DATABASES and function in _SAME_IN_DATABASES
+    if b.dialect not in SPARK_FAMILY and function not in _SAME and not compared:
         called = (b.source.called(node) or function).upper()
         b.source.refuse(
             f"{called} in {b.dialect}", node, "what it means there was not compared with Spark: write it in spark"
         )
+    if compared and function == "right" and not _is_number(node.expression, 0):
+        b.source.refuse("RIGHT of what is no constant number", node, "below 0 databases differ")
+    if compared and function == "split_part":
+        separator = node.args["delimiter"]
+        if not (separator.is_string and separator.name and _is_number(node.args["part_index"], 1)):
+            b.source.refuse("this SPLIT_PART", node, "write a constant separator, and a constant place from 1 on")
     if function == "next_day":
         day = node.args.get("expression")
         if not isinstance(day, exp.Literal) or day.name.upper() not in _DAYS:
             b.source.refuse("NEXT_DAY of what is no constant day", node, "as in NEXT_DAY(d, 'MON')")
+
+
+def _is_number(node: exp.Expr, least: int) -> bool:
+    return isinstance(node, exp.Literal) and node.name.isdigit() and int(node.name) >= least
 
 
 def length(b: ExpressionBinder, node: exp.Length) -> Expression:

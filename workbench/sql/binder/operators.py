@@ -19,8 +19,11 @@ from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, INTERVAL, STRI
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.times import interval_arithmetic
 from workbench.sql.binder.times.intervals import add_interval, interval_parts
+from workbench.sql.syntax.dialects import DATABASES
 from workbench.sql.syntax.source_text import SourceText
 
+_ROWS = ("postgres", "oracle", "presto", "trino")
+"""Dialects in which rows of values are compared as in the SQL standard."""
 _BACKSLASH_ESCAPES = {"spark", "spark2", "hive", "databricks", "postgres", "bigquery"}
 
 
@@ -47,6 +50,8 @@ def comparison(symbol: str) -> Callable[[ExpressionBinder, exp.Binary], Expressi
         if isinstance(node.this.unnest(), exp.Null) or isinstance(node.expression.unnest(), exp.Null):
             hint = "write IS NULL or IS NOT NULL"
             b.source.warn(f"a comparison with NULL by {symbol} is true for no row", node, hint)
+        if symbol in ("=", "<>") and (equal := _equal_rows(b, node.this, node.expression, node)) is not None:
+            return equal if symbol == "=" else call("not", equal)
         for sides in ((node.this, node.expression), (node.expression, node.this)):
             difference, right = sides[0].unnest(), sides[1]
             if isinstance(difference, exp.Sub) and (parts := interval_parts(b, right)) is not None:
@@ -130,11 +135,38 @@ def in_list(b: ExpressionBinder, node: exp.In) -> Expression:
         raise b.source.error("IN needs a list", node, "write values in the parentheses")
     if not node.expressions:
         b.source.refuse("IN with a subquery", node, "write it as a join, with DISTINCT in a subquery")
-    return call("in", *b.parts(node, "this", "expressions"))
+    values = node.expressions
+    if len(values) == 1 and isinstance(values[0], exp.Values):
+        values = [row.expressions[0] if len(row.expressions) == 1 else row for row in values[0].expressions]
+    rows = [_equal_rows(b, node.this, value, node) for value in values]
+    if any(row is not None for row in rows):
+        tests = [row for row in rows if row is not None]
+        return call("or", *tests) if len(tests) > 1 else tests[0]
+    return call("in", b.bind(node.this), *map(b.bind, values))
+
+
+def _equal_rows(b: ExpressionBinder, left: exp.Expr, right: exp.Expr, node: exp.Expr) -> Expression | None:
+    """Whether two rows ``(a, b)`` are equal, value by value; ``None`` where there is none.
+
+    In spark and duckdb they are structs, of which a NULL equals a NULL.
+    """
+    left, right = left.unnest(), right.unnest()
+    if b.dialect not in _ROWS or not (isinstance(left, exp.Tuple) or isinstance(right, exp.Tuple)):
+        return None
+    sides = [side.expressions if isinstance(side, exp.Tuple) else [side] for side in (left, right)]
+    if len(sides[0]) != len(sides[1]):
+        message = f"{len(sides[0])} values are compared with {len(sides[1])}"
+        raise b.source.error(message, node, "write as many values on each side")
+    equal = [call("=", b.bind(one), b.bind(other)) for one, other in zip(*sides, strict=True)]
+    return call("and", *equal) if len(equal) > 1 else equal[0]
 
 
 def between(b: ExpressionBinder, node: exp.Between) -> Expression:
-    """BETWEEN as two comparisons."""
+    """BETWEEN as two comparisons; SYMMETRIC also with its ends the other way round."""
+    if node.args.get("symmetric"):
+        value, one, other = b.parts(node, "this", "low", "high")
+        ends = ((one, other), (other, one))
+        return call("or", *(call("and", call(">=", value, low), call("<=", value, high)) for low, high in ends))
     if isinstance(node.this.unnest(), exp.Sub) and interval_parts(b, node.args["low"]) is not None:
         low_test = exp.GTE(this=node.this.copy(), expression=node.args["low"].copy())
         high_test = exp.LTE(this=node.this.copy(), expression=node.args["high"].copy())
@@ -178,6 +210,16 @@ def _like_pattern(b: ExpressionBinder, pattern: str, escape: str | None, node: e
     return "".join(result)
 
 
+def collate(b: ExpressionBinder, node: exp.Collate) -> Expression:
+    """A text before COLLATE "C", the order of bytes, in which all texts are here."""
+    if node.expression.name.upper() not in ("C", "POSIX") or b.dialect != "postgres":
+        b.source.refuse("this COLLATE", node, 'texts are in the order of their bytes; in postgres write COLLATE "C"')
+    value = b.bind(node.this)
+    if value.type != STRING:
+        raise b.source.error(f"COLLATE takes a text, not {value.type}", node)
+    return value
+
+
 def escaped_like(b: ExpressionBinder, node: exp.Escape) -> Expression:
     """LIKE ... ESCAPE."""
     inner, escape = node.this, node.expression
@@ -187,12 +229,21 @@ def escaped_like(b: ExpressionBinder, node: exp.Escape) -> Expression:
 
 
 def concatenation(b: ExpressionBinder, node: exp.DPipe | exp.Concat) -> Expression:
-    """|| and CONCAT of any number of texts or arrays, without recursion down a long chain."""
+    """|| and CONCAT of any number of texts or arrays, without recursion down a long chain.
+
+    CONCAT leaves NULLs out in postgres and duckdb.
+    """
+    if isinstance(node, exp.Concat) and b.dialect in DATABASES:
+        values = b.parts(node, "expressions")
+        if not all(value.type.kind is Kind.ARRAY for value in values):
+            texts = [as_text(b, value, n) for value, n in zip(values, node.expressions, strict=True)]
+            none = Constant("", STRING)
+            return reduce(lambda left, right: call("||", left, right), (call("coalesce", t, none) for t in texts))
     nodes: list[exp.Expr] = []
     rest: list[exp.Expr] = [node]
     while rest:
         part = rest.pop()
-        if isinstance(part, exp.DPipe | exp.Concat):
+        if isinstance(part, type(node) if b.dialect in DATABASES else exp.DPipe | exp.Concat):
             rest += reversed(part.expressions or [part.this, part.expression])
         else:
             nodes.append(part)

@@ -30,7 +30,14 @@ from workbench.sql.binder.joins.subquery_parts import conjuncts
 from workbench.sql.binder.joins.subquery_values import FromRows, SubqueryValues
 from workbench.sql.binder.joins.trees import resolved, tied
 from workbench.sql.binder.order.analytic import Analytics, has_own_aggregate
-from workbench.sql.binder.order.keys import Named, hidden_outputs, over_outputs, position_hint, sort_keys
+from workbench.sql.binder.order.keys import (
+    Named,
+    function_name,
+    hidden_outputs,
+    over_outputs,
+    position_hint,
+    sort_keys,
+)
 from workbench.sql.binder.order.limit import CLAUSES, Limit, limit_of
 from workbench.sql.binder.protocols import QueryContext
 from workbench.sql.binder.scalar import ScalarBinder, is_now
@@ -51,11 +58,17 @@ _HANDLED |= {"qualify", "windows", "laterals"}
 
 @dataclass
 class _SelectItem:
-    """A column of the select list, with the binder that bound it (it knows the columns that the item names)."""
+    """A column of the select list.
+
+    Attributes:
+        scalar: the binder that bound it, which knows the columns that the item names.
+        called: what else ORDER BY may call it.
+    """
 
     name: str
     expression: Expression
     scalar: ScalarBinder
+    called: str = ""
 
 
 class SelectBinder:
@@ -173,7 +186,7 @@ class SelectBinder:
             self._sets = [self._listed]
         else:
             nodes, sets = grouping_sets(group, self._source)
-            bound = {node: scalar.bind(self._by_position(node)) for node in nodes}
+            bound = {node: self._group(node, scalar) for node in nodes}
             self._listed = without_ends(dict.fromkeys(bound.values()))
             self._sets = [without_ends(dict.fromkeys(bound[node] for node in grouping)) for grouping in sets]
         self._name_window()
@@ -187,7 +200,8 @@ class SelectBinder:
                 continue
             star = node.this if isinstance(node, exp.Column) and isinstance(node.this, exp.Star) else node
             if not isinstance(star, exp.Star):
-                self._items.append(_SelectItem(self._name(node), scalar.bind(_unaliased(node)), scalar))
+                called = function_name(node, self._source)
+                self._items.append(_SelectItem(self._name(node), scalar.bind(_unaliased(node)), scalar, called))
                 continue
             self._items += [_SelectItem(name, expression, scalar) for name, expression in self._starred(star, node)]
 
@@ -196,9 +210,10 @@ class SelectBinder:
         items = [(item.name, item.expression) for item in self._items]
         scope = replace(self._scope, aliases={n.lower(): e for n, e in items})
         scalar = self._scalar(scope)
-        keys = sort_keys(self._select.args.get("order"), items, scalar.bind, self._source)
+        called = [(item.called, item.expression) for item in self._items if item.called]
+        keys = sort_keys(self._select.args.get("order"), items, scalar.bind, self._source, called)
         distinct_on = exp.Order(expressions=[exp.Ordered(this=node) for node in self._distinct_on])
-        on = sort_keys(distinct_on, items, scalar.bind, self._source)
+        on = sort_keys(distinct_on, items, scalar.bind, self._source, called)
         named = hidden_outputs(items, () if self._distinct else [*on, *keys])
         binders = [item.scalar for item in self._items] + [scalar] * (len(named) - len(items))
         self._outputs = [_SelectItem(*item, binder) for item, binder in zip(named, binders, strict=True)]
@@ -378,19 +393,23 @@ class SelectBinder:
             raise self._source.error(f"* has no column {node.name}", node, nearest(name, known))
         return name
 
-    def _by_position(self, node: exp.Expr) -> exp.Expr:
-        """GROUP BY 1 means the first select item (in Oracle it would be a constant, which is never meant)."""
+    def _group(self, node: exp.Expr, scalar: ScalarBinder) -> Expression:
+        """A group; GROUP BY 1 means the first select item (in Oracle it would be a constant, which is never meant)."""
         if not isinstance(node, exp.Literal) or node.is_string:
-            return node
+            return scalar.bind(node)
         if self._source.dialect == "oracle":
             self._source.refuse("GROUP BY a position", node, "repeat the expression")
-        items = self._select.expressions
+        items: list[exp.Expr | Expression] = []
+        for item in self._select.expressions:
+            star = item.this if isinstance(item, exp.Column) else item
+            starred = self._starred(star, item) if isinstance(star, exp.Star) else None
+            items += [_unaliased(item)] if starred is None else [expression for _, expression in starred]
         position = int(node.name) if node.name.isdigit() and len(node.name) < 10 else 0
-        if not 1 <= position <= len(items) or any(i.is_star for i in items):
+        if not 1 <= position <= len(items):
             what = f"GROUP BY {node.name} is not a position in the select list"
-            stars = any(i.is_star for i in items)
-            raise self._source.error(what, node, "name the column" if stars else position_hint(len(items)))
-        return _unaliased(items[position - 1])
+            raise self._source.error(what, node, position_hint(len(items)))
+        group = items[position - 1]
+        return scalar.bind(group) if isinstance(group, exp.Expr) else group
 
     def _not_grouped(self, scalar: ScalarBinder) -> Callable[[Column], SqlError]:
         def missing(column: Column) -> SqlError:

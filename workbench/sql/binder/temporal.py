@@ -33,7 +33,7 @@ from workbench.sql.binder.times import interval_arithmetic
 from workbench.sql.binder.times.intervals import add_interval, interval_parts
 from workbench.sql.binder.times.time_differences import difference, part_of_difference, unit_of, unwrapped
 from workbench.sql.syntax import date_formats
-from workbench.sql.syntax.dialects import SPARK_FAMILY
+from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
 
 _UNITS = {"YEAR": "YEAR", "YYYY": "YEAR", "SYYYY": "YEAR", "YY": "YEAR", "QUARTER": "QUARTER", "Q": "QUARTER",
           "MONTH": "MONTH", "MON": "MONTH", "MM": "MONTH", "WEEK": "WEEK", "IW": "WEEK", "DD": "DAY", "DDD": "DAY",
@@ -156,12 +156,22 @@ def extract(b: ExpressionBinder, node: exp.Extract) -> Expression:
         return _epoch(b, node)
     if (found := part_of_difference(b, node.expression, unit)) is not None:
         return found
+    if unit in ("DOW", "ISODOW") and b.dialect in DATABASES:
+        return _day_of_week(b.bind(node.expression), unit)
     if unit not in _PARTS:
         b.source.refuse(f"EXTRACT of {unit}", node, f"there are {', '.join(_PARTS)}")
     if unit == "SECOND":
         whole = "TO_CHAR(x, 'SS')" if b.dialect == "oracle" else "SECOND(x)"
         b.source.refuse("EXTRACT of SECOND", node, f"it has a fraction; {whole} has none")
     return call(_PARTS[unit], b.bind(node.expression))
+
+
+def _day_of_week(value: Expression, unit: str) -> Expression:
+    """DOW is 0 on Sunday and 6 on Saturday, ISODOW 1 on Monday and 7 on Sunday."""
+    one, day = Constant(1, INTEGER), call("dayofweek", value)
+    if unit == "DOW":
+        return call("-", day, one)
+    return call("+", call("%", call("+", day, Constant(5, INTEGER)), Constant(7, INTEGER)), one)
 
 
 def _epoch(b: ExpressionBinder, node: exp.Extract) -> Expression:

@@ -15,9 +15,12 @@ from sqlglot.tokenizer_core import Token, TokenType
 from sqlglot.tokens import Tokenizer
 
 from workbench.errors import SqlError, UnsupportedError, nearest
+from workbench.sql.syntax.interval_texts import kept_whole
 from workbench.sql.syntax.table_functions import as_calls
 
 SPARK_FAMILY = frozenset({"spark", "spark2", "databricks", "hive"})
+DATABASES = ("postgres", "duckdb")
+"""Dialects of which more functions than usual were compared."""
 EXAMINED = SPARK_FAMILY | {"oracle", "postgres", "duckdb", "bigquery", "presto", "trino"}
 """The dialects that are read."""
 _IGNORES_CASE = "it compares texts without regard to upper and lower case"
@@ -65,6 +68,7 @@ def tokenize(sql: str, dialect: str) -> list[Token]:
     - ``for (...)`` begins a window clause, in whose head ``t--`` counts down and begins no comment;
     - ``window`` and ``session`` before a parenthesis are names of functions, and no key words;
     - functions of windows in FROM are as in Flink (``table_functions``);
+    - no part of the text of an interval is dropped (``interval_texts``);
     - in Spark a doubled quote inside a string is a quote, as it is since Spark 4.
 
     Raises:
@@ -80,7 +84,7 @@ def tokenize(sql: str, dialect: str) -> list[Token]:
     for token, following in pairwise(tokens):
         if token.token_type in _FUNCTION_NAMES and following.token_type is TokenType.L_PAREN:
             token.token_type = TokenType.VAR
-    return as_calls(tokens)
+    return as_calls(kept_whole(tokens))
 
 
 @cache

@@ -15,6 +15,7 @@ from workbench.sql.algebra.analytic import ANALYTIC
 from workbench.sql.algebra.coercion import AS_SECONDS, NO_ORDER, TypeClash
 from workbench.sql.algebra.expressions import (
     AFTER_GROUPS,
+    OUTER,
     AggregateCall,
     Call,
     Column,
@@ -77,6 +78,11 @@ class Aggregation:
         try:
             call_ = read_aggregate(name, node, b.source)
             arguments = self._arguments(call_, condition, user is None, b)
+            read = [column for argument in arguments for column in columns(argument)]
+            if read and all(column.source >= OUTER for column in read):
+                # In SQL it is an aggregate of that query's rows.
+                what = "an aggregate of nothing but columns of the query around it"
+                b.source.refuse(what, node, "aggregate there, or let a subquery in FROM select what is aggregated")
             if user is not None:
                 return self._user_aggregate(user, arguments, call_.distinct, node, b)
             return self._built_in(call_, arguments, node, b)

@@ -58,8 +58,8 @@ def in_order(
         bound = b.bind(key.this)
         if bound.type.kind is Kind.ARRAY and bound != value:
             b.source.refuse("the order of arrays", key, "order by an element, as in x[0]")
-        if b.dialect == "postgres" and bound.type == STRING:
-            b.source.refuse("the order of texts", key, "it depends on the database's collation")
+        if b.dialect == "postgres" and bound.type == STRING and not isinstance(key.this.unnest(), exp.Collate):
+            b.source.refuse("the order of texts", key, 'it depends on the database\'s collation: write x COLLATE "C"')
         # NULL is the smallest key, as in Spark; where it is to be the largest a key before it says so.
         if bool(key.args.get("nulls_first")) == bool(key.args.get("desc")) and (keeps_nulls or bound != value):
             keys.append(call("is_null", bound))

@@ -11,9 +11,9 @@ from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import BOOLEAN, Kind
 from workbench.sql.binder.arrays import databases
-from workbench.sql.binder.arrays.databases import DATABASES
 from workbench.sql.binder.functions import refuse_elsewhere
 from workbench.sql.binder.protocols import ExpressionBinder
+from workbench.sql.syntax.dialects import DATABASES
 
 NODES: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Array: ("array", "expressions"), exp.ArrayDistinct: ("array_distinct", "this"),

@@ -17,9 +17,8 @@ from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING, Kind
 from workbench.sql.binder.functions import refuse_elsewhere
 from workbench.sql.binder.protocols import QUERIES, ExpressionBinder
-from workbench.sql.syntax.dialects import SPARK_FAMILY
+from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
 
-DATABASES = ("postgres", "duckdb")
 _NULL = Constant(None, STRING)
 _ZERO = Constant(0, INTEGER)
 Bind = Callable[[ExpressionBinder, exp.Binary], Expression]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from workbench.sql.algebra.expressions import Call, Constant, Expression
+from workbench.sql.algebra.functions import call
+from workbench.sql.algebra.types import INTEGER
 
 _AS_LONG = frozenset({
     "transform", "filter", "sort_array", "array_sort", "array_distinct", "array_compact", "array_reverse",
@@ -21,7 +23,7 @@ def longest(array: Expression) -> int | None:
         ``None`` where its rows decide, as in ``SPLIT(s, ',')``.
 
     Example:
-        >>> from workbench.sql.algebra.expressions import Column
+        >>> from workbench.sql.algebra.expressions import Column, text
         >>> from workbench.sql.algebra.functions import call
         >>> from workbench.sql.algebra.types import INTEGER, STRING
         >>> parts = call("split", Column("s", STRING), Constant(",", STRING))
@@ -50,6 +52,42 @@ def longest(array: Expression) -> int | None:
         case "array_union":
             return _sum(longest(arguments[0]), longest(arguments[1]))
     return None
+
+
+def ended(array: Expression, most: int) -> Expression:
+    """An array that has ``most`` + 1 elements where it would have more.
+
+    SEQUENCE and ARRAY_REPEAT are NULL where they would be very long, and then nobody could say that they are too long.
+
+    Args:
+        array: an expression of an array; others than these two, and constants, are left as they are.
+        most: how many elements it may have.
+
+    Example:
+        >>> from workbench.sql.algebra.expressions import Column, text
+        >>> from workbench.sql.algebra.types import STRING
+        >>> text(ended(call("array_repeat", Constant("x", STRING), Column("n", INTEGER)), 3))
+        "array_repeat('x', case((n > 4), 4, n))"
+    """
+    if not isinstance(array, Call) or longest(array) is not None:
+        return array
+    if array.function == "array_repeat":
+        value, count = array.arguments
+        return call("array_repeat", value, _bounded(count, ">", Constant(most + 1, INTEGER)))
+    if array.function != "sequence":
+        return array
+    start, end, *steps = array.arguments
+    up = steps[0] if steps else Constant(1, INTEGER)
+    last = call("+", start, call("*", up, Constant(most, INTEGER)))
+    if not steps:  # it goes to the end, wherever that is
+        below = call("-", start, Constant(most, INTEGER))
+        return call("sequence", start, _bounded(_bounded(end, ">", last), "<", below))
+    is_down = call("<", up, Constant(0, INTEGER))
+    return call("sequence", start, call("case", is_down, _bounded(end, "<", last), _bounded(end, ">", last)), up)
+
+
+def _bounded(value: Expression, beyond: str, bound: Expression) -> Expression:
+    return call("case", call(beyond, value, bound), bound, value)
 
 
 def _constant(expression: Expression) -> int | None:

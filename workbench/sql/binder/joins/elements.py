@@ -1,10 +1,11 @@
-"""EXPLODE and UNNEST in FROM or a select list: a row for each element of an array.
+"""EXPLODE, UNNEST and GENERATE_SERIES in FROM or a select list: a row for each element of an array.
 
 ::
 
     FROM t LATERAL VIEW EXPLODE(ARRAY(a, b)) x AS v             spark; POSEXPLODE gives the places too, from 0
     FROM t CROSS JOIN UNNEST(ARRAY[a, b]) WITH ORDINALITY AS x(v, n)         the places from 1
     SELECT EXPLODE(ARRAY(a, b)) AS v FROM t                                  a LATERAL VIEW whose columns only it names
+    FROM t, GENERATE_SERIES(1, a) AS g                          the array SEQUENCE(1, a, 1)
     FROM t, (VALUES (1), (2)) AS p(n)                           what all are, with v = ELEMENT_AT(ARRAY(a, b), n)
 
 So it is a join with places that never change, and is shared, corrected and explained as joins are. Its condition is
@@ -21,29 +22,37 @@ from collections.abc import Iterable, Iterator
 from sqlglot import exp
 
 from workbench.sql.algebra.array_functions import HAS_PLACE, element_of
-from workbench.sql.algebra.coercion import TypeClash
+from workbench.sql.algebra.coercion import TypeClash, is_null
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import INTEGER, STRING, Kind
-from workbench.sql.binder.arrays.lengths import longest
+from workbench.sql.binder.arrays.lengths import ended, longest
 from workbench.sql.binder.joins.semijoins import Clause
 from workbench.sql.binder.protocols import QueryContext, outside_subqueries
 from workbench.sql.binder.scalar import ScalarBinder
 from workbench.sql.binder.scope import Scope
 from workbench.sql.logical import output_columns
 from workbench.sql.predicates.normal_form import normal_form
+from workbench.sql.syntax.dialects import SPARK_FAMILY
 from workbench.sql.syntax.limits import MOST_ROWS
 from workbench.sql.syntax.source_text import SourceText
 
 _ALWAYS = (exp.true(), exp.EQ(this=exp.Literal.number(1), expression=exp.Literal.number(1)))
 """Conditions of a join that is none."""
+SERIES = "generate_series"
+"""What postgres and duckdb call the item and the column of such rows, where they have no other name."""
 
 
-def function_of(node: exp.Expr) -> exp.Explode | exp.Unnest | None:
+def function_of(node: exp.Expr) -> exp.Explode | exp.Unnest | exp.GenerateSeries | None:
     """The function of arrays that an item of FROM is, if it is one."""
     function = node.this if isinstance(node, (exp.Lateral, exp.Table)) else node
-    return function if isinstance(function, (exp.Explode, exp.Unnest)) else None
+    return function if isinstance(function, (exp.Explode, exp.Unnest, exp.GenerateSeries)) else None
+
+
+def item_name(node: exp.Expr) -> str:
+    """The name of an item of FROM that ``function_of`` finds to be a function of arrays."""
+    return node.alias or (SERIES if isinstance(function_of(node), exp.GenerateSeries) else "")
 
 
 def keeps_rows(join: exp.Join) -> bool:
@@ -76,8 +85,11 @@ def add_elements(
     """
     function, source = function_of(node), context.source
     assert function is not None
-    source.refuse_others(node, {"this", "expressions", "alias", "view", "outer", "offset", "ordinality"}, "FROM")
+    if not isinstance(node, exp.GenerateSeries):
+        source.refuse_others(node, {"this", "expressions", "alias", "view", "outer", "offset", "ordinality"}, "FROM")
     arrays = function.expressions if isinstance(function, exp.Unnest) else [function.this, *function.expressions]
+    if isinstance(function, exp.GenerateSeries):
+        arrays = [function]
     if len(arrays) != 1:
         source.refuse(f"{function.key.upper()} of several arrays", function, "join one UNNEST for each")
     array = _array(arrays[0], context, scope)
@@ -108,19 +120,19 @@ def add_selected(
         SqlError: the item has more or fewer names than columns, and as ``add_elements``.
         UnsupportedError: EXPLODE stands inside an expression, or beside groups, OVER or another EXPLODE.
     """
-    functions = list(_selected(select.expressions, exp.Explode))
+    functions = list(_selected(select.expressions, (exp.Explode, exp.ExplodingGenerateSeries)))
     if not functions:
         return {}
     function, source = functions[0], context.source
     later = [part for key in ("qualify", "order") if (part := select.args.get(key)) is not None]
     beside = grouped or len(functions) > 1 or any(_selected([*select.expressions, *later], exp.Window))
     item = next((item for item in select.expressions if function in (item, item.this)), None)
-    if beside or not isinstance(item, (exp.Alias, exp.Aliases, exp.Explode)):
+    if beside or not (item is function or isinstance(item, (exp.Alias, exp.Aliases))):
         where = "inside an expression, or beside groups, OVER or another one,"
         source.refuse(f"EXPLODE or UNNEST {where}", functions[-1], "let a subquery in FROM select it")
     names, values = add_elements(clause, function, context, scope)
     given = names
-    if not isinstance(item, exp.Explode):
+    if item is not function:
         given = [name.name for name in item.expressions] if isinstance(item, exp.Aliases) else [item.alias]
     if len(given) != len(names):
         hint = f"write AS ({', '.join(names)})"
@@ -128,8 +140,8 @@ def add_selected(
     return {item: list(zip(given, values, strict=True))}
 
 
-def _selected(nodes: Iterable[exp.Expr], kind: type[exp.Expr]) -> Iterator[exp.Expr]:
-    """The nodes of a kind in some parts of a SELECT; those of its subqueries are their own."""
+def _selected(nodes: Iterable[exp.Expr], kind: type[exp.Expr] | tuple[type[exp.Expr], ...]) -> Iterator[exp.Expr]:
+    """The nodes of some kinds in some parts of a SELECT; those of its subqueries are their own."""
     return (node for part in nodes for node in outside_subqueries(part) if isinstance(node, kind))
 
 
@@ -142,8 +154,11 @@ def _array(node: exp.Expr, context: QueryContext, scope: Scope) -> Expression:
             array = call("array", *map(b.bind, node.expressions))
         elif isinstance(node, (exp.Split, exp.StringToArray)):
             array = _parts(node, b, context.source)
+        elif isinstance(node, exp.GenerateSeries) and context.source.dialect not in SPARK_FAMILY:
+            array = _series(node, b, context.source)
         else:
             array = b.bind(node)
+        array = ended(array, MOST_ROWS)
         element = element_of(array)
     except TypeClash as clash:
         raise context.source.error(clash.message, node, clash.hint) from None
@@ -163,6 +178,18 @@ def _parts(node: exp.Split | exp.StringToArray, b: ScalarBinder, source: SourceT
     if isinstance(node, exp.Split):
         return parts
     return call("case", call("<>", text, Constant("", STRING)), parts, Constant(None, parts.type))
+
+
+def _series(node: exp.GenerateSeries, b: ScalarBinder, source: SourceText) -> Expression:
+    """Numbers from one to another, none where the step leads away; SEQUENCE without a step would go down by itself."""
+    source.refuse_others(node, {"start", "end", "step"}, "GENERATE_SERIES")
+    start, end, *steps = b.parts(node, "start", "end", "step")
+    if any(part.type != INTEGER and not is_null(part) for part in (start, end, *steps)):
+        source.refuse("GENERATE_SERIES of other values than integers", node, "make times of numbers")
+    step = steps[0] if steps else Constant(1, INTEGER)
+    if not isinstance(step, Constant) or not isinstance(step.value, int) or step.value == 0:
+        source.refuse("a step that is no constant, or 0,", node, "as in GENERATE_SERIES(1, 9, 2)")
+    return call("sequence", start, end, step)
 
 
 def _places(array: Expression, node: exp.Expr, source: SourceText) -> range:
@@ -194,7 +221,8 @@ def _named(
     """The columns as the dialect calls them; the names after AS are not here."""
     if isinstance(function, exp.Posexplode):
         return ["pos", "col"], [call("-", place, Constant(1, INTEGER)), value]
-    alone = (node.alias or "unnest") if dialect == "postgres" else "unnest" if dialect == "duckdb" else "col"
+    unnamed = SERIES if isinstance(function, exp.GenerateSeries) else "unnest"
+    alone = (node.alias or unnamed) if dialect == "postgres" else unnamed if dialect == "duckdb" else "col"
     offset = function.args.get("offset")
     if isinstance(offset, exp.Identifier):  # the parser takes it off the names after AS
         node.args["alias"].append("columns", offset)

@@ -14,7 +14,7 @@ from workbench.sql.algebra.expressions import OUTER, Column, Expression, columns
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import DataType
 from workbench.sql.binder.joins.asof import as_lateral
-from workbench.sql.binder.joins.elements import add_elements, function_of, keeps_rows
+from workbench.sql.binder.joins.elements import add_elements, function_of, item_name, keeps_rows
 from workbench.sql.binder.joins.lateral import add_lateral
 from workbench.sql.binder.joins.one_row import one_row
 from workbench.sql.binder.joins.semijoins import add_semijoin
@@ -126,7 +126,7 @@ class FromClause:
             case _ if function_of(node) is not None:
                 offset = len(self.inputs)
                 names, values = add_elements(self, node, self.context, self.scope)
-                self._name_item(node, node.alias, names, values, offset)
+                self._name_item(node, item_name(node), names, values, offset)
             case exp.Table():
                 self.source.refuse_others(node, {"this", "alias", "db", "catalog", "joins", "version"}, "FROM")
                 relation, named = self._relation(node)

@@ -1,5 +1,7 @@
 """Flink's functions of windows in FROM: the rows of a table, each with the start and end of its windows.
 
+RisingWave writes ``TUMBLE(bid, t, size)`` and ``HOP(bid, t, slide, size)``, which are the same.
+
 ::
 
     TABLE(TUMBLE(TABLE bid, DESCRIPTOR(t), size))             a row once
@@ -96,10 +98,12 @@ class _Arguments:
 def _arguments(node: exp.Anonymous, context: QueryContext) -> _Arguments:
     source, parts = context.source, node.expressions
     calls = {p.name.lower(): p.expressions for p in parts if isinstance(p, exp.Anonymous)}
-    described = calls.get(DESCRIPTOR, [])
+    described, rest = calls.get(DESCRIPTOR, []), parts[1:]
+    if DESCRIPTOR not in calls and rest and isinstance(rest[0], exp.Column):  # as RisingWave names the times
+        described, rest = rest[:1], rest[1:]
     takes = "INTERVAL '2' SECOND, INTERVAL '10' SECOND" if node.name.lower() == HOP else "INTERVAL '10' SECOND"
     hint = f"write TABLE({node.name.upper()}(TABLE name, DESCRIPTOR(time), {takes}))"
-    lengths = [p for p in parts[1:] if not isinstance(p, exp.Anonymous)]
+    lengths = [p for p in rest if not isinstance(p, exp.Anonymous)]
     if len(described) != 1 or not isinstance(described[0], exp.Column) or len(lengths) != takes.count(",") + 1:
         raise source.error(f"{node.name.upper()} takes a table, its times and lengths", node, hint)
     keys = calls.get(PARTITION_BY, [])

@@ -26,7 +26,11 @@ HIDDEN = "order"
 
 
 def sort_keys(
-    order: exp.Expr | None, items: Sequence[Named], bind: Callable[[exp.Expr], Expression], source: SourceText
+    order: exp.Expr | None,
+    items: Sequence[Named],
+    bind: Callable[[exp.Expr], Expression],
+    source: SourceText,
+    called: Sequence[Named] = (),
 ) -> list[SortKey]:
     """The keys of an ORDER BY, which may refer to a select list.
 
@@ -35,6 +39,7 @@ def sort_keys(
         items: the select list.
         bind: of expressions that are neither a name nor a position in it.
         source: the text, for errors.
+        called: items of the select list without an alias, by the names that they have besides (``function_name``).
 
     Raises:
         SqlError: a position that the select list does not have, a name that is unknown or means two columns of it, or
@@ -50,7 +55,7 @@ def sort_keys(
         if isinstance(node.this, exp.Var) and node.this.name.upper() == "ALL":
             keys += [SortKey(expression, *direction) for _, expression in items]
             continue
-        selected = _selected(node.this, items, source)
+        selected = _selected(node.this, items, source, called)
         keys.append(SortKey(bind(node.this) if selected is None else selected, *direction))
     if any(key.expression.type.kind is Kind.ARRAY for key in keys):
         raise source.error("arrays have no order", order, coercion.NO_ORDER)
@@ -97,7 +102,17 @@ def position_hint(count: int) -> str:
     return "the only position is 1" if count == 1 else f"positions go from 1 to {count}"
 
 
-def _selected(node: exp.Expr, items: Sequence[Named], source: SourceText) -> Expression | None:
+def function_name(node: exp.Expr, source: SourceText) -> str:
+    """The name that postgres gives an item of the select list without an alias: that of its function, if it is one."""
+    while isinstance(node, (exp.Paren, exp.Window, exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)):
+        node = node.this
+    if source.dialect != "postgres" or not isinstance(node, exp.Func):
+        return ""
+    is_call = not isinstance(node, (exp.Cast, exp.Case, exp.Connector))
+    return (source.called(node) or node.sql_name()).lower() if is_call else ""
+
+
+def _selected(node: exp.Expr, items: Sequence[Named], source: SourceText, called: Sequence[Named]) -> Expression | None:
     """The column of the select list that a name or a position means, if it means one."""
     if isinstance(node, exp.Literal) and not node.is_string:
         position = int(node.name) if node.name.isdigit() and len(node.name) < 10 else 0
@@ -107,7 +122,7 @@ def _selected(node: exp.Expr, items: Sequence[Named], source: SourceText) -> Exp
         return items[position - 1][1]
     if not isinstance(node, exp.Column) or node.table:
         return None
-    meant = {expression for name, expression in items if name.lower() == node.name.lower()}
+    meant = {expression for name, expression in [*items, *called] if name.lower() == node.name.lower()}
     if len(meant) > 1:
         raise source.error(f"{node.name} stands twice in the select list", node, "give one of them another name")
     return meant.pop() if meant else None

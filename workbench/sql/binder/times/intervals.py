@@ -14,10 +14,10 @@ from sqlglot import exp
 
 from workbench.sql.algebra import coercion
 from workbench.sql.algebra.expressions import Constant, Expression
-from workbench.sql.algebra.functions import call
+from workbench.sql.algebra.functions import call, cast
 from workbench.sql.algebra.types import DATE, INTEGER, TIMESTAMP
 from workbench.sql.binder.protocols import ExpressionBinder
-from workbench.sql.syntax.dialects import SPARK_FAMILY
+from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
 
 UNITS = {
     "YEAR": ("months", 12), "QUARTER": ("months", 3), "MONTH": ("months", 1), "WEEK": ("days", 7), "DAY": ("days", 1),
@@ -25,6 +25,9 @@ UNITS = {
 }  # fmt: skip
 """Unit -> what it counts, and how many of these it is; a time is moved in this order, as Spark does."""
 _SECONDS_OF_DAY = 86_400
+_OF_UNIT = re.compile(r"([+-]?[0-9]{1,10})\s*([a-z]+)(?:\s+|$)", re.IGNORECASE)
+_OF_CLOCK = re.compile(r"([+-]?)([0-9]{1,4}):([0-5][0-9])(?::([0-5][0-9]))?(?:\s+|$)")
+"""Parts of the text of an interval: ``2 hours``, ``01:30:00``."""
 _OF_SPARK = {"make_dt_interval": ("DAY", "HOUR", "MINUTE", "SECOND"), "make_ym_interval": ("YEAR", "MONTH")}
 _OF_DUCKDB = {f"to_{unit.lower()}s": (unit,) for unit in UNITS}
 """Functions that make intervals -> the units of their arguments."""
@@ -52,12 +55,14 @@ def interval_parts(b: ExpressionBinder, node: exp.Expr) -> list[IntervalPart] | 
     """The parts of an interval; ``None`` for what is none.
 
     Raises:
-        UnsupportedError: it is of a unit that is not supported, or of several units in one text.
+        UnsupportedError: it is of a unit that is not supported, or its numbers are not whole.
         SqlError: its number is no INTEGER.
     """
     node = node.unnest()
     if isinstance(node, exp.Interval):
-        return [_literal(b, node)]
+        return _of_text(b, node, node.this) if node.args.get("unit") is None else [_literal(b, node)]
+    if isinstance(node, exp.Cast) and node.args["to"].this == exp.DType.INTERVAL and b.dialect in DATABASES:
+        return _of_text(b, node, node.this)
     if isinstance(node, exp.Mul):
         for interval, many in ((node.this, node.expression), (node.expression, node.this)):
             if isinstance(interval.unnest(), exp.Interval):
@@ -83,10 +88,11 @@ def add_interval(
     for part in parts:
         if part.many == Constant(0, INTEGER):
             continue
-        if len(parts) > 1 and time.type == DATE and part.counts == "seconds":
+        if len(parts) > 1 and time.type == DATE and part.counts == "seconds" and b.dialect not in DATABASES:
             b.source.refuse("a DATE plus days and hours at once", node, "CAST(d AS TIMESTAMP) + …")
         time = _plus(time, part if sign == 1 else part.times(Constant(-1, INTEGER)))
-    return time
+    # Of whole days, too, it is a TIMESTAMP there.
+    return cast(time, TIMESTAMP) if time.type == DATE and b.dialect in DATABASES else time
 
 
 def _plus(time: Expression, part: IntervalPart) -> Expression:
@@ -98,6 +104,30 @@ def _plus(time: Expression, part: IntervalPart) -> Expression:
     if part.counts == "days":
         seconds = call("*", seconds, Constant(_SECONDS_OF_DAY, INTEGER))
     return call("add_seconds", coercion.coerce(time, TIMESTAMP), seconds)
+
+
+def _of_text(b: ExpressionBinder, interval: exp.Expr, text: exp.Expr | None) -> list[IntervalPart]:
+    """INTERVAL '1 day -2 hours', and in postgres and duckdb '01:30:00' and '2 days'::interval."""
+    b.source.refuse_others(interval, {"this", "to"}, "INTERVAL")
+    rest = text.name.strip() if isinstance(text, exp.Literal) and text.is_string else ""
+    counted: dict[str, int] = {}
+    while rest and (found := _OF_UNIT.match(rest) or (b.dialect in DATABASES and _OF_CLOCK.match(rest))):
+        if found.re is _OF_UNIT:
+            number, unit = found.groups()
+            sizes = [(int(number), UNITS.get(unit.upper().removesuffix("S"), ("", 0)))]
+        else:
+            sign, *digits = found.groups("0")
+            sizes = [
+                (int(f"{sign.strip('0')}{n}"), ("seconds", size)) for n, size in zip(digits, (3600, 60, 1), strict=True)
+            ]
+        for many, (counts, size) in sizes:
+            counted[counts] = counted.get(counts, 0) + many * size
+        rest = rest[found.end() :]
+    if rest or not counted or "" in counted or b.dialect not in (*SPARK_FAMILY, *DATABASES):
+        hint = "write INTERVAL '3' DAY, or INTERVAL '1 day 2 hours', with whole numbers"
+        b.source.refuse("this interval", interval, hint)
+    kinds = [kind for kind in ("months", "days", "seconds") if counted.get(kind)] or list(counted)[:1]
+    return [IntervalPart(kind, Constant(counted[kind], INTEGER)) for kind in kinds]
 
 
 def _literal(b: ExpressionBinder, interval: exp.Interval) -> IntervalPart:

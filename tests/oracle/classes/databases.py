@@ -1,0 +1,88 @@
+"""What postgres and duckdb mean alike, and what postgres alone means: functions, rows of values, names of functions."""
+
+from __future__ import annotations
+
+from oracle.harness import Case
+
+_TEXTS = (
+    "SELECT id, ascii(s) AS a, repeat(s, id % 4 - 1) AS b, translate(s, 'lpp', 'xy') AS c, split_part(s, '_', 1) AS e,"
+    " split_part(s, 'l', 2) AS f, right(s, 2) AS h, right(s, 0) AS i, starts_with(s, 'p') AS j, md5(s) AS l,"
+    " concat(s, '-', g, id, NULL) AS m, concat(s || g, s) || s AS n, concat_ws('-', s, NULL, g) AS o,"
+    " concat_ws(g, s, s) AS p FROM t"
+)
+_NUMBERS = (
+    "SELECT id, k & 6 AS a, k | 9 AS b, ~k AS c, greatest(k, id, NULL) AS d, least(big, id, k) AS e,"
+    " greatest(x, y) AS f, least(amount, k, NULL) AS h, log(id + 1) AS i FROM t"
+)
+_WHOLE = "SELECT id, CAST(amount AS BIGINT) AS a, CAST(x AS BIGINT) AS b, CAST(x * 4 AS BIGINT) AS c FROM t"
+_DAYS = (
+    "SELECT id, extract(dow FROM d) AS a, extract(isodow FROM ts) AS b, extract(week FROM d) AS c,"
+    " date_trunc('week', ts) AS e FROM t WHERE d BETWEEN DATE '1969-01-01' AND DATE '2003-12-31'"
+)
+
+DATABASES = {
+    "texts": Case(_TEXTS, dialect="duckdb"),
+    "texts_of_postgres": Case(_TEXTS, dialect="postgres"),
+    "numbers": Case(_NUMBERS, dialect="duckdb"),
+    "numbers_of_postgres": Case(
+        _NUMBERS.replace(" FROM", ", k # id AS j FROM"),
+        _NUMBERS.replace(" FROM", ", xor(k, id) AS j FROM"),
+        dialect="postgres",
+    ),
+    "whole_numbers": Case(_WHOLE, dialect="duckdb"),
+    "whole_numbers_of_postgres": Case(_WHOLE, dialect="postgres"),
+    "days": Case(_DAYS, dialect="duckdb"),
+    "days_of_postgres": Case(_DAYS, dialect="postgres"),
+    "numbers_of_texts": Case(
+        "SELECT id, n::int AS n FROM (SELECT id, CASE id % 7 WHEN 0 THEN '' WHEN 1 THEN ' ' || k || '\n' WHEN 2 THEN"
+        " '+' || abs(k) WHEN 3 THEN k || '.5' WHEN 4 THEN k || '0000000000000000000' WHEN 5 THEN s ELSE '' || k END"
+        " AS n FROM t) q",
+        "SELECT id, CASE id % 7 WHEN 1 THEN k WHEN 2 THEN CASE WHEN k > -9e18 THEN abs(k) END WHEN 4 THEN CASE WHEN"
+        " k = 0 THEN 0 END WHEN 6 THEN k END FROM t",
+        dialect="postgres",
+    ),
+    "trimmed": Case(
+        "SELECT id, trim(g) AS a, ltrim(' ' || s) AS b, btrim(s || ' \t ') AS c FROM t",
+        "SELECT id, trim(g, ' '), ltrim(' ' || s, ' '), ltrim(rtrim(s || ' \t ', ' '), ' ') FROM t",
+        dialect="postgres",
+    ),
+    "intervals": Case(
+        "SELECT id, ts + interval '1 day -2 hours 30 minutes' AS a, ts - interval '1 year 1 month 3 days' AS b,"
+        " d + '2 months 1 day'::interval AS c, ts + interval '1 day 01:30:10' * (id % 3) AS e,"
+        " d - interval '3 days' AS f, d + interval '1 day' - DATE '2002-11-01' AS h FROM t"
+        " WHERE ts - interval '00:01' > TIMESTAMP '1980-01-01' AND d BETWEEN DATE '1980-01-01' AND DATE '2003-12-31'"
+        " AND ts < TIMESTAMP '2003-12-31' AND ts - TIMESTAMP '2002-11-01' > '1 hour 1 minute'::interval"
+        " AND d + interval '20 days' > ts AND d - interval '1 month' < DATE '2002-12-01'",
+        dialect="duckdb",
+    ),
+    "rows": Case(
+        "SELECT id, (k, g) = (3, 'a') AS a, (k, s) <> (id, g) AS b, (k, g) IN ((3, 'a'), (4, NULL), (5, s)) AS c,"
+        " k IN (VALUES (1), (id)) AS e FROM t WHERE (k, g) NOT IN ((1, 'b'), (2, 'c'))",
+        "SELECT id, k = 3 AND g = 'a', NOT (k = id AND s = g), (k = 3 AND g = 'a') OR (k = 4 AND NULL)"
+        " OR (k = 5 AND g = s), k IN (1, id) FROM t WHERE NOT ((k = 1 AND g = 'b') OR (k = 2 AND g = 'c'))",
+        dialect="postgres",
+    ),
+    "symmetric": Case(
+        "SELECT id, k BETWEEN SYMMETRIC 9 AND id % 11 AS b FROM t WHERE big NOT BETWEEN SYMMETRIC 5 AND k",
+        "SELECT id, (k >= 9 AND k <= id % 11) OR (k >= id % 11 AND k <= 9) FROM t"
+        " WHERE NOT ((big >= 5 AND big <= k) OR (big >= k AND big <= 5))",
+        dialect="postgres",
+    ),
+    "in_order_of_bytes": Case(
+        'SELECT g, max(s COLLATE "C") AS a, min(s COLLATE "C") AS b, string_agg(s, \',\' ORDER BY s COLLATE "C" DESC)'
+        " AS c, count(*) FILTER (WHERE s COLLATE \"C\" < 'p') AS n FROM t GROUP BY g",
+        "SELECT g, max(s), min(s), string_agg(s, ',' ORDER BY s DESC), count(*) FILTER (WHERE s < 'p') FROM t"
+        " GROUP BY g",
+        dialect="postgres",
+    ),
+    "ordered_by_function": Case(
+        "SELECT g, count(*), max(id) FROM t GROUP BY 1 ORDER BY count DESC, max LIMIT 3",
+        "SELECT g, count(*), max(id) FROM t GROUP BY g ORDER BY count(*) DESC, max(id) LIMIT 3",
+        dialect="postgres",
+    ),
+    "grouped_by_place_of_star": Case(
+        "SELECT q.*, count(*) AS n FROM (SELECT g, k % 3 AS m FROM t) q GROUP BY 2, 1",
+        "SELECT g, k % 3, count(*) FROM t GROUP BY ALL",
+        dialect="postgres",
+    ),
+}

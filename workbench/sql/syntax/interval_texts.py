@@ -1,0 +1,42 @@
+"""Texts of intervals of which the parser would drop a part.
+
+Of ``INTERVAL '1 day 01:30:00'`` and ``INTERVAL '3 days ago'`` sqlglot reads the number and unit at the beginning, and
+passes over the rest. It keeps texts of several numbers with units as they are, for the binder to read; so such a text
+gets one more, of no length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+from sqlglot.tokenizer_core import Token, TokenType
+
+_OF_NO_LENGTH = " 0 seconds"
+
+
+def kept_whole(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens of a text, whose intervals the parser keeps whole.
+
+    Example:
+        >>> from sqlglot.dialects.postgres import Postgres
+        >>> tokens = Postgres().tokenize("INTERVAL '3 days ago'")
+        >>> [token.text for token in kept_whole(tokens)]
+        ['INTERVAL', '3 days ago 0 seconds']
+    """
+    return [
+        _longer(token) if before is not None and _is_cut(before, token) else token
+        for before, token in zip([None, *tokens], tokens, strict=False)
+    ]
+
+
+def _is_cut(before: Token, token: Token) -> bool:
+    """Whether a token is the text of an interval that is more than one number and its unit."""
+    if before.token_type is not TokenType.INTERVAL or token.token_type is not TokenType.STRING:
+        return False
+    parts = list(exp.INTERVAL_STRING_RE.finditer(token.text))
+    return len(parts) == 1 and parts[0].group().strip() != token.text.strip()
+
+
+def _longer(token: Token) -> Token:
+    return Token(token.token_type, token.text + _OF_NO_LENGTH, token.line, token.col, token.start, token.end)
