@@ -54,6 +54,16 @@ def is_null(expression: Expression) -> bool:
     return isinstance(expression, Constant) and expression.value is None
 
 
+def empty_array(type_: DataType) -> Call:
+    """The array without elements, as a value of a type of arrays."""
+    return Call("array", (), type_)
+
+
+def _is_untyped(expression: Expression) -> bool:
+    """Whether it goes with several types: NULL, and the array without elements, which goes with all arrays."""
+    return is_null(expression) or (isinstance(expression, Call) and expression == empty_array(expression.type))
+
+
 def coerce(expression: Expression, type_: DataType) -> Expression:
     """The expression as an argument of a type: unchanged, a converted constant, or under a lossless cast.
 
@@ -63,6 +73,8 @@ def coerce(expression: Expression, type_: DataType) -> Expression:
     have = expression.type
     if have == type_:
         return expression
+    if have.kind is type_.kind is Kind.ARRAY and _is_untyped(expression):
+        return empty_array(type_)
     if isinstance(expression, Constant):
         converted = constant_as(expression, type_)
         if converted is not None:
@@ -88,7 +100,8 @@ def comparable(*sides: Expression) -> tuple[Expression, ...]:
     typed = [s for s in sides if not is_null(s)]
     if not typed:
         return sides
-    if array := next((s for s in typed if s.type.kind is Kind.ARRAY), None):
+    arrays = [s for s in typed if s.type.kind is Kind.ARRAY]
+    if array := next((s for s in arrays if not _is_untyped(s)), next(iter(arrays), None)):
         return tuple(_array(side, array) for side in sides)
     lead = next((s for s in typed if not isinstance(s, Constant)), typed[0])
     if interval := next((s for s in typed if s.type == INTERVAL), None):
@@ -118,6 +131,8 @@ def _array(side: Expression, lead: Expression) -> Expression:
     """A side of a comparison of arrays, which are equal where their elements are, NULL to NULL."""
     if is_null(side):
         return Constant(None, lead.type)
+    if side.type.kind is Kind.ARRAY and _is_untyped(side):
+        return empty_array(lead.type)
     if side.type != lead.type:
         raise TypeClash(f"type clash: {lead.type} cannot be compared with {side.type}", side, hint=_ELEMENTS)
     return side
@@ -193,7 +208,7 @@ def unify(arguments: Sequence[Expression]) -> tuple[tuple[Expression, ...], Data
     Raises:
         TypeClash: there is none.
     """
-    typed = [a for a in arguments if not is_null(a)]
+    typed = [a for a in arguments if not _is_untyped(a)] or [a for a in arguments if not is_null(a)]
     if not typed:
         return tuple(arguments), arguments[0].type
     lead = next((a for a in typed if not isinstance(a, Constant)), typed[0])
@@ -203,8 +218,7 @@ def unify(arguments: Sequence[Expression]) -> tuple[tuple[Expression, ...], Data
         if common is None and isinstance(argument, Constant) and constant_as(argument, target) is not None:
             continue
         if common is None:
-            raise TypeClash(f"type clash: {target} and {argument.type} have no common type", argument,
-                            hint=_hint(argument, target))  # fmt: skip
+            raise _no_common_type(target, argument)
         target = common
     return tuple(_widened(a, target) for a in arguments), target
 
@@ -216,7 +230,16 @@ def _widened(argument: Expression, type_: DataType) -> Expression:
         converted = constant_as(argument, type_)
         if converted is not None:
             return converted
-    return Call("cast", (argument,), type_)
+    if not _is_untyped(argument):
+        return Call("cast", (argument,), type_)
+    if type_.kind is not Kind.ARRAY:
+        raise _no_common_type(type_, argument)
+    return empty_array(type_)
+
+
+def _no_common_type(type_: DataType, argument: Expression) -> TypeClash:
+    message = f"type clash: {type_} and {argument.type} have no common type"
+    return TypeClash(message, argument, hint=_hint(argument, type_))
 
 
 def as_time(expression: Expression) -> Expression:

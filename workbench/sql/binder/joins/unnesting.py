@@ -18,6 +18,7 @@ from decimal import Decimal
 
 from sqlglot import exp
 
+from workbench.sql.algebra.coercion import empty_array
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import (
     OUTER,
@@ -401,8 +402,10 @@ def equal(left: Expression, right: Expression) -> PredSet:
     )
 
 
-def _filler(type_: DataType) -> Constant:
+def _filler(type_: DataType) -> Expression:
     """Some value of a type."""
+    if type_.kind is Kind.ARRAY:
+        return empty_array(type_)
     day = dt.datetime(1970, 1, 1)
     values: dict[Kind, Value] = {
         Kind.BOOLEAN: False,
