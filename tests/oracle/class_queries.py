@@ -12,6 +12,7 @@ from oracle.classes.groups import AGGREGATES, GROUPINGS, STATISTICS
 from oracle.classes.outer_joins import OUTER_JOINS
 from oracle.classes.rows import JOINS, SELECTIONS, SETS, VIEWS
 from oracle.classes.shapes import SHAPES
+from oracle.classes.structs import STRUCTS
 from oracle.classes.subqueries import CORRELATED, SUBQUERIES
 
 CLASSES = {
@@ -28,5 +29,6 @@ CLASSES = {
     "shape": SHAPES,
     "array": ARRAYS,
     "collected": COLLECTED,
+    "struct": STRUCTS,
 }
 ALL = {f"{kind}_{name}": case for kind, cases in CLASSES.items() for name, case in cases.items()}

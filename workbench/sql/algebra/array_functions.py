@@ -59,8 +59,8 @@ def _array_first(result: Callable[[DataType], DataType], *parameters: DataType |
 
 
 def _as_element(value: Expression, element: DataType) -> Expression:
-    if element.kind is Kind.ARRAY:
-        raise TypeClash("arrays are not compared", value)
+    if not element.ordered:
+        raise TypeClash(f"an {element.kind} as an element is not compared", value)
     return value if value.type == element else coerce(value, element)
 
 

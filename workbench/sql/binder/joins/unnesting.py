@@ -32,7 +32,7 @@ from workbench.sql.algebra.expressions import (
     map_columns,
 )
 from workbench.sql.algebra.functions import FUNCTIONS, call
-from workbench.sql.algebra.types import BOOLEAN, DataType, Kind
+from workbench.sql.algebra.types import BOOLEAN, STRING, DataType, Kind
 from workbench.sql.binder.joins.trees import (
     COMPUTED,
     Leaf,
@@ -404,8 +404,13 @@ def equal(left: Expression, right: Expression) -> PredSet:
 
 def _filler(type_: DataType) -> Expression:
     """Some value of a type."""
-    if type_.kind is Kind.ARRAY:
-        return empty_array(type_)
+    match type_.kind:
+        case Kind.ARRAY:
+            return empty_array(type_)
+        case Kind.STRUCT:
+            return Call("struct", tuple(_filler(field) for _, field in type_.fields), type_)
+        case Kind.BINARY:
+            return call("unhex", Constant("", STRING))
     day = dt.datetime(1970, 1, 1)
     values: dict[Kind, Value] = {
         Kind.BOOLEAN: False,
