@@ -60,7 +60,7 @@ def _array_first(result: Callable[[DataType], DataType], *parameters: DataType |
 
 def _as_element(value: Expression, element: DataType) -> Expression:
     if not element.ordered:
-        raise TypeClash(f"an {element.kind} as an element is not compared", value)
+        raise TypeClash(f"an element of type {element.kind} is not compared", value)
     return value if value.type == element else coerce(value, element)
 
 
