@@ -26,6 +26,7 @@ from workbench.sql.algebra.types import (
     struct_of,
 )
 from workbench.streams.arrow_types import to_shown
+from workbench.streams.convert import convert
 from workbench.streams.files import json_lines
 from workbench.streams.ingest import ingest
 from workbench.streams.stored_values import to_texts, to_values
@@ -108,6 +109,11 @@ def test_texts_of_json_are_read_as_arrays_where_that_is_said(tmp_path: Path) -> 
         (pd.DataFrame({"x": [[1]]}), {"x": "array<word>"}, "column x: unknown type word"),
         (pd.DataFrame({"x": [1]}), {"x": "array<bigint>"}, "column x of type int64 cannot be read as array<integer>"),
         (pd.DataFrame({"x": [[{"a": 1}]]}), {"x": "array<struct<a>>"}, "column x: struct<a> is no type of structs"),
+        (
+            pd.DataFrame({"x": [[{"a": 1, "b": 2}]]}),
+            {"x": "array<struct<a:bigint>>"},
+            "column x of type list<item: struct<a: int64, b: int64>> cannot be read as array<struct<a:integer>>",
+        ),
         (pd.DataFrame({"x": [1]}), {"x": "array<interval>"}, "column x: no stream has a column of intervals"),
         (pd.DataFrame({"x": ["0aff"]}), {"x": "binary"}, "column x of type string cannot be read as binary"),
         (
@@ -155,3 +161,13 @@ def test_texts_of_json_are_read_as_structs_where_that_is_said(tmp_path: Path) ->
     log = ingest("x", path, tmp_path / "log", columns={"x": "STRUCT<a: double, b: array<struct<c: int>>>"})
     assert read(log) == [{"a": 1.5, "b": None}, None, {"a": None, "b": [{"c": 2}]}]
     assert [row.line for row in log.quarantined] == [5, 6]
+
+
+def test_a_later_value_of_other_fields_is_a_misfit() -> None:
+    """Arrow would leave the field out, or cast no number to a struct."""
+    type_ = struct_of([("a", INTEGER)])
+    for values in (pa.array([{"a": 1, "b": 2}, None]), pa.array([1, None])):
+        fitting, misfit = convert(values, type_)
+        assert fitting.to_pylist() == [None, None] and misfit is not None and misfit.tolist() == [True, False]
+    fitting, misfit = convert(pa.array([{"A": 1}, {"A": None}, None]), type_)
+    assert fitting.to_pylist() == ['{"f0":1}', '{"f0":null}', None] and misfit is None

@@ -109,22 +109,36 @@ def _with_parts(values: pa.Array, type_: DataType) -> pa.Array:
     try:
         return _named(values, type_).cast(to_shown(type_))
     except pa.ArrowNotImplementedError as error:
-        if len(values):
+        if not len(values):
+            raise
+        if values.null_count < len(values):
             raise pa.ArrowInvalid(str(error)) from error
-        raise
+        return pa.nulls(len(values), to_shown(type_))  # NULL fits always
 
 
 def _named(values: pa.Array, type_: DataType) -> pa.Array:
-    """Values whose fields are called as ``type_`` says, in lower case; other fields are no fields of it."""
-    return values.view(_renamed(values.type)) if type_.kind is not Kind.BINARY else values
+    """Values whose fields are called as ``type_`` says, in lower case."""
+    return values.view(_renamed(values.type, type_)) if pa.types.is_nested(values.type) else values
 
 
-def _renamed(arrow: pa.DataType) -> pa.DataType:
-    if pa.types.is_struct(arrow):
-        return pa.struct([(field.name.lower(), _renamed(field.type)) for field in arrow])
-    if pa.types.is_large_list(arrow):
-        return pa.large_list(_renamed(arrow.value_type))
-    return pa.list_(_renamed(arrow.value_type)) if pa.types.is_list(arrow) else arrow
+def _renamed(arrow: pa.DataType, type_: DataType) -> pa.DataType:
+    """The type with names in lower case.
+
+    Raises:
+        ArrowNotImplementedError: it has a field that ``type_`` has not, which Arrow would leave out.
+    """
+    is_ = pa.types
+    if is_.is_struct(arrow) and type_.fields:
+        types = dict(type_.fields)
+        if more := [field.name for field in arrow if field.name.lower() not in types]:
+            raise pa.ArrowNotImplementedError(f"there is no field {', '.join(more)}")
+        return pa.struct([(f.name.lower(), _renamed(f.type, types[f.name.lower()])) for f in arrow])
+    if type_.element is None or not (is_.is_list(arrow) or is_.is_large_list(arrow) or is_.is_fixed_size_list(arrow)):
+        return arrow
+    element = _renamed(arrow.value_type, type_.element)
+    if is_.is_fixed_size_list(arrow):
+        return pa.list_(element, arrow.list_size)
+    return pa.large_list(element) if is_.is_large_list(arrow) else pa.list_(element)
 
 
 def _of_json(text: str | None, type_: DataType) -> object:
