@@ -25,6 +25,8 @@ def plain(value: object) -> object:
         return None
     if isinstance(value, list):
         return tuple(map(plain, value))
+    if isinstance(value, dict):  # names of fields are of any case in DuckDB
+        return tuple((name.lower(), plain(each)) for name, each in value.items())
     return _python_time(value) if isinstance(value, pd.Timestamp) else value
 
 

@@ -13,6 +13,7 @@ from oracle.classes.groups import AGGREGATES, GROUPINGS, STATISTICS
 from oracle.classes.outer_joins import OUTER_JOINS
 from oracle.classes.rows import JOINS, SELECTIONS, SETS, VIEWS
 from oracle.classes.shapes import SHAPES
+from oracle.classes.structs import STRUCTS
 from oracle.classes.subqueries import CORRELATED, SUBQUERIES
 
 CLASSES = {
@@ -30,5 +31,6 @@ CLASSES = {
     "array": ARRAYS,
     "collected": COLLECTED,
     "database": DATABASES,
+    "struct": STRUCTS,
 }
 ALL = {f"{kind}_{name}": case for kind, cases in CLASSES.items() for name, case in cases.items()}

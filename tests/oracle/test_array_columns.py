@@ -79,6 +79,17 @@ CASES = {
         "SELECT id, v FROM r LATERAL VIEW OUTER EXPLODE(tags) e AS v WHERE id > 3",
         "SELECT id, v FROM r LEFT JOIN LATERAL (SELECT UNNEST(tags) AS v) ON true WHERE id > 3",
     ),
+    "counted_pairs": Case(
+        "SELECT COUNT(DISTINCT tags, days) AS n FROM r",
+        "SELECT COUNT(DISTINCT CASE WHEN tags IS NOT NULL AND days IS NOT NULL THEN (tags, days) END) FROM r",
+    ),
+    "without_elements": Case(
+        "SELECT id, COALESCE(numbers, ARRAY()) AS a, CASE WHEN id > 9 THEN ARRAY() ELSE pairs END AS b FROM r"
+        " WHERE tags = ARRAY() OR days <> ARRAY() OR pairs = ARRAY(ARRAY(true, NULL), ARRAY())",
+        "SELECT id, COALESCE(numbers, []), CASE WHEN id > 9 THEN [] ELSE pairs END FROM r"
+        " WHERE tags = [] OR days <> [] OR pairs = [[true, NULL], []]",
+    ),
+    "counted_beside": Case("SELECT r.id, v.n FROM r, LATERAL (SELECT COUNT(*) AS n FROM s WHERE s.tags = r.tags) v"),
     "left": Case("SELECT a.id, b.numbers FROM r a LEFT JOIN s b ON a.tags = b.tags"),
     "next": Case(
         "SELECT id, LAG(tags) OVER (PARTITION BY id ORDER BY n) AS a FROM"

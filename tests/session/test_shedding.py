@@ -134,3 +134,12 @@ def test_answers_are_exact_over_what_arrived_and_then_over_all(
         session.seek(last)
         assert session.streams["Clicks"].left_out == left_out and answers(session) == expected(ids)
         assert sorted(session.query("ids").result()["id"]) == sorted(ids)
+
+
+def test_groups_of_estimates_are_shown_as_those_of_answers(spark: SparkSession) -> None:
+    rows = pa.table({"code": [b"a", b"\xff", b"a"], "place": [{"x": 0.1}, None, {"x": 0.1}]})
+    with Session(spark) as session:
+        session.add_stream("Rows", rows, history=3)
+        query = session.register("SELECT code, place, COUNT(*) AS n FROM Rows GROUP BY code, place", name="q")
+        found = query.estimate()[["code", "place", "value"]].to_numpy().tolist()
+        assert sorted(found, key=repr) == [[b"\xff", None, 1.0], [b"a", {"x": 0.1}, 2.0]]

@@ -216,8 +216,8 @@ def test_nanoseconds_are_rounded_down_before_and_after_1970(tmp_path: Path) -> N
     "arrow",
     [
         pa.map_(pa.string(), pa.int64()),
-        pa.struct([("a", pa.int64())]),
-        pa.binary(),
+        pa.struct([("a", pa.time64("us"))]),
+        pa.struct([]),
         pa.time64("us"),
         pa.duration("s"),
         pa.decimal256(39, 0),

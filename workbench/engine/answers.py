@@ -34,9 +34,9 @@ from workbench.sql.algebra.interval_values import interval_text
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.sql.render.spark_sql import to_spark
-from workbench.sql.render.stored_arrays import from_stored
-from workbench.streams.array_values import as_shown, json_text
+from workbench.sql.render.stored_values import from_stored
 from workbench.streams.arrow_types import to_arrow, to_shown
+from workbench.streams.stored_values import as_shown, json_text
 
 
 @dataclass(frozen=True)
@@ -233,8 +233,8 @@ def _as_shown(column: str, type_: DataType) -> str:
             return f"date_from_unix_date({column})"
         case Kind.INTERVAL:
             return _AS_INTERVAL.format(column)
-        case Kind.ARRAY:
-            return from_stored(column, type_)
+        case _ if type_.is_text_when_stored:
+            return f"cast({from_stored(column, type_)} as {type_.shown})"
         case _:
             return column
 
@@ -292,11 +292,12 @@ def save_rows(rows: DataFrame, columns: Sequence[tuple[str, DataType]], writer: 
 
 def _in_file(type_: DataType, as_text: bool) -> pa.DataType:
     """The type of a column in a file, which may have no other than plain values for what has parts."""
-    return pa.string() if as_text and type_.kind in (Kind.INTERVAL, Kind.ARRAY) else to_shown(type_)
+    has_parts = type_.kind is Kind.INTERVAL or type_.is_text_when_stored
+    return pa.string() if as_text and has_parts else to_shown(type_)
 
 
 def _as_in_file(column: pa.Array, type_: DataType, in_file: pa.DataType) -> pa.Array:
-    """A column of an answer as files have it; where there are only texts intervals are Spark's, and arrays JSON's."""
+    """A column of an answer as files have it; in texts intervals are Spark's, arrays and structs JSON's."""
     shown = as_shown(column, type_)
     if shown.type == in_file:
         return shown

@@ -34,7 +34,7 @@ from workbench.sql.algebra.expressions import Expression, calls, columns
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import Kind
 from workbench.sql.render.spark_functions import SPARK_FUNCTIONS
-from workbench.streams.array_values import as_shown
+from workbench.streams.stored_values import as_shown
 
 EVALUATED = 20_000
 """At most so many values are evaluated over rows that were read here; a job that reads more itself is faster."""
@@ -109,7 +109,7 @@ def to_pandas(rows: pa.Table, plan: QueryPlan, first: tuple[str, ...] = ()) -> p
     number, as where a name is selected twice.
 
     Decimals and dates stay exact (``Decimal``, ``datetime.date``); integers with NULLs are ``Int64``, not floats;
-    intervals are ``timedelta64[us]``, arrays lists.
+    intervals are ``timedelta64[us]``, arrays lists, structs dicts, and BINARY is ``bytes``.
 
     Raises:
         QueryError: a date beyond the years 1 to 9999, which SQL can compute and Python cannot hold.
@@ -127,7 +127,7 @@ def to_pandas(rows: pa.Table, plan: QueryPlan, first: tuple[str, ...] = ()) -> p
     for i, output in enumerate(plan.outputs, start=len(first)):
         if output.type.kind is Kind.INTEGER and rows.column(i).null_count:
             frame[f"_{i}"] = frame[f"_{i}"].astype("Int64")
-        if output.type.kind is Kind.ARRAY:
+        if output.type.is_text_when_stored:
             frame[f"_{i}"] = pd.Series(rows.column(i).to_pylist(), dtype=object)
     frame.columns = pd.Index(names, dtype=object)
     return frame

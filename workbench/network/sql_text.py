@@ -243,6 +243,13 @@ def _call(call: Call, names: Names) -> tuple[str, int]:
             return f"{head if len(variables) == 1 else f'({head})'} -> {sql(body)}", 0
         case "get", (array, place):
             return f"{sql(array)}[{sql(place)}]", NEGATIVE
+        case "field", (struct, Constant(int(place))):
+            return f"{sql(struct, NEGATIVE + 1)}.{quoted(struct.type.fields[place][0])}", NEGATIVE
+        case "struct", values:
+            named = zip(call.type.fields, values, strict=True)
+            return f"STRUCT({', '.join(f'{sql(value)} AS {quoted(name)}' for (name, _), value in named)})", NEGATIVE
+        case "unhex", (Constant(str(digits)),):
+            return f"X'{digits}'", NEGATIVE
         case function, arguments:
             return f"{shown_function(function).upper()}({', '.join(map(sql, arguments))})", NEGATIVE
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from workbench.errors import StreamError
+from workbench.errors import SqlError, StreamError
 from workbench.sql.algebra.types import (
+    BINARY,
     BOOLEAN,
     DATE,
     DOUBLE,
@@ -23,7 +23,8 @@ from workbench.sql.algebra.types import (
     Kind,
     array_of,
     decimal,
-    parse_type,
+    parse_expression_type,
+    struct_of,
 )
 
 Times = npt.NDArray[np.int64]
@@ -39,7 +40,7 @@ _FIXED: dict[Kind, Any] = {
     Kind.DATE: pa.date32(),
     Kind.TIMESTAMP: pa.timestamp("us"),
     Kind.INTERVAL: pa.int64(),
-    Kind.ARRAY: pa.string(),
+    **dict.fromkeys((Kind.BINARY, Kind.ARRAY, Kind.STRUCT), pa.string()),
 }
 
 
@@ -50,8 +51,7 @@ def to_data_type(arrow: pa.DataType) -> DataType:
     DOUBLE, a dictionary what its values are, a column of only NULLs STRING.
 
     Raises:
-        StreamError: no kind of the workbench holds the type, or it is a list of floats, of which Java and Python write
-            some in different ways; the hint says what to try.
+        StreamError: no kind of the workbench holds the type; the hint says what to try.
 
     Example:
         >>> str(to_data_type(pa.decimal128(15, 2))), str(to_data_type(pa.int16()))
@@ -61,7 +61,9 @@ def to_data_type(arrow: pa.DataType) -> DataType:
     if is_.is_dictionary(arrow):
         return to_data_type(arrow.value_type)
     if is_.is_list(arrow) or is_.is_large_list(arrow) or is_.is_fixed_size_list(arrow):
-        return listed(to_data_type(arrow.value_type))
+        return array_of(to_data_type(arrow.value_type))
+    if is_.is_struct(arrow):
+        return _struct_type(arrow)
     if is_.is_uint64(arrow):
         return decimal(20, 0)
     if is_.is_decimal(arrow):
@@ -74,6 +76,10 @@ def to_data_type(arrow: pa.DataType) -> DataType:
         (is_.is_large_string, STRING),
         (is_.is_string_view, STRING),
         (is_.is_null, STRING),
+        (is_.is_binary, BINARY),
+        (is_.is_large_binary, BINARY),
+        (is_.is_fixed_size_binary, BINARY),
+        (is_.is_binary_view, BINARY),
         (is_.is_date, DATE),
         (is_.is_timestamp, TIMESTAMP),
     ):
@@ -82,35 +88,31 @@ def to_data_type(arrow: pa.DataType) -> DataType:
     raise StreamError(f"values of type {arrow} cannot be used in queries", hint=_what_to_try(arrow))
 
 
-def listed(element: DataType) -> DataType:
-    """The type of a stream's arrays of such elements.
-
-    Raises:
-        StreamError: they are DOUBLE. An array is stored as a text, and not all floats have one text everywhere.
-    """
-    if element == DOUBLE:
-        raise StreamError("a stream has no arrays of double", hint="say array<decimal(18,6)>, with as many digits")
-    return array_of(element)
-
-
 def to_column_type(text: str) -> DataType:
     """The type of a stream's column by its name.
 
     Raises:
-        SqlError: there is no such type.
-        StreamError: as ``listed``.
+        SqlError: there is no such type, or no stream has it.
 
     Example:
         >>> str(to_column_type("array<varchar>"))
         'array<string>'
     """
-    match = re.fullmatch(r"\s*array\s*<(.*)>\s*", text, re.IGNORECASE | re.DOTALL)
-    return listed(to_column_type(match[1])) if match else parse_type(text)
+    type_ = parse_expression_type(text)
+    if INTERVAL in _innermost(type_):
+        raise SqlError("no stream has a column of intervals", hint="a query makes them: INTERVAL n MINUTE")
+    return type_
+
+
+def _innermost(type_: DataType) -> list[DataType]:
+    """The types inside a type, without arrays and structs."""
+    inner = [type_.element] if type_.element is not None else [field for _, field in type_.fields]
+    return [one for part in inner for one in _innermost(part)] or [type_]
 
 
 def to_field(name: str, type_: DataType) -> pa.Field:
-    """A stored column; the field of an array, which is a text, says of which type it is."""
-    return pa.field(name, to_arrow(type_), metadata={_TYPE: str(type_)} if type_.kind is Kind.ARRAY else None)
+    """A stored column; the field of values that are stored as texts says of which type they are."""
+    return pa.field(name, to_arrow(type_), metadata={_TYPE: str(type_)} if type_.is_text_when_stored else None)
 
 
 def type_of_field(field: pa.Field) -> DataType:
@@ -121,7 +123,7 @@ def type_of_field(field: pa.Field) -> DataType:
         'array<string>'
     """
     text = (field.metadata or {}).get(_TYPE)
-    return to_data_type(field.type) if text is None else to_column_type(text.decode())
+    return to_data_type(field.type) if text is None else parse_expression_type(text.decode())
 
 
 def to_arrow(type_: DataType) -> pa.DataType:
@@ -138,7 +140,7 @@ def to_arrow(type_: DataType) -> pa.DataType:
 
 def to_shown(type_: DataType) -> pa.DataType:
     """The Arrow type in which answers give values: of an INTERVAL, which is stored as its microseconds, a duration, of
-    an ARRAY, which is stored as a text, a list.
+    an ARRAY, STRUCT or BINARY, which are stored as texts, a list, a struct or bytes.
 
     Example:
         >>> to_shown(INTERVAL)
@@ -146,6 +148,10 @@ def to_shown(type_: DataType) -> pa.DataType:
     """
     if type_.element is not None:
         return pa.list_(to_shown(type_.element))
+    if type_.fields:
+        return pa.struct([(name, to_shown(field)) for name, field in type_.fields])
+    if type_ == BINARY:
+        return pa.binary()
     return pa.duration("us") if type_ == INTERVAL else to_arrow(type_)
 
 
@@ -156,6 +162,13 @@ def times_of(column: pa.Array) -> tuple[Times, Mask]:
         column = column.cast(pa.int32())
     numbers = column.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
     return numbers, known
+
+
+def _struct_type(arrow: pa.DataType) -> DataType:
+    try:
+        return struct_of([(field.name, to_data_type(field.type)) for field in arrow])
+    except (SqlError, StreamError) as error:
+        raise StreamError(f"values of type {arrow}: {error.message}", hint=error.hint) from error
 
 
 def _decimal_type(arrow: pa.DataType) -> DataType:

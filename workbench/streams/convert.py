@@ -28,8 +28,8 @@ from workbench.sql.algebra.types import (
     Kind,
     decimal,
 )
-from workbench.streams.array_values import to_texts
 from workbench.streams.arrow_types import to_arrow, to_shown
+from workbench.streams.stored_values import to_texts
 
 Mask = NDArray[np.bool_]
 Cast = Callable[[pa.Array], pa.Array]
@@ -64,8 +64,8 @@ def convert(values: pa.Array, type_: DataType) -> tuple[pa.Array, Mask | None]:
         values = values.dictionary_decode()
     if type_.kind is Kind.STRING:
         return cast_each(values, lambda part: part.cast(pa.string()))
-    if type_.kind is Kind.ARRAY:
-        return cast_each(values, lambda part: to_texts(_lists(part, type_), type_))
+    if type_.is_text_when_stored:
+        return cast_each(values, lambda part: to_texts(_with_parts(part, type_), type_))
     if _is_text(values.type):
         fitting, misfit = _parse(values.cast(pa.string()), type_)
     else:
@@ -97,28 +97,72 @@ def _cast_halves(values: pa.Array, start: int, cast: Cast, parts: list[pa.Array]
         _cast_halves(values.slice(middle), start + middle, cast, parts, misfit)
 
 
-def _lists(values: pa.Array, type_: DataType) -> pa.Array:
-    """Lists, or texts of JSON that are lists, of the elements that ``type_`` says; an empty text is NULL."""
+def _with_parts(values: pa.Array, type_: DataType) -> pa.Array:
+    """Lists, structs or bytes as ``type_`` says, or texts of JSON that are such; an empty text is NULL."""
     if _is_text(values.type):
+        if type_.kind is Kind.BINARY:
+            raise pa.ArrowNotImplementedError("a text may have bytes in many ways")
         try:
-            values = pa.array([_list_of_json(text) for text in values.to_pylist()])
+            values = pa.array([_of_json(text, type_) for text in values.to_pylist()])
         except (ValueError, pa.ArrowTypeError) as error:
             raise pa.ArrowInvalid(str(error)) from error
     try:
-        return values.cast(to_shown(type_))
+        return _named(values, type_).cast(to_shown(type_))
     except pa.ArrowNotImplementedError as error:
-        if len(values):
+        if not len(values):
+            raise
+        if values.null_count < len(values):
             raise pa.ArrowInvalid(str(error)) from error
-        raise
+        return pa.nulls(len(values), to_shown(type_))  # NULL fits always
 
 
-def _list_of_json(text: str | None) -> list[object] | None:
-    if text is None or not text.strip():
+def _named(values: pa.Array, type_: DataType) -> pa.Array:
+    """Values whose fields are called as ``type_`` says, in lower case."""
+    return values.view(_renamed(values.type, type_)) if pa.types.is_nested(values.type) else values
+
+
+def _renamed(arrow: pa.DataType, type_: DataType) -> pa.DataType:
+    """The type with names in lower case.
+
+    Raises:
+        ArrowNotImplementedError: it has a field that ``type_`` has not, which Arrow would leave out.
+    """
+    is_ = pa.types
+    if is_.is_struct(arrow) and type_.fields:
+        types = dict(type_.fields)
+        if more := [field.name for field in arrow if field.name.lower() not in types]:
+            raise pa.ArrowNotImplementedError(f"there is no field {', '.join(more)}")
+        return pa.struct([(f.name.lower(), _renamed(f.type, types[f.name.lower()])) for f in arrow])
+    if type_.element is None or not (is_.is_list(arrow) or is_.is_large_list(arrow) or is_.is_fixed_size_list(arrow)):
+        return arrow
+    element = _renamed(arrow.value_type, type_.element)
+    if is_.is_fixed_size_list(arrow):
+        return pa.list_(element, arrow.list_size)
+    return pa.large_list(element) if is_.is_large_list(arrow) else pa.list_(element)
+
+
+def _of_json(text: str | None, type_: DataType) -> object:
+    return None if text is None or not text.strip() else _parts(json.loads(text, parse_float=Decimal), type_)
+
+
+def _parts(value: object, type_: DataType) -> object:
+    """A value of JSON; a struct with all its fields.
+
+    Raises:
+        ValueError: Arrow would take something else for a list or struct, or leave a member out.
+    """
+    if value is None:
         return None
-    values = json.loads(text, parse_float=Decimal)
-    if values is not None and not isinstance(values, list):
-        raise ValueError("it is no list")
-    return values
+    if type_.element is not None:
+        if not isinstance(value, list):
+            raise ValueError("it is no list")
+        return [_parts(each, type_.element) for each in value]
+    if not type_.fields:
+        return value
+    members = {name.lower(): each for name, each in value.items()} if isinstance(value, dict) else {"": None}
+    if not members.keys() <= dict(type_.fields).keys():
+        raise ValueError("it is no struct of these fields")
+    return {name: _parts(members.get(name), field) for name, field in type_.fields}
 
 
 def _cast(values: pa.Array, type_: DataType) -> pa.Array:

@@ -7,6 +7,7 @@ import pandas as pd
 from workbench.engine.estimates.horvitz_thompson import Totals
 from workbench.sql.algebra.column_names import unique_names
 from workbench.sql.estimates import Estimable
+from workbench.streams.stored_values import as_shown
 
 COLUMNS = ("column", "value", "low", "high")
 
@@ -18,7 +19,7 @@ def estimate_frame(asked: Estimable, totals: Totals) -> pd.DataFrame:
         asked: the query.
         totals: of its groups.
     """
-    groups = totals.groups.select([f"g{place}" for _, place in asked.groups]).to_pandas(integer_object_nulls=True)
+    groups = _shown_groups(asked, totals)
     parts = []
     for statistic in asked.statistics:
         found = totals.estimate(statistic.function, statistic.argument)
@@ -28,3 +29,14 @@ def estimate_frame(asked: Estimable, totals: Totals) -> pd.DataFrame:
     names = [name for name, _ in asked.groups]
     frame.columns = pd.Index(unique_names([*names, *COLUMNS] if parts else names), dtype=object)
     return frame
+
+
+def _shown_groups(asked: Estimable, totals: Totals) -> pd.DataFrame:
+    """The groups as answers show them."""
+    stored = totals.groups.select([f"g{place}" for _, place in asked.groups])
+    groups = stored.to_pandas(integer_object_nulls=True)
+    for at, (_, place) in enumerate(asked.groups):
+        type_ = asked.rows.outputs[place].expression.type
+        if type_.is_text_when_stored:
+            groups.isetitem(at, pd.Series(as_shown(stored.column(at), type_).to_pylist(), dtype=object))
+    return groups

@@ -132,9 +132,10 @@ def _as_text(arguments: Sequence[Expression]) -> Expression | None:
     """Several values as one text, NULL where one of them is; different values have different texts.
 
     Each value but the last one is preceded by its length: ``1:abc`` is ``a`` and ``bc``, and ``2:abc`` is ``ab`` and
-    ``c``. ``None`` where there are fewer than two, or one is a DOUBLE: 0.0 and -0.0 are equal and have two texts.
+    ``c``. ``None`` where there are fewer than two, one is a DOUBLE, of which 0.0 and -0.0 are equal and have two texts,
+    or an ARRAY, STRUCT or BINARY, of which a cast does not make texts.
     """
-    if len(arguments) < 2 or any(argument.type.kind is Kind.DOUBLE for argument in arguments):
+    if len(arguments) < 2 or any(a.type.kind is Kind.DOUBLE or a.type.is_text_when_stored for a in arguments):
         return None
     texts = [as_string(argument) for argument in arguments]
     parts: list[Expression] = []

@@ -23,7 +23,7 @@ from workbench.notebook.panel.widgets import AnswerWidget, QueryChooser, button,
 from workbench.session.query import Query
 from workbench.session.state import OFF
 from workbench.sql.algebra.interval_values import interval_text
-from workbench.streams.array_values import json_text
+from workbench.streams.stored_values import json_text
 
 PAGE, DRAWN = 10, 30
 """Rows shown at a time, and drawn."""
@@ -249,7 +249,7 @@ def _text(value: Any, number: bool) -> str:
         return "NULL"
     if isinstance(value, dt.timedelta):
         return interval_text(value)
-    if isinstance(value, list):
+    if isinstance(value, list | dict | bytes):
         return short(json_text(value), WIDEST)
     return f"{value:,}" if number else short(str(value), WIDEST)
 

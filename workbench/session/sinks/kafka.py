@@ -22,9 +22,9 @@ import pyarrow as pa
 from workbench.session.sinks.rows import Row, typed_changes, upserts
 from workbench.session.sinks.target import Target
 from workbench.sql.algebra.types import DataType
-from workbench.streams.array_values import plain
 from workbench.streams.live.kafka.address import kafka_client, parse_address
 from workbench.streams.live.kafka.client_errors import ClientErrors
+from workbench.streams.stored_values import plain
 
 ANSWER = 10.0
 """Seconds that a broker has to answer."""

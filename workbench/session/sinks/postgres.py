@@ -18,6 +18,7 @@ from workbench.errors import SessionError
 from workbench.session.sinks.rows import Row, typed_changes, upserts
 from workbench.session.sinks.target import Target
 from workbench.sql.algebra.types import INTEGER, DataType, Kind
+from workbench.streams.stored_values import plain
 
 POSTGRES = ("postgresql://", "postgres://")
 _PROGRESS = "CREATE TABLE IF NOT EXISTS argus_sinks (sink text PRIMARY KEY, batch bigint NOT NULL)"
@@ -29,6 +30,8 @@ _TYPES: Mapping[Kind, str] = {
     Kind.INTEGER: "bigint",
     Kind.DOUBLE: "double precision",
     Kind.STRING: "text",
+    Kind.BINARY: "bytea",
+    Kind.STRUCT: "jsonb",
     Kind.DATE: "date",
     Kind.TIMESTAMP: "timestamp",
     Kind.INTERVAL: "interval",
@@ -113,7 +116,7 @@ class _Table:
             self._name, self._names(self._columns), self._sql.SQL(", ").join([self._sql.Placeholder()] * self._width)
         )
         try:
-            self._many(text, [[row[name] for name in self._columns] for row in rows])
+            self._many(text, [[_value(row[name]) for name in self._columns] for row in rows])
         except _psycopg().errors.UniqueViolation as error:
             hint = "the key must be unique in the answer, and the table empty at first"
             raise SessionError(f"two rows of one key: {error.diag.message_detail}", hint=hint) from error
@@ -124,7 +127,7 @@ class _Table:
             text = self._sql.SQL("UPDATE {} SET {} WHERE {}").format(
                 self._name, self._each(others, ", "), self._each(self._key, " AND ")
             )
-            self._many(text, [[*(row[name] for name in others), *key] for key, row in rows.items()])
+            self._many(text, [[*(_value(row[name]) for name in others), *key] for key, row in rows.items()])
 
     def delete(self, keys: Sequence[tuple[object, ...]]) -> None:
         text = self._sql.SQL("DELETE FROM {} WHERE {}").format(self._name, self._each(self._key, " AND "))
@@ -161,10 +164,18 @@ def _written(type_: DataType) -> str:
     return _TYPES.get(type_.kind) or f"numeric({type_.precision}, {type_.scale})"
 
 
+def _value(value: object) -> object:
+    """A value as psycopg takes it: structs are JSON, also in arrays."""
+    if isinstance(value, list):
+        return [_value(each) for each in value]
+    return _psycopg().types.json.Jsonb(plain(value)) if isinstance(value, dict) else value
+
+
 def _psycopg() -> Any:
     try:
         import psycopg
         import psycopg.sql
+        import psycopg.types.json
     except ImportError as error:
         hint = "pip install 'argus-workbench[postgres]'"
         raise SessionError("PostgreSQL needs psycopg, which is not installed", hint=hint) from error

@@ -61,8 +61,9 @@ def upserts(changes: pa.Table, key: Sequence[str]) -> Upserts:
         if name not in names:
             hint = nearest(name, names) or f"one of {', '.join(names)}"
             raise SessionError(f"the query has no column {name} for key=…", hint=hint)
-        if pa.types.is_list(changes.column(name).type):
-            raise SessionError(f"the array {name} cannot be the key of a sink", hint="take a plain column as key=…")
+        if pa.types.is_nested(changes.column(name).type):
+            kind = "struct" if pa.types.is_struct(changes.column(name).type) else "array"
+            raise SessionError(f"the {kind} {name} cannot be the key of a sink", hint="take a plain column as key=…")
     before, after = set[Key](), dict[Key, Row]()
     for row, weight in zip(changes.select(names).to_pylist(), changes.column("weight").to_pylist(), strict=True):
         found = tuple(row[name] for name in key)

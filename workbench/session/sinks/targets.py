@@ -22,8 +22,8 @@ from workbench.session.sinks.kafka import TopicTarget
 from workbench.session.sinks.postgres import POSTGRES, PostgresTarget
 from workbench.session.sinks.target import Target
 from workbench.sql.algebra.interval_values import interval_text
-from workbench.streams.array_values import plain
 from workbench.streams.live.kafka.address import SCHEME as KAFKA
+from workbench.streams.stored_values import plain
 
 TIMEOUT = 10
 """Seconds that a webhook has to answer."""

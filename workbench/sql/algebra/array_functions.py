@@ -59,8 +59,8 @@ def _array_first(result: Callable[[DataType], DataType], *parameters: DataType |
 
 
 def _as_element(value: Expression, element: DataType) -> Expression:
-    if element.kind is Kind.ARRAY:
-        raise TypeClash("arrays are not compared", value)
+    if not element.ordered:
+        raise TypeClash(f"an element of type {element.kind} is not compared", value)
     return value if value.type == element else coerce(value, element)
 
 
@@ -84,7 +84,7 @@ def _texts(result: DataType, *parameters: DataType) -> Rule:
 
 
 def _array_of_common_type(arguments: Arguments) -> tuple[Arguments, DataType]:
-    values, type_ = unify(arguments)
+    values, type_ = unify(arguments) if arguments else ((), STRING)
     return values, array_of(type_)
 
 
@@ -138,7 +138,7 @@ def _always(type_: DataType) -> Callable[[object], DataType]:
 
 
 ARRAYS: dict[str, Signature] = {
-    "array": (1, _MANY, _array_of_common_type, False),
+    "array": (0, _MANY, _array_of_common_type, False),
     "split": (2, 3, _texts(TEXTS, STRING, STRING, INTEGER), True),
     "regexp_extract_all": (3, 3, _texts(TEXTS, STRING, STRING, INTEGER), True),
     "json_object_keys": (1, 1, _texts(TEXTS, STRING), True),

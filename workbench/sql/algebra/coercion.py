@@ -17,11 +17,12 @@ from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.folding import constant_as, fold, parse_date
 from workbench.sql.algebra.interval_values import micros_of
 from workbench.sql.algebra.types import (
+    BINARY,
     BOOLEAN,
-    COLUMN_KINDS,
     DATE,
     DOUBLE,
     INTERVAL,
+    PLAIN_KINDS,
     STRING,
     TIMESTAMP,
     DataType,
@@ -32,8 +33,11 @@ from workbench.sql.algebra.types import (
 AS_TEXT = "ARRAY_JOIN(x, ',')"
 """What makes a text of an array, for hints."""
 _ELEMENTS = "ARRAY_CONTAINS(x, v) and ARRAYS_OVERLAP(x, y) look for elements"
+_FIELDS = "structs compare where their fields have the same names and types; s.f is a field"
 NO_ORDER = f"take an element, x[0], SIZE(x), or {AS_TEXT}"
 """What to try where arrays would have an order, for hints."""
+NO_ORDER_OF_STRUCTS = "take a field, s.f"
+"""What to try where structs would have an order, for hints."""
 
 
 class TypeClash(Exception):
@@ -50,9 +54,26 @@ class TypeClash(Exception):
         self.message, self.expression, self.hint = message, expression, hint
 
 
+def no_order(expression: Expression) -> TypeClash:
+    """The error for a value without an order where one is needed."""
+    if expression.type.kind is Kind.ARRAY:
+        return TypeClash("arrays have no order", expression, NO_ORDER)
+    return TypeClash("structs have no order", expression, NO_ORDER_OF_STRUCTS)
+
+
 def is_null(expression: Expression) -> bool:
     """Whether it is the constant NULL, which goes with every type."""
     return isinstance(expression, Constant) and expression.value is None
+
+
+def empty_array(type_: DataType) -> Call:
+    """The array without elements, as a value of a type of arrays."""
+    return Call("array", (), type_)
+
+
+def _is_untyped(expression: Expression) -> bool:
+    """Whether it goes with several types: NULL, and the array without elements, which goes with all arrays."""
+    return is_null(expression) or (isinstance(expression, Call) and expression == empty_array(expression.type))
 
 
 def coerce(expression: Expression, type_: DataType) -> Expression:
@@ -64,13 +85,15 @@ def coerce(expression: Expression, type_: DataType) -> Expression:
     have = expression.type
     if have == type_:
         return expression
+    if have.kind is type_.kind is Kind.ARRAY and _is_untyped(expression):
+        return empty_array(type_)
     if isinstance(expression, Constant):
         converted = constant_as(expression, type_)
         if converted is not None:
             return converted
     elif (
         (have.numeric and type_ == DOUBLE)
-        or (have.kind is type_.kind and have.element == type_.element)
+        or (have.kind is type_.kind and not have.element and not have.fields)
         or (have.temporal and type_.temporal)
     ):
         return Call("cast", (expression,), type_)
@@ -89,8 +112,9 @@ def comparable(*sides: Expression) -> tuple[Expression, ...]:
     typed = [s for s in sides if not is_null(s)]
     if not typed:
         return sides
-    if array := next((s for s in typed if s.type.kind is Kind.ARRAY), None):
-        return tuple(_array(side, array) for side in sides)
+    with_parts = [s for s in typed if not s.type.ordered]
+    if whole := next((s for s in with_parts if not _is_untyped(s)), next(iter(with_parts), None)):
+        return tuple(_whole(side, whole) for side in sides)
     lead = next((s for s in typed if not isinstance(s, Constant)), typed[0])
     if interval := next((s for s in typed if s.type == INTERVAL), None):
         return tuple(_micros(side, interval) for side in sides)
@@ -115,12 +139,15 @@ def _micros(side: Expression, lead: Expression) -> Expression:
     return micros_of(side if side.type == INTERVAL else Constant(None, INTERVAL))
 
 
-def _array(side: Expression, lead: Expression) -> Expression:
-    """A side of a comparison of arrays, which are equal where their elements are, NULL to NULL."""
+def _whole(side: Expression, lead: Expression) -> Expression:
+    """A side of a comparison of arrays or structs, which are equal where their elements or fields are, NULL to NULL."""
     if is_null(side):
         return Constant(None, lead.type)
+    if side.type.kind is lead.type.kind and _is_untyped(side):
+        return empty_array(lead.type)
     if side.type != lead.type:
-        raise TypeClash(f"type clash: {lead.type} cannot be compared with {side.type}", side, hint=_ELEMENTS)
+        raise TypeClash(f"type clash: {lead.type} cannot be compared with {side.type}", side,
+                        hint=_ELEMENTS if lead.type.kind is Kind.ARRAY else _FIELDS)  # fmt: skip
     return side
 
 
@@ -143,7 +170,7 @@ def _comparison_type(kinds: set[Kind]) -> DataType | None:
         return DOUBLE
     if Kind.TIMESTAMP in kinds and kinds <= {Kind.DATE, Kind.TIMESTAMP}:
         return TIMESTAMP
-    for kind, type_ in ((Kind.DATE, DATE), (Kind.STRING, STRING), (Kind.BOOLEAN, BOOLEAN)):
+    for kind, type_ in ((Kind.DATE, DATE), (Kind.STRING, STRING), (Kind.BOOLEAN, BOOLEAN), (Kind.BINARY, BINARY)):
         if kind in kinds:
             return type_
     return None
@@ -177,6 +204,8 @@ def _hint(expression: Expression, type_: DataType) -> str:
         return AS_SECONDS
     if type_ == INTERVAL:
         return _INTERVALS
+    if Kind.STRUCT in (expression.type.kind, type_.kind):
+        return "s.f is a field of a struct, and STRUCT(a AS x, b AS y) makes one"
     if expression.type.kind is Kind.ARRAY:
         return f"{AS_TEXT} makes a text of an array of texts, and x[0] is its first element"
     if type_.kind is Kind.ARRAY:
@@ -194,7 +223,7 @@ def unify(arguments: Sequence[Expression]) -> tuple[tuple[Expression, ...], Data
     Raises:
         TypeClash: there is none.
     """
-    typed = [a for a in arguments if not is_null(a)]
+    typed = [a for a in arguments if not _is_untyped(a)] or [a for a in arguments if not is_null(a)]
     if not typed:
         return tuple(arguments), arguments[0].type
     lead = next((a for a in typed if not isinstance(a, Constant)), typed[0])
@@ -204,8 +233,7 @@ def unify(arguments: Sequence[Expression]) -> tuple[tuple[Expression, ...], Data
         if common is None and isinstance(argument, Constant) and constant_as(argument, target) is not None:
             continue
         if common is None:
-            raise TypeClash(f"type clash: {target} and {argument.type} have no common type", argument,
-                            hint=_hint(argument, target))  # fmt: skip
+            raise _no_common_type(target, argument)
         target = common
     return tuple(_widened(a, target) for a in arguments), target
 
@@ -217,7 +245,16 @@ def _widened(argument: Expression, type_: DataType) -> Expression:
         converted = constant_as(argument, type_)
         if converted is not None:
             return converted
-    return Call("cast", (argument,), type_)
+    if not _is_untyped(argument):
+        return Call("cast", (argument,), type_)
+    if type_.kind is not Kind.ARRAY:
+        raise _no_common_type(type_, argument)
+    return empty_array(type_)
+
+
+def _no_common_type(type_: DataType, argument: Expression) -> TypeClash:
+    message = f"type clash: {type_} and {argument.type} have no common type"
+    return TypeClash(message, argument, hint=_hint(argument, type_))
 
 
 def as_time(expression: Expression) -> Expression:
@@ -247,7 +284,9 @@ def as_string(expression: Expression) -> Expression:
 
 
 _CASTS: dict[Kind, set[Kind]] = {
-    Kind.STRING: set(COLUMN_KINDS),
+    Kind.STRING: {*PLAIN_KINDS, Kind.BINARY},
+    Kind.BINARY: {Kind.BINARY, Kind.STRING},
+    Kind.STRUCT: set(),
     Kind.INTEGER: {Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE, Kind.STRING, Kind.BOOLEAN},
     Kind.DECIMAL: {Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE, Kind.STRING, Kind.BOOLEAN},
     Kind.DOUBLE: {Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE, Kind.STRING, Kind.BOOLEAN},
@@ -262,7 +301,7 @@ _CASTS: dict[Kind, set[Kind]] = {
 def check_cast(expression: Expression, type_: DataType) -> None:
     """Raises TypeClash when no value of the expression's type converts."""
     if not is_null(expression) and type_.kind not in _CASTS[expression.type.kind]:
-        castless = expression.type.kind in (Kind.ARRAY, Kind.INTERVAL)
+        castless = expression.type.kind in (Kind.ARRAY, Kind.STRUCT, Kind.INTERVAL)
         makes = (kind for kind in _CASTS[expression.type.kind] if kind is not expression.type.kind)
         hint = _hint(expression, type_) if castless else f"it can be cast to {', '.join(sorted(makes))}"
         raise TypeClash(f"{expression.type} cannot be cast to {type_}", expression, hint)

@@ -26,6 +26,7 @@ from workbench.sql.algebra.types import (
     DataType,
     Kind,
     decimal,
+    struct_of,
 )
 
 Arguments = tuple[Expression, ...]
@@ -136,18 +137,30 @@ def _day(argument: Expression) -> Expression:
 
 
 def _order_comparison(arguments: Arguments) -> tuple[Arguments, DataType]:
-    _refuse_arrays(arguments)
+    _refuse_unordered(arguments)
     return _comparison(arguments)
 
 
 def _largest(arguments: Arguments) -> tuple[Arguments, DataType]:
-    _refuse_arrays(arguments)
+    _refuse_unordered(arguments)
     return unify(arguments)
 
 
-def _refuse_arrays(arguments: Arguments) -> None:
-    if array := next((a for a in arguments if a.type.kind is Kind.ARRAY), None):
-        raise TypeClash("arrays have no order", array, coercion.NO_ORDER)
+def _refuse_unordered(arguments: Arguments) -> None:
+    if whole := next((a for a in arguments if not a.type.ordered), None):
+        raise coercion.no_order(whole)
+
+
+def _struct(arguments: Arguments) -> tuple[Arguments, DataType]:
+    """STRUCT; the binder names the fields."""
+    return arguments, struct_of([(f"col{place}", a.type) for place, a in enumerate(arguments, start=1)])
+
+
+def _field(arguments: Arguments) -> tuple[Arguments, DataType]:
+    """A field of a struct, by its place."""
+    place = arguments[1]
+    assert isinstance(place, Constant) and isinstance(place.value, int)
+    return arguments, arguments[0].type.fields[place.value][1]
 
 
 def _fixed(result: DataType, *parameters: DataType) -> Rule:
@@ -253,6 +266,8 @@ def _plain(plain: Plain) -> Function:
 FUNCTIONS: dict[str, Function] = {
     **{name: _plain(plain) for name, plain in PLAIN.items()},
     **{name: Function(*signature) for name, signature in ARRAYS.items()},
+    "struct": Function(1, _MANY, _struct, strict=False),
+    "field": Function(2, 2, _field),
     **{operator: Function(2, 2, _arithmetic(operator)) for operator in ("+", "-", "*", "/", "%", "div")},
     "neg": _SAME,
     "abs": _SAME,

@@ -8,7 +8,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, INTERVAL, STRING, TIMESTAMP, DataType, decimal
+from workbench.sql.algebra.types import (
+    BINARY,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    INTEGER,
+    INTERVAL,
+    STRING,
+    TIMESTAMP,
+    DataType,
+    decimal,
+)
 
 
 @dataclass(frozen=True)
@@ -35,6 +46,11 @@ PLAIN: dict[str, Plain] = {
     "shiftrightunsigned": Plain(INTEGER, (INTEGER, INTEGER)),
     **_all("bit_not bit_count factorial", INTEGER, INTEGER),
     **_all("bin chr", STRING, INTEGER),
+    **_all("unhex unbase64 encode", BINARY, STRING),
+    **_all("base64_of_bytes hex_of_bytes md5_of_bytes sha1_of_bytes decode_bytes", STRING, BINARY),
+    "sha2_of_bytes": Plain(STRING, (BINARY, INTEGER)),
+    **_all("crc32_of_bytes length_of_bytes", INTEGER, BINARY),
+    "concat_bytes": Plain(BINARY, (BINARY, BINARY)),
     **_all("initcap reverse soundex md5 sha1", STRING, STRING),
     **_all("ascii octet_length bit_length crc32 json_array_length", INTEGER, STRING),
     **_all("right sha2", STRING, STRING, INTEGER),

@@ -3,13 +3,15 @@
 Few kinds on purpose: every integer is 64 bit and every binary float a DOUBLE, so that shared expressions do not differ
 by width, and overflow is as late as it can be. Exactness of rewrites depends on the kind.
 
-An ARRAY is stored as a text, by which two of them are equal (``render/stored_arrays``), and has no order.
+ARRAY, STRUCT and BINARY are stored as texts, by which two of them are equal (``render/stored_values``). Arrays and
+structs have no order; that of BINARY is its texts', which are hexadecimal.
 An INTERVAL is of days to microseconds and is computed and stored as the number of its microseconds; no stream has one.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -30,12 +32,15 @@ class Kind(StrEnum):
     DATE = "date"
     TIMESTAMP = "timestamp"
     INTERVAL = "interval"
+    BINARY = "binary"
     ARRAY = "array"
+    STRUCT = "struct"
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class DataType(Interned):
-    """A kind, with precision and scale for decimals, and the type of the elements for arrays.
+    """A kind, with precision and scale for decimals, the type of an array's elements, names and types of a struct's
+    fields.
 
     Example:
         >>> str(DataType(Kind.DECIMAL, 15, 2))
@@ -46,10 +51,13 @@ class DataType(Interned):
     precision: int = 0
     scale: int = 0
     element: DataType | None = None
+    fields: tuple[tuple[str, DataType], ...] = ()
 
     def __str__(self) -> str:
         if self.element is not None:
             return f"array<{self.element}>"
+        if self.fields:
+            return f"struct<{','.join(f'{_quoted(name)}:{type_}' for name, type_ in self.fields)}>"
         return f"decimal({self.precision},{self.scale})" if self.kind is Kind.DECIMAL else self.kind.value
 
     @property
@@ -68,21 +76,46 @@ class DataType(Interned):
         return self.kind in (Kind.INTEGER, Kind.DECIMAL, Kind.DATE)
 
     @property
+    def ordered(self) -> bool:
+        """Whether ``<`` and ORDER BY apply."""
+        return self.kind not in (Kind.ARRAY, Kind.STRUCT)
+
+    @property
     def spark(self) -> str:
-        """The type's name in an expression of Spark SQL; a timestamp is stream time and has no zone."""
+        """The type's name in an expression of Spark SQL; a timestamp is stream time and has no zone.
+
+        Fields of a struct are called by their places there: ``f0``, ``f1``.
+        """
         if self.element is not None:
             return f"array<{self.element.spark}>"
+        if self.fields:
+            return f"struct<{','.join(f'f{place}:{type_.spark}' for place, (_, type_) in enumerate(self.fields))}>"
         return _SPARK.get(self.kind, str(self))
 
     @property
+    def shown(self) -> str:
+        """The name in Spark SQL of the type in which answers give its values; fields have their own names there."""
+        if self.element is not None:
+            return f"array<{self.element.shown}>"
+        if self.fields:
+            fields = (f"`{name.replace('`', '``')}`:{type_.shown}" for name, type_ in self.fields)
+            return f"struct<{','.join(fields)}>"
+        return self.spark
+
+    @property
+    def is_text_when_stored(self) -> bool:
+        """Whether a column that stores it has texts, which stand for the values."""
+        return self.kind in (Kind.ARRAY, Kind.STRUCT, Kind.BINARY)
+
+    @property
     def stored(self) -> str:
-        """The name in Spark SQL of the type of a column that stores it: that of a text for an array."""
-        return Kind.STRING.value if self.kind is Kind.ARRAY else self.spark
+        """The name in Spark SQL of the type of a column that stores it."""
+        return Kind.STRING.value if self.is_text_when_stored else self.spark
 
 
 _SPARK = {Kind.INTEGER: "bigint", Kind.TIMESTAMP: "timestamp_ntz", Kind.INTERVAL: "bigint"}
-COLUMN_KINDS = tuple(kind for kind in Kind if kind not in (Kind.ARRAY, Kind.INTERVAL))
-"""The kinds of values that a stream's column may have."""
+PLAIN_KINDS = tuple(Kind)[: list(Kind).index(Kind.INTERVAL)]
+"""The kinds of values that texts of CSV files and functions of the analyst may give."""
 BOOLEAN = DataType(Kind.BOOLEAN)
 INTEGER = DataType(Kind.INTEGER)
 DOUBLE = DataType(Kind.DOUBLE)
@@ -90,6 +123,7 @@ STRING = DataType(Kind.STRING)
 DATE = DataType(Kind.DATE)
 TIMESTAMP = DataType(Kind.TIMESTAMP)
 INTERVAL = DataType(Kind.INTERVAL)
+BINARY = DataType(Kind.BINARY)
 
 
 def decimal(precision: int, scale: int) -> DataType:
@@ -106,6 +140,25 @@ def array_of(element: DataType) -> DataType:
         'array<array<integer>>'
     """
     return DataType(Kind.ARRAY, element=element)
+
+
+def struct_of(fields: Sequence[tuple[str, DataType]]) -> DataType:
+    """The type of structs with such fields, whose names are in lower case, as those of columns are.
+
+    Raises:
+        SqlError: there are none, or two of one name.
+
+    Example:
+        >>> str(struct_of([("a", INTEGER), ("B c", array_of(STRING))]))
+        'struct<a:integer,`b c`:array<string>>'
+    """
+    named = tuple((name.lower(), type_) for name, type_ in fields)
+    if not named:
+        raise SqlError("a struct without fields", hint="as in STRUCT(a AS x, b AS y)")
+    if len(dict(named)) < len(named):
+        raise SqlError(f"a struct with two fields of one name: {', '.join(name for name, _ in named)}",
+                       hint="give each a name of its own")  # fmt: skip
+    return DataType(Kind.STRUCT, fields=named)
 
 
 def as_decimal(type_: DataType) -> DataType:
@@ -171,21 +224,50 @@ def parse_type(text: str) -> DataType:
         return _NAMES[name]
     known = [*_NAMES, *_DECIMAL_NAMES]
     raise SqlError(
-        f"unknown type {text}", hint=nearest(name, known) or "one of " + ", ".join(k.value for k in COLUMN_KINDS)
+        f"unknown type {text}", hint=nearest(name, known) or "one of " + ", ".join(k.value for k in PLAIN_KINDS)
     )
 
 
 def parse_expression_type(text: str) -> DataType:
-    """The type of an expression by its name, which may be an array's or an interval's as well.
+    """The type of an expression by its name, which may be an array's, a struct's, BINARY or INTERVAL as well.
 
     Raises:
         SqlError: as ``parse_type``.
 
     Example:
-        >>> str(parse_expression_type("array<varchar>"))
-        'array<string>'
+        >>> str(parse_expression_type("array<varchar>")), str(parse_expression_type("STRUCT<a: int, `b c`: date>"))
+        ('array<string>', 'struct<a:integer,`b c`:date>')
     """
-    if text == str(INTERVAL):
-        return INTERVAL
-    match = re.fullmatch(r"\s*array\s*<(.*)>\s*", text, re.IGNORECASE | re.DOTALL)
-    return array_of(parse_expression_type(match[1])) if match else parse_type(text)
+    if text.strip().lower() in _UNPARSED:
+        return _UNPARSED[text.strip().lower()]
+    match = re.fullmatch(r"\s*(array|struct)\s*<(.*)>\s*", text, re.IGNORECASE | re.DOTALL)
+    if match is None:
+        return parse_type(text)
+    if match[1].lower() == "array":
+        return array_of(parse_expression_type(match[2]))
+    named = [_FIELD.match(part) for part in _parts(match[2])]
+    if None in named:
+        raise SqlError(f"{text} is no type of structs", hint="as in struct<name:string,n:integer>")
+    fields = [(m[1].replace("``", "`") if m[1] is not None else m[2], m[3]) for m in named if m is not None]
+    return struct_of([(name, parse_expression_type(type_)) for name, type_ in fields])
+
+
+_UNPARSED = {"interval": INTERVAL, **dict.fromkeys(("binary", "varbinary", "bytea", "blob"), BINARY)}
+_FIELD = re.compile(r"\s*(?:`((?:[^`]|``)*)`|([^\s:`]+))\s*[:\s]\s*(.*)", re.DOTALL)
+
+
+def _quoted(name: str) -> str:
+    return name if re.fullmatch("[a-z_][a-z0-9_]*", name) else "`" + name.replace("`", "``") + "`"
+
+
+def _parts(text: str) -> list[str]:
+    """The fields of a struct: what commas separate that stand in no quotes, parentheses or angle brackets."""
+    parts, depth, quoted = [""], 0, False
+    for char in text:
+        quoted ^= char == "`"
+        depth += not quoted and (char in "<(") - (char in ">)")
+        if char == "," and not depth and not quoted:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return parts

@@ -10,7 +10,18 @@ from workbench.errors import SqlError
 from workbench.sql.algebra.coercion import TypeClash, is_null
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.functions import call, cast
-from workbench.sql.algebra.types import BOOLEAN, DATE, INTEGER, STRING, TIMESTAMP, DataType, Kind, decimal, parse_type
+from workbench.sql.algebra.types import (
+    BINARY,
+    BOOLEAN,
+    DATE,
+    INTEGER,
+    STRING,
+    TIMESTAMP,
+    DataType,
+    Kind,
+    decimal,
+    parse_type,
+)
 from workbench.sql.binder.operators import as_text
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.temporal import cast_to_time
@@ -30,25 +41,25 @@ PLAIN_NODES: dict[type[exp.Expr], tuple[str, str]] = {
     **{node: (node.__name__.lower(), "this") for node in (
         exp.Cbrt, exp.Sin, exp.Cos, exp.Tan, exp.Asin, exp.Acos, exp.Atan, exp.Sinh, exp.Cosh, exp.Tanh, exp.Asinh,
         exp.Acosh, exp.Atanh, exp.Degrees, exp.Radians, exp.Cot, exp.Sec, exp.Csc, exp.Rint, exp.IsNan, exp.Factorial,
-        exp.Soundex, exp.MD5, exp.Ascii, exp.Monthname, exp.Dayname)},
+        exp.Soundex, exp.Ascii, exp.Monthname, exp.Dayname)},
     **{node: (node.__name__.lower(), "this expression") for node in (
         exp.Atan2, exp.Nanvl, exp.Right, exp.Levenshtein, exp.StartsWith, exp.EndsWith, exp.Contains, exp.Getbit)},
     exp.BitwiseAnd: ("bit_and_of", "this expression"), exp.BitwiseOr: ("bit_or_of", "this expression"),
     exp.BitwiseXor: ("bit_xor_of", "this expression"), exp.BitwiseNot: ("bit_not", "this"),
     exp.BitwiseLeftShift: ("shiftleft", "this expression"), exp.BitwiseRightShift: ("shiftright", "this expression"),
-    exp.BitwiseCount: ("bit_count", "this"), exp.Chr: ("chr", "expressions"), exp.SHA: ("sha1", "this"),
-    exp.SHA2: ("sha2", "this length"), exp.BitLength: ("bit_length", "this"),
+    exp.BitwiseCount: ("bit_count", "this"), exp.Chr: ("chr", "expressions"),
+    exp.BitLength: ("bit_length", "this"),
     exp.Translate: ("translate", "this from_ to"), exp.SubstringIndex: ("substring_index", "this delimiter count"),
     exp.SplitPart: ("split_part", "this delimiter part_index"), exp.ConcatWs: ("concat_ws", "expressions"),
     exp.NextDay: ("next_day", "this expression"), exp.UnixDate: ("unix_date", "this"),
     exp.TimestampFromParts: ("make_timestamp", "year month day hour min sec"),
     exp.UnixSeconds: ("unix_seconds", "this"), exp.UnixMillis: ("unix_millis", "this"),
-    exp.UnixMicros: ("unix_micros", "this"), exp.ToBase64: ("base64", "this"), exp.Repeat: ("repeat", "this times"),
+    exp.UnixMicros: ("unix_micros", "this"), exp.Repeat: ("repeat", "this times"),
     exp.Space: ("space", "this"), exp.Elt: ("elt", "this expressions"), exp.Negative: ("neg", "this"),
     exp.WidthBucket: ("width_bucket", "this min_value max_value num_buckets"),
 }  # fmt: skip
 """Syntax node -> the function that it is, and the parts that are its arguments."""
-PLAIN_NAMES = ("log1p", "expm1", "hypot", "pmod", "bin", "octet_length", "crc32", "find_in_set", "luhn_check",
+PLAIN_NAMES = ("log1p", "expm1", "hypot", "pmod", "bin", "find_in_set", "luhn_check",
                "make_date", "json_array_length", "weekday", "timestamp_seconds", "timestamp_millis",
                "timestamp_micros", "url_encode", "try_url_decode", "quote", "mask", "is_valid_utf8", "make_valid_utf8",
                "try_validate_utf8", "hash", "xxhash64", "shiftrightunsigned", "bround")  # fmt: skip
@@ -56,8 +67,8 @@ PLAIN_NAMES = ("log1p", "expm1", "hypot", "pmod", "bin", "octet_length", "crc32"
 OTHER_NAMES = {"url_decode": "try_url_decode", "make_timestamp_ntz": "make_timestamp", "try_mod": "%",
                "try_make_timestamp_ntz": "make_timestamp", "try_make_timestamp": "make_timestamp"}  # fmt: skip
 """Names of functions that are called otherwise here."""
-CASTS = {"bigint": INTEGER, "smallint": INTEGER, "tinyint": INTEGER, "decimal": decimal(10, 0), "try_to_date": DATE,
-         "try_to_timestamp": TIMESTAMP, "to_timestamp_ntz": TIMESTAMP}  # fmt: skip
+CASTS = {"bigint": INTEGER, "smallint": INTEGER, "tinyint": INTEGER, "binary": BINARY, "decimal": decimal(10, 0),
+         "try_to_date": DATE, "try_to_timestamp": TIMESTAMP, "to_timestamp_ntz": TIMESTAMP}  # fmt: skip
 """Functions of one argument that are casts."""
 _SAME = (
     "array",
@@ -181,6 +192,10 @@ def _type(b: ExpressionBinder, node: exp.DataType) -> DataType:
         name += f"({','.join(digits)})" if digits else default
     elif name == "char" or (node.expressions and name != "varchar"):  # CHAR pads with blanks
         b.source.refuse(f"the type {node.sql()}", node.parent or node)
+    if name in ("binary", "varbinary") and not node.expressions:
+        if b.dialect not in SPARK_FAMILY:
+            b.source.refuse(f"the type {node.sql()} in {b.dialect}", node.parent or node, "write it in spark")
+        return BINARY
     try:
         return parse_type(name)
     except SqlError:
@@ -303,8 +318,10 @@ def _is_number(node: exp.Expr, least: int) -> bool:
 
 
 def length(b: ExpressionBinder, node: exp.Length) -> Expression:
-    """LENGTH of a text; in duckdb also of an array."""
+    """LENGTH of a text or of bytes; in duckdb also of an array."""
     value = b.bind(node.this)
+    if value.type == BINARY:
+        return call("length_of_bytes", value)
     return call("array_size" if b.dialect == "duckdb" and value.type.kind is Kind.ARRAY else "length", value)
 
 
@@ -341,13 +358,6 @@ def overlay(b: ExpressionBinder, node: exp.Overlay) -> Expression:
     refuse_elsewhere(b, "overlay", node)
     parts = b.parts(node, "this", "expression", "from_", "for_")
     return call("overlay", *parts, *[Constant(-1, INTEGER)][: 4 - len(parts)])
-
-
-def hex_(b: ExpressionBinder, node: exp.Hex) -> Expression:
-    """HEX of a whole number, or of the bytes of a text."""
-    refuse_elsewhere(b, "hex", node)
-    value = b.bind(node.this)
-    return call("hex_of_text" if value.type == STRING else "hex", value)
 
 
 def split_index(b: ExpressionBinder, arguments: list[Expression]) -> Expression:

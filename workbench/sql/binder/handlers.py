@@ -18,11 +18,10 @@ from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, STRING
 from workbench.sql.binder import functions, operators, temporal
+from workbench.sql.binder.arrays import binary, databases, lambdas, structs
 from workbench.sql.binder.arrays import calls as arrays
-from workbench.sql.binder.arrays import databases, lambdas
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.times import interval_arithmetic, time_differences
-from workbench.sql.binder.window_functions import bind_part
 
 Bind = Callable[[ExpressionBinder, Any], Expression]
 
@@ -58,7 +57,7 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     # Columns and constants.
     exp.Paren: _handler("this", lambda b, n: b.bind(n.this)),
     exp.Column: _handler("this table join_mark db catalog", lambda b, n: b.column(n)),
-    exp.Dot: _handler("this expression", bind_part),
+    exp.Dot: _handler("this expression", structs.after_dot),
     exp.Literal: _handler("this is_string", operators.literal),
     exp.RawString: _handler("this", operators.string_literal),
     exp.National: _handler("this", operators.string_literal),
@@ -165,7 +164,14 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.ParseUrl: _handler(
         "this part_to_extract key", lambda b, n: functions.parse_url(b, b.parts(n, "this", "part_to_extract", "key"))),
     exp.Overlay: _handler("this expression from_ for_", functions.overlay),
-    exp.Hex: _handler("this", functions.hex_),
+    exp.Hex: _handler("this", binary.hex_),
+    exp.HexString: _handler("this is_integer", binary.constant),
+    **{node: _handler("this length", binary.of_bytes(*names)) for node, names in binary.OF_TEXT_OR_BYTES.items()},
+    **{node: _handler("this charset", binary.in_utf8(name)) for node, name in {
+        exp.Encode: "encode", exp.Decode: "decode_bytes"}.items()},
+    exp.Unhex: _plain("unhex", "this", "expression"),
+    exp.FromBase64: _plain("unbase64", "this"),
+    exp.Struct: _handler("expressions", structs.struct),
     exp.DateFromUnixDate: _handler("this", temporal.date_from_days),
     exp.MonthsBetween: _handler("this expression roundoff", temporal.months_between),
     exp.StrToUnix: _handler("this format", temporal.unix_timestamp),
@@ -190,6 +196,8 @@ NAMED: dict[str, Callable[[ExpressionBinder, list[Expression]], Expression]] = {
     "trunc": temporal.trunc,
     "nullifzero": lambda b, arguments: call("nullif", *arguments, Constant(0, INTEGER)),
     "zeroifnull": lambda b, arguments: call("coalesce", *arguments, Constant(0, INTEGER)),
+    "octet_length": partial(binary.named, "octet_length", "length_of_bytes"),
+    "crc32": partial(binary.named, "crc32", "crc32_of_bytes"),
     "btrim": lambda b, arguments: call("trim", *arguments),
     "split_index": functions.split_index,
     "e": lambda b, arguments: Constant(math.e, DOUBLE),

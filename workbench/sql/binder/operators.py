@@ -15,7 +15,7 @@ from workbench.sql.algebra.arithmetic import BIGINT_MAX
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Call, Constant, Expression, walk
 from workbench.sql.algebra.functions import NUMERIC_QUOTIENT, call, cast
-from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, INTERVAL, STRING, TIMESTAMP, Kind, decimal
+from workbench.sql.algebra.types import BINARY, BOOLEAN, DOUBLE, INTEGER, INTERVAL, STRING, TIMESTAMP, Kind, decimal
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.times import interval_arithmetic
 from workbench.sql.binder.times.intervals import add_interval, interval_parts
@@ -250,6 +250,8 @@ def concatenation(b: ExpressionBinder, node: exp.DPipe | exp.Concat) -> Expressi
     bound = [b.bind(n) for n in nodes]
     if all(part.type.kind is Kind.ARRAY for part in bound):
         return call("flatten", call("array", *bound))
+    if all(part.type == BINARY for part in bound):
+        return reduce(lambda left, right: call("concat_bytes", left, right), bound)
     parts = [as_text(b, part, n) for part, n in zip(bound, nodes, strict=True)]
     if b.dialect != "oracle":
         return reduce(lambda left, right: call("||", left, right), parts)

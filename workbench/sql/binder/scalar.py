@@ -18,6 +18,7 @@ from workbench.sql.algebra.coercion import AS_SECONDS, AS_TEXT, TypeClash
 from workbench.sql.algebra.expressions import AggregateCall, Call, Constant, Expression
 from workbench.sql.algebra.types import BOOLEAN, DATE, TIMESTAMP, DataType, Kind
 from workbench.sql.binder.aggregates.aggregation import Aggregation, is_aggregate
+from workbench.sql.binder.arrays.structs import column_before_field, field
 from workbench.sql.binder.differences import refuse_different
 from workbench.sql.binder.handlers import HANDLERS, IGNORED_PARTS, NAMED, OF_LAMBDAS
 from workbench.sql.binder.protocols import QUERIES, AnalyticBinder, SubqueryBinder, is_subquery
@@ -42,7 +43,7 @@ _LABELS: dict[type[exp.Expr], str] = {
     exp.Tuple: "a list in parentheses", exp.Star: "* there", exp.Distinct: "DISTINCT there",
     exp.Aliases: "a list of aliases", exp.Parameter: "a parameter",
     exp.Placeholder: "a parameter", exp.SessionParameter: "a parameter", exp.ByteString: "a constant of bytes",
-    exp.HexString: "a constant of bytes", exp.BitString: "a constant of bits", exp.Lambda: "a lambda, x -> …,",
+    exp.BitString: "a constant of bits", exp.Lambda: "a lambda, x -> …,",
     exp.Slice: "a part of an array, [...]", exp.Collate: "COLLATE", exp.PropertyEQ: "a named argument",
     exp.Kwarg: "a named argument", exp.AtTimeZone: "AT TIME ZONE", exp.Overlaps: "OVERLAPS", exp.Glob: "GLOB",
     exp.JSON: "JSON", exp.SimilarTo: "SIMILAR TO", exp.UnicodeString: "a text with Unicode escapes",
@@ -143,6 +144,9 @@ class ScalarBinder:
 
     def column(self, node: exp.Column) -> Expression:
         """What a column name means."""
+        whole = None if node.table and not node.args.get("db") and self.scope.has(node) else column_before_field(node)
+        if whole is not None and self._is_known(whole):
+            return field(self, self.column(whole), node.name, node)
         meaning = self.scope.resolve(node)
         in_having = self.aggregation is not None and not self.aggregation.inside and not node.table
         ambiguous = in_having and self.scope.aliases.get(node.name.lower(), meaning) != meaning
@@ -151,6 +155,13 @@ class ScalarBinder:
             raise self.source.error(f"{node.name} is a column and an alias here", node, hint)
         self.columns.append((node, meaning))
         return meaning
+
+    def _is_known(self, column: exp.Column) -> bool:
+        """Whether it is a column, or a field of one."""
+        if not column.args.get("db") and self.scope.has(column):
+            return True
+        whole = column_before_field(column)
+        return whole is not None and self._is_known(whole)
 
     def function_body(self, node: exp.Expr | None, *types: DataType) -> Call:
         """A lambda whose variables are of these types: ``x -> x + 1``.
@@ -299,9 +310,14 @@ class ScalarBinder:
                 what = f"function {user.name} takes {needed} argument{plural}, and is given {count}"
                 raise self.source.error(what, node)
             given = self.parts(node, "expressions")
-            for kind, instead in ((Kind.ARRAY, f"give it {AS_TEXT}"), (Kind.INTERVAL, AS_SECONDS)):
+            for kind, instead in (
+                (Kind.ARRAY, f"give it {AS_TEXT}"), (Kind.INTERVAL, AS_SECONDS), (Kind.STRUCT, "give it a field, s.f"),
+                (Kind.BINARY, "give it HEX(x)"),
+            ):  # fmt: skip
                 if any(argument.type.kind is kind for argument in given):
-                    raise self.source.error(f"function {user.name} is given an {kind}", node, instead)
+                    raise self.source.error(
+                        f"function {user.name} is given {'an' if kind[0] in 'ai' else 'a'} {kind}", node, instead
+                    )
             return Call(user.id, tuple(given), user.returns)
         if interval_parts(self, node) is not None:
             return interval_arithmetic.literal(self, node)

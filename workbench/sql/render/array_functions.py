@@ -22,6 +22,12 @@ def _called(name: str) -> Callable[[Call, Sequence[str]], str]:
     return lambda call, arguments: f"{name}({', '.join(arguments)})"
 
 
+def _array(call: Call, arguments: Sequence[str]) -> str:
+    """ARRAY, also of no elements, of which Spark knows no type."""
+    array = f"array({', '.join(arguments)})"
+    return array if arguments else f"cast({array} as {call.type.spark})"
+
+
 def _split(call: Call, arguments: Sequence[str]) -> str:
     """SPLIT, at most so many times."""
     text, pattern, *limit = arguments
@@ -51,6 +57,7 @@ def _variable(call: Call, arguments: Sequence[str]) -> str:
 
 ARRAY_SQL: dict[str, str | Callable[[Call, Sequence[str]], str]] = {
     **{name: _called(name) for name in ARRAYS},
+    "array": _array,
     "split": _split,
     "sequence": _sequence,
     "regexp_extract_all": f"regexp_extract_all({{0}}, {{1}}, {_INT % 2})",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.sql.algebra.types import DataType, Kind
-from workbench.sql.render.stored_arrays import from_stored, to_stored
+from workbench.sql.render.stored_values import from_stored, to_stored
 
 
 def _by(function: str) -> str:
@@ -37,7 +37,7 @@ def _collected(ascending: str, collect: str, type_: DataType, keys: int) -> str:
     fields = "".join(f"'y{i}', {{{i + 2}}}, " for i in range(keys))
     rows = f"{collect}(if({{0}}, named_struct({fields}'x', {value}), NULL)){{over}}"
     values = f"sort_array({rows}, {ascending}).x"
-    if type_.element.kind is Kind.ARRAY:
+    if type_.element.is_text_when_stored:
         values = f"transform({values}, `e0` -> {from_stored('`e0`', type_.element)})"
     return to_stored(values, type_)
 

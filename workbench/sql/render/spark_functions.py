@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from workbench.sql.algebra import arithmetic
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.functions import NUMERIC_QUOTIENT
-from workbench.sql.algebra.types import DOUBLE, INTEGER, DataType, Kind
+from workbench.sql.algebra.types import BINARY, DOUBLE, INTEGER, STRING, DataType, Kind
 from workbench.sql.render.array_functions import ARRAY_SQL
 from workbench.sql.render.numeric_quotients import numeric_quotient
 from workbench.sql.render.plain_functions import PLAIN_SQL
@@ -113,6 +113,8 @@ def cast(expression: Call, arguments: Sequence[str]) -> str:
     if expression.type == INTEGER and expression.arguments[0].type == DOUBLE:
         # Spark compares with the DOUBLE next to 2^63 - 1, which is 2^63, and makes 2^63 - 1 of it.
         value = f"nullif({value}, 9.223372036854775808E18D)"
+    if expression.arguments[0].type == BINARY and expression.type == STRING:
+        return f"try_validate_utf8(cast({value} as string))"  # bytes that are no text are NULL
     return f"try_cast({value} as {expression.type.spark})"
 
 
@@ -208,6 +210,12 @@ def choice(expression: Call, arguments: Sequence[str]) -> str:
     return "(case " + " ".join(f"when {number} = {i} then {text}" for i, text in enumerate(texts, start=1)) + " end)"
 
 
+def struct(expression: Call, arguments: Sequence[str]) -> str:
+    """STRUCT, whose fields are called by their places."""
+    fields = (f"'f{place}', {argument}" for place, argument in enumerate(arguments))
+    return f"named_struct({', '.join(fields)})"
+
+
 def _call(name: str) -> Render:
     return lambda call, arguments: f"{name}({', '.join(arguments)})"
 
@@ -257,6 +265,8 @@ SPARK_FUNCTIONS: dict[str, str | Render] = {
     "case": case,
     **{name: _call(name) for name in ("coalesce", "greatest", "least")},
     "nullif": "nullif({0}, {1})",
+    "struct": struct,
+    "field": lambda call, arguments: f"({arguments[0]}).f{arguments[1].removesuffix('L')}",
     "cast": cast,
     "upper": "upper({0})",
     "lower": "lower({0})",

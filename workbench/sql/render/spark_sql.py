@@ -17,7 +17,7 @@ from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.types import DOUBLE, DataType, Kind
 from workbench.sql.predicates.cnf import Literal, Operator, ORPred
 from workbench.sql.render.spark_functions import SPARK_FUNCTIONS, comparison_sides
-from workbench.sql.render.stored_arrays import from_stored, to_stored
+from workbench.sql.render.stored_values import from_stored, to_stored
 
 MAX_CHARACTERS = 4_000_000
 """Characters of an expression in Spark's SQL."""
@@ -25,11 +25,11 @@ MAX_CHARACTERS = 4_000_000
 Naming = Callable[[Column], str]
 
 NO_ARGUMENTS = "x''"
-"""What a user function without arguments is given: Spark counts its rows by their columns. No query has bytes."""
+"""What a user function without arguments is given: Spark counts its rows by their columns. None is given bytes."""
 
 
 def to_spark(expression: Expression, column: Naming, wanted: str | None = None) -> str:
-    """Spark SQL for an expression's value as it is stored, which is the value itself unless it is an array.
+    """Spark SQL for an expression's value as it is stored, which is the value itself unless its type says otherwise.
 
     Args:
         expression: any expression.
@@ -45,7 +45,7 @@ def to_spark(expression: Expression, column: Naming, wanted: str | None = None) 
         >>> to_spark(Call("+", (Column("a", INTEGER), Constant(1, INTEGER)), INTEGER), lambda c: c.name)
         'try_add(a, 1L)'
     """
-    if expression.type.kind is not Kind.ARRAY:
+    if not expression.type.is_text_when_stored:
         return value_to_spark(expression, column, wanted)
     match expression:
         case Column():
@@ -70,7 +70,7 @@ def value_to_spark(expression: Expression, column: Naming, wanted: str | None = 
     match expression:
         case Column():
             stored = column(expression)
-            return from_stored(stored, expression.type) if expression.type.kind is Kind.ARRAY else stored
+            return from_stored(stored, expression.type) if expression.type.is_text_when_stored else stored
         case Constant(value, type_):
             return _constant(value, type_)
         case Call(name, arguments):

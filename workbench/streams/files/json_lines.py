@@ -30,9 +30,6 @@ ENDINGS = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 SAMPLE_LINES = 10_000
 """Columns and types are inferred from so many lines."""
 
-_ENVELOPE = frozenset({"payload", "before", "after"})
-"""Members whose own members are a row's (Debezium)."""
-
 Record = Mapping[str, Any]
 
 _MISFITS = (pa.ArrowException, TypeError, ValueError, OverflowError)
@@ -156,13 +153,19 @@ def _type_text(type_: pa.DataType) -> str:
 
 
 def _unknown(record: Record, schema: pa.Schema) -> list[str]:
-    """Members that are no columns, also of the rows within an envelope; Arrow would leave those out."""
+    """Members that are no columns, also within structs; Arrow would leave those out."""
     unknown = sorted(str(name) for name in record if name not in schema.names)
-    for name in _ENVELOPE & record.keys() & set(schema.names):
-        inner, type_ = record[name], schema.field(name).type
-        if isinstance(inner, Mapping) and pa.types.is_struct(type_):
-            unknown += [f"{name}.{member}" for member in _unknown(inner, pa.schema(list(type_)))]
+    for name in record.keys() & set(schema.names):
+        unknown += [f"{name}.{member}" for member in _unknown_within(record[name], schema.field(name).type)]
     return unknown
+
+
+def _unknown_within(value: object, type_: pa.DataType) -> list[str]:
+    if isinstance(value, Mapping) and pa.types.is_struct(type_):
+        return _unknown(value, pa.schema(list(type_)))
+    if isinstance(value, list) and pa.types.is_list(type_) and pa.types.is_nested(type_.value_type):
+        return sorted({member for one in value for member in _unknown_within(one, type_.value_type)})
+    return []
 
 
 def _text(source: object) -> str:
@@ -231,6 +234,8 @@ def _type_of(values: Sequence[object]) -> pa.DataType:
             return pa.int64()
         if most is list:
             return pa.list_(_type_of([one for value in values if isinstance(value, list) for one in value]))
+        if most is dict:
+            return pa.struct(list(schema_of([value for value in values if isinstance(value, dict)])))
         return _inferred([value for value in values if type(value) is most])
 
 
@@ -242,4 +247,6 @@ def _known(type_: pa.DataType) -> pa.DataType:
     """A type of which no value says what it is, or no element of a list, is that of a text."""
     if pa.types.is_list(type_):
         return pa.list_(_known(type_.value_type))
+    if pa.types.is_struct(type_):
+        return pa.struct([(field.name, _known(field.type)) for field in type_])
     return pa.string() if pa.types.is_null(type_) else type_

@@ -12,7 +12,7 @@ from workbench.errors import SqlError
 from workbench.sql.algebra import aggregates
 from workbench.sql.algebra.aggregates import GROUPED
 from workbench.sql.algebra.analytic import ANALYTIC
-from workbench.sql.algebra.coercion import AS_SECONDS, NO_ORDER, TypeClash
+from workbench.sql.algebra.coercion import AS_SECONDS, TypeClash, no_order
 from workbench.sql.algebra.expressions import (
     AFTER_GROUPS,
     OUTER,
@@ -98,8 +98,10 @@ class Aggregation:
         """The bound arguments, NULL where FILTER does not hold."""
         arguments = [b.bind(part) for part in syntax.parts]
         places = range(0 if not built_in else _WITHOUT_ORDER.get(syntax.name, 0), len(arguments))
-        if clash := next((arguments[i] for i in places if arguments[i].type.kind is Kind.ARRAY), None):
-            raise TypeClash(f"{syntax.name.upper()} of arrays, which have no order", clash, NO_ORDER)
+        if whole := next((arguments[i] for i in places if not arguments[i].type.ordered), None):
+            clash = no_order(whole)
+            what = f"{syntax.name.upper()} of {whole.type.kind}s, which have no order"
+            raise TypeClash(what, whole, clash.hint)
         if built_in and syntax.name == "array_agg" and len(arguments) == 1:
             arguments = counted_and_value(arguments[0], b)
         if built_in and syntax.name in _SHARES:

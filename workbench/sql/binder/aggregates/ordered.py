@@ -56,8 +56,8 @@ def in_order(
     keys: list[Expression] = []
     for key in syntax.order:
         bound = b.bind(key.this)
-        if bound.type.kind is Kind.ARRAY and bound != value:
-            b.source.refuse("the order of arrays", key, "order by an element, as in x[0]")
+        if not bound.type.ordered and bound != value:
+            b.source.refuse(f"the order of {bound.type.kind}s", key, "order by an element or a field, as in x[0]")
         if b.dialect == "postgres" and bound.type == STRING and not isinstance(key.this.unnest(), exp.Collate):
             b.source.refuse("the order of texts", key, 'it depends on the database\'s collation: write x COLLATE "C"')
         # NULL is the smallest key, as in Spark; where it is to be the largest a key before it says so.

@@ -1,1 +1,1 @@
-"""Arrays in SQL text, in spark: their functions, lambdas, and where no array may stand."""
+"""Values with parts: arrays, structs and bytes."""

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator
 from sqlglot import exp
 
 from workbench.sql.algebra.array_functions import HAS_PLACE, element_of
-from workbench.sql.algebra.coercion import TypeClash, is_null
+from workbench.sql.algebra.coercion import TypeClash, empty_array, is_null
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.functions import call
@@ -162,6 +162,8 @@ def _array(node: exp.Expr, context: QueryContext, scope: Scope) -> Expression:
         element = element_of(array)
     except TypeClash as clash:
         raise context.source.error(clash.message, node, clash.hint) from None
+    if array == empty_array(array.type):
+        context.source.refuse("an array without elements in FROM", node, "name a column of arrays, or write values")
     if element.kind is Kind.ARRAY:
         context.source.refuse("an array of arrays in FROM", node, "write the elements of one array")
     return array

@@ -18,6 +18,7 @@ from decimal import Decimal
 
 from sqlglot import exp
 
+from workbench.sql.algebra.coercion import empty_array
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import (
     OUTER,
@@ -31,7 +32,7 @@ from workbench.sql.algebra.expressions import (
     map_columns,
 )
 from workbench.sql.algebra.functions import FUNCTIONS, call
-from workbench.sql.algebra.types import BOOLEAN, DataType, Kind
+from workbench.sql.algebra.types import BOOLEAN, STRING, DataType, Kind
 from workbench.sql.binder.joins.trees import (
     COMPUTED,
     Leaf,
@@ -401,8 +402,15 @@ def equal(left: Expression, right: Expression) -> PredSet:
     )
 
 
-def _filler(type_: DataType) -> Constant:
+def _filler(type_: DataType) -> Expression:
     """Some value of a type."""
+    match type_.kind:
+        case Kind.ARRAY:
+            return empty_array(type_)
+        case Kind.STRUCT:
+            return Call("struct", tuple(_filler(field) for _, field in type_.fields), type_)
+        case Kind.BINARY:
+            return call("unhex", Constant("", STRING))
     day = dt.datetime(1970, 1, 1)
     values: dict[Kind, Value] = {
         Kind.BOOLEAN: False,

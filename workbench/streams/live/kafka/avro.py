@@ -26,6 +26,7 @@ _PRIMITIVE = {
     "double": pa.float64(),
     "string": pa.string(),
     "enum": pa.string(),
+    "bytes": pa.binary(),
 }
 _LOGICAL = {
     "date": pa.date32(),
@@ -92,6 +93,8 @@ def _arrow(written: Any) -> pa.DataType:
             return _LOGICAL[logical]
         case {"type": "record", "fields": fields}:
             return pa.struct([(field["name"], _arrow(field["type"])) for field in fields])
+        case {"type": "array", "items": items}:
+            return pa.list_(_arrow(items))
         case {"type": "enum"}:
             return pa.string()
         case Mapping() if isinstance(written.get("type"), str | list | dict):

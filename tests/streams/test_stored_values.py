@@ -1,0 +1,173 @@
+"""Arrays as stored texts and as lists; that Spark writes the same texts is seen in tests/oracle/test_array_columns."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from decimal import Decimal
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from workbench.errors import StreamError
+from workbench.sql.algebra.types import (
+    BINARY,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    INTEGER,
+    STRING,
+    TIMESTAMP,
+    DataType,
+    array_of,
+    decimal,
+    struct_of,
+)
+from workbench.streams.arrow_types import to_shown
+from workbench.streams.convert import convert
+from workbench.streams.files import json_lines
+from workbench.streams.ingest import ingest
+from workbench.streams.stored_values import to_texts, to_values
+
+VALUES = {
+    array_of(INTEGER): [[1, None, -(2**63), 2**63 - 1], [], None],
+    array_of(STRING): [['"', "\\", "\x00\x1f\x7f\b\t\n\f\r", "é\U0001f600\u2028", "", "null", None]],
+    array_of(BOOLEAN): [[True, False, None]],
+    array_of(decimal(38, 7)): [[Decimal("1E-7"), Decimal("-100.0000000"), Decimal(10) ** 30, None]],
+    array_of(DATE): [[dt.date(1, 1, 1), dt.date(9999, 12, 31), None]],
+    array_of(TIMESTAMP): [[dt.datetime(1, 1, 1), dt.datetime(9999, 12, 31, 23, 59, 59, 999999), None]],
+    array_of(array_of(array_of(INTEGER))): [[[[1], [], None], [], None]],
+    BINARY: [b"", b"\x00\xff", None],
+    struct_of([("a", DOUBLE), ("b c", array_of(BINARY))]): [
+        {"a": 0.1, "b c": [b"x", None]},
+        {"a": None, "b c": None},
+        None,
+        {"a": 1e300, "b c": []},
+    ],
+    array_of(struct_of([("t", TIMESTAMP), ("s", struct_of([("s", STRING)]))])): [
+        [{"t": dt.datetime(1, 1, 1), "s": {"s": '"'}}, None, {"t": None, "s": None}],
+    ],
+}
+
+
+@pytest.mark.parametrize("type_", VALUES, ids=str)
+def test_texts_are_the_lists_that_they_were_made_of(type_: DataType) -> None:
+    lists = pa.array(VALUES[type_], to_shown(type_))
+    assert to_values(to_texts(lists, type_), type_).equals(lists)
+
+
+def test_texts_are_those_of_spark() -> None:
+    texts = to_texts(pa.array(VALUES[array_of(STRING)]), array_of(STRING)).to_pylist()
+    assert texts == ['["\\"","\\\\","\\u0000\\u001F\x7f\\b\\t\\n\\f\\r","é\U0001f600\u2028","","null",null]']
+    (sums,) = to_texts(pa.array([[Decimal("1E-7"), Decimal("0E-7")]], pa.list_(pa.decimal128(38, 7))),
+                       array_of(decimal(38, 7))).to_pylist()  # fmt: skip
+    assert sums == "[1E-7,0E-7]"
+
+
+def test_floats_are_whole_numbers_of_their_lowest_bit() -> None:
+    floats = pa.array([[-0.0, 0.1, 5e-324, 2.0**1023, -math.inf, math.nan, None]], pa.list_(pa.float64()))
+    (text,) = to_texts(floats, array_of(DOUBLE)).to_pylist()
+    assert text == "[[0,0],[7205759403792794,-56],[1,-1074],[4503599627370496,971],[-1,9999],[0,1],null]"
+    (values,) = to_values(pa.array([text]), array_of(DOUBLE)).to_pylist()
+    assert math.isnan(values.pop(5)) and values == [0.0, 0.1, 5e-324, 2.0**1023, -math.inf, None]
+
+
+def read(log: object) -> list[object]:
+    texts = log.read(0, log.rows).column("x").combine_chunks()  # type: ignore[attr-defined]
+    return to_values(texts, dict(log.columns)["x"]).to_pylist()  # type: ignore[attr-defined]
+
+
+def test_what_is_no_list_is_quarantined(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"x": ["a", "b"]}\n{"x": "ab"}\n{"x": []}\n{"x": null}\n{"x": [1]}\n')
+    log = ingest("x", path, tmp_path / "log")
+    assert log.columns == (("x", array_of(STRING)),) and read(log) == [["a", "b"], [], None]
+    assert [row.line for row in log.quarantined] == [2, 5]
+
+
+def test_lists_without_elements_are_of_texts(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"x": []}\n{"x": [["a"]]}\n')
+    assert ingest("x", path, tmp_path / "log").columns == (("x", array_of(array_of(STRING))),)
+    path.write_text('{"x": []}\n')
+    assert ingest("x", path, tmp_path / "other").columns == (("x", array_of(STRING)),)
+
+
+def test_texts_of_json_are_read_as_arrays_where_that_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text('id,x\n1,"[1.5, 2]"\n2,\n3,"[""a""]"\n4,7\n5,[\n6,"[0.125, null]"\n')
+    log = ingest("x", path, tmp_path / "log", columns={"x": "ARRAY<decimal(5,2)>"})
+    assert read(log) == [[Decimal("1.50"), Decimal("2.00")], None]
+    assert [row.line for row in log.quarantined] == [4, 5, 6, 7]
+
+
+@pytest.mark.parametrize(
+    ("frame", "columns", "message"),
+    [
+        (pd.DataFrame({"x": [[1]]}), {"x": "array<word>"}, "column x: unknown type word"),
+        (pd.DataFrame({"x": [1]}), {"x": "array<bigint>"}, "column x of type int64 cannot be read as array<integer>"),
+        (pd.DataFrame({"x": [[{"a": 1}]]}), {"x": "array<struct<a>>"}, "column x: struct<a> is no type of structs"),
+        (
+            pd.DataFrame({"x": [[{"a": 1, "b": 2}]]}),
+            {"x": "array<struct<a:bigint>>"},
+            "column x of type list<item: struct<a: int64, b: int64>> cannot be read as array<struct<a:integer>>",
+        ),
+        (pd.DataFrame({"x": [1]}), {"x": "array<interval>"}, "column x: no stream has a column of intervals"),
+        (pd.DataFrame({"x": ["0aff"]}), {"x": "binary"}, "column x of type string cannot be read as binary"),
+        (
+            pa.table({"x": pa.array([{"a": 1, "A": 2}])}),
+            {},
+            "column x: values of type struct<a: int64, A: int64>: a struct with two fields of one name: a, a",
+        ),
+    ],
+)
+def test_arrays_that_a_stream_does_not_have(
+    frame: pd.DataFrame | pa.Table, columns: dict[str, str], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(StreamError) as raised:
+        ingest("x", frame, tmp_path / "log", columns=columns)
+    assert raised.value.message == message and raised.value.hint
+
+
+def test_objects_of_json_lines_are_structs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_lines, "SAMPLE_LINES", 2)
+    path = tmp_path / "rows.jsonl"
+    lines = [
+        '{"x": {"Name": "a", "price": 0.1, "tags": []}}',
+        '{"x": {"Name": "b", "price": 2}}',
+        '{"x": {"Name": "c", "more": 1}}',
+        '{"x": {"Name": 7}}',
+        '{"x": [1]}',
+        '{"x": null}',
+    ]
+    path.write_text("\n".join(lines))
+    log = ingest("x", path, tmp_path / "log")
+    assert log.columns == (("x", struct_of([("name", STRING), ("price", DOUBLE), ("tags", array_of(STRING))])),)
+    assert read(log) == [
+        {"name": "a", "price": 0.1, "tags": []}, {"name": "b", "price": 2.0, "tags": None}, None,
+    ]  # fmt: skip
+    assert [(row.line, row.reason) for row in log.quarantined] == [
+        (3, "it has a member that no record had before: x.more"),
+        (4, "x.Name: 7 is no string"),
+        (5, "x: [1] is no struct<name:string,price:double,tags:array<string>>"),
+    ]
+
+
+def test_texts_of_json_are_read_as_structs_where_that_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text('id,x\n1,"{""A"": 1.5}"\n2,\n3,"{""b"": [{""c"": 2}]}"\n4,7\n5,"{""b"": [{""d"": 2}]}"\n')
+    log = ingest("x", path, tmp_path / "log", columns={"x": "STRUCT<a: double, b: array<struct<c: int>>>"})
+    assert read(log) == [{"a": 1.5, "b": None}, None, {"a": None, "b": [{"c": 2}]}]
+    assert [row.line for row in log.quarantined] == [5, 6]
+
+
+def test_a_later_value_of_other_fields_is_a_misfit() -> None:
+    """Arrow would leave the field out, or cast no number to a struct."""
+    type_ = struct_of([("a", INTEGER)])
+    for values in (pa.array([{"a": 1, "b": 2}, None]), pa.array([1, None])):
+        fitting, misfit = convert(values, type_)
+        assert fitting.to_pylist() == [None, None] and misfit is not None and misfit.tolist() == [True, False]
+    fitting, misfit = convert(pa.array([{"A": 1}, {"A": None}, None]), type_)
+    assert fitting.to_pylist() == ['{"f0":1}', '{"f0":null}', None] and misfit is None

@@ -1,0 +1,61 @@
+"""Structs: STRUCT(a AS x, b), NAMED_STRUCT('x', a), and their fields, ``s.x``."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from workbench.errors import SqlError, nearest
+from workbench.sql.algebra.expressions import Call, Constant, Expression
+from workbench.sql.algebra.functions import call
+from workbench.sql.algebra.types import INTEGER, struct_of
+from workbench.sql.binder.protocols import ExpressionBinder
+from workbench.sql.binder.window_functions import bind_part, is_window
+from workbench.sql.syntax.dialects import SPARK_FAMILY
+
+
+def struct(b: ExpressionBinder, node: exp.Struct) -> Expression:
+    """A struct of named values; the parser gives names to those that have none."""
+    if b.dialect not in (*SPARK_FAMILY, "duckdb"):
+        b.source.refuse(f"a struct in {b.dialect}", node, "write it in spark: STRUCT(a AS x, b AS y)")
+    named: list[tuple[str, Expression]] = []
+    for place, part in enumerate(node.expressions, start=1):
+        if isinstance(part, exp.PropertyEQ):
+            named.append((part.this.name, b.bind(part.expression)))
+        elif b.dialect == "duckdb":
+            raise b.source.error("a field of a struct has a name", part, "write {'x': a}")
+        else:
+            named.append((f"col{place}", b.bind(part)))
+    try:
+        type_ = struct_of([(name, value.type) for name, value in named])
+    except SqlError as error:
+        raise b.source.error(error.message, node, error.hint) from None
+    return Call("struct", tuple(value for _, value in named), type_)
+
+
+def column_before_field(node: exp.Column) -> exp.Column | None:
+    """``t.s`` of ``t.s.f``, which may be a column with a field."""
+    outer = [node.args[key].copy() for key in ("table", "db", "catalog") if node.args.get(key) is not None]
+    return exp.Column(**dict(zip(("this", "table", "db"), outer, strict=False))) if outer else None
+
+
+def after_dot(b: ExpressionBinder, node: exp.Dot) -> Expression:
+    """What stands after a dot: a field, or the start or end of a window."""
+    if is_window(node.this) or not isinstance(node.expression, exp.Identifier):
+        return bind_part(b, node)
+    return field(b, b.bind(node.this), node.expression.name, node)
+
+
+def field(b: ExpressionBinder, value: Expression, name: str, node: exp.Expr) -> Expression:
+    """A field of a struct, by its name.
+
+    Raises:
+        SqlError: it has no such field, or is no struct.
+    """
+    if not value.type.fields:
+        hint = f"TRANSFORM(x, v -> v.{name}) has those of an array" if value.type.element is not None else None
+        raise b.source.error(f"the value before .{name} is no struct, but {value.type}", node, hint)
+    names = [known for known, _ in value.type.fields]
+    if name.lower() not in names:
+        hint = nearest(name, names) or f"it has {', '.join(names[:8])}"
+        raise b.source.error(f"the struct has no field {name}", node, hint)
+    return call("field", value, Constant(names.index(name.lower()), INTEGER))

@@ -1,0 +1,168 @@
+"""Arrays, structs and bytes as they are stored, which is a text for each (``sql/render/stored_values``), and as Arrow
+and Python have them.
+
+Both ways are exact. A value has the same text here as Spark gives it, by which they are equal.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import math
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+
+from workbench.sql.algebra.interval_values import interval_text
+from workbench.sql.algebra.types import DataType, Kind
+from workbench.sql.render.stored_values import INFINITE, NAN
+from workbench.streams.arrow_types import to_shown
+
+_IN_JSON = {Kind.DATE: pa.int32(), Kind.TIMESTAMP: pa.int64(), Kind.INTERVAL: pa.int64()}
+
+_ESCAPES = {
+    **{code: f"\\u{code:04X}" for code in range(32)},
+    **{ord(char): f"\\{short}" for char, short in zip('"\\\b\t\n\f\r', '"\\btnfr', strict=True)},
+}
+_READ = json.JSONDecoder(parse_float=Decimal).decode
+
+
+def to_values(texts: pa.Array, type_: DataType) -> pa.Array:
+    """The values of stored texts, NULL for NULL.
+
+    Example:
+        >>> from workbench.sql.algebra.types import DATE, array_of
+        >>> to_values(pa.array(["[0,null]", None]), array_of(DATE)).to_pylist()
+        [[datetime.date(1970, 1, 1), None], None]
+    """
+    read = bytes.fromhex if type_.kind is Kind.BINARY else lambda text: _value(_READ(text), type_)
+    values = [None if text is None else read(text) for text in texts.to_pylist()]
+    return pa.array(values, _arrow_in_json(type_)).cast(to_shown(type_))
+
+
+def to_texts(values: pa.Array, type_: DataType) -> pa.Array:
+    """The stored texts of values, which are of the type that ``to_shown`` says.
+
+    Example:
+        >>> import datetime as dt
+        >>> from workbench.sql.algebra.types import DATE, array_of
+        >>> to_texts(pa.array([[dt.date(1970, 1, 1), None], None]), array_of(DATE)).to_pylist()
+        ['[0,null]', None]
+    """
+    plain_values = values.cast(_arrow_in_json(type_)).to_pylist()
+    write = _hexadecimal if type_.kind is Kind.BINARY else lambda value: _text(value, type_)
+    return pa.array([None if value is None else write(value) for value in plain_values], pa.string())
+
+
+def _text(value: Any, type_: DataType) -> str:
+    """JSON as Spark writes it, without blanks, with as few escapes as there must be; fields are called by places."""
+    if value is None:
+        return "null"
+    match type_.kind:
+        case Kind.ARRAY:
+            assert type_.element is not None
+            return f"[{','.join([_text(each, type_.element) for each in value])}]"
+        case Kind.STRUCT:
+            parts = [f'"f{place}":{_text(value[name], field)}' for place, (name, field) in enumerate(type_.fields)]
+            return f"{{{','.join(parts)}}}"
+        case Kind.BOOLEAN:
+            return "true" if value else "false"
+        case Kind.STRING:
+            return f'"{value.translate(_ESCAPES)}"'
+        case Kind.BINARY:
+            return f'"{_hexadecimal(value)}"'
+        case Kind.DOUBLE:
+            return f"[{','.join(map(str, _parts_of_double(value)))}]"
+    return str(value)  # a whole number or a Decimal
+
+
+def _value(read: Any, type_: DataType) -> Any:
+    """The inverse of ``_text``, of JSON that has been read."""
+    if read is None:
+        return None
+    match type_.kind:
+        case Kind.ARRAY:
+            assert type_.element is not None
+            return [_value(each, type_.element) for each in read]
+        case Kind.STRUCT:
+            return {name: _value(read[f"f{place}"], field) for place, (name, field) in enumerate(type_.fields)}
+        case Kind.BINARY:
+            return bytes.fromhex(read)
+        case Kind.DECIMAL:
+            return Decimal(read)
+        case Kind.DOUBLE:
+            return _double_of_parts(*read)
+    return read
+
+
+def _parts_of_double(value: float) -> tuple[int, int]:
+    """m and e of a DOUBLE, which is m * 2^e."""
+    if math.isnan(value):
+        return 0, int(NAN)
+    if math.isinf(value):
+        return (1 if value > 0 else -1), int(INFINITE)
+    lowest_bit = max(math.frexp(value)[1] - 53, -1074) if value else 0
+    return int(math.ldexp(value, -lowest_bit)), lowest_bit
+
+
+def _double_of_parts(m: int, e: int) -> float:
+    if e == int(INFINITE):
+        return math.copysign(math.inf, m)
+    return math.nan if (m, e) == (0, int(NAN)) else math.ldexp(m, e)
+
+
+def _hexadecimal(value: bytes) -> str:
+    return value.hex().upper()
+
+
+def as_shown(column: pa.Array | pa.ChunkedArray, type_: DataType) -> pa.Array | pa.ChunkedArray:
+    """A column as answers show it; see ``to_shown``."""
+    if type_.is_text_when_stored:
+        return to_values(column, type_)
+    return column.cast(to_shown(type_)) if type_.kind is Kind.INTERVAL else column
+
+
+def json_text(value: object) -> str:
+    """A list or struct as JSON, for people and files of texts, and bytes as hexadecimal digits; see ``plain``.
+
+    Example:
+        >>> import datetime as dt
+        >>> json_text([dt.date(2020, 1, 2), None]), json_text([Decimal("1.50")]), json_text(b"a")
+        ('["2020-01-02", null]', '["1.50"]', '61')
+    """
+    found = plain(value)
+    return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+
+
+def plain(value: object) -> object:
+    """A value of an answer as JSON has it; decimals are texts, which lose no digit, and times ISO 8601's.
+
+    Example:
+        >>> plain([Decimal("1.50"), None]), plain(float("nan")), plain({"a": b"a"})
+        (['1.50', None], 'nan', {'a': '61'})
+    """
+    match value:
+        case list():
+            return [plain(each) for each in value]
+        case dict():
+            return {name: plain(each) for name, each in value.items()}
+        case bytes():
+            return _hexadecimal(value)
+        case Decimal():
+            return str(value)
+        case dt.datetime() | dt.date():
+            return value.isoformat()
+        case dt.timedelta():
+            return interval_text(value)
+        case float() if not math.isfinite(value):
+            return str(value)
+    return value
+
+
+def _arrow_in_json(type_: DataType) -> pa.DataType:
+    if type_.element is not None:
+        return pa.list_(_arrow_in_json(type_.element))
+    if type_.fields:
+        return pa.struct([(name, _arrow_in_json(field)) for name, field in type_.fields])
+    return _IN_JSON.get(type_.kind, to_shown(type_))
