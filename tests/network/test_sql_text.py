@@ -11,7 +11,7 @@ from example_network import (
 from workbench.network.nodes import Aggregate, Read, SetOperation, SetOperator
 from workbench.network.sql_text import by_side, expression_sql, node_sql
 from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant
-from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, STRING
+from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, STRING, struct_of
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.logical import Block
 from workbench.sql.predicates.cnf import Literal, Operator, or_pred, pred_set
@@ -78,3 +78,13 @@ def test_lambdas_and_elements_of_arrays():
         "EXISTS(SPLIT(s, ','), x0 -> x0 = 'a')",
         "ZIP_WITH(ARRAY(1), ARRAY(2), (x0, x1) -> x0 + x1)[0]",
     ]
+
+
+def test_structs_and_bytes():
+    schema = Schema({"t": (("s", struct_of([("x", INTEGER), ("b c", struct_of([("y", DATE)]))])), ("a", INTEGER))})
+    sql = "SELECT S.X, s.`B c`.y, STRUCT(a AS n, s.x + 1), STRUCT(a).a, X'0aff' FROM t"
+    (query,) = (bind(sql, "spark", schema).query,)
+    assert isinstance(query, Block)
+    assert [expression_sql(output.expression) for output in query.outputs] == [
+        "s.x", "s.`b c`.y", "STRUCT(a AS n, s.x + 1 AS col2)", "STRUCT(a AS a).a", "X'0AFF'",
+    ]  # fmt: skip

@@ -244,7 +244,7 @@ def _call(call: Call, names: Names) -> tuple[str, int]:
         case "get", (array, place):
             return f"{sql(array)}[{sql(place)}]", NEGATIVE
         case "field", (struct, Constant(int(place))):
-            return f"{sql(struct, NEGATIVE + 1)}.{quoted(struct.type.fields[place][0])}", NEGATIVE
+            return f"{sql(struct, NEGATIVE)}.{quoted(struct.type.fields[place][0])}", NEGATIVE
         case "struct", values:
             named = zip(call.type.fields, values, strict=True)
             return f"STRUCT({', '.join(f'{sql(value)} AS {quoted(name)}' for (name, _), value in named)})", NEGATIVE

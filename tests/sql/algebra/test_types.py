@@ -6,7 +6,16 @@ import pytest
 from sql.bind_schema import SCHEMA
 
 from workbench.errors import SqlError, UnsupportedError
-from workbench.sql.algebra.types import parse_type
+from workbench.sql.algebra.types import (
+    BINARY,
+    INTEGER,
+    INTERVAL,
+    array_of,
+    decimal,
+    parse_expression_type,
+    parse_type,
+    struct_of,
+)
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.logical import Block
 
@@ -75,3 +84,20 @@ def test_types_of_casts(dialect: str, name: str, expected: str) -> None:
 def test_casts_that_are_refused(dialect: str, name: str) -> None:
     with pytest.raises(UnsupportedError, match="the type"):
         bind(f"select cast(s as {name}) from T", dialect, SCHEMA)
+
+
+def test_the_name_of_a_type_says_all_of_it() -> None:
+    odd = struct_of([("a`b,<c>:", array_of(decimal(5, 2))), ("", BINARY), ("a b", struct_of([("x", INTERVAL)]))])
+    for type_ in (odd, array_of(odd), struct_of([("x", odd), ("y", INTEGER)])):
+        assert parse_expression_type(str(type_)) == type_
+    spelled = parse_expression_type(" STRUCT < A int , `B c` : DECIMAL(5, 2) > ")
+    assert str(spelled) == "struct<a:integer,`b c`:decimal(5,2)>"
+    assert str(parse_expression_type("array<varbinary>")) == "array<binary>"
+
+
+@pytest.mark.parametrize(
+    "text", ["struct<>", "struct<a>", "struct<a:int,A:int>", "array<>", "struct<a:word>", "array<int", "struct<a:int,>"]
+)
+def test_what_is_no_type_of_parts(text: str) -> None:
+    with pytest.raises(SqlError):
+        parse_expression_type(text)
