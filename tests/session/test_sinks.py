@@ -157,7 +157,7 @@ def test_a_webhook(sinks: Sinks, query: Query) -> None:
 @pytest.mark.parametrize(
     ("name", "query_name", "target", "message"),
     [
-        ("s", "q", 7, "a int is no sink"),
+        ("s", "q", 7, "an int is no sink"),
         ("s", "q", "mqtt://host/topic", "no sink of the kind mqtt://"),
         ("../s", "q", "out", "is no name of a sink"),
         ("s", "r", "out", "there is no query r"),

@@ -75,7 +75,7 @@ def test_an_iterator_of_tables_with_records_that_do_not_fit(tmp_path: Path) -> N
     assert ids(log) == [0, 1, 2, 3, 6]
     assert [entry.line for entry in log.quarantined] == [5, 6]
     assert "new" in log.quarantined[1].reason
-    with pytest.raises(StreamError, match="gives a int"):
+    with pytest.raises(StreamError, match="gives an int"):
         open_live(iter([1]))
     with pytest.raises(StreamError, match="gives no row"):
         open_live(iter([]))

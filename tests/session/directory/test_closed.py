@@ -43,6 +43,7 @@ OF_A_SESSION: dict[str, Callable[[Session], object]] = {
     "register_many": lambda s: s.register_many({"a": SQL}),
     "preview": lambda s: s.preview(SQL, "a"),
     "reoptimize": lambda s: s.reoptimize(),
+    "compare_strategies": lambda s: s.compare_strategies(),
     "drop": lambda s: s.drop("q"),
     "run": lambda s: s.run(1),
     "seek": lambda s: s.seek(0),
