@@ -75,6 +75,7 @@ class AnswerReader:
 
     def batch_before(self, query: QueryRecord, since: Since) -> int | None:
         """The last batch before what is meant by since when; see ``workbench.streams.since``."""
+        self.check_open()
         self.check_active(query)
         reached = self._store.last.engine.clock.latest_by_batch(streams_of(query.logical))
         return batch_before(since, list(reached), query.name)
