@@ -15,6 +15,8 @@ Since = int | str | dt.date
 
 DAYS = {"today": 0, "yesterday": 1}
 """How many days before that of the latest event time a word means."""
+MOST_DIGITS = 18
+"""Of the number of a batch."""
 HINT = "a batch (3), a day (2026-01-02), a time (10:30, '2026-01-02 10:30'), today or yesterday"
 
 
@@ -35,8 +37,13 @@ def batch_before(since: Since, reached: Sequence[tuple[int, dt.datetime | None]]
         >>> [batch_before(since, reached, "q") for since in ("today", "2026-01-01", "18:00", 3)]
         [1, None, 0, 3]
     """
-    if isinstance(since, int) or since_text(since).isdecimal():
-        return int(since) if isinstance(since, int) else int(since_text(since))
+    if isinstance(since, int):
+        return since
+    text = since_text(since)
+    if text.isdecimal():
+        if len(text) > MOST_DIGITS:
+            raise QueryError(f"there is no batch of {len(text)} digits", hint=HINT)
+        return int(text)
     latest = reached[-1][1]
     if latest is None:
         hint = "say a batch, as in --since 3; streams say with --time which column is the event time"
