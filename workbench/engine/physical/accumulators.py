@@ -30,12 +30,23 @@ OVER_NOTHING = {"count": "0L", "total": "0L"}
 
 @dataclass(frozen=True)
 class Part:
-    """One stored column of an additive statistic: the SQL that computes it from changes, and how two become one."""
+    """One stored column of an additive statistic.
+
+    Attributes:
+        name, type: of the column.
+        value: SQL of what a changed row adds.
+        combine: how the values of several rows, and several parts, become one.
+    """
 
     name: str
     type: DataType
-    change: str
+    value: str
     combine: Combine = Combine.SUM
+
+    @property
+    def change(self) -> str:
+        """SQL of the part of some changed rows."""
+        return f"{self.combine}({self.value})"
 
     @property
     def merge(self) -> str:
@@ -90,7 +101,7 @@ def additive(name: str, statistic: AggregateCall, monotone: bool) -> Additive | 
             count = _count(f"{name}_n", _present(argument))
             return Additive((_sum(name, argument), count), Final(name, statistic.type, count.name))
         case ("min" | "max") as function, (argument,) if monotone:
-            part = Part(name, argument.type, f"{function}({over_rows(argument)})", Combine(function))
+            part = Part(name, argument.type, over_rows(argument), Combine(function))
             return Additive((part,), Final(name, argument.type))
         case _:
             return None
@@ -133,7 +144,7 @@ def _bare(column: Column) -> str:
 
 
 def _count(name: str, weight: str) -> Part:
-    return Part(name, INTEGER, f"sum({weight})")
+    return Part(name, INTEGER, weight)
 
 
 def _present(argument: Expression) -> str:
@@ -143,7 +154,7 @@ def _present(argument: Expression) -> str:
 def _sum(name: str, argument: Expression) -> Part:
     value = over_rows(argument)
     if argument.type.kind is Kind.DOUBLE:
-        return Part(name, argument.type, f"sum({value} * {WEIGHT})")
+        return Part(name, argument.type, f"{value} * {WEIGHT}")
     wide = decimal(38, argument.type.scale)
     exact = f"cast({value} AS {wide.spark})"
     negative = negated(exact, wide, argument.type.precision)
@@ -152,4 +163,4 @@ def _sum(name: str, argument: Expression) -> Part:
     if argument.type.scale > _KEPT_SCALE:
         product = f"cast({value} AS {argument.type.spark}) * cast({WEIGHT} AS decimal({_WEIGHT_DIGITS},0))"
     weighted = f"CASE {WEIGHT} WHEN 1L THEN {exact} WHEN -1L THEN {negative} ELSE cast({product} AS {wide.spark}) END"
-    return Part(name, wide, f"sum({weighted})")
+    return Part(name, wide, weighted)

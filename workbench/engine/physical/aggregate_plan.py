@@ -25,6 +25,7 @@ from workbench.network.nodes import Aggregate, SetOperation, SetOperator
 from workbench.network.projection import Columns, columns_of, read_by_aggregate
 from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Expression, column_name
 from workbench.sql.algebra.types import INTEGER, DataType, Kind
+from workbench.sql.render.spark_functions import calls_functions
 from workbench.sql.windows.stream_time import is_session
 
 LIVE = "_rows"
@@ -75,6 +76,7 @@ class GroupedPlan:
         counted: the expressions whose values are counted in each group.
         distinct_parts: columns of the state that follow from the values that come into a group or leave it.
         from_values: output columns that are computed from all values of a group.
+        calls_functions: whether a group or a statistic calls a function of the analyst.
     """
 
     groups: Mapping[str, DataType]
@@ -91,6 +93,7 @@ class GroupedPlan:
     counted: tuple[CountedValues, ...] = ()
     distinct_parts: tuple[DistinctPart, ...] = ()
     from_values: Mapping[str, ValueStatistic] = field(default_factory=dict)
+    calls_functions: bool = False
 
     def readers(self, branch: int) -> tuple[Readers, ...]:
         """For each grouping its members, and the bits of the nodes that they read of a branch."""
@@ -171,7 +174,7 @@ def plan_aggregate(node: Aggregate, produced: Columns, monotone: bool, increment
     sessions = next((_sessions(group) for group in node.groups if is_session(group)), None)
     groups = {column_name(group): group.type for group in plain}
     sql = {column_name(group): over_rows(node.direct_group(group)) for group in plain}
-    parts = {LIVE: Part(LIVE, INTEGER, f"sum({WEIGHT})")}
+    parts = {LIVE: Part(LIVE, INTEGER, WEIGHT)}
     finals: dict[str, Final] = {}
     distinct_parts: dict[str, DistinctPart] = {}
     from_values: dict[str, ValueStatistic] = {}
@@ -216,6 +219,7 @@ def plan_aggregate(node: Aggregate, produced: Columns, monotone: bool, increment
         counted=_counted([*(part.of for part in distinct_parts.values()), *(s.of for s in from_values.values())]),
         distinct_parts=tuple(distinct_parts.values()),
         from_values=from_values,
+        calls_functions=any(map(calls_functions, (*node.groups, *(a for s in node.statistics for a in s.arguments)))),
     )
 
 
@@ -276,7 +280,9 @@ def fused_groupings(plans: Sequence[tuple[GroupedPlan, Set[int]]]) -> GroupedPla
             sql_of[name].setdefault(sql, set()).add(number)
     columns = sorted({column for plan, _ in plans for column in plan.branches[0].columns})
     branch = Branch(tuple(columns), {name: _by_set(sets) for name, sets in sql_of.items()})
-    return replace(first, groups=groups, branches=(branch,), sets=tuple(frozenset(members) for _, members in plans))
+    sets = tuple(frozenset(members) for _, members in plans)
+    called = any(plan.calls_functions for plan, _ in plans)
+    return replace(first, groups=groups, branches=(branch,), sets=sets, calls_functions=called)
 
 
 def _by_set(sets_of: Mapping[str, Set[int]]) -> str:
@@ -301,8 +307,9 @@ def plan_set_operation(node: SetOperation) -> GroupedPlan:
         Branch(_names(columns_of(values)), {f"c{i}": over_rows(value) for i, value in enumerate(values, start=1)})
         for _, values in node.direct
     )
-    parts = tuple(Part(f"_rows{i}", INTEGER, f"sum(if({BRANCH} = {i}, {WEIGHT}, 0L))") for i in range(len(branches)))
-    return GroupedPlan(groups, branches, parts, {}, node.operator, {})
+    parts = tuple(Part(f"_rows{i}", INTEGER, f"if({BRANCH} = {i}, {WEIGHT}, 0L)") for i in range(len(branches)))
+    called = any(calls_functions(value) for _, values in node.direct for value in values)
+    return GroupedPlan(groups, branches, parts, {}, node.operator, {}, calls_functions=called)
 
 
 def _sessions(group: Expression) -> Sessions:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from workbench.sql.algebra import arithmetic
-from workbench.sql.algebra.expressions import Call, Constant, Expression
+from workbench.sql.algebra.expressions import Call, Constant, Expression, calls
 from workbench.sql.algebra.functions import NUMERIC_QUOTIENT
 from workbench.sql.algebra.types import BINARY, DOUBLE, INTEGER, STRING, DataType, Kind
 from workbench.sql.render.array_functions import ARRAY_SQL
@@ -301,3 +301,14 @@ SPARK_FUNCTIONS: dict[str, str | Render] = {
     "stddev_pop": variance(samples=False, root=True),
 }  # fmt: skip
 """Function -> a format string over the texts of its arguments, or what gives its text."""
+
+
+def calls_functions(expression: Expression) -> bool:
+    """Whether an expression calls a function of the analyst.
+
+    Example:
+        >>> from workbench.sql.algebra.expressions import Column
+        >>> [calls_functions(Call(name, (Column("a", DOUBLE),), DOUBLE)) for name in ("sqrt", "half@1")]
+        [False, True]
+    """
+    return not calls(expression) <= SPARK_FUNCTIONS.keys()

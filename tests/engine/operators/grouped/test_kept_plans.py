@@ -6,11 +6,13 @@ from collections.abc import Callable
 
 import pandas as pd
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from workbench import Session
 from workbench.engine.operators.runner import Runner
+from workbench.engine.spark import plan_cache
 from workbench.engine.spark.jobs import Job
+from workbench.engine.spark.plan_cache import has_exchange
 
 ROWS = pd.DataFrame({"k": [1, 2, 1, None, 2, 2], "v": [1.5, 2.5, None, 4.0, 5.0, 6.0], "n": [1, 2, 3, 4, 5, 6]})
 COUNTED = {
@@ -45,3 +47,28 @@ def test_the_first_batch_makes_no_plan(name: str, spark: SparkSession, monkeypat
         session.run(3)
         assert made == []
         assert len(query.result())
+
+
+def test_a_function_of_the_analyst_moves_no_rows(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    exchanged: list[bool] = []
+
+    def noted(plan: DataFrame) -> bool:
+        exchanged.append(has_exchange(plan))
+        return exchanged[-1]
+
+    monkeypatch.setattr(plan_cache, "has_exchange", noted)
+    texts = [
+        "SELECT k, MIN(half(n)) AS s, COUNT(*) AS c FROM r GROUP BY k",
+        "SELECT half(n) AS h, COUNT(DISTINCT v) AS c FROM r GROUP BY half(n)",
+        "SELECT MAX(half(n)) AS m FROM r",
+    ]
+    with Session(spark=spark) as session:
+        session.add_function("half", lambda n: n / 2, returns="double")
+        session.add_stream("r", ROWS, history=3, batch=3)
+        queries = [session.register(sql) for sql in texts]
+        session.run(1)
+        assert exchanged and not any(exchanged)
+        groups, halves, largest = (query.result() for query in queries)
+    assert sorted(groups["s"]) == [0.5, 1.0, 2.0] and sorted(groups["c"]) == [1, 2, 3]
+    assert sorted(halves["h"]) == [0.5, 1.0, 1.5, 2.0, 2.5, 3.0] and sorted(halves["c"]) == [0, 1, 1, 1, 1, 1]
+    assert list(largest["m"]) == [3.0]

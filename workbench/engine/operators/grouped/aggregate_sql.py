@@ -18,8 +18,10 @@ def fragments(plan: GroupedPlan, changes: Sequence[str], one_task: bool) -> str:
         plan: how the operator runs.
         changes: a view of the change of each branch, with the columns the branch reads, ``_weight``, lineage and
             ``_set`` (``storage.scan.LineageScan``).
-        one_task: whether all of it is for one task, which saves every shuffle.
+        one_task: whether all of it is for one task, which saves every shuffle. Spark does not know that rows stay in
+            their task where it calls a function of the analyst, so what calls one is computed before it is told.
     """
+    early = one_task and plan.calls_functions
     marks = [GROUPING_SET, *map(word_column, plan.words)]
     branches = []
     for position, (branch, view) in enumerate(zip(plan.branches, changes, strict=True)):
@@ -30,6 +32,9 @@ def fragments(plan: GroupedPlan, changes: Sequence[str], one_task: bool) -> str:
         values = [f"{of.sql} AS `{_group(of.column)}`" for of in plan.counted]
         branches.append(f"SELECT {_list({}, [*others, *groups, *values])}, {position} AS {BRANCH} FROM {view}")
     rows = _together(branches, one_task)
+    if early:
+        inputs = [f"{part.value} AS `{_input(part.name)}`" for part in plan.parts]
+        rows = f"SELECT /*+ COALESCE(1) */ * FROM (SELECT {_list({}, ['*', *inputs])} FROM ({rows}))"
     of_groups = ""
     if plan.counted:
         rows, of_groups = _with_values(plan, rows), f" FILTER (WHERE {VALUES} = 0)"
@@ -39,7 +44,8 @@ def fragments(plan: GroupedPlan, changes: Sequence[str], one_task: bool) -> str:
         *(f"`{_group(name)}` AS `{name}`" for name in plan.groups),
         *(f"`{name}`" for name in plan.value_keys),
     ]
-    parts = [f"{part.change}{'' if part.name == LIVE else of_groups} AS `{part.name}`" for part in plan.parts]
+    of_parts = {p.name: f"{p.combine}(`{_input(p.name)}`)" if early else p.change for p in plan.parts}
+    parts = [f"{sql}{'' if name == LIVE else of_groups} AS `{name}`" for name, sql in of_parts.items()]
     grouped = _group_by([*marks, BRANCH, *map(_group, plan.groups), *plan.value_keys])
     return f"SELECT {_list({}, [*keys, *parts])} FROM ({rows}) {grouped}"
 
@@ -133,6 +139,11 @@ def _repeated(rows: str, plan: GroupedPlan) -> str:
     summed = f"SELECT {_list(names, [f'sum({WEIGHT}) AS {WEIGHT}'])} FROM ({inner}) {_group_by(names)}"
     copies = f"LATERAL VIEW explode(sequence(1L, {WEIGHT})) copies AS _copy"
     return f"SELECT {_list(names, ['_copy'])} FROM ({summed}) {copies} WHERE {WEIGHT} > 0"
+
+
+def _input(name: str) -> str:
+    """What the values that a part adds up are called."""
+    return f"_of {name}"
 
 
 def _group(name: str) -> str:

@@ -16,7 +16,7 @@ from enum import IntEnum
 
 from workbench.sql.algebra.expressions import calls
 from workbench.sql.predicates.cnf import Literal, ORPred, PredSet, pred_set
-from workbench.sql.render.spark_functions import SPARK_FUNCTIONS
+from workbench.sql.render.spark_functions import calls_functions
 
 PATTERNS = frozenset({
     "rlike", "regexp_count", "regexp_extract", "regexp_extract_all", "regexp_instr", "regexp_replace", "regexp_substr",
@@ -38,7 +38,7 @@ class CostClass(IntEnum):
 def cost_class(literal: Literal) -> CostClass:
     """What evaluating a literal costs: that of the most expensive function in it."""
     called = {name for side in literal.expressions for name in calls(side)}
-    if called - SPARK_FUNCTIONS.keys():
+    if any(map(calls_functions, literal.expressions)):
         return CostClass.USER_FUNCTION
     return CostClass.PATTERN if called & PATTERNS else CostClass.COMPARISON
 
