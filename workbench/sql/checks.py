@@ -97,7 +97,7 @@ def _of_quotients(block: Block) -> Iterator[Check]:
 
 
 def _too_long(query: LogicalQuery) -> Check:
-    reason = "a quotient has more digits than can be kept: below 1/10000, or with more than 14 before the point"
+    reason = "a quotient has more digits than can be kept: below 1/10000, or with many before the point"
     return Check(query, reason, "CAST one side AS DOUBLE PRECISION, or ROUND what is divided")
 
 
