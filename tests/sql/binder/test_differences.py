@@ -6,7 +6,7 @@ import pytest
 from sql.bind_schema import SCHEMA
 from sql.fixtures import pairs
 
-from workbench.errors import UnsupportedError
+from workbench.errors import SqlError, UnsupportedError
 from workbench.sql.algebra.expressions import text
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.checks import checks_of
@@ -197,3 +197,9 @@ def test_a_constant_is_never_null(sql: str) -> None:
         return query.grouping.statistics
 
     assert statistics(sql) == statistics("COUNT(b)") != statistics("COUNT(1)") == statistics("COUNT(*)")
+
+
+@pytest.mark.parametrize("expression", ["m / a / b", "avg(m / a)", "avg(m / a) over ()", "sum(m) / avg(a)"])
+def test_quotients_of_quotients_are_refused_in_postgres(expression: str) -> None:
+    with pytest.raises(SqlError, match="a quotient of quotients"):
+        bound(expression, "postgres")

@@ -226,6 +226,16 @@ LISTAGG takes at most 2 arguments
 select listagg(s, ',', b) within group (order by a) from T
                        ^;
 
+select ts + interval '1.5 hours' from T;
+an interval of a fraction is not supported
+select ts + interval '1.5 hours' from T
+            ^^^^^^^^;
+
+select named_struct('a', b, 'c') from T;
+NAMED_STRUCT takes names and values by turns
+select named_struct('a', b, 'c') from T
+                            ^^^;
+
 select rank(b) over (order by a) from T;
 RANK takes no arguments
 select rank(b) over (order by a) from T
