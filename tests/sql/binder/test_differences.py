@@ -203,3 +203,17 @@ def test_a_constant_is_never_null(sql: str) -> None:
 def test_quotients_of_quotients_are_refused_in_postgres(expression: str) -> None:
     with pytest.raises(SqlError, match="a quotient of quotients"):
         bound(expression, "postgres")
+
+
+@pytest.mark.parametrize(
+    ("expression", "dialect", "value"),
+    [
+        ("EXTRACT(year FROM DATE '2020-01-02')", "spark", "year(date '2020-01-02')"),
+        ("EXTRACT(MONTH FROM DATE '2020-01-02')", "postgres", "month(date '2020-01-02')"),
+        ("OVERLAY('abc' PLACING 'x' FROM 1 FOR 1)", "spark", "overlay('abc', 'x', 1, 1)"),
+        ("DATE_PART('year', DATE '2020-01-02')", "postgres", "year(date '2020-01-02')"),
+        ("DECODE(a, 1, 1, 1)", "oracle", "case((a <=> 1), 1, 1)"),
+    ],
+)
+def test_arguments_of_constants_alone_are_read(expression: str, dialect: str, value: str) -> None:
+    assert bound(expression, dialect) == value

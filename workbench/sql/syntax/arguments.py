@@ -24,6 +24,8 @@ FunctionParser = Callable[[Any], exp.Expr | None]
 _OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE)
 _CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE)
 _CONSTANTS = (TokenType.NUMBER, TokenType.STRING, TokenType.TRUE, TokenType.FALSE, TokenType.NULL)
+_GRAMMAR = {"FROM", "PLACING", "OVERFLOW"}
+"""Words of arguments that have a grammar of their own, as in ``EXTRACT(year FROM d)``; the parser reads all of these."""
 _OF_PATHS = "JSON"
 """The names of functions begin so of which the parser reads texts that are arguments."""
 
@@ -82,7 +84,7 @@ class _Refusing:
             found = {n.meta["start"] for n in nodes if "start" in n.meta}
             constants = Counter(map(_constant, nodes))
             for place, argument in enumerate(_arguments(_unwrapped(self._tokens[start : self._index]))):
-                names = _names(argument)
+                names = [] if _has_grammar(argument) else _names(argument)
                 if names and not found.intersection(token.start for token in names):
                     raise DroppedArgumentError(name, place, names[0])
                 if len(argument) == 1 and argument[0].token_type in _CONSTANTS and not name.startswith(_OF_PATHS):
@@ -146,6 +148,16 @@ def _names(tokens: Sequence[Token]) -> list[Token]:
         if token.token_type in (TokenType.VAR, TokenType.IDENTIFIER)
         and (following is None or following.token_type is not TokenType.L_PAREN)
     ]  # fmt: skip
+
+
+def _has_grammar(tokens: Sequence[Token]) -> bool:
+    """Whether one of its words stands outside of inner parentheses."""
+    depth = 0
+    for token in tokens:
+        depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)
+        if depth == 0 and token.text.upper() in _GRAMMAR:
+            return True
+    return False
 
 
 def _arguments(tokens: Sequence[Token]) -> list[list[Token]]:
