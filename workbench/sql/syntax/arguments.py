@@ -25,7 +25,7 @@ _OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE)
 _CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE)
 _CONSTANTS = (TokenType.NUMBER, TokenType.STRING, TokenType.TRUE, TokenType.FALSE, TokenType.NULL)
 _GRAMMAR = {"FROM", "PLACING", "OVERFLOW"}
-"""Words of arguments that have a grammar of their own, as in ``EXTRACT(year FROM d)``; the parser reads all of these."""
+"""Words of arguments with a grammar of their own, as in ``EXTRACT(year FROM d)``; the parser reads all of these."""
 _OF_PATHS = "JSON"
 """The names of functions begin so of which the parser reads texts that are arguments."""
 
