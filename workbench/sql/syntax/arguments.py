@@ -24,6 +24,7 @@ FunctionParser = Callable[[Any], exp.Expr | None]
 _OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE)
 _CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE)
 _CONSTANTS = (TokenType.NUMBER, TokenType.STRING, TokenType.TRUE, TokenType.FALSE, TokenType.NULL)
+_FEW = 3
 _GRAMMAR = {"FROM", "PLACING", "OVERFLOW"}
 """Words of arguments with a grammar of their own, as in ``EXTRACT(year FROM d)``; the parser reads all of these."""
 _OF_PATHS = "JSON"
@@ -110,10 +111,24 @@ def _constant(node: exp.Expr) -> str:
 def _build(name: str, builder: Builder, arguments: list[Any], **dialect: Any) -> exp.Expr:
     given = list(arguments)  # builders may change the list
     node = builder(arguments, **dialect)
-    for place, argument in enumerate(given):
-        if not _is_inside(argument, node) and not _depends(builder, given, place, dialect, node):
-            raise DroppedArgumentError(name, place, argument)
+    places = {place for place, argument in enumerate(given) if not _is_inside(argument, node)}
+    if len(places) > _FEW:  # one by one each would take a copy of all
+        places -= _named(builder, given, places, dialect)
+    for place in sorted(places):
+        if not _depends(builder, given, place, dialect, node):
+            raise DroppedArgumentError(name, place, given[place])
     return node
+
+
+def _named(builder: Builder, arguments: list[Any], places: set[int], dialect: dict[str, Any]) -> set[int]:
+    """Those of some places whose constant, or column, gives a name or a text to the node."""
+    copies = [_other(a, place) if place in places else a.copy() for place, a in enumerate(arguments)]
+    try:
+        node = builder(copies, **dialect)
+    except Exception:
+        return set()
+    texts = {part.this for part in node.walk() if isinstance(part.this, str)}
+    return {place for place in places if _marker(place) in texts}
 
 
 def _is_inside(argument: exp.Expr, node: exp.Expr) -> bool:
@@ -126,12 +141,21 @@ def _is_inside(argument: exp.Expr, node: exp.Expr) -> bool:
 def _depends(builder: Builder, arguments: list[Any], place: int, dialect: dict[str, Any], node: exp.Expr) -> bool:
     """Whether the node is another one when another constant, or column, stands in this place."""
     copies = [argument.copy() for argument in arguments]
-    is_text = isinstance(copies[place], exp.Literal) and copies[place].is_string
-    copies[place] = exp.Literal.string("\N{NULL}") if is_text else exp.column("\N{NULL}")
+    copies[place] = _other(copies[place], place)
     try:
         return builder(copies, **dialect) != node
     except Exception:  # it reads the argument, and cannot make anything of this one
         return True
+
+
+def _other(argument: exp.Expr, place: int) -> exp.Expr:
+    """A constant, or a column, that no query has."""
+    is_text = isinstance(argument, exp.Literal) and argument.is_string
+    return exp.Literal.string(_marker(place)) if is_text else exp.column(_marker(place))
+
+
+def _marker(place: int) -> str:
+    return f"\N{NULL}{place}"
 
 
 def _unwrapped(tokens: Sequence[Token]) -> Sequence[Token]:
