@@ -22,6 +22,7 @@ ASKED = {
     "average of all": "SELECT AVG(m) AS a, AVG(DISTINCT n) AS b FROM t",
     "of some": "SELECT k FROM t GROUP BY k HAVING AVG(m) > 250.125",
     "quotients": "SELECT n, m / f AS a, m / 7.0 AS b, f / 3 AS c FROM t WHERE f <> 0",
+    "of zeros": "SELECT n, m / NULLIF(f, 0) AS a FROM t WHERE m = 0",
     "of small ones": "SELECT n, n / m AS a FROM t WHERE m BETWEEN 1 AND 9000",
     "compared": "SELECT n FROM t WHERE m / 3 < f * 100",
     "share": "SELECT 100.00 * SUM(CASE WHEN n > 500 THEN m ELSE 0 END) / SUM(m) AS a FROM t",
@@ -86,6 +87,8 @@ def test_answers_are_those_of_postgres(postgres: str, spark: SparkSession) -> No
         "SELECT m / n AS a FROM t WHERE n > 0",
         "SELECT k, AVG(m) AS a FROM t GROUP BY k",
         "SELECT n FROM t WHERE m / n > 1",
+        "SELECT SUM(m / n) OVER () AS a FROM t",
+        "SELECT RANK() OVER (ORDER BY m / n) AS a FROM t",
     ],
 )
 def test_digits_that_cannot_be_kept_disable_the_query(sql: str, spark: SparkSession) -> None:

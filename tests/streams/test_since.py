@@ -61,12 +61,14 @@ def test_the_latest_of_the_streams_that_are_read_counts() -> None:
         ("25:00", (), "neither a batch nor a time"),
         ("-1", (), "neither a batch nor a time"),
         ("2026-01-02T10:00+02:00", (), "has a time zone"),
+        ("10:00+02:00", (), "has a time zone"),
+        (dt.datetime(2026, 1, 2, 9, tzinfo=dt.UTC), (), "has a time zone"),
         ("2026-02-01", (), "has not come yet"),
         ("yesterday", ("never",), "no stream of q has event times"),
         ("yesterday", ("other",), "no stream of q has event times"),
     ],
 )
-def test_what_is_no_time_or_has_none_is_refused(since: str, streams: tuple[str, ...], message: str) -> None:
+def test_what_is_no_time_or_has_none_is_refused(since: object, streams: tuple[str, ...], message: str) -> None:
     with pytest.raises(QueryError, match=message):
         before(since, *streams)
 

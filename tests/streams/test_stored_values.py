@@ -74,6 +74,13 @@ def test_floats_are_whole_numbers_of_their_lowest_bit() -> None:
     assert math.isnan(values.pop(5)) and values == [0.0, 0.1, 5e-324, 2.0**1023, -math.inf, None]
 
 
+def test_texts_of_json_that_no_list_can_have_are_misfits() -> None:
+    texts = pa.array(["[1]", "[99999999999999999999]", "[" * 100_000, "[1.5]"])
+    values, misfits = convert(texts, array_of(INTEGER))
+    assert misfits is not None
+    assert values.to_pylist() == ["[1]", None, None, None] and misfits.tolist() == [False, True, True, True]
+
+
 def read(log: object) -> list[object]:
     texts = log.read(0, log.rows).column("x").combine_chunks()  # type: ignore[attr-defined]
     return to_values(texts, dict(log.columns)["x"]).to_pylist()  # type: ignore[attr-defined]

@@ -55,18 +55,19 @@ def near_selections(draft: Draft, new: Selection, wording: Wording) -> Iterator[
     ``amount > 400`` the node would be shared.
     """
     read, wanted = new.read.root, set(new.read.required)
-    found: list[tuple[NodeId, str]] = []
-    names = wording.columns(read)
+    found: list[tuple[NodeId, ORPred, ORPred | None]] = []
     for id_ in reversed(draft.catalog.selections_of(read)[-COMPARED:]):
         old = draft.before.nodes.get(id_)
         theirs = set(old.read.required) if isinstance(old, Selection) else wanted
         lacking, mine = theirs - wanted, wanted - theirs
         if len(lacking) == 1 and len(mine) <= 1 and (not mine or _columns(mine) == _columns(lacking)):
-            instead = f" instead of {or_pred_sql(mine.pop(), names)}" if mine else " too"
-            found.append((id_, f"with {or_pred_sql(lacking.pop(), names)}{instead} this would be the same node"))
+            found.append((id_, lacking.pop(), mine.pop() if mine else None))
     # Those that most queries read are the ones worth another condition; of equal ones the latest.
     found.sort(key=lambda each: -len(draft.before.served.get(each[0], ())))
-    for id_, reason in found[:NEAREST]:
+    names = wording.columns(read)
+    for id_, other, own in found[:NEAREST]:
+        instead = f" instead of {or_pred_sql(own, names)}" if own is not None else " too"
+        reason = f"with {or_pred_sql(other, names)}{instead} this would be the same node"
         yield Candidate(id_, NEAR_MISS, None, False, reason)
 
 

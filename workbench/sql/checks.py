@@ -74,12 +74,17 @@ def _of_arrays(block: Block) -> Iterator[Check]:
 def _of_quotients(block: Block) -> Iterator[Check]:
     """That all digits of every quotient are kept, of the rows and of the groups that the block reads otherwise."""
     grouping, outputs = block.grouping, [output.expression for output in block.outputs]
+    calls = [analyzed.call for analyzed in block.analytics]
+    analyzed = _quotients(e for call_ in calls for e in (*call_.arguments, *call_.over.expressions))
     late = _quotients((*outputs, *predicate_expressions(block.having), *predicate_expressions(block.qualify)))
     early = _quotients(predicate_expressions(block.where))
-    if grouping is None and not block.analytics:
-        early, late = early | late, {}
-    elif grouping is not None:
+    if grouping is None:
+        early |= analyzed
+        if not block.analytics:
+            early, late = early | late, {}
+    else:
         early |= _quotients((*grouping.groups, *(a for call_ in grouping.statistics for a in call_.arguments)))
+        late |= analyzed
     for quotient in early:
         where = pred_set(p for p in block.where if not _quotients(predicate_expressions(p)))
         yield _too_long(Block(block.inputs, conjunction(where, _lacking(quotient)), _VIOLATED, window=block.window))
@@ -92,7 +97,7 @@ def _of_quotients(block: Block) -> Iterator[Check]:
 
 
 def _too_long(query: LogicalQuery) -> Check:
-    reason = "a quotient has more digits than can be kept: below 1/10000, or with more than 14 before the point"
+    reason = "a quotient has more digits than can be kept: below 1/10000, or with many before the point"
     return Check(query, reason, "CAST one side AS DOUBLE PRECISION, or ROUND what is divided")
 
 

@@ -104,7 +104,7 @@ def _with_parts(values: pa.Array, type_: DataType) -> pa.Array:
             raise pa.ArrowNotImplementedError("a text may have bytes in many ways")
         try:
             values = pa.array([_of_json(text, type_) for text in values.to_pylist()])
-        except (ValueError, pa.ArrowTypeError) as error:
+        except (ValueError, OverflowError, RecursionError, pa.ArrowTypeError) as error:
             raise pa.ArrowInvalid(str(error)) from error
     try:
         return _named(values, type_).cast(to_shown(type_))

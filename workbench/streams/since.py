@@ -61,6 +61,16 @@ def time_meant(since: str | dt.date, latest: dt.datetime) -> dt.datetime:
     Raises:
         QueryError: it is no time.
     """
+    moment = _moment(since, latest)
+    if moment.tzinfo is not None:
+        raise QueryError(f"{since} has a time zone", hint="event times are local; leave the zone out")
+    if isinstance(since, str) and _is_time_of_day(since_text(since)) and moment > latest:
+        return moment - dt.timedelta(days=1)
+    return moment
+
+
+def _moment(since: str | dt.date, latest: dt.datetime) -> dt.datetime:
+    """What is meant, of a time of the day that on the day of the latest event time."""
     if isinstance(since, dt.datetime):
         return since
     if isinstance(since, dt.date):
@@ -69,15 +79,15 @@ def time_meant(since: str | dt.date, latest: dt.datetime) -> dt.datetime:
     if word in DAYS:
         return dt.datetime.combine(latest.date() - dt.timedelta(days=DAYS[word]), dt.time())
     try:
-        if ":" in word and "-" not in word:
-            moment = dt.datetime.combine(latest.date(), dt.time.fromisoformat(word))
-            return moment if moment <= latest else moment - dt.timedelta(days=1)
-        moment = dt.datetime.fromisoformat(since_text(since))
+        if _is_time_of_day(word):
+            return dt.datetime.combine(latest.date(), dt.time.fromisoformat(word))
+        return dt.datetime.fromisoformat(since_text(since))
     except ValueError:
         raise QueryError(f"{since} is neither a batch nor a time", hint=HINT) from None
-    if moment.tzinfo is not None:
-        raise QueryError(f"{since} has a time zone", hint="event times are local; leave the zone out")
-    return moment
+
+
+def _is_time_of_day(text: str) -> bool:
+    return ":" in text and "-" not in text
 
 
 def since_text(since: str | dt.date) -> str:

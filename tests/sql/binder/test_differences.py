@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from sql.bind_schema import SCHEMA
 from sql.fixtures import pairs
 
-from workbench.errors import UnsupportedError
+from workbench.errors import SqlError, UnsupportedError
 from workbench.sql.algebra.expressions import text
 from workbench.sql.binder.pipeline import bind
+from workbench.sql.checks import checks_of
 from workbench.sql.logical import Block
 
 
@@ -57,6 +60,9 @@ DIFFERENT = [
     ("bigquery", "date_trunc(d, week)"),
     ("duckdb", "s ~ 'x'"),
     ("trino", "cast(m as int)"),
+    ("trino", "cast(round(m, 1) as int)"),
+    ("bigquery", "cast(round(m, 1) as int64)"),
+    ("postgres", "cast(round(m, 1) as text)"),
     ("postgres", "cast(x as numeric)"),
     ("hive", "trunc(d, 'DD')"),
     ("postgres", "cast(x as varchar)"),
@@ -166,3 +172,57 @@ def test_a_doubled_quote_is_a_quote() -> None:
         assert bound("'it''s'", dialect) == "'it''s'"
     assert bound('"a""b" || s', "spark") == "('a\"b' || s)"
     assert bound("'a' 'b'", "spark") == "('a' || 'b')"
+
+
+@pytest.mark.parametrize(
+    ("sql", "checks"),
+    [
+        ("SELECT SUM(m / b) OVER (PARTITION BY a) AS v FROM T", 1),
+        ("SELECT RANK() OVER (ORDER BY m / b) AS v FROM T", 1),
+        ("SELECT a FROM T QUALIFY ROW_NUMBER() OVER (PARTITION BY m / b ORDER BY a) = 1", 1),
+        ("SELECT RANK() OVER (ORDER BY AVG(m)) AS v FROM T GROUP BY b", 1),
+        ("SELECT AVG(m) OVER (PARTITION BY m / b) AS v FROM T", 2),
+        ("SELECT a FROM T", 0),
+    ],
+)
+def test_quotients_of_postgres_are_checked_also_in_over(sql: str, checks: int) -> None:
+    query = bind(sql, "postgres", SCHEMA).query
+    assert query is not None
+    assert len(checks_of(query)) == checks
+
+
+@pytest.mark.parametrize("sql", ["COUNT(1, b)", "COUNT(b, 1)", "COUNT(b)"])
+def test_a_constant_is_never_null(sql: str) -> None:
+    def statistics(expression: str) -> object:
+        query = bind(f"SELECT {expression} AS v FROM T", "spark", SCHEMA).query
+        assert isinstance(query, Block) and query.grouping is not None
+        return query.grouping.statistics
+
+    assert statistics(sql) == statistics("COUNT(b)") != statistics("COUNT(1)") == statistics("COUNT(*)")
+
+
+def test_a_struct_of_many_fields_is_read_in_no_time() -> None:
+    fields = ", ".join(f"'f{place}', a" for place in range(1_000))
+    began = time.perf_counter()
+    bound(f"NAMED_STRUCT({fields})", "spark")
+    assert time.perf_counter() - began < 10  # tried one by one they took more than 20
+
+
+@pytest.mark.parametrize("expression", ["m / a / b", "avg(m / a)", "avg(m / a) over ()", "sum(m) / avg(a)"])
+def test_quotients_of_quotients_are_refused_in_postgres(expression: str) -> None:
+    with pytest.raises(SqlError, match="a quotient of quotients"):
+        bound(expression, "postgres")
+
+
+@pytest.mark.parametrize(
+    ("expression", "dialect", "value"),
+    [
+        ("EXTRACT(year FROM DATE '2020-01-02')", "spark", "year(date '2020-01-02')"),
+        ("EXTRACT(MONTH FROM DATE '2020-01-02')", "postgres", "month(date '2020-01-02')"),
+        ("OVERLAY('abc' PLACING 'x' FROM 1 FOR 1)", "spark", "overlay('abc', 'x', 1, 1)"),
+        ("DATE_PART('year', DATE '2020-01-02')", "postgres", "year(date '2020-01-02')"),
+        ("DECODE(a, 1, 1, 1)", "oracle", "case((a <=> 1), 1, 1)"),
+    ],
+)
+def test_arguments_of_constants_alone_are_read(expression: str, dialect: str, value: str) -> None:
+    assert bound(expression, dialect) == value

@@ -211,6 +211,46 @@ PERCENTILE takes at most 2 arguments
 select percentile(a, 0.5, b) from T
                           ^;
 
+select percentile(a, 0.5, 2) from T;
+PERCENTILE takes at most 2 arguments
+select percentile(a, 0.5, 2) from T
+                          ^;
+
+select transform(array(a), v -> v + 1, true) from T;
+TRANSFORM takes at most 2 arguments
+select transform(array(a), v -> v + 1, true) from T
+                                       ^^^^;
+
+select listagg(s, ',', b) within group (order by a) from T;
+LISTAGG takes at most 2 arguments
+select listagg(s, ',', b) within group (order by a) from T
+                       ^;
+
+select ts + interval '1.5 hours' from T;
+an interval of a fraction is not supported
+select ts + interval '1.5 hours' from T
+            ^^^^^^^^;
+
+select named_struct('a', b, 'c') from T;
+NAMED_STRUCT takes names and values by turns
+select named_struct('a', b, 'c') from T
+                            ^^^;
+
+select rank(b) over (order by a) from T;
+RANK takes no arguments
+select rank(b) over (order by a) from T
+            ^;
+
+select percentile_cont(0.5, b) within group (order by a) from T;
+EXPRESSION in PERCENTILE WITHIN GROUP is not supported
+select percentile_cont(0.5, b) within group (order by a) from T
+                            ^;
+
+select e(a) from T;
+E takes no arguments
+select e(a) from T
+       ^^^^;
+
 select collect_list(a, b) from T;
 COLLECT_LIST takes at most 1 argument
 select collect_list(a, b) from T

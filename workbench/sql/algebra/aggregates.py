@@ -129,8 +129,8 @@ def expand(name: str, arguments: tuple[Expression, ...], distinct: bool, keep: K
 def _basic(name: str, arguments: tuple[Expression, ...], distinct: bool) -> AggregateCall:
     match name:
         case "count":
-            if arguments and isinstance(arguments[0], Constant) and not is_null(arguments[0]) and not distinct:
-                arguments = ()
+            if not distinct:  # a constant is never NULL
+                arguments = tuple(a for a in arguments if not isinstance(a, Constant) or is_null(a))
             if len(arguments) > 1 and not distinct:
                 return counted_where_none_is_null(arguments)
             return AggregateCall("count", arguments, INTEGER, distinct)

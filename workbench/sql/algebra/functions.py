@@ -65,7 +65,8 @@ def call(name: str, *arguments: Expression) -> Expression:
     if not function.least <= len(arguments) <= function.most:
         needed = f"{function.least}" if function.least == function.most else f"{function.least} to {function.most}"
         plural = "" if needed == "1" else "s"
-        raise TypeClash(f"{name} takes {needed} argument{plural}, not {len(arguments)}")
+        called = name.removesuffix("_of_bytes").removesuffix("_of_text")
+        raise TypeClash(f"{called} takes {needed} argument{plural}, not {len(arguments)}")
     coerced, type_ = function.rule(arguments)
     result = Call(name, coerced, type_)
     if not all(isinstance(a, Constant) for a in coerced):

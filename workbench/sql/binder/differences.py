@@ -58,11 +58,15 @@ def _is_plain_cast(bound: Expression) -> bool:
     if bound.function != "cast":
         return bound.type in (BOOLEAN, INTEGER)  # of a text, as the dialect reads it
     have, target = bound.arguments[0].type, bound.type
-    if isinstance(rounded := bound.arguments[0], Call) and rounded.function in ("round", "rint"):
+    if target == INTEGER and isinstance(rounded := bound.arguments[0], Call) and _is_whole(rounded):
         return True  # as the dialect rounds
     if target == STRING:
         return have.kind in (Kind.INTEGER, Kind.DATE)
     return not (target == INTEGER and have != INTEGER) and not (have == STRING and target.numeric)
+
+
+def _is_whole(rounded: Call) -> bool:
+    return rounded.function == "rint" or (rounded.function == "round" and len(rounded.arguments) == 1)
 
 
 def _has_same_text(bound: Expression) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from sqlglot import exp
@@ -14,6 +15,7 @@ from workbench.sql.algebra.types import (
     BINARY,
     BOOLEAN,
     DATE,
+    DOUBLE,
     INTEGER,
     STRING,
     TIMESTAMP,
@@ -358,6 +360,13 @@ def overlay(b: ExpressionBinder, node: exp.Overlay) -> Expression:
     refuse_elsewhere(b, "overlay", node)
     parts = b.parts(node, "this", "expression", "from_", "for_")
     return call("overlay", *parts, *[Constant(-1, INTEGER)][: 4 - len(parts)])
+
+
+def euler(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+    """E(), the base of the natural logarithm."""
+    if arguments:
+        raise TypeClash("E takes no arguments")
+    return Constant(math.e, DOUBLE)
 
 
 def split_index(b: ExpressionBinder, arguments: list[Expression]) -> Expression:

@@ -200,7 +200,7 @@ NAMED: dict[str, Callable[[ExpressionBinder, list[Expression]], Expression]] = {
     "crc32": partial(binary.named, "crc32", "crc32_of_bytes"),
     "btrim": lambda b, arguments: call("trim", *arguments),
     "split_index": functions.split_index,
-    "e": lambda b, arguments: Constant(math.e, DOUBLE),
+    "e": functions.euler,
     "try_parse_url": functions.parse_url,
     "positive": functions.positive,
     **dict.fromkeys(("date_part", "datepart"), temporal.date_part),

@@ -90,11 +90,20 @@ def numeric_quotient(left: Expression, right: Expression) -> Expression:
     Raises:
         TypeClash: one of them is such a quotient, whose digits behind the point depend on its value.
     """
-    for side in (left, right):
-        if any(isinstance(part, Call) and part.function == NUMERIC_QUOTIENT for part in walk(side)):
-            hint = "CAST the inner one AS DECIMAL(p,s), or AS DOUBLE PRECISION"
-            raise TypeClash("a quotient of quotients has digits that depend on its values", side, hint)
+    refuse_quotients(left, right)
     return call(NUMERIC_QUOTIENT, left, right)
+
+
+def refuse_quotients(*values: Expression) -> None:
+    """Refuse what a quotient is made of where it is made of quotients.
+
+    Raises:
+        TypeClash: one of the values is.
+    """
+    for value in values:
+        if any(isinstance(part, Call) and part.function == NUMERIC_QUOTIENT for part in walk(value)):
+            hint = "CAST the inner one AS DECIMAL(p,s), or AS DOUBLE PRECISION"
+            raise TypeClash("a quotient of quotients has digits that depend on its values", value, hint)
 
 
 def minus_sign(b: ExpressionBinder, node: exp.Neg) -> Expression:
@@ -155,7 +164,8 @@ def _equal_rows(b: ExpressionBinder, left: exp.Expr, right: exp.Expr, node: exp.
         return None
     sides = [side.expressions if isinstance(side, exp.Tuple) else [side] for side in (left, right)]
     if len(sides[0]) != len(sides[1]):
-        message = f"{len(sides[0])} values are compared with {len(sides[1])}"
+        count = len(sides[0])
+        message = f"{count} value{'s are' if count > 1 else ' is'} compared with {len(sides[1])}"
         raise b.source.error(message, node, "write as many values on each side")
     equal = [call("=", b.bind(one), b.bind(other)) for one, other in zip(*sides, strict=True)]
     return call("and", *equal) if len(equal) > 1 else equal[0]

@@ -237,6 +237,9 @@ def date_add(b: ExpressionBinder, node: exp.Expr) -> Expression:
     sign = -1 if isinstance(node, exp.DateSub) else 1
     unit = unit_of(node)
     texts = isinstance(amount, exp.Literal) and amount.is_string and node.args.get("unit") is not None
+    is_given = node.args.get("unit") is not None and b.dialect not in SPARK_FAMILY  # there the parser adds it
+    if isinstance(amount, exp.Interval) and is_given:
+        raise b.source.error("an interval has its unit already", node, "leave the third argument out")
     if isinstance(amount, exp.Interval) or unit != "DAY" or texts:
         length = amount if isinstance(amount, exp.Interval) else exp.Interval(this=amount, unit=node.args.get("unit"))
         return add_interval(b, b.bind(value), interval_parts(b, length) or (), sign, node)

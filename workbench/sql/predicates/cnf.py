@@ -188,6 +188,7 @@ def predicate_expressions(predicates: PredSet | ORPred) -> Iterator[Expression]:
             yield from literal.expressions
 
 
+@cached(100_000)
 def predicate_columns(predicates: PredSet | ORPred) -> frozenset[Column]:
     """Every column read."""
     return frozenset(c for e in predicate_expressions(predicates) for c in columns(e))

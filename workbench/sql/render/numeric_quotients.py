@@ -56,7 +56,10 @@ def numeric_quotient(expression: Call, arguments: Sequence[str]) -> str:
     padded = f"lpad({total}, greatest({kept + 1}, length({total})), '0')"
     signed = _let("t", _struct(n=padded), f"if(x.negative, -{value}, {value})")
     body = _let("u", part, _let("v", left, signed))
-    chosen = f"case when x.b = 0 then null when x.a = 0 then 0 when z.digits between {scale} and {kept} then {body} end"
+    chosen = (
+        "case when x.b is null or x.b = 0 then null when x.a = 0 then 0"
+        f" when z.digits between {scale} and {kept} then {body} end"
+    )
     return _let("x", first, _let("y", digits, _let("z", behind, f"cast({chosen} as {expression.type})")))
 
 

@@ -102,6 +102,7 @@ def _within_group(name: str, node: exp.WithinGroup, source: SourceText) -> Aggre
     if len(order) != 1:
         source.refuse("WITHIN GROUP by several expressions", node)
     called = node.this
+    source.refuse_others(called, () if name == "mode" else ("this",), f"{name.upper()} WITHIN GROUP")
     if name == "mode":
         return AggregateSyntax(name, [order[0].this])
     if name == "percentile_disc":

@@ -2,11 +2,13 @@
 
 sqlglot turns a call into a node by a builder, one for each name, and some builders pass over arguments: the third of
 ``mod(a, b, c)``, the second of ``collect_list(a, b)``. Here a builder is asked whether the node depends on each. Some
-calls have a parser of their own instead; of these every argument that names something must have left a name.
+calls have a parser of their own instead; of these every argument that names something must have left a name, and every
+one that is a constant must be there.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from itertools import zip_longest
@@ -21,6 +23,12 @@ Builder = Callable[..., exp.Expr]
 FunctionParser = Callable[[Any], exp.Expr | None]
 _OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE)
 _CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE)
+_CONSTANTS = (TokenType.NUMBER, TokenType.STRING, TokenType.TRUE, TokenType.FALSE, TokenType.NULL)
+_FEW = 3
+_GRAMMAR = {"FROM", "PLACING", "OVERFLOW"}
+"""Words of arguments with a grammar of their own, as in ``EXTRACT(year FROM d)``; the parser reads all of these."""
+_OF_PATHS = "JSON"
+"""The names of functions begin so of which the parser reads texts that are arguments."""
 
 
 class DroppedArgumentError(Exception):
@@ -73,21 +81,54 @@ class _Refusing:
         start = self._index
         node = parse(self)
         if node is not None:
-            found = {n.meta["start"] for n in node.walk() if "start" in n.meta}
+            nodes = list(node.walk())
+            found = {n.meta["start"] for n in nodes if "start" in n.meta}
+            constants = Counter(map(_constant, nodes))
             for place, argument in enumerate(_arguments(_unwrapped(self._tokens[start : self._index]))):
-                names = _names(argument)
+                names = [] if _has_grammar(argument) else _names(argument)
                 if names and not found.intersection(token.start for token in names):
                     raise DroppedArgumentError(name, place, names[0])
+                if len(argument) == 1 and argument[0].token_type in _CONSTANTS and not name.startswith(_OF_PATHS):
+                    constant = argument[0].text.upper()
+                    constants[constant] -= 1
+                    if constants[constant] < 0:
+                        raise DroppedArgumentError(name, place, argument[0])
         return node
+
+
+def _constant(node: exp.Expr) -> str:
+    """The text of a constant, or of a word such as a unit of time, which may have been a text; of others the empty one.
+
+    Example:
+        >>> [_constant(node) for node in (exp.Null(), exp.true(), exp.Literal.string("month"), exp.column("a"))]
+        ['NULL', 'TRUE', 'MONTH', '']
+    """
+    if isinstance(node, exp.Null):
+        return "NULL"
+    return str(node.this).upper() if isinstance(node, exp.Literal | exp.Boolean | exp.Var | exp.Identifier) else ""
 
 
 def _build(name: str, builder: Builder, arguments: list[Any], **dialect: Any) -> exp.Expr:
     given = list(arguments)  # builders may change the list
     node = builder(arguments, **dialect)
-    for place, argument in enumerate(given):
-        if not _is_inside(argument, node) and not _depends(builder, given, place, dialect, node):
-            raise DroppedArgumentError(name, place, argument)
+    places = {place for place, argument in enumerate(given) if not _is_inside(argument, node)}
+    if len(places) > _FEW:  # one by one each would take a copy of all
+        places -= _named(builder, given, places, dialect)
+    for place in sorted(places):
+        if not _depends(builder, given, place, dialect, node):
+            raise DroppedArgumentError(name, place, given[place])
     return node
+
+
+def _named(builder: Builder, arguments: list[Any], places: set[int], dialect: dict[str, Any]) -> set[int]:
+    """Those of some places whose constant, or column, gives a name or a text to the node."""
+    copies = [_other(a, place) if place in places else a.copy() for place, a in enumerate(arguments)]
+    try:
+        node = builder(copies, **dialect)
+    except Exception:
+        return set()
+    texts = {part.this for part in node.walk() if isinstance(part.this, str)}
+    return {place for place in places if _marker(place) in texts}
 
 
 def _is_inside(argument: exp.Expr, node: exp.Expr) -> bool:
@@ -100,12 +141,21 @@ def _is_inside(argument: exp.Expr, node: exp.Expr) -> bool:
 def _depends(builder: Builder, arguments: list[Any], place: int, dialect: dict[str, Any], node: exp.Expr) -> bool:
     """Whether the node is another one when another constant, or column, stands in this place."""
     copies = [argument.copy() for argument in arguments]
-    is_text = isinstance(copies[place], exp.Literal) and copies[place].is_string
-    copies[place] = exp.Literal.string("\N{NULL}") if is_text else exp.column("\N{NULL}")
+    copies[place] = _other(copies[place], place)
     try:
         return builder(copies, **dialect) != node
     except Exception:  # it reads the argument, and cannot make anything of this one
         return True
+
+
+def _other(argument: exp.Expr, place: int) -> exp.Expr:
+    """A constant, or a column, that no query has."""
+    is_text = isinstance(argument, exp.Literal) and argument.is_string
+    return exp.Literal.string(_marker(place)) if is_text else exp.column(_marker(place))
+
+
+def _marker(place: int) -> str:
+    return f"\N{NULL}{place}"
 
 
 def _unwrapped(tokens: Sequence[Token]) -> Sequence[Token]:
@@ -124,12 +174,27 @@ def _names(tokens: Sequence[Token]) -> list[Token]:
     ]  # fmt: skip
 
 
+def _has_grammar(tokens: Sequence[Token]) -> bool:
+    """Whether one of its words stands outside of inner parentheses."""
+    depth = 0
+    for token in tokens:
+        depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)
+        if depth == 0 and token.text.upper() in _GRAMMAR:
+            return True
+    return False
+
+
 def _arguments(tokens: Sequence[Token]) -> list[list[Token]]:
-    """The tokens of each argument, which commas outside of inner parentheses and brackets separate."""
+    """The tokens of each argument, which commas outside of inner parentheses and brackets separate.
+
+    What stands behind the call, such as WITHIN GROUP, is none.
+    """
     arguments: list[list[Token]] = [[]]
     depth = 0
     for token in tokens:
         depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)
+        if depth < 0:
+            break
         if depth == 0 and token.token_type is TokenType.COMMA:
             arguments.append([])
         else:

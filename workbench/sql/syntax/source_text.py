@@ -26,9 +26,11 @@ _LABELS = {
     "with_": "WITH there", "operation_modifiers": "a SELECT modifier", "symmetric": "SYMMETRIC",
     "exists": "IF NOT EXISTS", "db": "a column name of three parts",
     "format": "a format here", "flag": "a flag of a regular expression",
+    "fraction_in_string": "an interval of a fraction",
 }  # fmt: skip
 _HINTS = {
     "sort": "write ORDER BY",
+    "fraction_in_string": "write a whole number of a smaller unit, as in INTERVAL '90' MINUTE",
     **dict.fromkeys(("qualify", "windows"), "group in a subquery and join it"),
     "locks": "a query only reads; leave it out",
     **dict.fromkeys(("hint", "hints"), "leave it out; the plan is chosen from all queries together"),

@@ -132,6 +132,9 @@ def dropped_argument(source: SourceText, error: DroppedArgumentError) -> SqlErro
     if place["position"] is None:  # the parser notes no place of constants
         place = source.keyword(error.function)
     count = error.place
+    if error.function == "NAMED_STRUCT":
+        hint = "as in NAMED_STRUCT('x', a, 'y', b)"
+        return SqlError("NAMED_STRUCT takes names and values by turns", **place, hint=hint)
     takes = f"at most {count} argument{'s' * (count > 1)}" if count else "no arguments"
     return SqlError(f"{error.function} takes {takes}", **place, hint="leave out what is too much")
 

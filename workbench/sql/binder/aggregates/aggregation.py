@@ -28,7 +28,7 @@ from workbench.sql.algebra.functions import call, cast
 from workbench.sql.algebra.interval_values import interval_of, micros_of
 from workbench.sql.algebra.types import DOUBLE, INTEGER, INTERVAL, MAX_PRECISION, STRING, Kind, decimal
 from workbench.sql.binder.aggregates.ordered import IN_ORDER, counted_and_value, in_order
-from workbench.sql.binder.operators import numeric_quotient
+from workbench.sql.binder.operators import numeric_quotient, refuse_quotients
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.times import interval_arithmetic
 from workbench.sql.function_help import signature_hint
@@ -137,6 +137,7 @@ class Aggregation:
             return _average_in_duckdb(result)
         if b.dialect == "postgres" and name == "avg" and arguments[0].type.kind in (Kind.INTEGER, Kind.DECIMAL):
             assert isinstance(result, Call)
+            refuse_quotients(arguments[0])
             return numeric_quotient(*result.arguments)
         if b.dialect == "oracle" and (b.source.called(node) or "").upper() in ("VARIANCE", "STDDEV"):
             # Oracle's short names give 0 for one value, where the others give NULL.

@@ -242,6 +242,8 @@ class Analytics:
             b.source.refuse(f"IGNORE NULLS of {name.upper()}", node)
         frame = self._frame(window, over, b) if framed else None
         if name in RANKS or name in _SHARES:
+            if given := next(node.iter_expressions(), None):
+                raise b.source.error(f"{name.upper()} takes no arguments", given, "OVER says what it is of")
             return AnalyticCall(name, (), DOUBLE if name in _SHARES else INTEGER, over)
         if name in DISTRIBUTIONS:
             return AnalyticCall(name, (self._whole(node.this, "NTILE", 1, b),), INTEGER, over)
