@@ -104,3 +104,13 @@ def test_digits_that_cannot_be_kept_disable_the_query(sql: str, spark: SparkSess
         session.run(1)
         with pytest.raises(QueryError, match="more digits than can be kept"):
             query.result()
+
+
+def test_groups_and_rows_that_are_kept_out_are_not_looked_at(spark: SparkSession) -> None:
+    columns = {"k": [1, 1, 2], "n": [400_000, 400_000, 2], "m": pa.array([Decimal("0.01")] * 3, pa.decimal128(15, 2))}
+    with Session(spark=spark, dialect="postgres") as session:
+        session.add_stream("t", pa.table(columns), history=1, batch=2)
+        rows = session.register("SELECT m / n AS q FROM t WHERE n < 1000")
+        groups = session.register("SELECT k, SUM(m) / SUM(n) AS q FROM t GROUP BY k HAVING SUM(n) < 1000")
+        session.run(1)
+        assert list(rows.result()["q"]) == list(groups.result()["q"]) == [Decimal("0.005")]

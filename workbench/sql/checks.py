@@ -86,14 +86,19 @@ def _of_quotients(block: Block) -> Iterator[Check]:
         early |= _quotients((*grouping.groups, *(a for call_ in grouping.statistics for a in call_.arguments)))
         late |= analyzed
     for quotient in early:
-        where = pred_set(p for p in block.where if not _quotients(predicate_expressions(p)))
-        yield _too_long(Block(block.inputs, conjunction(where, _lacking(quotient)), _VIOLATED, window=block.window))
+        where = conjunction(_without(block.where), _lacking(quotient))
+        yield _too_long(Block(block.inputs, where, _VIOLATED, window=block.window))
     for quotient in late:
         bare = replace(block, outputs=_VIOLATED, distinct=False, single=False)
         if block.analytics:
-            yield _too_long(replace(bare, qualify=_lacking(quotient)))
+            yield _too_long(replace(bare, qualify=conjunction(_without(block.qualify), _lacking(quotient))))
         else:
-            yield _too_long(replace(bare, having=_lacking(quotient)))
+            yield _too_long(replace(bare, having=conjunction(_without(block.having), _lacking(quotient))))
+
+
+def _without(conditions: PredSet) -> PredSet:
+    """The conditions that read no quotient: rows that fail these are not looked at."""
+    return pred_set(p for p in conditions if not _quotients(predicate_expressions(p)))
 
 
 def _too_long(query: LogicalQuery) -> Check:

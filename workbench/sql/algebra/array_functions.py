@@ -58,6 +58,18 @@ def _array_first(result: Callable[[DataType], DataType], *parameters: DataType |
     return rule
 
 
+def _with_order(rule: Rule) -> Rule:
+    """An array first, whose elements are compared with each other."""
+
+    def checked(arguments: Arguments) -> tuple[Arguments, DataType]:
+        element = element_of(arguments[0])
+        if not element.ordered:
+            raise TypeClash(f"elements of type {element.kind} have no order", arguments[0])
+        return rule(arguments)
+
+    return checked
+
+
 def _as_element(value: Expression, element: DataType) -> Expression:
     if not element.ordered:
         raise TypeClash(f"an element of type {element.kind} is not compared", value)
@@ -145,14 +157,15 @@ ARRAYS: dict[str, Signature] = {
     "sequence": (2, 3, _texts(array_of(INTEGER), INTEGER, INTEGER, INTEGER), True),
     "array_repeat": (2, 2, _repeated, False),
     **dict.fromkeys(("get", "element_at"), (2, 2, _array_first(_element, INTEGER), True)),
-    **dict.fromkeys(("array_max", "array_min"), (1, 1, _array_first(_element), True)),
+    **dict.fromkeys(("array_max", "array_min"), (1, 1, _with_order(_array_first(_element)), True)),
     "array_size": (1, 1, _array_first(_always(INTEGER)), True),
     HAS_PLACE: (2, 3, _array_first(_always(BOOLEAN), INTEGER, INTEGER), True),
     "array_contains": (2, 2, _array_first(_always(BOOLEAN), None), True),
     "array_position": (2, 2, _array_first(_always(INTEGER), None), True),
     "array_join": (2, 3, _texts(STRING, TEXTS, STRING, STRING), True),
-    "sort_array": (2, 2, _array_first(_same, BOOLEAN), True),
-    **dict.fromkeys(("array_sort", "array_distinct", "array_compact", "array_reverse"),
+    "sort_array": (2, 2, _with_order(_array_first(_same, BOOLEAN)), True),
+    "array_sort": (1, 1, _with_order(_array_first(_same)), True),
+    **dict.fromkeys(("array_distinct", "array_compact", "array_reverse"),
                     (1, 1, _array_first(_same), True)),
     **dict.fromkeys(("array_append", "array_prepend"), (2, 2, _array_first(_same, None), False)),
     "array_remove": (2, 2, _array_first(_same, None), True),
