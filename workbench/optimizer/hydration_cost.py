@@ -17,7 +17,7 @@ from workbench.optimizer.cardinality import Estimates
 
 OF_AN_OPERATOR = 0.3
 """Seconds that hydrating an operator takes, typically, whatever it reads."""
-OF_A_ROW = 4e-6
+OF_A_ROW = 2e-6
 """Seconds for each row that it reads, and each pair of rows that it looks at."""
 SEEN = 20
 """So many hydrations are remembered."""
@@ -83,9 +83,9 @@ def predicted_seconds(past: Sequence[PastHydration], work: HydrationWork) -> flo
     Example:
         >>> slow = PastHydration(HydrationWork(2, 500_000.0), 6.0)
         >>> [round(predicted_seconds([slow] * times, slow.work), 1) for times in (0, 1, 10)]
-        [2.6, 3.9, 5.3]
+        [1.6, 3.1, 4.9]
         >>> round(predicted_seconds([slow] * 10, HydrationWork(1, 0.0)), 1)
-        0.4
+        0.6
     """
     typical, weights, logs = work.typical_seconds, 1.0, 0.0
     for age, each in enumerate(reversed(past[-SEEN:])):

@@ -37,10 +37,15 @@ def test_what_swings_or_is_little_is_left_alone() -> None:
     assert not any(looks(hysteresis, 30, 1, 100, 95))
 
 
-def test_a_dear_hydration_is_done_when_it_would_have_paid_already() -> None:
-    """Half of a second is saved a batch, and hydrating takes 10 s: 20 batches, and a look more."""
-    acts = looks(Hysteresis(), 30, 1, 100, 50, hydration=10)
-    assert acts.index(True) == 20 // PAUSE + PATIENCE - 1
+def test_what_pays_within_the_batches_that_are_expected_is_done_soon() -> None:
+    """Half of a second is saved a batch, and hydrating takes 10 s: 20 batches."""
+    assert looks(Hysteresis(), PAUSE * PATIENCE, 1, 100, 50, hydration=10) == [False] * (PATIENCE - 1) + [True]
+
+
+def test_a_dearer_hydration_is_done_when_it_would_have_paid_already() -> None:
+    """Half of a second is saved a batch, and hydrating takes 60 s: 120 batches, and a look more."""
+    acts = looks(Hysteresis(), 150, 1, 100, 50, hydration=60)
+    assert acts.index(True) == 120 // PAUSE + PATIENCE - 1
 
 
 def test_what_turned_after_a_long_time_is_followed_soon() -> None:
@@ -52,10 +57,12 @@ def test_what_turned_after_a_long_time_is_followed_soon() -> None:
 def test_what_turns_to_and_fro_is_not_followed_to_and_fro() -> None:
     """Nine batches long the other network is better, and then the one that runs; it takes 20 to pay."""
     hysteresis = Hysteresis()
+    followed = []
     for _ in range(10):
-        assert not any(looks(hysteresis, 3 * PAUSE, 1, 100, 50, hydration=10))
+        followed.append(any(looks(hysteresis, 3 * PAUSE, 1, 100, 50, hydration=10)))
         assert not any(looks(hysteresis, 3 * PAUSE, 1, 100, 200, hydration=10))
-    assert any(looks(hysteresis, 30, 1, 100, 50, hydration=10)), "what stays at last is followed"
+    assert followed == [True] * 2 + [False] * 8, "until turns have shown that it will not last"
+    assert any(looks(hysteresis, 40, 1, 100, 50, hydration=10)), "what stays at last is followed"
 
 
 def test_a_look_that_took_long_is_waited_for() -> None:

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from workbench.engine.reports import BatchReport
-from workbench.session.learning.forecast import LEAST, RECENT, SEEN_LATE, Forecast, Lasting, forecast
+from workbench.session.learning.forecast import EXPECTED, LEAST, RECENT, SEEN_LATE, Forecast, Lasting, forecast
 
 
 def reports(*seconds: float) -> list[BatchReport]:
@@ -54,25 +54,28 @@ def lasting(*looks: bool, batches: int = 3) -> Lasting:
     return seen
 
 
-def test_what_has_lasted_is_expected_to_last_as_long_again() -> None:
-    assert [lasting(*[True] * looks).horizon for looks in (1, 2, 10)] == [3, 6, 30]
+def test_until_something_turns_it_is_expected_to_last() -> None:
+    left = [EXPECTED - 3 * looks - SEEN_LATE for looks in (1, 2, 10)]
+    assert [lasting(*[True] * looks).horizon for looks in (1, 2, 10, 40)] == [*left, 120]
 
 
 def test_what_turned_is_expected_to_last_as_long_as_what_was_before() -> None:
-    assert lasting(*[False] * 10, True).horizon == 30 - 3 - SEEN_LATE
-    assert lasting(*[False] * 10, True, True).horizon == 30 - 6 - SEEN_LATE
+    mean = (EXPECTED + 30) / 2
+    assert lasting(*[False] * 10, True).horizon == mean - 3 - SEEN_LATE
+    assert lasting(*[False] * 10, True, True).horizon == mean - 6 - SEEN_LATE
 
 
 def test_what_outlasts_what_was_before_is_expected_to_last_as_long_again() -> None:
-    assert lasting(*[False] * 3, *[True] * 3).horizon == LEAST
-    assert lasting(*[False] * 3, *[True] * 4).horizon == 12
+    mean = (EXPECTED + 9) / 2
+    assert lasting(*[False] * 3, *[True] * 18).horizon == LEAST
+    assert mean < 57 == lasting(*[False] * 3, *[True] * 19).horizon
 
 
 def test_what_turns_to_and_fro_is_expected_to_turn_back() -> None:
     seen = lasting(*([False] * 4 + [True] * 4) * 5)
-    assert seen.lasted == 12 and seen.horizon == LEAST
+    assert seen.lasted == 12 and seen.horizon == pytest.approx((EXPECTED + 9 * 12) / 10 - 12 - SEEN_LATE)
     seen.looked(3, False)
-    assert seen.horizon == 12 - 3 - SEEN_LATE
+    assert seen.horizon == (EXPECTED + 10 * 12) / 11 - 3 - SEEN_LATE
 
 
 def test_old_turns_are_forgotten() -> None:

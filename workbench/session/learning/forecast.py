@@ -3,7 +3,9 @@
 Whether to pay now for what batches to come will save depends on how many will come before rows turn again, which nobody
 knows. Who pays as soon as the batches so far would have paid for it takes at most twice what the best choice would have
 taken in hindsight (A. Karlin et al., *Competitive snoopy caching*, Algorithmica 3, 1988). Where rows have turned
-before, the mean time between turns says more: rows that turn to and fro turn back soon.
+before, the mean time between turns says more: rows that turn to and fro turn back soon. A session is expected to last
+for hours, so what has just turned is expected to last until turns have shown otherwise: one that is never followed
+costs in every batch, and one that is followed in vain costs once.
 """
 
 from __future__ import annotations
@@ -19,6 +21,8 @@ from workbench.explain.text import counted
 
 RECENT = 5
 """What a batch takes is the median of so many."""
+EXPECTED = 100
+"""So many batches what is observed lasts, as far as nobody knows; it counts as one turn that was seen."""
 LEAST = 3
 """So many batches at least what is observed is expected to last on."""
 SEEN_LATE = averages.RECENT
@@ -106,7 +110,7 @@ class Lasting:
         >>> for better in (False, True, False, True):
         ...     swinging.looked(10, better)
         >>> steady.horizon, swinging.horizon
-        (17.0, 3.0)
+        (52.0, 19.5)
     """
 
     lasted: int = 0
@@ -129,5 +133,5 @@ class Lasting:
     @property
     def horizon(self) -> float:
         """Batches that it is expected to last on: what is left of the mean, or beyond it as long again as it has."""
-        mean = sum(self.earlier) / len(self.earlier) if self.earlier else 0.0
+        mean = (EXPECTED + sum(self.earlier)) / (1 + len(self.earlier))
         return float(max(LEAST, self.lasted if self.lasted > mean else mean - self.lasted - SEEN_LATE))
