@@ -85,6 +85,23 @@ def test_what_stays_whole_under_not_is_negated() -> None:
     assert str(predicates).startswith("not(and(")
 
 
+@pytest.mark.parametrize("negated", [False, True])
+def test_what_all_alternatives_have_stands_beside_what_stays_whole(negated: bool) -> None:
+    """As in Q19 of TPC-H, whose alternatives all have the equality by which the join finds its pairs."""
+    shared = _call("=", A, C)
+    alternatives = [_call("and", shared, *term.arguments) for term in _terms(20).arguments]
+    expression = _call("or", *alternatives, Constant(False, BOOLEAN))
+    if negated:
+        expression = _call(
+            "not", _call("and", *(_call("not", each) for each in (*alternatives, Constant(None, BOOLEAN))))
+        )
+    predicates = normal_form(expression)
+    assert [p.literals[0].operator for p in predicates] == [Operator.EQ, Operator.HOLDS]
+    for a, b, c in itertools.product((None, 0, 7, 20), repeat=3):
+        row = {"a": a, "b": b, "c": c}
+        assert satisfied(predicates, row) == (value(expression, row) is True)
+
+
 def test_up_to_the_bounds_it_is_distributed() -> None:
     predicates = normal_form(_terms(6))
     assert len(predicates.or_preds) == 2**6 == MAX_OR_PREDS

@@ -2,7 +2,7 @@
 
 The PredSet is true for exactly the rows the expression is true for. Negation is exact in literals; AND and OR above
 them are monotone, so there unknown may be treated as false. A conjunct whose distribution would pass the bounds stays
-whole, as one ``HOLDS`` literal.
+whole, as one ``HOLDS`` literal, beside the clauses that all its alternatives have: by these a join finds its pairs.
 """
 
 from __future__ import annotations
@@ -44,10 +44,24 @@ def normal_form(expression: Expression | None) -> PredSet:
             clauses += _clauses(conjunct, negated)
         except _TooLarge:
             whole = Call("not", (conjunct,), BOOLEAN) if negated else conjunct
+            clauses += _common(conjunct, negated)
             clauses.append(frozenset([Literal(whole, Operator.HOLDS)]))
     if frozenset() in clauses:
         return FALSE
     return pred_set(or_pred(c) for c in _minimal(clauses))
+
+
+def _common(expression: Expression, negated: bool) -> Clauses:
+    """The clauses that every alternative of an OR has, which so hold wherever it is true."""
+    match expression:
+        case Call("or" | "and" as name, parts) if (name == "or") != negated:
+            try:
+                alternatives = [_clauses(part, negated) for part in parts]
+            except _TooLarge:
+                return []
+            possible = [clauses for clauses in alternatives if frozenset() not in clauses]
+            return [clause for clause in possible[0] if all(clause in other for other in possible)] if possible else []
+    return []
 
 
 def expression_of(predicates: PredSet) -> Expression:
