@@ -86,14 +86,14 @@ def _of_quotients(block: Block) -> Iterator[Check]:
         early |= _quotients((*grouping.groups, *(a for call_ in grouping.statistics for a in call_.arguments)))
         late |= analyzed
     for quotient in early:
-        where = conjunction(_without(block.where), _lacking(quotient))
+        where = conjunction(_without(block.where), _not_kept(quotient))
         yield _too_long(Block(block.inputs, where, _VIOLATED, window=block.window))
     for quotient in late:
         bare = replace(block, outputs=_VIOLATED, distinct=False, single=False)
         if block.analytics:
-            yield _too_long(replace(bare, qualify=conjunction(_without(block.qualify), _lacking(quotient))))
+            yield _too_long(replace(bare, qualify=conjunction(_without(block.qualify), _not_kept(quotient))))
         else:
-            yield _too_long(replace(bare, having=conjunction(_without(block.having), _lacking(quotient))))
+            yield _too_long(replace(bare, having=conjunction(_without(block.having), _not_kept(quotient))))
 
 
 def _without(conditions: PredSet) -> PredSet:
@@ -111,7 +111,7 @@ def _quotients(expressions: Iterable[Expression]) -> dict[Call, None]:
     return {part: None for part in parts if isinstance(part, Call) and part.function == NUMERIC_QUOTIENT}
 
 
-def _lacking(quotient: Call) -> PredSet:
+def _not_kept(quotient: Call) -> PredSet:
     """That there is no quotient, though neither side is NULL, nor the divisor 0."""
     there = [call("not", call("is_null", side)) for side in quotient.arguments]
     divides = call("<>", quotient.arguments[1], Constant(0, INTEGER))

@@ -7,7 +7,15 @@ import math
 import pytest
 
 from workbench.engine.reports import BatchReport
-from workbench.session.learning.forecast import EXPECTED, LEAST, RECENT, SEEN_LATE, Forecast, Lasting, forecast
+from workbench.session.learning.forecast import (
+    DETECTION_DELAY,
+    EXPECTED,
+    LEAST,
+    RECENT,
+    Forecast,
+    Persistence,
+    forecast,
+)
 
 
 def reports(*seconds: float) -> list[BatchReport]:
@@ -46,23 +54,23 @@ def test_it_says_the_whole_batches_until_it_pays() -> None:
     assert str(Forecast(100, 50, 0.3, 0.3)).endswith("it pays after 1 batch")
 
 
-def lasting(*looks: bool, batches: int = 3) -> Lasting:
+def lasting(*looks: bool, batches: int = 3) -> Persistence:
     """What is known after looks, each so many batches after the one before."""
-    seen = Lasting()
+    seen = Persistence()
     for better in looks:
-        seen.looked(batches, better)
+        seen.observe(batches, better)
     return seen
 
 
 def test_until_something_turns_it_is_expected_to_last() -> None:
-    left = [EXPECTED - 3 * looks - SEEN_LATE for looks in (1, 2, 10)]
+    left = [EXPECTED - 3 * looks - DETECTION_DELAY for looks in (1, 2, 10)]
     assert [lasting(*[True] * looks).horizon for looks in (1, 2, 10, 40)] == [*left, 120]
 
 
 def test_what_turned_is_expected_to_last_as_long_as_what_was_before() -> None:
     mean = (EXPECTED + 30) / 2
-    assert lasting(*[False] * 10, True).horizon == mean - 3 - SEEN_LATE
-    assert lasting(*[False] * 10, True, True).horizon == mean - 6 - SEEN_LATE
+    assert lasting(*[False] * 10, True).horizon == mean - 3 - DETECTION_DELAY
+    assert lasting(*[False] * 10, True, True).horizon == mean - 6 - DETECTION_DELAY
 
 
 def test_what_outlasts_what_was_before_is_expected_to_last_as_long_again() -> None:
@@ -73,23 +81,23 @@ def test_what_outlasts_what_was_before_is_expected_to_last_as_long_again() -> No
 
 def test_what_turns_to_and_fro_is_expected_to_turn_back() -> None:
     seen = lasting(*([False] * 4 + [True] * 4) * 5)
-    assert seen.lasted == 12 and seen.horizon == pytest.approx((EXPECTED + 9 * 12) / 10 - 12 - SEEN_LATE)
-    seen.looked(3, False)
-    assert seen.horizon == (EXPECTED + 10 * 12) / 11 - 3 - SEEN_LATE
+    assert seen.lasted == 12 and seen.horizon == pytest.approx((EXPECTED + 9 * 12) / 10 - 12 - DETECTION_DELAY)
+    seen.observe(3, False)
+    assert seen.horizon == (EXPECTED + 10 * 12) / 11 - 3 - DETECTION_DELAY
 
 
 def test_old_turns_are_forgotten() -> None:
     seen = lasting(*[False, True] * 20)
     assert len(seen.earlier) == 10
     for _ in range(100):
-        seen.looked(3, True)
+        seen.observe(3, True)
     assert seen.horizon == 303
 
 
 def test_that_the_better_network_was_taken_is_no_turn() -> None:
     seen = lasting(*[False] * 10, True, True)
     seen.replanned()
-    seen.looked(3, False)
+    seen.observe(3, False)
     assert seen.earlier == [30] and seen.lasted == 9
-    seen.looked(3, True)
+    seen.observe(3, True)
     assert seen.earlier == [30, 9]

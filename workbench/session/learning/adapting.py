@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from workbench.errors import EngineError
 from workbench.session import transitions
-from workbench.session.learning.forecast import Forecast, Lasting
+from workbench.session.learning.forecast import Forecast, Persistence
 from workbench.session.learning.reoptimizing import Accept, Reoptimization
 from workbench.session.parts import Parts
 
@@ -40,7 +40,7 @@ class Hysteresis:
     batches: int = 0
     allowed: float = 0.0
     in_a_row: int = 0
-    lasting: Lasting = field(default_factory=Lasting)
+    persistence: Persistence = field(default_factory=Persistence)
 
     def is_due(self, seconds: float) -> bool:
         """Whether to look after another batch that took so long."""
@@ -50,14 +50,14 @@ class Hysteresis:
 
     def acts(self, forecast: Forecast) -> bool:
         """Whether to change the network, by what a look has found."""
-        self.lasting.looked(self.batches, forecast.cheaper(MARGIN))
+        self.persistence.observe(self.batches, forecast.cheaper(MARGIN))
         self.batches = 0
         self.in_a_row = self.in_a_row + 1 if self.pays(forecast) else 0
         return self.in_a_row >= PATIENCE
 
     def pays(self, forecast: Forecast) -> bool:
         """Whether another network is worth its hydration, as far as what is observed will last."""
-        return forecast.cheaper(MARGIN) and forecast.pays_within(self.lasting.horizon)
+        return forecast.cheaper(MARGIN) and forecast.pays_within(self.persistence.horizon)
 
     def spent(self, seconds: float) -> None:
         """What a look took, with what it led to."""
@@ -86,7 +86,7 @@ class Reoptimizer:
             change.state = self._parts.failures.without_failed(change.state)
         self._parts.failures.disable()
         if outcome.applied:
-            self._hysteresis.lasting.replanned()
+            self._hysteresis.persistence.replanned()
         return outcome
 
     def after_batch(self, seconds: float) -> Reoptimization | None:

@@ -25,7 +25,7 @@ EXPECTED = 100
 """So many batches what is observed lasts, as far as nobody knows; it counts as one turn that was seen."""
 LEAST = 3
 """So many batches at least what is observed is expected to last on."""
-SEEN_LATE = averages.RECENT
+DETECTION_DELAY = averages.RECENT
 """So many batches after rows have turned it is seen that they have."""
 TURNS = 10
 """So many turns tell how long it lasts."""
@@ -96,7 +96,7 @@ def forecast(reports: Sequence[BatchReport], before: float, after: float, hydrat
 
 
 @dataclass
-class Lasting:
+class Persistence:
     """How long what is observed lasts: whether another network than the one that runs would be better.
 
     Attributes:
@@ -104,11 +104,11 @@ class Lasting:
         earlier: batches that it lasted before each of the last turns.
 
     Example:
-        >>> steady, swinging = Lasting(), Lasting()
+        >>> steady, swinging = Persistence(), Persistence()
         >>> for better in (False, False, False, True):
-        ...     steady.looked(10, better)
+        ...     steady.observe(10, better)
         >>> for better in (False, True, False, True):
-        ...     swinging.looked(10, better)
+        ...     swinging.observe(10, better)
         >>> steady.horizon, swinging.horizon
         (52.0, 19.5)
     """
@@ -117,7 +117,7 @@ class Lasting:
     earlier: list[int] = field(default_factory=list)
     _better: bool | None = field(default=None, repr=False)
 
-    def looked(self, batches: int, better: bool) -> None:
+    def observe(self, batches: int, better: bool) -> None:
         """Another look, so many batches after the one before."""
         if self._better is not None and better != self._better:
             self.earlier = [*self.earlier, self.lasted][-TURNS:]
@@ -134,4 +134,4 @@ class Lasting:
     def horizon(self) -> float:
         """Batches that it is expected to last on: what is left of the mean, or beyond it as long again as it has."""
         mean = (EXPECTED + sum(self.earlier)) / (1 + len(self.earlier))
-        return float(max(LEAST, self.lasted if self.lasted > mean else mean - self.lasted - SEEN_LATE))
+        return float(max(LEAST, self.lasted if self.lasted > mean else mean - self.lasted - DETECTION_DELAY))

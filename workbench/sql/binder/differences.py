@@ -174,10 +174,10 @@ def _is_same(difference: _Difference, node: exp.Expr, bound: Expression, dialect
     if dialect in difference.but or difference.same(bound):
         # GREATEST of texts is an order of texts, too.
         return not isinstance(node, (exp.Greatest, exp.Least)) or dialect != "postgres" or bound.type != STRING
-    return difference is _ORDER and _says_order(node)
+    return difference is _ORDER and _names_collation(node)
 
 
-def _says_order(node: exp.Expr) -> bool:
+def _names_collation(node: exp.Expr) -> bool:
     """Whether the texts that are compared stand before COLLATE "C", which is the order of their bytes."""
     key = node.expression.find(exp.Ordered) if isinstance(node, exp.WithinGroup) else node
     sides = [key.this, key.args.get("expression")] if key is not None else []

@@ -15,7 +15,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from sqlglot.tokens import Tokenizer
 
 from workbench.errors import SqlError, UnsupportedError, nearest
-from workbench.sql.syntax.interval_texts import kept_whole
+from workbench.sql.syntax.interval_texts import with_whole_intervals
 from workbench.sql.syntax.table_functions import as_calls
 
 SPARK_FAMILY = frozenset({"spark", "spark2", "databricks", "hive"})
@@ -84,7 +84,7 @@ def tokenize(sql: str, dialect: str) -> list[Token]:
     for token, following in pairwise(tokens):
         if token.token_type in _FUNCTION_NAMES and following.token_type is TokenType.L_PAREN:
             token.token_type = TokenType.VAR
-    return as_calls(kept_whole(tokens))
+    return as_calls(with_whole_intervals(tokens))
 
 
 @cache

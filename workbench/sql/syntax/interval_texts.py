@@ -15,13 +15,13 @@ from sqlglot.tokenizer_core import Token, TokenType
 _OF_NO_LENGTH = " 0 seconds"
 
 
-def kept_whole(tokens: Sequence[Token]) -> list[Token]:
+def with_whole_intervals(tokens: Sequence[Token]) -> list[Token]:
     """The tokens of a text, whose intervals the parser keeps whole.
 
     Example:
         >>> from sqlglot.dialects.postgres import Postgres
         >>> tokens = Postgres().tokenize("INTERVAL '3 days ago'")
-        >>> [token.text for token in kept_whole(tokens)]
+        >>> [token.text for token in with_whole_intervals(tokens)]
         ['INTERVAL', '3 days ago 0 seconds']
     """
     return [

@@ -18,8 +18,8 @@ def fragments(plan: GroupedPlan, changes: Sequence[str], one_task: bool) -> str:
         plan: how the operator runs.
         changes: a view of the change of each branch, with the columns the branch reads, ``_weight``, lineage and
             ``_set`` (``storage.scan.LineageScan``).
-        one_task: whether all of it is for one task, which saves every shuffle. Spark does not know that rows stay in
-            their task where it calls a function of the analyst, so what calls one is computed before it is told.
+        one_task: whether all of it is for one task, which saves every shuffle. Spark loses the partitioning
+            of rows where it calls a Python function, so the parts' values are then computed below the COALESCE(1).
     """
     early = one_task and plan.calls_functions
     marks = [GROUPING_SET, *map(word_column, plan.words)]
@@ -142,7 +142,7 @@ def _repeated(rows: str, plan: GroupedPlan) -> str:
 
 
 def _input(name: str) -> str:
-    """What the values that a part adds up are called."""
+    """The column with the values that a part adds up, where they are computed beforehand."""
     return f"_of {name}"
 
 
