@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from oracle.harness import Case, Feed, Oracle
-from oracle.test_corrections import corrected
+from oracle.harness import Case
+from oracle.two_streams import check_over_two_streams
 from pyspark.sql import SparkSession
 
 _TEXTS = ["a", "b", "", "é\U0001f600", 'say "no"', "back\\slash", "tab\t\x01\x1f\x7f\n", "null", "[1]", None]
@@ -103,16 +103,4 @@ CASES = {
 
 @pytest.mark.parametrize("kind", ["appended", "corrected"])
 def test_streams_with_arrays(spark: SparkSession, kind: str, tmp_path: Path) -> None:
-    first, second = _stream(120, 1), _stream(80, 2)
-    feeds = {"r": Feed(first, 60, 30), "s": Feed(second, 0, 40)}
-    if kind == "corrected":
-        feeds = {"r": corrected(first, 80, 60, 1), "s": corrected(second, 0, 60, 2)}
-    names = sorted(CASES)
-    with Oracle(spark, feeds, path=tmp_path / "session") as oracle:
-        oracle.register({name: CASES[name] for name in names[::2]})
-        oracle.run(1)
-        oracle.register({name: CASES[name] for name in names[1::2]})
-        oracle.run(1)
-        oracle.check_changes()
-        oracle.reopen()
-        oracle.check_results()
+    check_over_two_streams(spark, CASES, _stream(120, 1), _stream(80, 2), kind, tmp_path / "session")

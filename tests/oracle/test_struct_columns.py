@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from oracle.harness import Case, Feed, Oracle
-from oracle.test_corrections import corrected
+from oracle.harness import Case
+from oracle.two_streams import check_over_two_streams
 from pyspark.sql import SparkSession
 
 _FLOATS = [0.1, -0.0, 0.0, 5e-324, 1e-310, 2.0**-1022, 2.0**1023, 1e300, 0.3, 1 / 3, -2.5, 2.0**52, 2.0**53 - 1, 1e23]
@@ -90,16 +90,4 @@ CASES = {
 
 @pytest.mark.parametrize("kind", ["appended", "corrected"])
 def test_streams_with_structs_and_bytes(spark: SparkSession, kind: str, tmp_path: Path) -> None:
-    first, second = _stream(120, 1), _stream(80, 2)
-    feeds = {"r": Feed(first, 60, 30), "s": Feed(second, 0, 40)}
-    if kind == "corrected":
-        feeds = {"r": corrected(first, 80, 60, 1), "s": corrected(second, 0, 60, 2)}
-    names = sorted(CASES)
-    with Oracle(spark, feeds, path=tmp_path / "session") as oracle:
-        oracle.register({name: CASES[name] for name in names[::2]})
-        oracle.run(1)
-        oracle.register({name: CASES[name] for name in names[1::2]})
-        oracle.run(1)
-        oracle.check_changes()
-        oracle.reopen()
-        oracle.check_results()
+    check_over_two_streams(spark, CASES, _stream(120, 1), _stream(80, 2), kind, tmp_path / "session")
