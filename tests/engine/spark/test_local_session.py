@@ -35,6 +35,32 @@ def test_python_workers_work_all_the_same(spark: SparkSession) -> None:
     assert spark.range(100).repartition(3).groupBy("id").count().count() == 100
 
 
+CLASSES_OF_A_THREAD = """
+from concurrent.futures import ThreadPoolExecutor
+from workbench.engine.spark.local_session import local_spark
+
+def compiled():
+    spark.sparkContext.union(plans).count()
+    return spark._jvm.org.apache.spark.metrics.source.CodegenMetrics.METRIC_COMPILATION_TIME().getCount()
+
+def plan(number):
+    return spark.range(1).selectExpr(*(f"id {'+' if number >> bit & 1 else '-'} 1" for bit in range(7))).rdd
+
+spark = local_spark(cores=2)
+with ThreadPoolExecutor(1) as other:
+    plans = list(other.map(plan, range(110)))
+first, second = compiled(), compiled()
+print(first > 100, second - first)
+"""
+
+
+def test_classes_that_a_thread_without_a_session_generates_are_kept() -> None:
+    """A network has hundreds, and Spark keeps 100 unless it is told otherwise before it generates the first."""
+    command = [sys.executable, "-c", CLASSES_OF_A_THREAD]
+    run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    assert run.stdout == "True 0\n"
+
+
 TWO_AT_ONCE = """
 from concurrent.futures import ThreadPoolExecutor
 from workbench.engine.spark.local_session import local_spark

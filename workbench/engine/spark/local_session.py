@@ -116,11 +116,20 @@ def _start(app_name: str, threads: int, memory: str, record: Path | None) -> Non
     builder = builder.config("spark.driver.memory", memory).config("spark.driver.extraJavaOptions", options)
     try:
         with _quiet_launch():
-            builder.getOrCreate()
+            _make_class_cache(builder.getOrCreate())
     except Exception as problem:  # py4j and the gateway raise many kinds; all mean the same to the analyst
         raise EnvironmentProblem(
             f"Spark did not start: {problem}", hint="run `%argus doctor`; Spark 4.3 needs Java 17 or newer"
         ) from problem
+
+
+def _make_class_cache(spark: SparkSession) -> None:
+    """Make Spark's cache of generated classes, as large as ``START_SETTINGS`` says.
+
+    Spark makes it when it first generates a class, and asks the session of the thread that does. The threads in which
+    operators are planned have none, so the cache had room for 100 classes, whatever was set.
+    """
+    spark.sparkContext._jvm.org.apache.spark.sql.catalyst.expressions.codegen.CodeGenerator.compileTime()
 
 
 @cache
