@@ -1,4 +1,5 @@
-"""The files of rows that this process has mapped into its memory: a bounded number, and few that were removed.
+"""The files of rows that this process has in its memory, mapped or, when small, read: a bounded number, and few that
+were removed.
 
 A map outlives its file: while any process has it, the disk keeps the rows of a removed file. So this process removes
 files through this module. Other processes remove files too (Spark's Python workers read what the driver removes), so
@@ -26,6 +27,9 @@ from workbench.files.writing import make_like
 
 MOST = 4_096
 """At most so many files are mapped; Linux allows a process 65,530 maps. A file takes 0.1 ms to be mapped again."""
+SMALL = 32 * 1024
+"""Bytes of a file that is read instead: that takes a third of the time, since a map is filled page by page when it is
+first used. Nearly all files of a batch of some thousand rows are smaller."""
 
 LOOKING = 1.0
 """Seconds from one check of all files to the next; more where a check takes long, as on a network's disk."""
@@ -60,8 +64,7 @@ class MappedFiles:
             if (known := self._mapped.get(path)) is not None:
                 self._mapped.move_to_end(path)
                 return known
-        with pa.memory_map(path) as file:
-            rows = pa.ipc.open_file(file).get_batch(0)
+        rows = _rows(path)
         with self._lock:
             self._mapped[path] = rows
             while len(self._mapped) > self._most:
@@ -100,6 +103,14 @@ class MappedFiles:
             del self._mapped[path]
         now = time.monotonic()
         self._due = now + max(LOOKING, (now - started) / LOOKING_SHARE)
+
+
+def _rows(path: str) -> pa.RecordBatch:
+    with open(path, "rb", buffering=0) as file:
+        if os.fstat(file.fileno()).st_size <= SMALL:
+            return pa.ipc.open_file(pa.py_buffer(file.readall())).get_batch(0)
+    with pa.memory_map(path) as mapped:
+        return pa.ipc.open_file(mapped).get_batch(0)
 
 
 MAPPED = MappedFiles()

@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from functools import cache
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
@@ -129,7 +130,8 @@ def _make_class_cache(spark: SparkSession) -> None:
     Spark makes it when it first generates a class, and asks the session of the thread that does. The threads in which
     operators are planned have none, so the cache had room for 100 classes, whatever was set.
     """
-    spark.sparkContext._jvm.org.apache.spark.sql.catalyst.expressions.codegen.CodeGenerator.compileTime()
+    jvm: Any = spark.sparkContext._jvm
+    jvm.org.apache.spark.sql.catalyst.expressions.codegen.CodeGenerator.compileTime()
 
 
 @cache

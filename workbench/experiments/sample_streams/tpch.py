@@ -8,12 +8,13 @@ an answer to each. Lines stand in the order of their orders, so both streams can
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
-from decimal import Decimal
-from random import Random
-from typing import Any
+from collections.abc import Mapping, Sequence
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
+
+from workbench.experiments.sample_streams.columns import Ints, days, looked_up, money, numbered
 
 NATIONS = {
     "ALGERIA": 0, "ARGENTINA": 1, "BRAZIL": 1, "CANADA": 1, "EGYPT": 4, "ETHIOPIA": 0, "FRANCE": 3, "GERMANY": 3,
@@ -36,12 +37,17 @@ TYPES = ("PROMO POLISHED BRASS", "ECONOMY ANODIZED STEEL", "MEDIUM POLISHED TIN"
 MODES = ("AIR", "AIR REG", "MAIL", "SHIP", "TRUCK", "RAIL")
 INSTRUCTIONS = ("DELIVER IN PERSON", "DELIVER IN PERSON", "NONE")
 COLORS = ("green", "forest", "almond")
-FIRST, DAYS = dt.date(1993, 1, 1), 365 * 6
+FIRST, DAYS = (dt.date(1993, 1, 1) - dt.date(1970, 1, 1)).days, 365 * 6
+"""The first day of an order, since 1970-01-01, and on how many days there are orders."""
 LINES = 7
 """The most lines of an order."""
+LARGE = 40
+"""Every so manieth order has the most lines, of large quantities, as one question asks for."""
+SUPPLIERS = 3
+"""How many suppliers a part has."""
 
-Rows = dict[str, list[Any]]
-_MONEY = pa.decimal128(15, 2)
+Rng = np.random.Generator
+Columns = dict[str, pa.Array]
 
 
 def tpch(orders: int, seed: int = 0) -> Mapping[str, pa.Table]:
@@ -52,168 +58,156 @@ def tpch(orders: int, seed: int = 0) -> Mapping[str, pa.Table]:
         >>> tables["orders"].num_rows, tables["nation"].num_rows, tables["lineitem"].column_names[:3]
         (20, 25, ['l_orderkey', 'l_partkey', 'l_suppkey'])
     """
-    random = Random(seed)
+    rng = np.random.default_rng(seed)
     parts, suppliers, customers = max(20, orders // 8), max(10, orders // 20), max(15, orders // 6)
-    supplied = {part: random.sample(range(1, suppliers + 1), 3) for part in range(1, parts + 1)}
-    placed, lines = _orders(random, orders, customers, supplied)
+    # Distinct ones: they stand a third of all suppliers apart.
+    first, apart = rng.integers(suppliers, size=(parts, 1)), suppliers // SUPPLIERS
+    supplied = (first + apart * np.arange(SUPPLIERS)) % suppliers + 1
+    placed, lines = _orders(rng, orders, customers, supplied)
     return {
         "lineitem": _table("l", lines),
         "orders": _table("o", placed),
-        "customer": _table("c", _customers(random, customers)),
-        "part": _table("p", _parts(random, parts)),
-        "supplier": _table("s", _suppliers(random, suppliers)),
-        "partsupp": _table("ps", _supplies(random, supplied)),
-        "nation": _table("n", _listed("nation", [*NATIONS], regionkey=[*NATIONS.values()])),
+        "customer": _table("c", _customers(rng, customers)),
+        "part": _table("p", _parts(rng, parts)),
+        "supplier": _table("s", _suppliers(rng, suppliers)),
+        "partsupp": _table("ps", _supplies(rng, supplied)),
+        "nation": _table("n", _listed("nation", [*NATIONS], regionkey=pa.array(NATIONS.values()))),
         "region": _table("r", _listed("region", REGIONS)),
     }
 
 
-def _orders(random: Random, orders: int, customers: int, supplied: Mapping[int, list[int]]) -> tuple[Rows, Rows]:
-    placed: list[dict[str, Any]] = []
-    lines: list[dict[str, Any]] = []
-    for order in range(1, orders + 1):
-        day = FIRST + dt.timedelta(days=random.randrange(DAYS))
-        own = [_line(random, order, number, day, supplied) for number in range(1, random.randint(1, LINES) + 1)]
-        if order % 40 == 0:  # the question for large volumes
-            own = [_line(random, order, number, day, supplied, most=True) for number in range(1, LINES + 1)]
-        lines += own
-        placed.append(
-            {
-                "orderkey": order,
-                "custkey": random.randint(1, max(1, customers * 2 // 3)),
-                "orderstatus": random.choice("FFO"),
-                "totalprice": sum((line["extendedprice"] for line in own), Decimal(0)),
-                "orderdate": day,
-                "orderpriority": random.choice(PRIORITIES),
-                "clerk": f"Clerk#{random.randrange(100):09}",
-                "shippriority": 0,
-                "comment": random.choice(("quickly", "special packages requests", "final deposits")),
-            }
-        )
-    return _columns(placed), _columns(lines)
+def _orders(rng: Rng, orders: int, customers: int, supplied: Ints) -> tuple[Columns, Columns]:
+    keys = np.arange(1, orders + 1)
+    day = FIRST + rng.integers(DAYS, size=orders)
+    large = keys % LARGE == 0
+    count = np.where(large, LINES, rng.integers(1, LINES + 1, size=orders))
+    order = np.repeat(np.arange(orders), count)
+    price = rng.integers(90_000, 9_000_000, size=len(order))
+    first = np.repeat(np.cumsum(count) - count, count)
+    lines = {
+        "orderkey": pa.array(keys[order]),
+        **_lines(rng, day[order], large[order], np.arange(len(order)) - first + 1, price, supplied),
+    }
+    placed = {
+        "orderkey": pa.array(keys),
+        "custkey": pa.array(rng.integers(1, max(1, customers * 2 // 3) + 1, size=orders)),
+        "orderstatus": _one_of(rng, "FFO", orders),
+        "totalprice": money(np.add.reduceat(price, np.cumsum(count) - count)),
+        "orderdate": days(day),
+        "orderpriority": _one_of(rng, PRIORITIES, orders),
+        "clerk": numbered(_same("Clerk#", orders), rng.integers(100, size=orders), 9),
+        "shippriority": pa.array(np.zeros(orders, dtype=np.int64)),
+        "comment": _one_of(rng, ("quickly", "special packages requests", "final deposits"), orders),
+    }
+    return placed, lines
 
 
-def _line(
-    random: Random, order: int, number: int, day: dt.date, supplied: Mapping[int, list[int]], most: bool = False
-) -> dict[str, Any]:
-    part = random.choice([*supplied])
-    shipped = day + dt.timedelta(days=random.randint(1, 60))
+def _lines(rng: Rng, day: Ints, large: Ints, number: Ints, price: NDArray[np.int64], supplied: Ints) -> Columns:
+    size = len(day)
+    part = rng.integers(len(supplied), size=size)
+    shipped = day + rng.integers(1, 61, size=size)
+    quantity = np.where(large, rng.integers(44, 51, size=size), rng.integers(1, 51, size=size))
     return {
-        "orderkey": order,
-        "partkey": part,
-        "suppkey": random.choice(supplied[part]),
-        "linenumber": number,
-        "quantity": Decimal(random.randint(44, 50) if most else random.randint(1, 50)),
-        "extendedprice": Decimal(random.randrange(90_000, 9_000_000)) / 100,
-        "discount": Decimal(random.randint(0, 10)) / 100,
-        "tax": Decimal(random.randint(0, 8)) / 100,
-        "returnflag": random.choice("RAN"),
-        "linestatus": random.choice("OF"),
-        "shipdate": shipped,
-        "commitdate": day + dt.timedelta(days=random.randint(20, 70)),
-        "receiptdate": shipped + dt.timedelta(days=random.randint(1, 30)),
-        "shipinstruct": random.choice(INSTRUCTIONS),
-        "shipmode": random.choice(MODES),
-        "comment": random.choice(("carefully", "ironic")),
+        "partkey": pa.array(part + 1),
+        "suppkey": pa.array(supplied[part, rng.integers(SUPPLIERS, size=size)]),
+        "linenumber": pa.array(number),
+        "quantity": money(100 * quantity),
+        "extendedprice": money(price),
+        "discount": money(rng.integers(11, size=size)),
+        "tax": money(rng.integers(9, size=size)),
+        "returnflag": _one_of(rng, "RAN", size),
+        "linestatus": _one_of(rng, "OF", size),
+        "shipdate": days(shipped),
+        "commitdate": days(day + rng.integers(20, 71, size=size)),
+        "receiptdate": days(shipped + rng.integers(1, 31, size=size)),
+        "shipinstruct": _one_of(rng, INSTRUCTIONS, size),
+        "shipmode": _one_of(rng, MODES, size),
+        "comment": _one_of(rng, ("carefully", "ironic"), size),
     }
 
 
-def _customers(random: Random, number: int) -> Rows:
-    rows = []
-    for key in range(1, number + 1):
-        nation = _nation(random)
-        rows.append(
-            {
-                "custkey": key,
-                "name": f"Customer#{key:09}",
-                "address": f"street {key}",
-                "nationkey": nation,
-                "phone": _phone(random, random.choice((13, 31, 23, 29, 10 + nation))),
-                "acctbal": _balance(random),
-                "mktsegment": random.choice(SEGMENTS),
-                "comment": random.choice(("slyly", "pending")),
-            }
-        )
-    return _columns(rows)
+def _customers(rng: Rng, number: int) -> Columns:
+    keys, nation = np.arange(1, number + 1), _nations(rng, number)
+    asked = np.array((13, 31, 23, 29))[rng.integers(4, size=number)]
+    return {
+        "custkey": pa.array(keys),
+        "name": numbered(_same("Customer#", number), keys, 9),
+        "address": numbered(_same("street ", number), keys, 1),
+        "nationkey": pa.array(nation),
+        "phone": _phones(rng, np.where(rng.random(number) < 0.8, asked, 10 + nation)),
+        "acctbal": _balances(rng, number),
+        "mktsegment": _one_of(rng, SEGMENTS, number),
+        "comment": _one_of(rng, ("slyly", "pending"), number),
+    }
 
 
-def _parts(random: Random, number: int) -> Rows:
-    packed = [random.choice(PACKED) for _ in range(number)]
-    rows = [
-        {
-            "partkey": key,
-            "name": f"{random.choice(COLORS)} {random.choice(COLORS)}",
-            "mfgr": f"Manufacturer#{random.randint(1, 5)}",
-            "brand": brand,
-            "type": random.choice(TYPES),
-            "size": random.choice((1, 3, 5, 9, 14, 15, 15, 23, 49)),
-            "container": container,
-            "retailprice": Decimal(90_000 + key) / 100,
-            "comment": "final",
-        }
-        for key, (brand, container) in enumerate(packed, start=1)
-    ]
-    return _columns(rows)
+def _parts(rng: Rng, number: int) -> Columns:
+    keys, packed = np.arange(1, number + 1), rng.integers(len(PACKED), size=number)
+    names = [f"{one} {other}" for one in COLORS for other in COLORS]
+    return {
+        "partkey": pa.array(keys),
+        "name": _one_of(rng, names, number),
+        "mfgr": _one_of(rng, [f"Manufacturer#{maker}" for maker in range(1, 6)], number),
+        "brand": looked_up([brand for brand, _ in PACKED], packed),
+        "type": _one_of(rng, TYPES, number),
+        "size": pa.array(rng.choice((1, 3, 5, 9, 14, 15, 15, 23, 49), size=number)),
+        "container": looked_up([container for _, container in PACKED], packed),
+        "retailprice": money(90_000 + keys),
+        "comment": _same("final", number),
+    }
 
 
-def _suppliers(random: Random, number: int) -> Rows:
-    rows = []
-    for key in range(1, number + 1):
-        nation = _nation(random)
-        rows.append(
-            {
-                "suppkey": key,
-                "name": f"Supplier#{key:09}",
-                "address": f"road {key}",
-                "nationkey": nation,
-                "phone": _phone(random, 10 + nation),
-                "acctbal": _balance(random),
-                "comment": random.choice(("blithely", "express", "Customer slow Complaints")),
-            }
-        )
-    return _columns(rows)
+def _suppliers(rng: Rng, number: int) -> Columns:
+    keys, nation = np.arange(1, number + 1), _nations(rng, number)
+    return {
+        "suppkey": pa.array(keys),
+        "name": numbered(_same("Supplier#", number), keys, 9),
+        "address": numbered(_same("road ", number), keys, 1),
+        "nationkey": pa.array(nation),
+        "phone": _phones(rng, 10 + nation),
+        "acctbal": _balances(rng, number),
+        "comment": _one_of(rng, ("blithely", "express", "Customer slow Complaints"), number),
+    }
 
 
-def _supplies(random: Random, supplied: Mapping[int, list[int]]) -> Rows:
-    rows = [
-        {
-            "partkey": part,
-            "suppkey": supplier,
-            "availqty": random.randint(1, 9_999),
-            "supplycost": Decimal(random.randrange(100, 100_000)) / 100,
-            "comment": "even",
-        }
-        for part, suppliers in supplied.items()
-        for supplier in suppliers
-    ]
-    return _columns(rows)
+def _supplies(rng: Rng, supplied: Ints) -> Columns:
+    size = supplied.size
+    return {
+        "partkey": pa.array(np.repeat(np.arange(1, len(supplied) + 1), SUPPLIERS)),
+        "suppkey": pa.array(supplied.ravel()),
+        "availqty": pa.array(rng.integers(1, 10_000, size=size)),
+        "supplycost": money(rng.integers(100, 100_000, size=size)),
+        "comment": _same("even", size),
+    }
 
 
-def _listed(kind: str, names: list[str] | tuple[str, ...], **more: list[int]) -> Rows:
-    keys = list(range(len(names)))
-    return {f"{kind}key": keys, "name": list(names), **more, "comment": ["regular" for _ in keys]}
+def _listed(kind: str, names: Sequence[str], **more: pa.Array) -> Columns:
+    size = len(names)
+    return {f"{kind}key": pa.array(range(size)), "name": pa.array(names), **more, "comment": _same("regular", size)}
 
 
-def _nation(random: Random) -> int:
-    names = [*NATIONS]
-    return names.index(random.choice(ASKED if random.random() < 0.7 else names))
+def _nations(rng: Rng, size: int) -> Ints:
+    asked = np.array([[*NATIONS].index(name) for name in ASKED])
+    often = asked[rng.integers(len(asked), size=size)]
+    return np.where(rng.random(size) < 0.7, often, rng.integers(len(NATIONS), size=size))
 
 
-def _phone(random: Random, country: int) -> str:
-    return f"{country}-{random.randrange(100, 1000)}-{random.randrange(100, 1000)}-{random.randrange(1000, 10_000)}"
+def _phones(rng: Rng, country: Ints) -> pa.Array:
+    parts = [country, *(rng.integers(low, 10 * low, size=len(country)) for low in (100, 100, 1000))]
+    return pa.compute.binary_join_element_wise(*(pa.array(part).cast(pa.string()) for part in parts), "-")
 
 
-def _balance(random: Random) -> Decimal:
-    return Decimal(random.randrange(-99_999, 999_999)) / 100
+def _balances(rng: Rng, size: int) -> pa.Array:
+    return money(rng.integers(-99_999, 999_999, size=size))
 
 
-def _columns(rows: list[dict[str, Any]]) -> Rows:
-    return {name: [row[name] for row in rows] for name in rows[0]}
+def _one_of(rng: Rng, words: Sequence[str], size: int) -> pa.Array:
+    return looked_up([*words], rng.integers(len(words), size=size))
 
 
-def _table(prefix: str, columns: Rows) -> pa.Table:
-    arrays = {}
-    for name, values in columns.items():
-        money = isinstance(values[0], Decimal)
-        arrays[f"{prefix}_{name}"] = pa.array(values, _MONEY) if money else pa.array(values)
-    return pa.table(arrays)
+def _same(word: str, size: int) -> pa.Array:
+    return pa.repeat(pa.scalar(word), size)
+
+
+def _table(prefix: str, columns: Columns) -> pa.Table:
+    return pa.table({f"{prefix}_{name}": values for name, values in columns.items()})
