@@ -16,6 +16,7 @@ from workbench.engine.operators import index_join as probe
 from workbench.engine.operators.index_join import IndexJoin
 from workbench.engine.physical.access_paths import AccessPath
 from workbench.engine.physical.join_keys import Ends
+from workbench.engine.physical.pair_tests import PairTest
 from workbench.engine.storage import segments
 from workbench.engine.storage.indexes import key_index
 from workbench.engine.storage.job_input import InputRows, TaskInput
@@ -23,6 +24,7 @@ from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import Segment, write_segments
 from workbench.sql.algebra.expressions import Column
 from workbench.sql.algebra.types import STRING
+from workbench.sql.predicates.cnf import Operator
 
 VALUES: dict[str, tuple[pa.DataType, list[Any]]] = {
     "integer": (pa.int64(), [0, 1, -1, 2**63 - 1, -(2**63), 7]),
@@ -146,3 +148,28 @@ def test_a_pair_with_several_equal_alternatives_is_found_once(
         and any(a[n] is not None and a[n] == b[n] for n in some)
     ]
     assert sorted(got) == sorted(matching) and matching
+
+
+@pytest.mark.parametrize("collide", [False, True])
+@pytest.mark.parametrize("operator", [Operator.GE, Operator.LT])
+def test_rows_of_pairs_are_those_that_pass_the_tests(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, collide: bool, operator: Operator
+) -> None:
+    """Also when all hashes are equal: nobody compares the keys afterwards."""
+    if collide:
+        monkeypatch.setattr(key_index, "value_hashes", lambda column: np.zeros(len(column), dtype=np.uint64))
+    monkeypatch.setattr(probe, "PAIRS", 3)
+    random, types = Random(3), ["text", "integer"]
+    before = [rows(random, 60, types), rows(random, 50, types)]
+    change = [rows(random, 30, types), rows(random, 20, types)]
+    inputs = [InputRows(written(c, tmp_path, 2), written(b, tmp_path, 3)) for c, b in zip(change, before, strict=True)]
+    test = PairTest(operator, (0, "id"), (1, "id"))
+    found = IndexJoin(side(types, 0), side(types, 1), (AccessPath((key(0), key(1))),), tests=(test,))
+    names = {"a": "l_id", "b": "r_id", "_batch": "_batch", "_weight": "_weight"}
+    schema = pa.schema([("a", pa.int64()), ("b", pa.int64()), ("_batch", pa.int32()), ("_weight", pa.int64())])
+    batches = list(found.rows(TaskInput(1, tuple(inputs), (), 0, 1), names, schema))
+    got = [tuple(row.values()) for batch in batches for row in batch.to_pylist()]
+    pairs = expected(change[0], pa.concat_tables([before[1], change[1]]), types) + expected(before[0], change[1], types)
+    wanted = [pair for pair in pairs if (pair[0] < pair[1] if operator is Operator.LT else pair[0] >= pair[1])]
+    assert sorted(got) == sorted(wanted) and 0 < len(wanted) < len(pairs)
+    assert len(batches) > 1 and {batch.schema for batch in batches} == {schema}

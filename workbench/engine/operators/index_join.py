@@ -4,14 +4,14 @@
 
 What a batch costs follows from what its change finds, and not from the number of rows before it: of the other side only
 the rows with the same key are read. The results are candidates, with batch and weight; Spark evaluates the join's
-predicates on them. For a semijoin one pair of a row is as good as all of them.
+predicates on them, unless these compare stored values alone. For a semijoin one pair of a row is as good as all.
 
 Source: SteMs (CACQ 2.2; Raman, Deshpande, Hellerstein 2003), PSoup 3.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
 from workbench.engine.physical.access_paths import AccessPath
+from workbench.engine.physical.pair_tests import PairTest
 from workbench.engine.physical.semijoin import Semijoin
 from workbench.engine.spark.arrow_tasks import Batches
 from workbench.engine.spark.interrupts import tag_jobs
@@ -34,10 +35,11 @@ from workbench.engine.storage.indexes.key_index import (
     row_hashes,
 )
 from workbench.engine.storage.job_input import JobInput, TaskInput
-from workbench.engine.storage.layout import BATCH, WEIGHT
+from workbench.engine.storage.layout import BATCH, WEIGHT, conform
 from workbench.engine.storage.lineage import Mask
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import Run, open_segment, read_share, shares
+from workbench.network.sql_text import SIDE_NAMES
 
 PAIRS = 65_536
 """About so many pairs are handed to Spark at a time."""
@@ -53,16 +55,18 @@ class IndexJoin:
         left, right: what is read of each side.
         paths: the access paths. Pairs are looked up by each of them; one that several find is handed on once.
         semijoins: of the pairs of a row that no access path finds, one at least is handed on for each.
+        tests: what ``rows`` tests of pairs with equal keys; ``None`` where Spark tests the candidates.
     """
 
     left: Scan
     right: Scan
     paths: tuple[AccessPath, ...]
     semijoins: tuple[Semijoin, ...] = ()
+    tests: tuple[PairTest, ...] | None = None
 
     def frame(self, spark: SparkSession, job_input: JobInput, tasks: int) -> DataFrame:
         """The pairs, by a plan that can be kept."""
-        values = [f"`{prefix}_{name}` {type_}" for prefix, side in self._sides for name, type_ in side.types]
+        values = [f"`{pair_column(at, name)}` {type_}" for at, side in self._sides for name, type_ in side.types]
         return job_input.run(spark, tasks, self.pairs, ", ".join([*values, f"{BATCH} int", f"{WEIGHT} bigint"]))
 
     def count(self, spark: SparkSession, job_input: JobInput, tasks: int) -> int:
@@ -92,9 +96,33 @@ class IndexJoin:
                     for segment in others:
                         yield from self._pairs_of_semijoin(lookup, segment.path, changed == semijoin.side)
 
+    def rows(self, task: TaskInput, names: Mapping[str, str], schema: pa.Schema) -> Batches:
+        """One task's part of the pairs that pass the tests as rows of the join, some thousands at a time.
+
+        Args:
+            task: see ``pairs``.
+            names: for each column of a row that of the pairs.
+            schema: of the rows.
+        """
+        waiting: list[pa.RecordBatch] = []
+        for pairs in map(self._tested, self.pairs(task)):
+            rows = pa.RecordBatch.from_arrays([pairs.column(name) for name in names.values()], names=[*names])
+            waiting.append(conform(rows, schema))
+            if sum(batch.num_rows for batch in waiting) >= PAIRS:
+                yield pa.concat_batches(waiting)
+                waiting = []
+        if waiting:
+            yield pa.concat_batches(waiting)
+
+    def _tested(self, pairs: pa.RecordBatch) -> pa.RecordBatch:
+        passes = np.ones(pairs.num_rows, dtype=bool)
+        for test in self.tests or ():
+            passes &= test.passes(*(pairs.column(pair_column(*column)) for column in (test.left, test.right)))
+        return pairs if passes.all() else pairs.filter(pa.array(passes))
+
     @property
-    def _sides(self) -> tuple[tuple[str, Scan], tuple[str, Scan]]:
-        return ("l", self.left), ("r", self.right)
+    def _sides(self) -> tuple[tuple[int, Scan], tuple[int, Scan]]:
+        return (0, self.left), (1, self.right)
 
     def _lookups(self, paths: Sequence[AccessPath], change: Run, changed: int, task: TaskInput) -> Iterator[_Lookup]:
         """One task's part of a side's change, once for each access path: the rows of the node that have a key."""
@@ -118,7 +146,7 @@ class IndexJoin:
     def _pairs_of_access_path(self, lookup: _Lookup, segment: str) -> Batches:
         """The pairs of rows with those of a segment, without those that an earlier access path finds."""
         for at, partners in lookup.candidates(segment):
-            if len(self.paths) > 1:
+            if self.tests is not None or len(self.paths) > 1:
                 first = is_first_path(self.paths, lookup.path, *lookup.keys(segment, at, partners))
                 at, partners = at[first], partners[first]
             yield self._joined(*lookup.rows_of(segment, at, partners))
@@ -135,11 +163,16 @@ class IndexJoin:
     def _joined(self, left: pa.RecordBatch, right: pa.RecordBatch) -> pa.RecordBatch:
         """Two batches side by side; a pair has the later batch of its rows, and the product of their weights."""
         sides = list(zip((left, right), self._sides, strict=True))
-        names = [f"{prefix}_{name}" for _, (prefix, side) in sides for name in side.schema.names]
+        names = [pair_column(at, name) for _, (at, side) in sides for name in side.schema.names]
         values = [rows.column(name) for rows, (_, side) in sides for name in side.schema.names]
         batch = pc.max_element_wise(left.column(BATCH), right.column(BATCH))
         weight = pc.multiply(left.column(WEIGHT), right.column(WEIGHT))
         return pa.RecordBatch.from_arrays([*values, batch, weight], names=[*names, BATCH, WEIGHT])
+
+
+def pair_column(side: int, name: str) -> str:
+    """The column of the pairs that has a column of a side."""
+    return f"{SIDE_NAMES[side]}_{name}"
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@
 In: change of each side (a Z-set), and the relations before the batch, of which only the rows with the same key are
 read. Out: change of the pairs. Weights multiply, so retractions on either side come out right, and a pair belongs to
 the later batch of its two rows. Where the sides have keys that must be equal, an index join finds candidate pairs
-(``index_join``) and Spark tests the predicates; elsewhere Spark joins, unless there are few pairs in all.
+(``index_join``) and Spark tests the predicates that are left; elsewhere Spark joins, unless there are few pairs in all.
 
 Source: thesis T4.1; Budiu et al., DBSP: Automatic incremental view maintenance, 2023.
 """
@@ -15,15 +15,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 from workbench.engine.operators.element_join import PLACE, places
-from workbench.engine.operators.index_join import IndexJoin
+from workbench.engine.operators.index_join import IndexJoin, pair_column
 from workbench.engine.operators.operator_input import OperatorInput, ParentRows
 from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.access_paths import AccessPath
 from workbench.engine.physical.filters.guards import by_cost
+from workbench.engine.physical.pair_tests import left_to_test
 from workbench.engine.physical.plans import JoinPlan
 from workbench.engine.physical.semijoin import all_of
+from workbench.engine.spark.arrow_tasks import Batches, of_task_number, task_numbers
 from workbench.engine.spark.jobs import Job
-from workbench.engine.storage.layout import BATCH, WEIGHT
+from workbench.engine.storage.job_input import JobInput
+from workbench.engine.storage.layout import BATCH, WEIGHT, Layout, only
 from workbench.engine.storage.relation import ROWS_A_TASK, tasks_for
 from workbench.engine.storage.scan import Scan
 from workbench.network.nodes import SIDES, Join
@@ -69,10 +72,26 @@ def _by_index(runner: Runner, operator: OperatorInput, plan: JoinPlan) -> Job | 
         return None
 
     def make() -> Job:
+        if pairs.tests is not None:
+            return _of_stored_values(runner, plan, pairs, job_input, tasks)
         view = runner.bind(plan, "pairs", pairs.frame(spark, job_input, tasks))
         return runner.sql_job(tested_pairs(plan.join, view, plan.produced), plan)
 
     return runner.cached(plan, "rows", (pairs, tasks), make)
+
+
+def _of_stored_values(runner: Runner, plan: JoinPlan, pairs: IndexJoin, job_input: JobInput, tasks: int) -> Job:
+    """The job of a join that compares stored values alone: Spark need not see the pairs."""
+    names = {name: pair_column(*plan.join.names.input_name(name)) for name in plan.produced}
+    layout, marks = Layout(plan.produced), [BATCH, WEIGHT]
+    schema = only(layout.arrow, [*names, *marks])
+    names |= {mark: mark for mark in marks}
+
+    def rows(task: int) -> Batches:
+        return pairs.rows(job_input.read(task, tasks), names, schema)
+
+    numbers = task_numbers(runner.spark, tasks)
+    return runner.step_job(numbers, of_task_number(rows), layout.ddl([*names]), plan)
 
 
 def _pairs_compared(left: ParentRows, right: ParentRows) -> int:
@@ -92,7 +111,7 @@ def index_join_of(plan: JoinPlan, left: ParentRows, right: ParentRows) -> IndexJ
         keys = list(dict.fromkeys(name for path in paths for name in path.columns(side)))
         names = sorted(name for at, name in read if at == side)
         sides.append(Scan.of(rows.relation.layout, names, keys, rows.bit))
-    return IndexJoin(sides[0], sides[1], plan.access_paths, semijoins)
+    return IndexJoin(sides[0], sides[1], plan.access_paths, semijoins, left_to_test(join.tested, paths))
 
 
 def tested_pairs(join: Join, pairs: str, produced: Columns) -> str:
@@ -136,7 +155,7 @@ def _of_pair(column: Column) -> str:
 
 
 def _in_pairs(side: int, name: str) -> str:
-    return f"`{SIDE_NAMES[side]}_{name}`"
+    return f"`{pair_column(side, name)}`"
 
 
 def _on_side(column: Column) -> str:

@@ -5,9 +5,12 @@ A call is folded only where its value is certain to be what Spark computes.
 
 from __future__ import annotations
 
+import calendar
 import datetime as dt
 import re
+from collections.abc import Callable
 from decimal import Decimal
+from typing import Any
 
 from workbench.sql.algebra.arithmetic import EXACT, exact_constant, fits
 from workbench.sql.algebra.expressions import Call, Constant, Value
@@ -90,9 +93,34 @@ def fold(expression: Call) -> Constant | None:
         case "to_timestamp", [str() as text, str() as pattern]:
             time = parse_timestamp(text, pattern)
             return Constant(time, TIMESTAMP) if time else None
+        case (("add_months" | "add_months_to_timestamp"), [dt.date() as time, int() as months]):
+            return _time(add_months, time, months, type_)
+        case "add_seconds", [dt.datetime() as time, int() as seconds]:
+            return _time(lambda time, seconds: time + dt.timedelta(seconds=seconds), time, seconds, type_)
         case operator, [left, right] if operator in _COMPARISONS:
             return _fold_comparison(operator, left, right)
     return None
+
+
+def add_months(time: dt.date, months: int) -> dt.date:
+    """The same day of another month, or its last; a timestamp keeps its time of day.
+
+    Raises:
+        ValueError, OverflowError: that is before the year 1 or after 9999.
+
+    Example:
+        >>> add_months(dt.date(2020, 1, 31), 1)
+        datetime.date(2020, 2, 29)
+    """
+    year, month = divmod(time.year * 12 + time.month - 1 + months, 12)
+    return time.replace(year=year, month=month + 1, day=min(time.day, calendar.monthrange(year, month + 1)[1]))
+
+
+def _time(move: Callable[[Any, int], dt.date], time: dt.date, by: int, type_: DataType) -> Constant | None:
+    try:
+        return Constant(move(time, by), type_)
+    except (ValueError, OverflowError):
+        return None
 
 
 def _fold_arithmetic(operator: str, left: Value, right: Value, type_: DataType) -> Constant | None:

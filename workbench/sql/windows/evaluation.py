@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 
 from workbench.sql.algebra.expressions import Call, Constant, Expression, Value, columns, walk
+from workbench.sql.algebra.folding import add_months
 from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.sql.windows.stream_time import INSTANT, NOW, VARIABLE, EventTimeVector, as_number
@@ -97,13 +98,6 @@ def _plus(sign: int) -> object:
     return sum_
 
 
-def _add_months(type_: DataType, time: Value, months: Value) -> Value:
-    """The same day of another month, or its last; a timestamp keeps its time of day."""
-    assert isinstance(time, dt.date) and isinstance(months, int)
-    years, month = divmod(time.year * 12 + time.month - 1 + months, 12)
-    return time.replace(year=years, month=month + 1, day=min(time.day, calendar.monthrange(years, month + 1)[1]))
-
-
 def _truncated(type_: DataType, time: Value, unit: Value) -> Value:
     assert isinstance(time, dt.date)
     day = time.date() if isinstance(time, dt.datetime) else time
@@ -141,8 +135,8 @@ _FUNCTIONS: Mapping[str, object] = {
     "*": lambda type_, left, right: left * right,
     "neg": lambda type_, value: -value,
     "add_seconds": lambda type_, time, seconds: time + dt.timedelta(seconds=int(seconds)),
-    "add_months": _add_months,
-    "add_months_to_timestamp": _add_months,
+    "add_months": lambda type_, time, months: add_months(time, months),
+    "add_months_to_timestamp": lambda type_, time, months: add_months(time, months),
     "trunc_date": _truncated,
     "trunc_timestamp": _truncated,
     "last_day": _last_day,

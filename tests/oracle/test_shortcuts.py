@@ -1,0 +1,57 @@
+"""Whichever way the engine computes an answer, the answer is the same: every limit that chooses a way is forced.
+
+The engine computes small amounts otherwise than large ones: in the driver, in one task, by a plan that is kept. The
+oracle's rows are few, so what is meant for many would hardly run there.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from long import LONG
+from oracle.class_queries import ALL
+from oracle.combined_queries import COMBINED
+from oracle.harness import Oracle
+from oracle.test_combinations import ALWAYS, feeds
+from pyspark.sql import SparkSession
+
+MOST = 10**9
+LIMITS = (
+    "EVALUATED", "FEW_PAIRS", "FILTERED_HERE", "FOUND", "MERGED_HERE", "PAIRS_A_ROW", "ROWS_A_TASK", "SCANNED",
+    "SMALL_ROWS",
+)  # fmt: skip
+"""Of numbers of rows or pairs: up to it one way, beyond it another."""
+WAYS: dict[str, dict[str, object]] = {
+    "rows are few": {**dict.fromkeys(LIMITS, MOST), "RUNS": 2, "APART": 1},
+    "rows are many": {**dict.fromkeys(LIMITS, 0), "RUNS": 2, "APART": 1},
+    "Spark tests all pairs": {"left_to_test": lambda tested, paths: None},
+    "no plan is kept": {"has_exchange": lambda plan: True},
+    "one segment a row": {"SEGMENT_ROWS": 1, "HANDED_ON": 1},
+}
+FIRST = {name for name in ALL if name.startswith(("join", "outer", "subquery"))}
+"""Of the classes, those that are joined: most of the limits are about pairs."""
+
+
+def force(monkeypatch: pytest.MonkeyPatch, values: dict[str, object]) -> None:
+    """Set names in every module of the engine that has them."""
+    modules = [module for name, module in sys.modules.items() if name.startswith("workbench.engine.")]
+    for name, value in values.items():
+        own = [module for module in modules if hasattr(module, name)]
+        assert own, name
+        for module in own:
+            monkeypatch.setattr(module, name, value)
+
+
+@pytest.mark.parametrize("way", WAYS if LONG else ["rows are many", "Spark tests all pairs"])
+def test_all_ways_give_the_same(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
+    force(monkeypatch, WAYS[way])
+    asked = {**ALL, **COMBINED}
+    order = sorted(asked) if LONG else [*sorted(ALWAYS)[::6], *sorted(FIRST)[::12]]
+    with Oracle(spark, feeds(7), path=tmp_path / "session") as oracle:
+        oracle.register({name: asked[name] for name in order[::2]})
+        oracle.run(2)
+        oracle.register({name: asked[name] for name in order[1::2]})
+        oracle.run(1)
+        oracle.check_changes()

@@ -1,0 +1,100 @@
+"""What is left to test of a join's pairs that have equal keys, where their stored values decide it alone.
+
+A comparison of two columns needs no Spark: each pair would become a row for it, and Arrow's again afterwards, which
+takes longer than all else that a join does. What computes anything is left to Spark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from workbench.engine.physical.access_paths import AccessPath
+from workbench.engine.physical.join_keys import ends_of
+from workbench.engine.storage.lineage import Mask
+from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
+from workbench.sql.algebra.types import Kind
+from workbench.sql.predicates.cnf import Operator, ORPred, PredSet
+
+COMPARED = frozenset({Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.STRING, Kind.DATE, Kind.TIMESTAMP})
+"""Kinds whose stored values Arrow compares as Spark does: a DOUBLE may be NaN, and an array is stored as a text."""
+
+_FUNCTIONS = {
+    Operator.EQ: "equal",
+    Operator.NE: "not_equal",
+    Operator.LT: "less",
+    Operator.LE: "less_equal",
+    Operator.GT: "greater",
+    Operator.GE: "greater_equal",
+}
+
+
+@dataclass(frozen=True)
+class PairTest:
+    """A comparison of two columns of a pair.
+
+    Attributes:
+        operator: how they are compared.
+        left, right: each the side of the join, 0 for the left one, and the name of the column there.
+    """
+
+    operator: Operator
+    left: tuple[int, str]
+    right: tuple[int, str]
+
+    def passes(self, left: pa.Array, right: pa.Array) -> Mask:
+        """Which pairs pass, by the values of both columns; those with a NULL do not.
+
+        Example:
+            >>> PairTest(Operator.NE, (0, "a"), (1, "a")).passes(pa.array([1, 2, None]), pa.array([2, 2, 2]))
+            array([ True, False, False])
+        """
+        found = pc.call_function(_FUNCTIONS[self.operator], [left, right])
+        return np.asarray(pc.fill_null(found, False).to_numpy(zero_copy_only=False))
+
+
+def left_to_test(tested: PredSet, paths: Iterable[AccessPath]) -> tuple[PairTest, ...] | None:
+    """What is left to test of pairs with the equal keys of any of these paths; ``None`` where Spark must test it."""
+    keys = [set(path.keys) for path in paths]
+    equal = set.intersection(*keys) if keys else set()
+    tests = [_test(predicate) for predicate in tested if not _is_key(predicate, equal)]
+    return None if None in tests else tuple(test for test in tests if test is not None)
+
+
+def _is_key(predicate: ORPred, keys: set[tuple[Expression, Expression]]) -> bool:
+    ends = ends_of(predicate)
+    return ends is not None and ends in keys and ends[0].type.kind in COMPARED
+
+
+def _test(predicate: ORPred) -> PairTest | None:
+    literal = predicate.literals[0]
+    if len(predicate.literals) > 1 or literal.right is None:
+        return None
+    match _compared(literal.left, literal.right):
+        case Column() as left, Column() as right if _alike(left, right):
+            return PairTest(literal.operator, (left.source, left.name), (right.source, right.name))
+    return None
+
+
+def _compared(left: Expression, right: Expression) -> tuple[Expression, Expression]:
+    """What a comparison compares: ``m < n`` is written as ``m - n < 0`` (``predicates/canonical``)."""
+    match left, right:
+        case Call("-", (first, second)), Constant(value=0) if left.type.exact:
+            return _stored(first), _stored(second)
+    return left, right
+
+
+def _stored(number: Expression) -> Expression:
+    """A number without a cast that leaves its value as it is."""
+    match number:
+        case Call("cast", (Column() as column,)) if column.type.exact and number.type.scale == column.type.scale:
+            return column
+    return number
+
+
+def _alike(left: Column, right: Column) -> bool:
+    return left.type.kind is right.type.kind and left.type.kind in COMPARED and left.type.scale == right.type.scale
