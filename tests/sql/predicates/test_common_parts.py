@@ -35,10 +35,9 @@ def test_fewer_parts_than_conjunctions_or_none() -> None:
     assert parts_of("ax", "ay", "az", "bx", "by", "bz")["by"] == ["b", "y"]
 
 
-def test_a_condition_of_its_own_keeps_a_conjunction_whole_and_leaves_the_rest_to_the_others() -> None:
+def test_a_condition_of_its_own_is_one_part_more() -> None:
     parts = parts_of("ax", "ay", "az", "bx", "by", "bz", "aqx")
-    assert parts["aqx"] == ["aqx"] and parts["ax"] == ["a", "x"]
-    # Two that are taken out leave others with a condition of their own.
+    assert parts["aqx"] == ["a", "q", "x"] and parts["ax"] == ["a", "x"]
     assert parts_of("ax", "bx", "aqx", "brx") == {c: [c] for c in ("ax", "bx", "aqx", "brx")}
 
 
