@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from sharing.evaluation import Evaluation
 from sharing.reuse import planned, reused
 from sharing.small_streams import data as rows
 from sharing.small_streams import query, statistics
+from sharing.soundness import check
 
 from workbench.explain.explanation import ExplanationView
 from workbench.network.network import Network
@@ -80,6 +82,61 @@ def test_many_combinations_of_few_conditions_are_a_node_for_each_condition() -> 
         made = planner.register(made, f"q{number}", query(text)).network
     few = planner.drop(made, [f"q{number}" for number in range(4)])
     assert all(len(plan.nodes) == 1 for plan in few.queries.values())
+
+
+AMOUNTS, CODES = (
+    ("amount > 5", "amount > 1 AND day > DATE '2002-01-02'"),
+    ("code = 0 AND id > 1", "code = 1", "code = 2"),
+)
+
+
+def test_conditions_that_are_only_asked_for_together_are_one_node() -> None:
+    texts = [f"SELECT id FROM F WHERE {a} AND {c}" for a in AMOUNTS for c in CODES]
+    planner, queries = Planner(), {f"q{number}": query(text) for number, text in enumerate(texts, start=1)}
+    made = planned(*texts, planner=planner)
+    assert len(of_kind(made.network, Selection)) == 5
+    assert all(len(plan.nodes) == 2 for plan in made.network.queries.values())
+    assert any(note.startswith("combined: ") for note in made.explanation.notes)
+    evaluation = Evaluation(rows(3, 40))
+    check(made.network, evaluation, queries)
+    # Another query that asks for one of them alone takes them apart, and together they are put again when it goes.
+    queries["alone"] = query("SELECT id FROM F WHERE id > 1 AND code = 1")
+    apart = planner.register(made.network, "alone", queries["alone"]).network
+    assert len(of_kind(apart, Selection)) == 6
+    check(apart, evaluation, queries)
+    del queries["alone"]
+    again = planner.drop(apart, ["alone"])
+    assert again.nodes.keys() == made.network.nodes.keys()
+    check(again, evaluation, queries)
+
+
+def test_a_condition_of_its_own_is_one_node_more_and_changes_no_other() -> None:
+    combined = [f"SELECT id FROM F WHERE {a} AND {c}" for a in AMOUNTS for c in CODES]
+    before = network_of(*combined)
+    network = network_of(*combined, f"SELECT id FROM F WHERE {AMOUNTS[0]} AND src = 'a'")
+    assert all(len(plan.nodes) == 2 for plan in network.queries.values())
+    assert len(network.nodes) == len(before.nodes) + 1 and before.nodes.keys() <= network.nodes.keys()
+
+
+def test_a_query_reads_the_node_of_an_operator_that_needs_just_its_rows() -> None:
+    combined = [f"SELECT id FROM F WHERE {a} AND {c}" for a in AMOUNTS for c in (*CODES, "code = 3")]
+    grouped = f"SELECT src, COUNT(*) FROM F WHERE {AMOUNTS[0]} AND {CODES[0]} GROUP BY src"
+    network = network_of(grouped, *combined)
+    assert [len(plan.nodes) for plan in network.queries.values()] == [1, 1, *[2] * 7]
+    # Where it comes later it changes no query, and the nodes are right as they were.
+    later = network_of(*combined, grouped)
+    assert [len(plan.nodes) for plan in later.queries.values()] == [2] * 8 + [1]
+
+
+def test_a_query_of_one_condition_reads_the_node_that_others_combine() -> None:
+    combined = [f"SELECT id FROM F WHERE {a} AND {c}" for a in AMOUNTS for c in CODES]
+    assert reused(combined, f"SELECT dst FROM F WHERE {CODES[0]}")
+
+
+def test_rows_that_may_be_retracted_are_read_from_one_node() -> None:
+    totals = "SELECT src, SUM(amount), COUNT(*) FROM F GROUP BY src HAVING SUM(amount) > {} AND COUNT(*) > {}"
+    network = network_of(*(totals.format(amount, count) for amount in (1, 5) for count in (1, 2, 3)))
+    assert all(len(plan.nodes) == 1 for plan in network.queries.values())
 
 
 def test_without_reroute_each_combination_is_a_node() -> None:

@@ -27,7 +27,7 @@ def explain_decisions(draft: Draft, name: str) -> Explanation:
     needed = ancestors(draft.nodes, draft.queries[name].nodes)
     wording = Wording({**draft.before.nodes, **draft.nodes})
     decisions = tuple(_decision(draft, id_, wording) for id_ in _without_long_chains(draft, needed))
-    notes = tuple(map(wording.sentence, (*draft.record.notes, *_reconnections(draft))))
+    notes = tuple(map(wording.sentence, (*draft.record.notes, *_combined(draft, name), *_reconnections(draft))))
     explanation = Explanation(name, decisions, notes)
     draft.catalog.put_decisions(name, explanation.rows())
     return explanation
@@ -91,6 +91,13 @@ def _without_long_chains(draft: Draft, needed: list[NodeId]) -> list[NodeId]:
             chains.setdefault(node.read.root, []).append(id_)
     left_out = {id_ for chain in chains.values() for id_ in chain[:-CHAIN]}
     return [id_ for id_ in needed if id_ not in left_out]
+
+
+def _combined(draft: Draft, name: str) -> Iterator[str]:
+    """Which conditions a query combines that other queries combine otherwise."""
+    read = draft.queries[name].nodes
+    if len(read) > 1:
+        yield f"combined: the answer is what {' and '.join(read)} have in common; other queries combine these otherwise"
 
 
 def _reconnections(draft: Draft) -> Iterator[str]:

@@ -7,6 +7,8 @@ others, and the residual predicates are left over.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from workbench.network.nodes import NodeId, Read, Selection
 from workbench.optimizer.predicate_inference import follows
 from workbench.sharing.draft import Draft
@@ -48,13 +50,12 @@ def exact_node(draft: Draft, read: Read) -> NodeId | None:
     return selection if selection in draft.nodes else None
 
 
-def nodes_of(draft: Draft, read: Read) -> tuple[NodeId, ...]:
-    """The nodes whose common rows are those that are read: the exact one, or one for each residual condition."""
+def nodes_of(draft: Draft, read: Read, parts: Iterable[PredSet]) -> tuple[NodeId, ...]:
+    """The nodes whose common rows are those that are read: the exact one, or one for each part of what is required."""
     exact = exact_node(draft, read)
     if exact is not None:
         return (exact,)
-    conditions = residual(read.required, draft.guaranteed(read.root))
-    return tuple(sorted(selection_of(Read(read.root, PredSet((p,)))).id for p in conditions))
+    return tuple(sorted(selection_of(Read(read.root, part)).id for part in parts))
 
 
 def node_of(draft: Draft, read: Read) -> NodeId:

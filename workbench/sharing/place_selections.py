@@ -6,10 +6,12 @@ the smallest one that subsumes it, old ones are rerouted below a new one that is
 
 Where many queries combine a few conditions, every condition becomes a node and a query reads several of them: 2
 amounts, 6 windows and 4 ratios are 12 nodes, and their 48 combinations none (CACQ 3.2.6 indexes boolean factors so).
+Predicates that are only required together are one such condition (``common_parts``).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from workbench.network.nodes import SIDES, Aggregate, Analytic, Join, NodeId, Read, Selection, SetOperation, Window
@@ -18,6 +20,7 @@ from workbench.sharing.draft import Draft, on_side
 from workbench.sharing.matching import best_parent, node_of, nodes_of, predicates_of, residual, selection_of
 from workbench.sharing.set_operators import choose_inputs, direct_form
 from workbench.sql.predicates.cnf import PredSet, conjunction
+from workbench.sql.predicates.common_parts import common_parts
 from workbench.sql.predicates.implication import difference, implies
 
 
@@ -41,11 +44,14 @@ class _Tree:
         """Remove, move and add selections, and then connect the readers whose nodes may have changed."""
         draft, root = self.draft, self.root
         answers, operators = (draft.catalog.reads_of(root, kind) for kind in ("query", "node"))
-        required = self._required_of_nodes([p for _, p in answers])
-        for reader, predicates in operators:
-            # A join can test what is required of a side by itself; the others read just the rows they require.
-            if not isinstance(draft.nodes[reader], Join) or self._worth_a_node(predicates):
-                required.append(predicates)
+        # A join can test what is required of a side by itself; the others read just the rows they require.
+        required = [
+            predicates
+            for reader, predicates in operators
+            if not isinstance(draft.nodes[reader], Join) or self._worth_a_node(predicates)
+        ]
+        parts = self._parts([p for _, p in answers], required)
+        required[:0] = dict.fromkeys(part for read in parts.values() for part in read)
         needed = {selection_of(Read(root, p)).id: p for p in required if not implies(self.guaranteed, p)}
         existing = set(draft.catalog.selections_of(root))
         gone = existing - needed.keys()
@@ -59,21 +65,25 @@ class _Tree:
         changed = bool(gone) or root in draft.retested
         for name, _ in answers:
             if changed or not draft.queries[name].nodes:
-                _connect_query(draft, name)
+                _connect_query(draft, name, parts)
         for id_, _ in operators:
             if changed or id_ in draft.dirty_roots:
                 _connect_operator(draft, id_)
 
-    def _required_of_nodes(self, answers: list[PredSet]) -> list[PredSet]:
-        """What the queries require, each once; or, where these are fewer, the conditions that they combine.
+    def _parts(self, answers: list[PredSet], operators: list[PredSet]) -> Mapping[PredSet, tuple[PredSet, ...]]:
+        """For all that queries require, what the nodes that they read test: it as a whole; or the conditions that it
+        combines, where many queries combine the same.
 
-        A query reads several nodes only of a root whose rows are never retracted.
+        A query reads several nodes only of a root whose rows are never retracted, and one where an operator needs just
+        its rows.
         """
-        distinct = list(dict.fromkeys(answers))
-        if not self.draft.options.reroute or not self.draft.monotone(self.root):
-            return distinct
-        conditions = dict.fromkeys(p for predicates in distinct for p in residual(predicates, self.guaranteed))
-        return [PredSet((p,)) for p in conditions] if len(conditions) < len(distinct) else distinct
+        parts: dict[PredSet, tuple[PredSet, ...]] = {p: (p,) for p in answers}
+        if self.draft.options.reroute and self.draft.monotone(self.root):
+            rest = {p: residual(p, self.guaranteed) for p in parts.keys() - set(operators)}
+            combined = common_parts(rest[p] for p in parts if p in rest)
+            common = {part for of_one in combined.values() if len(of_one) > 1 for part in of_one}
+            parts |= {p: combined[rest[p]] for p in rest if not common.isdisjoint(combined[rest[p]])}
+        return parts
 
     def _worth_a_node(self, required: PredSet) -> bool:
         """Whether a selection that an operator reads keeps few rows (conditional materialization, T5.3); without
@@ -118,10 +128,10 @@ class _Tree:
         self.draft.put(replace(selection, parent=parent, predicates=rest))
 
 
-def _connect_query(draft: Draft, name: str) -> None:
-    """Let a query read the nodes that hold its answer."""
+def _connect_query(draft: Draft, name: str, parts: Mapping[PredSet, tuple[PredSet, ...]]) -> None:
+    """Let a query read the nodes that hold its answer, which test these parts of what it requires."""
     plan = draft.queries[name]
-    draft.queries[name] = replace(plan, nodes=nodes_of(draft, plan.read))
+    draft.queries[name] = replace(plan, nodes=nodes_of(draft, plan.read, parts[plan.read.required]))
     draft.catalog.put_plan(draft.queries[name])
 
 

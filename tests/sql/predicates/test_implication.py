@@ -24,6 +24,7 @@ from workbench.sql.logical import Block
 from workbench.sql.predicates import implication
 from workbench.sql.predicates.cnf import TRUE, Literal, Operator, PredSet, conjunction, or_pred, pred_set
 from workbench.sql.predicates.implication import (
+    MAX_INTERVALS,
     MAX_POINTS,
     common_predicate,
     difference,
@@ -424,6 +425,36 @@ def test_a_cover_of_many_values_is_a_range_unless_one_of_them_has_them_all() -> 
     ranges = [where(f"x between {10 * n} and {10 * n + 5}") for n in range(17)]
     assert str(common_predicate(ranges)) == "x <= 165.0d and x >= 0.0d"
     assert len(common_predicate(ranges[:-1]).or_preds) == 17
+
+
+CROWDED_AND_FAR = {
+    "a": ([f"a = {2 * n}" for n in range(40)], "a = 5000", "(a <= 78 or a >= 5000) and a <= 5000 and a >= 0"),
+    "x": ([f"x > {n} and x < {n}.5" for n in range(40)], "x = 1e300", None),
+    "m": ([f"m = {n}.5" for n in range(40)], "m = 1000", None),
+    "s": ([f"s = 'a{n:02}'" for n in range(40)], "s = 'zebra'", None),
+}
+
+
+@pytest.mark.parametrize(("crowd", "far", "expected"), CROWDED_AND_FAR.values(), ids=CROWDED_AND_FAR.keys())
+def test_a_cover_of_many_values_leaves_out_a_wide_gap(crowd: list[str], far: str, expected: str | None) -> None:
+    cover = common_predicate([*map(where, crowd), where(far)])
+    assert all(implies(where(one), cover) for one in (*crowd, far))
+    subject = far.split()[0]
+    between = {"a": "a = 100", "x": "x = 1e10", "m": "m = 500", "s": "s = 'b'"}[subject]
+    assert not implies(where(between), cover) and not implies(where(f"{subject} is null"), cover)
+    assert len(cover.or_preds) <= MAX_INTERVALS + 1
+    # One after the other, as queries come: what is covered by then is closed no more than that.
+    grown = where(far)
+    for one in crowd:
+        grown = common_predicate([grown, where(one)])
+    assert all(implies(where(one), grown) for one in (*crowd, far)) and implies(grown, cover)
+    assert expected is None or str(cover) == expected
+
+
+def test_a_cover_of_many_values_and_null_keeps_null() -> None:
+    crowd = [where(f"a = {2 * n} or a is null") for n in range(40)]
+    cover = common_predicate([*crowd, where("a = 5000")])
+    assert implies(where("a is null"), cover) and not implies(where("a = 100"), cover)
 
 
 def test_hundreds_of_predicates_take_no_time() -> None:

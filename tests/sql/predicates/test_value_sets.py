@@ -19,12 +19,12 @@ from workbench.sql.binder.pipeline import bind
 from workbench.sql.logical import Block
 from workbench.sql.predicates.cnf import Literal, Operator, PredSet, or_pred, pred_set
 from workbench.sql.predicates.literal_sets import Subject, subject_and_values, to_literals, to_or_preds, value_set
-from workbench.sql.predicates.value_sets import EMPTY, EVERYTHING, NOT_NULL, NULLS, ValueSet
+from workbench.sql.predicates.value_sets import EMPTY, EVERYTHING, NOT_NULL, NULLS, ValueSet, domain
 
 COMPARISONS = (Operator.EQ, Operator.NE, Operator.LT, Operator.LE, Operator.GT, Operator.GE)
 MONEY = decimal(4, 2)
 DAY, MICROSECOND = dt.timedelta(days=1), dt.timedelta(microseconds=1)
-MOMENT = dt.datetime(1998, 1, 1)
+MOMENT, DAY_0 = dt.datetime(1998, 1, 1), dt.date(1998, 1, 1)
 
 
 def _numbers(*values: int | str) -> list[Constant]:
@@ -285,3 +285,34 @@ def test_hull_and_points() -> None:
     assert NOT_NULL.points(INTEGER, limit=100) is None
     assert NOT_NULL.points(DATE) is None
     assert NOT_NULL.points(BOOLEAN) == [Constant(False, BOOLEAN), Constant(True, BOOLEAN)]
+
+
+def test_a_cover_closes_the_narrow_gaps() -> None:
+    values = EMPTY
+    for n in (-50, 1, 2, 3, 5, 9, 100):
+        one = value_set(Literal(A, Operator.EQ, Constant(n, INTEGER)))
+        assert one is not None
+        values = values.union(one)
+
+    def ends(most: int) -> list[tuple[int, int]]:
+        return [(low[1], high[1] - 1) for low, high in values.cover(INTEGER, most).intervals]
+
+    assert ends(5) == [(-50, -50), (1, 3), (5, 5), (9, 9), (100, 100)]
+    assert ends(4) == [(-50, -50), (1, 5), (9, 9), (100, 100)]
+    assert ends(3) == [(-50, -50), (1, 9), (100, 100)]
+    assert ends(1) == [(-50, 100)]
+    assert values.union(NULLS).cover(INTEGER, 2).null and not values.cover(INTEGER, 2).null
+    assert NOT_NULL.cover(DOUBLE, 1) == NOT_NULL
+
+
+@pytest.mark.parametrize("type_", [INTEGER, DOUBLE, STRING, DATE, TIMESTAMP, MONEY, BOOLEAN], ids=str)
+def test_a_wider_gap_is_measured_as_wider(type_: DataType) -> None:
+    constants = {
+        INTEGER: (1, 2, 9), DOUBLE: (-1e300, 0.0, 1e308), STRING: ("US 01", "US 02", "US 9"), BOOLEAN: (False, True),
+        DATE: (DAY_0, DAY_0 + DAY, DAY_0 + 9 * DAY), TIMESTAMP: (MOMENT, MOMENT + DAY, MOMENT + 9 * DAY),
+        MONEY: (Decimal("0.01"), Decimal("0.02"), Decimal("9")),
+    }[type_]  # fmt: skip
+    around = [domain(type_).around(value) for value in constants]
+    widths = [domain(type_).width(a[1], b[0]) for a, b in itertools.pairwise(around)]
+    assert widths == sorted(widths) and all(width >= 0 for width in widths)
+    assert type_ == BOOLEAN or widths[0] < widths[-1]

@@ -21,7 +21,7 @@ from workbench.sql.predicates.value_sets import EMPTY, EVERYTHING, NOT_NULL, Val
 
 MAX_INTERVALS = 16
 MAX_POINTS = 32
-"""A cover of more intervals or single values than these becomes one interval."""
+"""In a cover of more intervals or single values than these narrow gaps are closed."""
 
 _CACHED = 2**16
 _STRICT = frozenset(("+", "-", "*", "/", "neg", "cast", "like", "ilike", "rlike", "unix_micros", "add_seconds"))
@@ -239,9 +239,9 @@ def semantic_intersection(p: PredSet, q: PredSet) -> PredSet:
 def common_predicate(sets: Sequence[PredSet]) -> PredSet:
     """The common predicate of several PredSets: the strongest we can state that every one implies, in any order.
 
-    For each expression that all of them test, the union of their values, or one interval around them when they are many
-    (the range cover of T10.3.2), and the disjunctions over several expressions that all imply: of ``a > 10``, ``a > 5``
-    and ``a > 20`` it is ``a >= 6``.
+    For each expression that all of them test, the union of their values, or a few intervals around them when they are
+    many (the range cover of T10.3.2), and the disjunctions over several expressions that all imply: of ``a > 10``,
+    ``a > 5`` and ``a > 20`` it is ``a >= 6``.
     """
     known = [f for f in map(facts, sets) if f.satisfiable]
     if not known:
@@ -263,4 +263,4 @@ def _cover_of(subject: Subject, sets: Sequence[ValueSet]) -> ValueSet:
         return joined
     single = [ValueSet((interval,)).points(subject.left.type, limit=1) is not None for interval in joined.intervals]
     few = single.count(True) <= MAX_POINTS and single.count(False) <= MAX_INTERVALS
-    return joined if few else joined.hull()
+    return joined if few else joined.cover(subject.left.type, MAX_INTERVALS)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
+from itertools import pairwise
 from typing import Any, Protocol
 
 from workbench.sql.algebra.arithmetic import BIGINT_MAX, BIGINT_MIN, number
@@ -93,6 +94,21 @@ class ValueSet:
         """The smallest set with one interval around this one."""
         return ValueSet(((self.intervals[0][0], self.intervals[-1][1]),) if self.intervals else (), self.null)
 
+    def cover(self, type_: DataType, most: int) -> ValueSet:
+        """A set around this one with so many intervals at most: narrow gaps are closed, and those as narrow as these.
+
+        Args:
+            type_: the type of the expression.
+            most: at least one.
+        """
+        if len(self.intervals) <= most:
+            return self
+        widths = [domain(type_).width(low, high) for low, high in self.gaps()]
+        closed = sorted(widths, reverse=True)[most - 1]
+        ends = [0, *(place for place, width in enumerate(widths, start=1) if width > closed), len(self.intervals)]
+        parts = (self.intervals[start:end] for start, end in pairwise(ends))
+        return ValueSet(tuple((part[0][0], part[-1][1]) for part in parts), self.null)
+
     def gaps(self) -> Iterator[tuple[Cut, Cut]]:
         """The intervals between the intervals."""
         for (_, low), (high, _) in zip(self.intervals, self.intervals[1:], strict=False):
@@ -132,6 +148,9 @@ class Domain(Protocol):
     def points(self, low: Cut, high: Cut, limit: float) -> list[Constant] | None:
         """The values between two cuts, when they are no more than ``limit``."""
 
+    def width(self, low: Cut, high: Cut) -> float:
+        """How far two cuts are apart, neither being an end; only for telling wide gaps from narrow ones."""
+
 
 @dataclass(frozen=True)
 class _Grid:
@@ -160,6 +179,9 @@ class _Grid:
             return None
         constants = [self._constant(step) for step in range(int(first), int(end))]
         return [c for c in constants if c is not None]
+
+    def width(self, low: Cut, high: Cut) -> float:
+        return float(high[1] - low[1])
 
     def _constant(self, step: int) -> Constant | None:
         """The value, unless it is a time that Python cannot write."""
@@ -208,6 +230,14 @@ class _Strings:
         count = len(high[1]) - len(first)
         return [Constant(first + "\0" * i, STRING) for i in range(count)] if count <= limit else None
 
+    def width(self, low: Cut, high: Cut) -> float:
+        return _as_fraction(high[1]) - _as_fraction(low[1])
+
+
+def _as_fraction(value: str) -> float:
+    """A string as a number below one, its characters being digits; the seventh changes nothing any more."""
+    return float(int.from_bytes(bytes(min(ord(c), 255) for c in value[:7].ljust(7, "\0"))))
+
 
 @dataclass(frozen=True)
 class _Floats:
@@ -226,6 +256,9 @@ class _Floats:
         candidates = [math.nan] if high == TOP else [high[1]]
         same = [Constant(v, DOUBLE) for v in candidates if self.around(v) == (low, high)]
         return same if same and limit >= 1 else None
+
+    def width(self, low: Cut, high: Cut) -> float:
+        return float(high[1] - low[1])
 
 
 @cache
