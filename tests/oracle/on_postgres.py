@@ -55,7 +55,8 @@ def compare(
                 expected = connection.execute(sql).fetchall()
                 answer = queries[name].result().astype(object)
                 found = list(answer.where(answer.notna(), None).itertuples(index=False, name=None))
-                assert Counter(map(_hashable, found)) == Counter(map(_hashable, expected)), (name, number)
+                ours, theirs = Counter(map(_hashable, found)), Counter(map(_hashable, expected))
+                assert ours == theirs, (name, number, list(ours - theirs)[:5], list(theirs - ours)[:5])
                 if name.startswith("ordered"):
                     assert found == expected, (name, number)
 

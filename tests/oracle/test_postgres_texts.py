@@ -18,11 +18,13 @@ TEXTS = ("", "a", "A", "ab", "aB", "a b", "a-b", "Z", "_", "10", "9", "é", "e",
 ASKED = {
     "ordered": "SELECT s, id FROM t ORDER BY s DESC, id",
     "ordered first": "SELECT s, id FROM t WHERE s > 'A' ORDER BY s, id LIMIT 7",
-    "numbered": "SELECT id, ROW_NUMBER() OVER (PARTITION BY k ORDER BY s, id) AS n, MAX(s) OVER (ORDER BY s) AS m FROM t",
+    "numbered": "SELECT id, ROW_NUMBER() OVER (PARTITION BY k ORDER BY s, id) AS n,"
+    " MAX(s) OVER (ORDER BY s) AS m FROM t",
     "first of each": "SELECT DISTINCT ON (k) k, s, id FROM t ORDER BY k, s DESC NULLS LAST, id",
     "compared": "SELECT id, s < 'a' AS a, s >= 'Z' AS b, s BETWEEN '9' AND 'é' AS c, s > CAST(k AS TEXT) AS d FROM t",
     "chosen": "SELECT id, GREATEST(s, 'a', NULL) AS a, LEAST(s, 'Z') AS b FROM t WHERE NOT s <= '_'",
-    "of groups": "SELECT k, MIN(s) AS a, MAX(s) AS b, MAX(s) FILTER (WHERE s < 'b') AS c, STRING_AGG(s, ',' ORDER BY s) AS d,"
+    "of groups": "SELECT k, MIN(s) AS a, MAX(s) AS b, MAX(s) FILTER (WHERE s < 'b') AS c, STRING_AGG(s, ',' ORDER BY s)"
+    " AS d,"
     " PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY s) AS e, MODE() WITHIN GROUP (ORDER BY s) AS f FROM t GROUP BY k",
     "of some groups": "SELECT k FROM t GROUP BY k HAVING MIN(s) < 'A'",
     "the largest": "SELECT id FROM t WHERE s = (SELECT MAX(u.s) FROM t AS u WHERE u.k = t.k)",

@@ -56,7 +56,7 @@ def _is_plain_cast(bound: Expression) -> bool:
     if bound.type == INTERVAL:
         return True
     if bound.function != "cast":
-        return bound.type in (BOOLEAN, INTEGER)  # of a text, as the dialect reads it
+        return bound.type == BOOLEAN or bound.type.numeric  # of a text, as the dialect reads it
     have, target = bound.arguments[0].type, bound.type
     if target == INTEGER and isinstance(rounded := bound.arguments[0], Call) and _is_whole(rounded):
         return True  # as the dialect rounds

@@ -20,7 +20,7 @@ from workbench.sql.algebra.types import BOOLEAN, DATE, TIMESTAMP, DataType, Kind
 from workbench.sql.binder.aggregates.aggregation import Aggregation, is_aggregate
 from workbench.sql.binder.arrays.structs import column_before_field, field
 from workbench.sql.binder.differences import refuse_different
-from workbench.sql.binder.handlers import HANDLERS, IGNORED_PARTS, NAMED, OF_LAMBDAS
+from workbench.sql.binder.handlers import HANDLERS, IGNORED_PARTS, NAMED, OF_SYNTAX
 from workbench.sql.binder.order.texts import note_comparison
 from workbench.sql.binder.protocols import QUERIES, AnalyticBinder, SubqueryBinder, is_subquery
 from workbench.sql.binder.scope import Scope, scope_of
@@ -57,7 +57,7 @@ _HINTS: dict[type[exp.Expr], str] = {
     **dict.fromkeys((exp.Last, exp.LastValue), "MAX_BY(x, t) takes the value with the largest t"),
     exp.StrToMap: "there are no maps; STR_TO_MAP(s, ';', '=')['k'] is the value of a key",
 }
-_INNER = {interval_values.OF_MICROS, interval_values.MICROS, HAS_PLACE}
+_INNER = {interval_values.OF_MICROS, interval_values.MICROS, HAS_PLACE, *functions.JSON}
 """Functions that no text calls."""
 COMPARE = "compare it with something, as in a > 3"
 """What to try where a condition is needed and stands for something else."""
@@ -322,8 +322,8 @@ class ScalarBinder:
             return Call(user.id, tuple(given), user.returns)
         if interval_parts(self, node) is not None:
             return interval_arithmetic.literal(self, node)
-        if name in OF_LAMBDAS:
-            return OF_LAMBDAS[name](self, node)
+        if name in OF_SYNTAX:
+            return OF_SYNTAX[name](self, node)
         if name in NAMED:
             return NAMED[name](self, self.parts(node, "expressions"))
         if is_aggregate(node, self.schema):

@@ -1,6 +1,7 @@
 """The order of texts in postgres, which follows the collation of the database there, and bytes here.
 
-``COLLATE "C"`` says that bytes are meant. Where a text does not say so, a warning names the first place that depends on it.
+``COLLATE "C"`` says that bytes are meant. Where a text does not say so, a warning names the first place that depends on
+it.
 """
 
 from __future__ import annotations
