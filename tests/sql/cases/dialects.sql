@@ -147,6 +147,9 @@ try_cast(m as bigint);
 cast(round(m) as integer);
 
 # title: trino
+cast(upper(s) as varchar);
+upper(s);
+
 concat(s, 'x');
 (s || 'x');
 

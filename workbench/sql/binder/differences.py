@@ -65,6 +65,12 @@ def _is_plain_cast(bound: Expression) -> bool:
     return not (target == INTEGER and have != INTEGER) and not (have == STRING and target.numeric)
 
 
+def _is_text_as_it_is(node: exp.Expr, bound: Expression) -> bool:
+    """A cast of a text to a text of any length."""
+    converts = isinstance(bound, Call) and bound.function == "cast"
+    return isinstance(node, exp.Cast) and bound.type == STRING and not converts and not node.args["to"].expressions
+
+
 def _is_whole(rounded: Call) -> bool:
     return rounded.function == "rint" or (rounded.function == "round" and len(rounded.arguments) == 1)
 
@@ -148,7 +154,7 @@ def refuse_different(source: SourceText, node: exp.Expr, bound: Expression) -> N
         if dialect == "hive" and isinstance(node, (exp.Greatest, exp.Least)):
             _refuse(source, node, _DIFFERENT[exp.Greatest])
         return
-    if dialect == "oracle":
+    if dialect == "oracle" or _is_text_as_it_is(node, bound):
         return
     difference = _DIFFERENT.get(type(node))
     differs_here = difference is not None and difference.only in (None, dialect) and dialect not in difference.but

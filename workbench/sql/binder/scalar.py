@@ -105,7 +105,7 @@ class ScalarBinder:
     @property
     def keep(self) -> Callable[[AggregateCall], None] | None:
         """Takes a statistic that the block needs; ``None`` where aggregates may not stand."""
-        return None if self.aggregation is None else self.aggregation.statistics.add
+        return None if self.aggregation is None else self.aggregation.keep
 
     def bind(self, node: exp.Expr | None) -> Expression:
         """The typed expression of a syntax node.

@@ -72,7 +72,7 @@ def _rendered(template: str) -> Callable[[Call, Sequence[str]], str]:
 _WITH_VALUE = f"array_distinct(filter({_FRACTIONS}, n -> regexp_replace(n, '\\\\.?0+$', '') = y.plain))"
 _OF_POSTGRES = _let("n", _WITH_VALUE, "if(size(n) = 1, n[0], null)")
 _OF_DUCKDB = (
-    "(case when length(y.plain) <= 16 and y.plain <> '0' and not y.plain rlike '^-?0[.]00000'"
+    "(case when length(y.plain) <= 16 and (y.plain <> '0' or x.digits = '0.0') and not y.plain rlike '^-?0[.]00000'"
     " then if(instr(y.plain, '.') > 0, y.plain, concat(y.plain, '.0')) end)"
 )
 _TEXT = "(case when y.kind in ('STRING', 'BOOLEAN') then y.plain when y.kind in ('BIGINT', 'DECIMAL') then z end)"
