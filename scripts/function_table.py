@@ -27,7 +27,7 @@ from pyspark.sql import SparkSession
 from sqlglot import exp
 
 from workbench.errors import WorkbenchError
-from workbench.sql.binder.handlers import NAMED, OF_LAMBDAS
+from workbench.sql.binder.handlers import NAMED, OF_SYNTAX
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.function_help import TABLE
 from workbench.sql.syntax.aggregate_calls import aggregate_name
@@ -178,7 +178,7 @@ def names_in(dialect: str, spark_names: Iterable[str]) -> list[str]:
         own = set()
     if dialect == "duckdb":
         own |= {name for (name,) in duckdb.sql("SELECT DISTINCT function_name FROM duckdb_functions()").fetchall()}
-    names = {*spark_names, *own, *NAMED, *OF_LAMBDAS} - {*WORDS}
+    names = {*spark_names, *own, *NAMED, *OF_SYNTAX} - {*WORDS}
     return sorted(name for name in names if name.isidentifier())
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
 from random import Random
@@ -11,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 import servers
+from oracle.on_postgres import compare
 from pyspark.sql import SparkSession
 
 from workbench import Session
@@ -29,7 +29,12 @@ ASKED = {
     "below average": "SELECT n FROM t WHERE m < (SELECT 0.2 * AVG(m) FROM t AS u WHERE u.k = t.k)",
     "by zero": "SELECT k, SUM(m) / NULLIF(SUM(n - n), 0) AS a FROM t GROUP BY k",
 }
-TABLE = "CREATE TABLE t (k INTEGER, n BIGINT, m NUMERIC(15,2), f NUMERIC(6,4))"
+TYPES = {
+    "k": ("INTEGER", pa.int64()),
+    "n": ("BIGINT", pa.int64()),
+    "m": ("NUMERIC(15,2)", pa.decimal128(15, 2)),
+    "f": ("NUMERIC(6,4)", pa.decimal128(6, 4)),
+}
 
 
 @pytest.fixture(scope="module")
@@ -56,29 +61,7 @@ def drawn(rows: int) -> list[tuple[Any, ...]]:
 
 
 def test_answers_are_those_of_postgres(postgres: str, spark: SparkSession) -> None:
-    import psycopg
-
-    rows = drawn(HISTORY + 3 * BATCH)
-    types = {"k": pa.int64(), "n": pa.int64(), "m": pa.decimal128(15, 2), "f": pa.decimal128(6, 4), "w": pa.int64()}
-    columns = {name: pa.array([row[i] for row in rows], type_) for i, (name, type_) in enumerate(types.items())}
-    with Session(spark=spark, dialect="postgres") as session, psycopg.connect(postgres) as connection:
-        connection.execute(TABLE)
-        session.add_stream("t", pa.table(columns), history=HISTORY, batch=BATCH, weight="w")
-        queries = session.register_many(ASKED)
-        for batch in range(4):
-            if batch:
-                session.run(1)
-            there: Counter[tuple[Any, ...]] = Counter()
-            for *row, weight in rows[: HISTORY + batch * BATCH]:
-                there[tuple(row)] += weight
-            connection.execute("TRUNCATE t")
-            with connection.cursor() as cursor:
-                cursor.executemany("INSERT INTO t VALUES (%s, %s, %s, %s)", list(there.elements()))
-            for name, sql in ASKED.items():
-                expected = Counter(connection.execute(sql).fetchall())
-                answer = queries[name].result().astype(object)
-                found = Counter(answer.where(answer.notna(), None).itertuples(index=False, name=None))
-                assert found == expected, (name, batch)
+    compare(postgres, spark, TYPES, drawn(HISTORY + 3 * BATCH), ASKED, HISTORY, BATCH)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from workbench.sql.binder.handlers import NAMED, OF_LAMBDAS
+from workbench.sql.binder.handlers import NAMED, OF_SYNTAX
 from workbench.sql.function_help import functions, table
 from workbench.sql.syntax.dialects import EXAMINED
 
@@ -34,7 +34,7 @@ def test_every_function_of_the_table_is_read(trials, dialect):
 
 def test_every_name_that_is_bound_is_in_the_table(trials):
     known = {entry.name for entry in table()}
-    missing = {*NAMED, *OF_LAMBDAS} - known
+    missing = {*NAMED, *OF_SYNTAX} - known
     assert not {name for name in missing for dialect in sorted(EXAMINED) if trials.reading(name, dialect)}
 
 

@@ -4,8 +4,10 @@
   selection below them; it has rows where a group has several.
 - An array in FROM whose expression does not say how long it is has as many elements as there are places for them at
   most (``binder/joins/elements.py``). Its check has the rows with longer ones.
-- A quotient of exact numbers in postgres has at most 20 digits behind the point (``render/numeric_quotients.py``). Its
-  check has the rows, or groups, for which there are more, or so many before the point that they cannot be kept.
+- A quotient of exact numbers in postgres has at most 20 digits behind the point (``render/numeric_quotients.py``).
+  Its check has the rows, or groups, for which there are more, or so many before the point that they cannot be kept.
+- What is read of JSON in postgres and duckdb can be written as they do (``render/json_functions.py``). Its check has
+  the rows, or groups, for which it cannot.
 
 A check is a query of its own. Where it has rows, the query that it belongs to does not go on, as after a function that
 raised.
@@ -18,7 +20,7 @@ from dataclasses import dataclass, replace
 
 from workbench.sql.algebra.array_functions import HAS_PLACE
 from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Expression, column_name, walk
-from workbench.sql.algebra.functions import NUMERIC_QUOTIENT, call
+from workbench.sql.algebra.functions import JSON, NUMERIC_QUOTIENT, UNREAD, call
 from workbench.sql.algebra.types import BOOLEAN, INTEGER
 from workbench.sql.logical import Block, LogicalQuery, Output, parts_of
 from workbench.sql.predicates.cnf import PredSet, conjunction, pred_set, predicate_expressions, predicate_sources
@@ -47,7 +49,7 @@ def checks_of(query: LogicalQuery) -> tuple[Check, ...]:
 def _of_block(block: Block) -> Iterator[Check]:
     yield from _of_value(block)
     yield from _of_arrays(block)
-    yield from _of_quotients(block)
+    yield from _of_guarded(block)
 
 
 def _of_value(block: Block) -> Iterator[Check]:
@@ -71,48 +73,55 @@ def _of_arrays(block: Block) -> Iterator[Check]:
                 yield Check(rows, f"an array in FROM has more than {limit.value} elements", hint)
 
 
-def _of_quotients(block: Block) -> Iterator[Check]:
-    """That all digits of every quotient are kept, of the rows and of the groups that the block reads otherwise."""
+def _of_guarded(block: Block) -> Iterator[Check]:
+    """That quotients and JSON are what the database has, of rows and groups that the block reads otherwise."""
     grouping, outputs = block.grouping, [output.expression for output in block.outputs]
     calls = [analyzed.call for analyzed in block.analytics]
-    analyzed = _quotients(e for call_ in calls for e in (*call_.arguments, *call_.over.expressions))
-    late = _quotients((*outputs, *predicate_expressions(block.having), *predicate_expressions(block.qualify)))
-    early = _quotients(predicate_expressions(block.where))
+    analyzed = _guarded(e for call_ in calls for e in (*call_.arguments, *call_.over.expressions))
+    late = _guarded((*outputs, *predicate_expressions(block.having), *predicate_expressions(block.qualify)))
+    early = _guarded(predicate_expressions(block.where))
     if grouping is None:
         early |= analyzed
         if not block.analytics:
             early, late = early | late, {}
     else:
-        early |= _quotients((*grouping.groups, *(a for call_ in grouping.statistics for a in call_.arguments)))
+        early |= _guarded((*grouping.groups, *(a for call_ in grouping.statistics for a in call_.arguments)))
         late |= analyzed
-    for quotient in early:
-        where = conjunction(_without(block.where), _not_kept(quotient))
-        yield _too_long(Block(block.inputs, where, _VIOLATED, window=block.window))
-    for quotient in late:
+    for part in early:
+        where = conjunction(_without(block.where), _not_exact(part))
+        yield _inexact(Block(block.inputs, where, _VIOLATED, window=block.window), part)
+    for part in late:
         bare = replace(block, outputs=_VIOLATED, distinct=False, single=False)
         if block.analytics:
-            yield _too_long(replace(bare, qualify=conjunction(_without(block.qualify), _not_kept(quotient))))
+            yield _inexact(replace(bare, qualify=conjunction(_without(block.qualify), _not_exact(part))), part)
         else:
-            yield _too_long(replace(bare, having=conjunction(_without(block.having), _not_kept(quotient))))
+            yield _inexact(replace(bare, having=conjunction(_without(block.having), _not_exact(part))), part)
 
 
 def _without(conditions: PredSet) -> PredSet:
-    """The conditions that read no quotient: rows that fail these are not looked at."""
-    return pred_set(p for p in conditions if not _quotients(predicate_expressions(p)))
+    """The conditions that read none of these: rows that fail these are not looked at."""
+    return pred_set(p for p in conditions if not _guarded(predicate_expressions(p)))
 
 
-def _too_long(query: LogicalQuery) -> Check:
-    reason = "a quotient has more digits than can be kept: below 1/10000, or with many before the point"
-    return Check(query, reason, "CAST one side AS DOUBLE PRECISION, or ROUND what is divided")
+def _inexact(query: LogicalQuery, part: Call) -> Check:
+    if part.function == NUMERIC_QUOTIENT:
+        reason = "a quotient has more digits than can be kept: below 1/10000, or with many before the point"
+        return Check(query, reason, "CAST one side AS DOUBLE PRECISION, or ROUND what is divided")
+    reason = "a value of JSON cannot be written as the database does: it is an object or an array, has an exponent, or"
+    reason += " stands beside the same number with other zeros; or an object has a key twice"
+    return Check(query, reason, "read a part of it, as in j->'a'->>'b'")
 
 
-def _quotients(expressions: Iterable[Expression]) -> dict[Call, None]:
+def _guarded(expressions: Iterable[Expression]) -> dict[Call, None]:
     parts = (part for expression in expressions for part in walk(expression))
-    return {part: None for part in parts if isinstance(part, Call) and part.function == NUMERIC_QUOTIENT}
+    return {part: None for part in parts if isinstance(part, Call) and part.function in (NUMERIC_QUOTIENT, *UNREAD)}
 
 
-def _not_kept(quotient: Call) -> PredSet:
-    """That there is no quotient, though neither side is NULL, nor the divisor 0."""
-    there = [call("not", call("is_null", side)) for side in quotient.arguments]
-    divides = call("<>", quotient.arguments[1], Constant(0, INTEGER))
-    return normal_form(call("and", call("is_null", quotient), *there, divides))
+def _not_exact(part: Call) -> PredSet:
+    """That a quotient is not there, though neither side is NULL, nor the divisor 0; that JSON cannot be read."""
+    if part.function in UNREAD:
+        unread = UNREAD[part.function]
+        return normal_form(call(unread, *part.arguments[: len(JSON[unread].parameters)]))
+    there = [call("not", call("is_null", side)) for side in part.arguments]
+    divides = call("<>", part.arguments[1], Constant(0, INTEGER))
+    return normal_form(call("and", call("is_null", part), *there, divides))

@@ -14,6 +14,11 @@ _NUMBERS = (
     "SELECT id, k & 6 AS a, k | 9 AS b, ~k AS c, greatest(k, id, NULL) AS d, least(big, id, k) AS e,"
     " greatest(x, y) AS f, least(amount, k, NULL) AS h, log(id + 1) AS i FROM t"
 )
+_JSON = (
+    '(SELECT id, \'{"g": "\' || g || \'", "k": \' || k || \', "in": {"f": \' || (id % 90) || \'.5\''
+    " || CASE id % 3 WHEN 0 THEN '0' ELSE '' END || ', \"a\": [' || id || ', \"x\", true, null]},'"
+    " || ' \"a.b\": ' || (id % 4) || '.00}' AS j FROM t) q"
+)
 _WHOLE = "SELECT id, CAST(amount AS BIGINT) AS a, CAST(x AS BIGINT) AS b, CAST(x * 4 AS BIGINT) AS c FROM t"
 _DAYS = (
     "SELECT id, extract(dow FROM d) AS a, extract(isodow FROM ts) AS b, extract(week FROM d) AS c,"
@@ -28,6 +33,12 @@ DATABASES = {
         _NUMBERS.replace(" FROM", ", k # id AS j FROM"),
         _NUMBERS.replace(" FROM", ", xor(k, id) AS j FROM"),
         dialect="postgres",
+    ),
+    "json_of_duckdb": Case(
+        "SELECT id, j->>'g' AS a, j->>'k' AS b, j->'in'->>'f' AS c, j->>'$.in.a[0]' AS d, j->'in'->'a'->>2 AS e,"
+        " json_extract_string(j, '$.in.a[1]') AS f, j->>'a.b' AS h, j->>'missing' AS i, j->'in'->'a'->>3 AS l,"
+        f" CAST(j->>'k' AS TEXT) || '!' AS m FROM {_JSON} WHERE j IS NULL OR j->>'a.b' <> '0.0'",
+        dialect="duckdb",
     ),
     "whole_numbers": Case(_WHOLE, dialect="duckdb"),
     "whole_numbers_of_postgres": Case(_WHOLE, dialect="postgres"),

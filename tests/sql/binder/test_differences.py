@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import time
+import warnings
 
 import pytest
 from sql.bind_schema import SCHEMA
 from sql.fixtures import pairs
 
-from workbench.errors import SqlError, UnsupportedError
+from workbench.errors import SqlError, SqlWarning, UnsupportedError
 from workbench.sql.algebra.expressions import text
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.checks import checks_of
@@ -41,7 +43,6 @@ def test_dialects_refused_as_a_whole(dialect: str, reason: str) -> None:
 DIFFERENT = [
     ("trino", "log(x)"),
     ("trino", "greatest(a, b)"),
-    ("postgres", "least(s, 'a')"),
     ("bigquery", "least(a, b)"),
     ("hive", "least(a, b)"),
     ("postgres", "concat(s, m)"),
@@ -69,9 +70,6 @@ DIFFERENT = [
     ("postgres", "cast(s as varchar(3))"),
     ("duckdb", "cast(s as int)"),
     ("trino", "trim(s)"),
-    ("postgres", "s < 'b'"),
-    ("postgres", "s between 'a' and 'b'"),
-    ("postgres", "max(s)"),
     ("trino", "avg(m)"),
     ("trino", "avg(a)"),
     ("duckdb", "quantile(a, 0.5)"),
@@ -97,8 +95,25 @@ DIFFERENT = [
     ("duckdb", "trim(s)"),
     ("postgres", "s collate \"de_DE\" < 'b'"),
     ("duckdb", "s collate nocase < 'b'"),
-    ("postgres", 'max(s collate "C") > s'),
+    ("postgres", 'max(s collate "en-x-icu")'),
     ("duckdb", "(a, b) = (1, 2)"),
+    ("postgres", "s->'a'"),
+    ("postgres", "(s->'a')::int"),
+    ("postgres", "s->>s"),
+    ("postgres", "s->>-1"),
+    ("postgres", "s::json->>'a'"),
+    ("postgres", 's #>> \'{a,"b""}\''),
+    ("postgres", "s ->> 'it''s'"),
+    ("postgres", "s @> s"),
+    ("postgres", "s @> '[{}]'"),
+    ("postgres", "s ? s"),
+    ("postgres", "s #>> '{0,1,2,3}'"),
+    ("duckdb", "s->>'0'"),
+    ("duckdb", "s->>'/a'"),
+    ("duckdb", "s->>'$.a.*'"),
+    ("duckdb", "s->'a'"),
+    ("bigquery", "jsonb_typeof(s)"),
+    ("trino", "json_extract_scalar(s, '$.a')"),
     ("spark", "(a, b) in ((1, 2))"),
 ]
 
@@ -113,6 +128,32 @@ def test_constructs_that_differ_are_refused_with_a_hint(dialect: str, expression
 @pytest.mark.parametrize(("dialect", "expression", "expected"), pairs("dialects.sql"))
 def test_what_is_the_same_is_read(dialect: str, expression: str, expected: str) -> None:
     assert bound(expression, dialect) == expected
+
+
+IN_ORDER = [
+    "s < 'b'",
+    "s between 'a' and 'b'",
+    "max(s)",
+    "min(s) filter (where a > 1)",
+    "max(s) over ()",
+    "greatest('a', s)",
+    "string_agg(s, ',' order by s)",
+    "percentile_disc(0.5) within group (order by s)",
+    "row_number() over (order by a, s)",
+]
+
+
+@pytest.mark.parametrize("expression", IN_ORDER)
+def test_the_order_of_texts_in_postgres_is_noted_once(expression: str) -> None:
+    with pytest.warns(SqlWarning, match='in the order of their bytes here, as with COLLATE "C"') as warned:
+        bind(f"SELECT {expression} AS v, {expression} AS w FROM T ORDER BY 1", "postgres", SCHEMA)
+    assert len(warned) == 1
+    with_collation = expression.replace("s <", 's collate "C" <').replace("s bet", 's collate "C" bet')
+    with_collation = re.sub(r"(\(|by |, )s\b(?!,)", r'\1s collate "C"', with_collation)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", SqlWarning)
+        bound(with_collation, "postgres")
+        bound(expression, "duckdb")
 
 
 def test_a_timestamp_that_would_be_rounded_is_refused() -> None:

@@ -133,6 +133,15 @@ def test_averages_share_sums_and_counts() -> None:
     assert [str(o.type) for o in query.outputs] == ["decimal(19,6)", "decimal(25,2)", "integer", "double", "double"]
 
 
+def test_statistics_of_over_are_in_the_order_of_the_text() -> None:
+    columns = ("a", "b", "x", "a + 1", "b + 2", "x * 3")
+    items = ", ".join(f"AVG({column}) OVER () AS v{place}" for place, column in enumerate(columns))
+    query = bind(f"SELECT {items} FROM T", "spark", SCHEMA).query
+    assert isinstance(query, Block)
+    functions = [analyzed.call.function for analyzed in query.analytics]
+    assert functions == ["sum", "count"] * 6
+
+
 def test_variances_of_exact_numbers_are_rules_and_of_doubles_holistic() -> None:
     assert statistics(block("select variance(m), stddev(m) from T")) == [
         "count(m) integer", "sum((m * m)) decimal(38,4)", "sum(m) decimal(25,2)",

@@ -119,7 +119,7 @@ def test_two_queries_in_one_text() -> None:
 @pytest.mark.parametrize(
     ("dialect", "sql", "message", "marked"),
     [
-        ("postgres", "select s ? 'x' from T", "the operator ? is not supported", "s ? 'x'"),
+        ("postgres", "select s @? 'x' from T", "the operator @? is not supported", "s @? 'x'"),
         ("bigquery", 'select b"abc" from T', "a constant of bytes is not supported", 'b"abc"'),
         ("spark", "select nvl2(a, b) from T", "an argument is missing", "nvl2(a, b)"),
         ("spark", "select regexp_replace(s, 'a') from T", "an argument is missing", "regexp_replace(s, 'a')"),

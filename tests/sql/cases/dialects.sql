@@ -1,6 +1,27 @@
 # Expressions of a dialect, which is the title, and what they mean here.
 
 # title: postgres
+s->'a'->0->1->>'b c';
+json_text(s, '$[''a''][00][1][''b c'']');
+
+(s::jsonb #> '{a,1}') ->> 'b';
+coalesce(json_text(s, '$[''a''][1][''b'']'), json_text(s, '$[''a''][''1''][''b'']'));
+
+jsonb_extract_path_text(s::jsonb, 'a', 'b');
+json_text(s, '$[''a''][''b'']');
+
+(s->>'a')::jsonb->>'b';
+json_text(json_text(s, '$[''a'']'), '$[''b'']');
+
+jsonb_typeof(s->'a'->'b');
+json_type(s, '$[''a''][''b'']');
+
+jsonb_array_length((s->'a')::jsonb);
+json_length(s, '$[''a'']');
+
+s @> '[1.50]';
+case(is_null(json_type(s, '$')), null::boolean, and(coalesce((json_type(s, '$') = 'array'), false), json_has_element(s, '$', '1.50')));
+
 log(10, x);
 log10(x);
 
@@ -98,6 +119,12 @@ add_seconds(ts, 1209600);
 interval_of_micros(5400000000);
 
 # title: duckdb
+s->'a.b'->'c'->>'$.d[1]';
+json_text_in_duckdb(s, '$[''a.b''][''c''][''d''][1]');
+
+(s->'a')->>0;
+json_text_in_duckdb(s, '$[''a''][0]');
+
 a / b;
 (cast(a as double) / cast(b as double));
 
@@ -120,6 +147,9 @@ try_cast(m as bigint);
 cast(round(m) as integer);
 
 # title: trino
+cast(upper(s) as varchar);
+upper(s);
+
 concat(s, 'x');
 (s || 'x');
 

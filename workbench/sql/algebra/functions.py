@@ -246,6 +246,26 @@ def _quotient(arguments: Arguments) -> tuple[Arguments, DataType]:
 
 NUMERIC_QUOTIENT = "numeric_quotient"
 """The quotient of exact numbers as PostgreSQL rounds it. Four digits are left for products with constants."""
+FIRST = "[00]"
+"""The step of ``j->0`` in PostgreSQL, where it is a scalar itself, too; in Spark's paths it is the first element."""
+_PATH, _COMPARED = (STRING, STRING), (STRING, STRING, STRING)
+_OF_JSON = {
+    **dict.fromkeys(("json_text", "json_text_in_duckdb", "json_type"), Plain(STRING, _PATH)),
+    "json_length": Plain(INTEGER, _PATH),
+    "json_has": Plain(BOOLEAN, _PATH),
+    **dict.fromkeys(("json_is", "json_has_element"), Plain(BOOLEAN, _COMPARED)),
+}
+UNREAD = {
+    **{name: f"{name}_unread" for name in ("json_text", "json_text_in_duckdb", "json_is", "json_has_element")},
+    **dict.fromkeys(("json_type", "json_length", "json_has"), "json_repeats_key"),
+}
+"""A function that cannot read all JSON -> the one of the same text, and path, that says whether it does not."""
+JSON: dict[str, Plain] = {
+    **_OF_JSON,
+    **dict.fromkeys(UNREAD.values(), Plain(BOOLEAN, _PATH)),
+    "json_repeats_key": Plain(BOOLEAN, (STRING,)),
+}
+"""Functions of a text of JSON, a constant path such as ``$['a'][0]``, and what is compared; SQL text has operators."""
 _MANY = 10_000
 _DOUBLE = Function(1, 1, _fixed(DOUBLE, DOUBLE))
 _STRING = Function(1, 1, _fixed(STRING, STRING))
@@ -265,7 +285,7 @@ def _plain(plain: Plain) -> Function:
 
 
 FUNCTIONS: dict[str, Function] = {
-    **{name: _plain(plain) for name, plain in PLAIN.items()},
+    **{name: _plain(plain) for name, plain in {**PLAIN, **JSON}.items()},
     **{name: Function(*signature) for name, signature in ARRAYS.items()},
     "struct": Function(1, _MANY, _struct, strict=False),
     "field": Function(2, 2, _field),

@@ -56,13 +56,19 @@ def _is_plain_cast(bound: Expression) -> bool:
     if bound.type == INTERVAL:
         return True
     if bound.function != "cast":
-        return bound.type in (BOOLEAN, INTEGER)  # of a text, as the dialect reads it
+        return bound.type == BOOLEAN or bound.type.numeric  # of a text, as the dialect reads it
     have, target = bound.arguments[0].type, bound.type
     if target == INTEGER and isinstance(rounded := bound.arguments[0], Call) and _is_whole(rounded):
         return True  # as the dialect rounds
     if target == STRING:
         return have.kind in (Kind.INTEGER, Kind.DATE)
     return not (target == INTEGER and have != INTEGER) and not (have == STRING and target.numeric)
+
+
+def _is_text_as_it_is(node: exp.Expr, bound: Expression) -> bool:
+    """A cast of a text to a text of any length."""
+    converts = isinstance(bound, Call) and bound.function == "cast"
+    return isinstance(node, exp.Cast) and bound.type == STRING and not converts and not node.args["to"].expressions
 
 
 def _is_whole(rounded: Call) -> bool:
@@ -87,19 +93,9 @@ def _keeps_digits(bound: Expression) -> bool:
     return bound.type.scale >= (sum(scales) if bound.function == "*" else max(scales, default=0))
 
 
-def _compares_no_texts(bound: Expression) -> bool:
-    if not isinstance(bound, Call):
-        return bound.type != STRING
-    return not any(isinstance(p, Call) and p.function in _ORDERS and p.arguments[0].type == STRING for p in walk(bound))
-
-
-_ORDERS = ("<", "<=", ">", ">=")
 _NULLS = "databases differ where a value is NULL"
 _ROUNDING = "databases round differently here"
 _WEEKDAY = "databases count days of the week from different days"
-_ORDER = _Difference(
-    "the order of texts", 'it depends on the database\'s collation: write x COLLATE "C"', _compares_no_texts, "postgres"
-)
 _CAST = _Difference("this cast", f"{_ROUNDING}, and write values differently: use DECIMAL(p,s)", _is_plain_cast)
 _TEXT = _Difference(
     "SUBSTR from a position that is not a constant from 1", "write a constant position", _has_plain_range
@@ -135,7 +131,6 @@ _DIFFERENT: dict[type[exp.Expr], _Difference] = {
     exp.ToNumber: _Difference("TO_NUMBER", "CAST it AS DECIMAL(p,s)"),
     exp.Trim: _Difference("TRIM without characters", "databases trim different blanks: write TRIM(BOTH ' ' FROM x)",
                         lambda bound: len(_arguments(bound)) != 1, but=("postgres",)),
-    **dict.fromkeys((exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.Min, exp.Max, exp.WithinGroup), _ORDER),
     **dict.fromkeys(
         (exp.Skewness, exp.Kurtosis),
         _Difference("this statistic", "some databases correct it for samples: make it of AVG(x), AVG(x * x), ..."),
@@ -159,29 +154,16 @@ def refuse_different(source: SourceText, node: exp.Expr, bound: Expression) -> N
         if dialect == "hive" and isinstance(node, (exp.Greatest, exp.Least)):
             _refuse(source, node, _DIFFERENT[exp.Greatest])
         return
-    if dialect == "oracle":
+    if dialect == "oracle" or _is_text_as_it_is(node, bound):
         return
     difference = _DIFFERENT.get(type(node))
-    if difference is not None and difference.only in (None, dialect) and not _is_same(difference, node, bound, dialect):
+    differs_here = difference is not None and difference.only in (None, dialect) and dialect not in difference.but
+    if difference is not None and differs_here and not difference.same(bound):
         _refuse(source, node, difference)
     unit = node.name if isinstance(node, exp.Extract) else node.args["unit"].name if node.args.get("unit") else ""
-    differs = _OF_WEEKS - _OF_ISO_WEEKS if dialect in DATABASES else _OF_WEEKS
-    if isinstance(node, (exp.Extract, exp.DateTrunc, exp.TimestampTrunc)) and unit.upper() in differs:
+    weeks = _OF_WEEKS - _OF_ISO_WEEKS if dialect in DATABASES else _OF_WEEKS
+    if isinstance(node, (exp.Extract, exp.DateTrunc, exp.TimestampTrunc)) and unit.upper() in weeks:
         source.refuse(f"{unit.upper()} here", node, "databases begin and number weeks differently")
-
-
-def _is_same(difference: _Difference, node: exp.Expr, bound: Expression, dialect: str) -> bool:
-    if dialect in difference.but or difference.same(bound):
-        # GREATEST of texts is an order of texts, too.
-        return not isinstance(node, (exp.Greatest, exp.Least)) or dialect != "postgres" or bound.type != STRING
-    return difference is _ORDER and _names_collation(node)
-
-
-def _names_collation(node: exp.Expr) -> bool:
-    """Whether the texts that are compared stand before COLLATE "C", which is the order of their bytes."""
-    key = node.expression.find(exp.Ordered) if isinstance(node, exp.WithinGroup) else node
-    sides = [key.this, key.args.get("expression")] if key is not None else []
-    return any(isinstance(side, exp.Expr) and isinstance(side.unnest(), exp.Collate) for side in sides)
 
 
 def _refuse(source: SourceText, node: exp.Expr, difference: _Difference) -> None:

@@ -24,6 +24,7 @@ from workbench.sql.algebra.types import (
     decimal,
     parse_type,
 )
+from workbench.sql.binder import json_paths
 from workbench.sql.binder.operators import as_text
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.temporal import cast_to_time
@@ -32,6 +33,8 @@ from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
 
 _SYNONYMS = {"timestamptz": "timestamp", "timestampltz": "timestamp", "timestampntz": "timestamp",
              "nvarchar": "varchar"}  # fmt: skip
+_NUMBER = r"\A\s*[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?\s*\z"
+"""What text is a number in PostgreSQL, but for NaN, infinities and other bases."""
 _TRUTH = {
     "postgres": (" \t\n\r\f\v", "t tr tru true y ye yes on 1", "f fa fal fals false n no of off 0"),
     "duckdb": ("", "t true y yes 1", "f false n no 0"),
@@ -166,6 +169,10 @@ def cast_(b: ExpressionBinder, node: exp.Cast | exp.TryCast) -> Expression:
         whole = call("rlike", value, Constant(r"\A\s*[+-]?[0-9]+\s*\z", STRING))
         number = cast(call("trim", value, Constant(" \t\n\r\f\v", STRING)), type_)
         return call("case", whole, number, Constant(None, INTEGER))
+    if type_.numeric and b.dialect == "postgres" and value.type == STRING and not is_null(value):
+        written = call("rlike", value, Constant(_NUMBER, STRING))
+        number = cast(call("trim", value, Constant(" \t\n\r\f\v", STRING)), type_)
+        return call("case", written, number, Constant(None, type_))
     if type_ == BOOLEAN and value.type == STRING and b.dialect in _TRUTH:
         return _truth(value, *_TRUTH[b.dialect])
     result = as_text(b, value, node) if type_ == STRING else cast(value, type_)
@@ -417,6 +424,8 @@ def regular_expression(b: ExpressionBinder, node: exp.Expr) -> Expression:
 
 def json_text(b: ExpressionBinder, node: exp.JSONExtractScalar) -> Expression:
     """GET_JSON_OBJECT(text, path) with a constant path."""
+    if b.dialect in DATABASES:
+        return json_paths.text(b, node)
     refuse_elsewhere(b, "get_json_object", node)
     if not isinstance(node.expression, exp.JSONPath):
         b.source.refuse("a JSON path that is not constant", node)

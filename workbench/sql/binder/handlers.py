@@ -17,7 +17,7 @@ from sqlglot import exp
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, STRING
-from workbench.sql.binder import functions, operators, temporal
+from workbench.sql.binder import functions, json_paths, operators, temporal
 from workbench.sql.binder.arrays import binary, databases, lambdas, structs
 from workbench.sql.binder.arrays import calls as arrays
 from workbench.sql.binder.protocols import ExpressionBinder
@@ -161,6 +161,11 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.Exists: _handler("this expression", lambdas.over_elements("exists")),
     exp.Reduce: _handler("this initial merge finish", lambdas.reduced),
     exp.JSONExtractScalar: _handler("this expression only_json_types json_type", functions.json_text),
+    exp.JSONBExtractScalar: _handler("this expression", json_paths.text),
+    **dict.fromkeys((exp.JSONExtract, exp.JSONBExtract),
+                    _handler("this expression only_json_types", json_paths.value)),
+    exp.JSONBContainsTopKey: _handler("this expression", json_paths.has_key),
+    exp.ArrayContainsAll: _handler("this expression", json_paths.contains),
     exp.ParseUrl: _handler(
         "this part_to_extract key", lambda b, n: functions.parse_url(b, b.parts(n, "this", "part_to_extract", "key"))),
     exp.Overlay: _handler("this expression from_ for_", functions.overlay),
@@ -213,10 +218,14 @@ NAMED: dict[str, Callable[[ExpressionBinder, list[Expression]], Expression]] = {
 }
 """Functions that the parser leaves as plain names, in lower case -> what binds a call on bound arguments."""
 
-OF_LAMBDAS: dict[str, Callable[[ExpressionBinder, exp.Anonymous], Expression]] = {
-    name: lambdas.named(name) for name in ("forall", "zip_with")
+OF_SYNTAX: dict[str, Callable[[ExpressionBinder, exp.Anonymous], Expression]] = {
+    **{name: lambdas.named(name) for name in ("forall", "zip_with")},
+    "jsonb_typeof": json_paths.named("json_type"),
+    "jsonb_array_length": json_paths.named("json_length"),
+    "jsonb_extract_path_text": json_paths.text,
+    "jsonb_extract_path": json_paths.value,
 }
-"""Functions of lambdas that the parser leaves as plain names -> what binds a call."""
+"""Functions that the parser leaves as plain names, of lambdas or of JSON -> what binds a call."""
 
 IGNORED_PARTS = frozenset({
     "safe", "typed", "coalesce", "is_nvl", "fractions_supported", "big_int", "ignore_nulls", "zone", "nested",

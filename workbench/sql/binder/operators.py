@@ -16,6 +16,7 @@ from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Call, Constant, Expression, walk
 from workbench.sql.algebra.functions import NUMERIC_QUOTIENT, call, cast
 from workbench.sql.algebra.types import BINARY, BOOLEAN, DOUBLE, INTEGER, INTERVAL, STRING, TIMESTAMP, Kind, decimal
+from workbench.sql.binder.order.texts import is_order_of_bytes
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.times import interval_arithmetic
 from workbench.sql.binder.times.intervals import add_interval, interval_parts
@@ -222,8 +223,11 @@ def _like_pattern(b: ExpressionBinder, pattern: str, escape: str | None, node: e
 
 def collate(b: ExpressionBinder, node: exp.Collate) -> Expression:
     """A text before COLLATE "C", the order of bytes, in which all texts are here."""
-    if node.expression.name.upper() not in ("C", "POSIX") or b.dialect != "postgres":
-        b.source.refuse("this COLLATE", node, 'texts are in the order of their bytes; in postgres write COLLATE "C"')
+    if b.dialect != "postgres":
+        b.source.refuse("COLLATE", node, "texts are in the order of their bytes; compare UPPER(x)")
+    if not is_order_of_bytes(node.expression):
+        hint = 'texts are in the order of their bytes: leave it out, or write COLLATE "C"'
+        b.source.refuse(f"COLLATE {node.expression.name}", node, hint)
     value = b.bind(node.this)
     if value.type != STRING:
         raise b.source.error(f"COLLATE takes a text, not {value.type}", node)

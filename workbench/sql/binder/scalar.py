@@ -20,7 +20,8 @@ from workbench.sql.algebra.types import BOOLEAN, DATE, TIMESTAMP, DataType, Kind
 from workbench.sql.binder.aggregates.aggregation import Aggregation, is_aggregate
 from workbench.sql.binder.arrays.structs import column_before_field, field
 from workbench.sql.binder.differences import refuse_different
-from workbench.sql.binder.handlers import HANDLERS, IGNORED_PARTS, NAMED, OF_LAMBDAS
+from workbench.sql.binder.handlers import HANDLERS, IGNORED_PARTS, NAMED, OF_SYNTAX
+from workbench.sql.binder.order.texts import note_comparison
 from workbench.sql.binder.protocols import QUERIES, AnalyticBinder, SubqueryBinder, is_subquery
 from workbench.sql.binder.scope import Scope, scope_of
 from workbench.sql.binder.times import interval_arithmetic
@@ -44,7 +45,7 @@ _LABELS: dict[type[exp.Expr], str] = {
     exp.Aliases: "a list of aliases", exp.Parameter: "a parameter",
     exp.Placeholder: "a parameter", exp.SessionParameter: "a parameter", exp.ByteString: "a constant of bytes",
     exp.BitString: "a constant of bits", exp.Lambda: "a lambda, x -> …,",
-    exp.Slice: "a part of an array, [...]", exp.Collate: "COLLATE", exp.PropertyEQ: "a named argument",
+    exp.Slice: "a part of an array, [...]", exp.PropertyEQ: "a named argument",
     exp.Kwarg: "a named argument", exp.AtTimeZone: "AT TIME ZONE", exp.Overlaps: "OVERLAPS", exp.Glob: "GLOB",
     exp.JSON: "JSON", exp.SimilarTo: "SIMILAR TO", exp.UnicodeString: "a text with Unicode escapes",
 }  # fmt: skip
@@ -52,12 +53,11 @@ _HINTS: dict[type[exp.Expr], str] = {
     exp.Tuple: "write the values one by one; comparisons of them with AND",
     exp.RespectNulls: "every aggregate skips NULLs; leave it out",
     exp.WithinGroup: "PERCENTILE_CONT, PERCENTILE_DISC and MODE have it",
-    exp.Collate: "texts compare by their bytes; compare UPPER(x)",
     **dict.fromkeys((exp.First, exp.FirstValue), "MIN_BY(x, t) takes the value with the smallest t"),
     **dict.fromkeys((exp.Last, exp.LastValue), "MAX_BY(x, t) takes the value with the largest t"),
     exp.StrToMap: "there are no maps; STR_TO_MAP(s, ';', '=')['k'] is the value of a key",
 }
-_INNER = {interval_values.OF_MICROS, interval_values.MICROS, HAS_PLACE}
+_INNER = {interval_values.OF_MICROS, interval_values.MICROS, HAS_PLACE, *functions.JSON}
 """Functions that no text calls."""
 COMPARE = "compare it with something, as in a > 3"
 """What to try where a condition is needed and stands for something else."""
@@ -105,7 +105,7 @@ class ScalarBinder:
     @property
     def keep(self) -> Callable[[AggregateCall], None] | None:
         """Takes a statistic that the block needs; ``None`` where aggregates may not stand."""
-        return None if self.aggregation is None else self.aggregation.statistics.add
+        return None if self.aggregation is None else self.aggregation.keep
 
     def bind(self, node: exp.Expr | None) -> Expression:
         """The typed expression of a syntax node.
@@ -124,6 +124,7 @@ class ScalarBinder:
             raise self.source.error(clash.message, node, hint) from None
         refuse_extent(bound, self.source, node, self._extents)
         refuse_different(self.source, node, bound)
+        note_comparison(self.source, node, bound)
         return bound
 
     def condition(self, node: exp.Expr) -> Expression:
@@ -321,8 +322,8 @@ class ScalarBinder:
             return Call(user.id, tuple(given), user.returns)
         if interval_parts(self, node) is not None:
             return interval_arithmetic.literal(self, node)
-        if name in OF_LAMBDAS:
-            return OF_LAMBDAS[name](self, node)
+        if name in OF_SYNTAX:
+            return OF_SYNTAX[name](self, node)
         if name in NAMED:
             return NAMED[name](self, self.parts(node, "expressions"))
         if is_aggregate(node, self.schema):

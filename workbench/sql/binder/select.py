@@ -259,7 +259,7 @@ class SelectBinder:
         having = TRUE if condition is None else normal_form(over(*condition))
         statistics = self._aggregation.statistics
         if not groups and not statistics:
-            statistics = {AggregateCall("count", (), INTEGER)}  # the total of no rows is a row
+            statistics = {AggregateCall("count", (), INTEGER): None}  # the total of no rows is a row
         sorted_groups = tuple(sorted(groups, key=reading_order))
         grouping = Grouping(sorted_groups, tuple(sorted(statistics, key=reading_order)))
         of_qualify, scalar = self._qualifying
@@ -346,7 +346,7 @@ class SelectBinder:
         if len(starts) > 1:
             self._source.refuse("GROUP BY two windows", self._select.args["group"], "write a query for each of them")
         for start in starts:
-            keep = self._aggregation.statistics.add
+            keep = self._aggregation.keep
             named = [(name, part_of_window(start, name, keep)) for name in ("start", "end")]
             parts = {name: part for name, part in named if part is not None}
             called = SESSION_WINDOW if start.function == SESSION else TIME_WINDOW

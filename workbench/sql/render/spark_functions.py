@@ -13,6 +13,7 @@ from workbench.sql.algebra.expressions import Call, Constant, Expression, calls
 from workbench.sql.algebra.functions import NUMERIC_QUOTIENT
 from workbench.sql.algebra.types import BINARY, DOUBLE, INTEGER, STRING, DataType, Kind
 from workbench.sql.render.array_functions import ARRAY_SQL
+from workbench.sql.render.json_functions import JSON_SQL
 from workbench.sql.render.numeric_quotients import numeric_quotient
 from workbench.sql.render.plain_functions import PLAIN_SQL
 
@@ -232,6 +233,7 @@ _MICROSECONDS = "unix_micros(cast({0} as timestamp))"
 SPARK_FUNCTIONS: dict[str, str | Render] = {
     **PLAIN_SQL,
     **ARRAY_SQL,
+    **JSON_SQL,
     "try_parse_url": _call("try_parse_url"),
     "xxhash64": _call("xxhash64"),
     "hash": lambda call, arguments: f"cast(hash({', '.join(arguments)}) as bigint)",

@@ -62,6 +62,8 @@ def _parser_class(dialect: str) -> type[Parser]:
         "FUNCTION_PARSERS": _Refusing.parsers(base.FUNCTION_PARSERS),
         "NO_PAREN_FUNCTION_PARSERS": _Refusing.parsers(base.NO_PAREN_FUNCTION_PARSERS),
     }
+    if dialect == "postgres":  # an arrow reads JSON there, also in arguments of functions
+        changes["LAMBDAS"] = {sign: parse for sign, parse in base.LAMBDAS.items() if sign is not TokenType.ARROW}
     make = cast(Callable[..., type[Parser]], type(base))
     return make("_Parser", (_Refusing, base), changes)
 

@@ -78,6 +78,7 @@ class SourceText:
 
     def __init__(self, sql: str, dialect: str = "spark") -> None:
         self.sql, self.dialect = sql, dialect
+        self._noted: set[str] = set()
 
     @cached_property
     def tokens(self) -> list[Token]:
@@ -200,6 +201,12 @@ class SourceText:
     def warn(self, message: str, node: exp.Expr, hint: str) -> None:
         """Warn of what is valid, and hardly meant."""
         warnings.warn(str(self.error(message, node, hint)), SqlWarning, stacklevel=2)
+
+    def note(self, message: str, node: exp.Expr, hint: str) -> None:
+        """Warn where ``node`` is the first of the text to which ``message`` applies."""
+        if message not in self._noted:
+            self._noted.add(message)
+            self.warn(message, node, hint)
 
     def refuse(self, what: str, node: exp.Expr, hint: str | None = None) -> NoReturn:
         """Raise that the construct ``what`` is not supported."""

@@ -51,13 +51,17 @@ class Aggregation:
     """Collects the statistics of one grouped block while its expressions are bound.
 
     Attributes:
-        statistics: the statistics that the block needs so far.
+        statistics: the statistics that the block needs so far, in the order of the text.
         inside: whether the argument of an aggregate is being bound, where no other aggregate may stand.
     """
 
     def __init__(self) -> None:
-        self.statistics: set[AggregateCall] = set()
+        self.statistics: dict[AggregateCall, None] = {}
         self.inside = False
+
+    def keep(self, statistic: AggregateCall) -> None:
+        """Take a statistic that the block needs."""
+        self.statistics[statistic] = None
 
     def bind(self, node: exp.Expr, b: ExpressionBinder) -> Expression | None:
         """An aggregate as an expression over statistics, of source ``GROUPED``; ``None`` for any other node."""
@@ -129,7 +133,7 @@ class Aggregation:
             value, key = arguments
             arguments = [value, call("case", call("is_null", value), Constant(None, STRING), key)]
         result = interval_arithmetic.aggregate(
-            b, name, arguments, node, lambda given: aggregates.expand(name, given, syntax.distinct, self.statistics.add)
+            b, name, arguments, node, lambda given: aggregates.expand(name, given, syntax.distinct, self.keep)
         )
         if syntax.name == "array_agg":
             return _of_no_rows(result, b)
@@ -141,7 +145,7 @@ class Aggregation:
             return numeric_quotient(*result.arguments)
         if b.dialect == "oracle" and (b.source.called(node) or "").upper() in ("VARIANCE", "STDDEV"):
             # Oracle's short names give 0 for one value, where the others give NULL.
-            count = aggregates.expand("count", tuple(arguments), False, self.statistics.add)
+            count = aggregates.expand("count", tuple(arguments), False, self.keep)
             return call("case", call("=", count, Constant(1, INTEGER)), Constant(0.0, DOUBLE), result)
         return result
 

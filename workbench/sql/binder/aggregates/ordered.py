@@ -12,6 +12,7 @@ from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import BOOLEAN, STRING, Kind
 from workbench.sql.binder.operators import as_text
+from workbench.sql.binder.order.texts import note_key
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.syntax.aggregate_calls import AggregateSyntax
 from workbench.sql.syntax.dialects import SPARK_FAMILY
@@ -58,8 +59,7 @@ def in_order(
         bound = b.bind(key.this)
         if not bound.type.ordered and bound != value:
             b.source.refuse(f"the order of {bound.type.kind}s", key, "order by an element or a field, as in x[0]")
-        if b.dialect == "postgres" and bound.type == STRING and not isinstance(key.this.unnest(), exp.Collate):
-            b.source.refuse("the order of texts", key, 'it depends on the database\'s collation: write x COLLATE "C"')
+        note_key(b.source, key, bound)
         # NULL is the smallest key, as in Spark; where it is to be the largest a key before it says so.
         if bool(key.args.get("nulls_first")) == bool(key.args.get("desc")) and (keeps_nulls or bound != value):
             keys.append(call("is_null", bound))

@@ -15,6 +15,7 @@ from workbench.sql.algebra import coercion
 from workbench.sql.algebra.column_names import stored_name, unique_names
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.ordering import SortKey, without_repetition
+from workbench.sql.binder.order.texts import note_key
 from workbench.sql.logical import Output
 from workbench.sql.syntax.source_text import SourceText
 
@@ -56,6 +57,7 @@ def sort_keys(
             continue
         selected = _selected(node.this, items, source, called)
         keys.append(SortKey(bind(node.this) if selected is None else selected, *direction))
+        note_key(source, node, keys[-1].expression)
     if whole := next((key.expression for key in keys if not key.expression.type.ordered), None):
         clash = coercion.no_order(whole)
         raise source.error(clash.message, order, clash.hint)

@@ -1,0 +1,60 @@
+"""Texts in order in postgres, against a PostgreSQL whose collation is C, batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+import pytest
+import servers
+from oracle.on_postgres import compare
+from pyspark.sql import SparkSession
+
+HISTORY, BATCH = 60, 40
+TYPES = {"k": ("INTEGER", pa.int64()), "id": ("BIGINT", pa.int64()), "s": ("TEXT", pa.string())}
+TEXTS = ("", "a", "A", "ab", "aB", "a b", "a-b", "Z", "_", "10", "9", "é", "e", "ß", "中", "😀", "\uffff", "\u200b")
+ASKED = {
+    "ordered": "SELECT s, id FROM t ORDER BY s DESC, id",
+    "ordered first": "SELECT s, id FROM t WHERE s > 'A' ORDER BY s, id LIMIT 7",
+    "numbered": "SELECT id, ROW_NUMBER() OVER (PARTITION BY k ORDER BY s, id) AS n,"
+    " MAX(s) OVER (ORDER BY s) AS m FROM t",
+    "first of each": "SELECT DISTINCT ON (k) k, s, id FROM t ORDER BY k, s DESC NULLS LAST, id",
+    "compared": "SELECT id, s < 'a' AS a, s >= 'Z' AS b, s BETWEEN '9' AND 'é' AS c, s > CAST(k AS TEXT) AS d FROM t",
+    "chosen": "SELECT id, GREATEST(s, 'a', NULL) AS a, LEAST(s, 'Z') AS b FROM t WHERE NOT s <= '_'",
+    "of groups": "SELECT k, MIN(s) AS a, MAX(s) AS b, MAX(s) FILTER (WHERE s < 'b') AS c, STRING_AGG(s, ',' ORDER BY s)"
+    " AS d,"
+    " PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY s) AS e, MODE() WITHIN GROUP (ORDER BY s) AS f FROM t GROUP BY k",
+    "of some groups": "SELECT k FROM t GROUP BY k HAVING MIN(s) < 'A'",
+    "the largest": "SELECT id FROM t WHERE s = (SELECT MAX(u.s) FROM t AS u WHERE u.k = t.k)",
+    "of any": "SELECT id FROM t WHERE s < ANY (SELECT u.s FROM t AS u WHERE u.k = 2) AND s >= ALL (SELECT '9')",
+    "with pairs": "SELECT a.id, b.id AS other FROM t AS a JOIN t AS b ON a.k = b.k AND a.s < b.s COLLATE \"C\"",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[str]:
+    import psycopg
+
+    with servers.postgres() as address:
+        with psycopg.connect(address, autocommit=True) as connection:
+            connection.execute("CREATE DATABASE bytes TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'")
+        yield address.replace("/postgres?", "/bytes?")
+
+
+def drawn(rows: int) -> list[tuple[Any, ...]]:
+    """Rows with NULLs and duplicates, a tenth of which take back an earlier one: its weight is last."""
+    random, made, there = Random(11), list[tuple[Any, ...]](), list[tuple[Any, ...]]()
+    while len(made) < rows:
+        if there and random.random() < 0.1:
+            made.append((*there.pop(random.randrange(len(there))), -1))
+            continue
+        text = None if random.random() < 0.05 else random.choice(TEXTS) + random.choice(["", "", *TEXTS])
+        there.append((random.randint(1, 4), len(made), text))
+        made.append((*there[-1], 1))
+    return made
+
+
+def test_answers_are_those_of_postgres(postgres: str, spark: SparkSession) -> None:
+    compare(postgres, spark, TYPES, drawn(HISTORY + 3 * BATCH), ASKED, HISTORY, BATCH)

@@ -1,0 +1,260 @@
+"""JSON in postgres, read as ``jsonb``, and in duckdb: operators on texts of JSON, with constant keys and places.
+
+j->'a'->>'b'   j->>0   j#>'{a,0}'->>'b'   j#>>'{a,0}'   JSONB_EXTRACT_PATH_TEXT(j, 'a')   JSONB_TYPEOF(j->'a')
+JSONB_ARRAY_LENGTH(j->'a')   j ? 'a'   j @> '{"a": 1}'      in duckdb: j->'a'->>'b'   j->>'$.a[0]'
+
+A chain of arrows is one path into the text it begins with. An element of a path in braces that is a number is a place
+in an array or a key of an object, so such a path is several.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import reduce
+from typing import Any
+
+from sqlglot import exp
+from sqlglot.tokenizer_core import TokenType
+
+from workbench.sql.algebra.expressions import Constant, Expression
+from workbench.sql.algebra.functions import FIRST, call
+from workbench.sql.algebra.types import BOOLEAN, STRING
+from workbench.sql.binder.protocols import ExpressionBinder
+from workbench.sql.syntax.dialects import DATABASES
+
+Step = str | int
+_MOST_PATHS = 8
+_CONSTANTS = (TokenType.STRING, TokenType.NUMBER)
+_ELEMENT = re.compile(r'"[^"\\]+"|[^\s",{}\\]+')
+_HINT = "write a constant key or place: j->'a', j->0, j#>'{a,0}'"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where in texts of JSON a value is: the text, and the paths, of which it has one at most."""
+
+    text: Expression
+    paths: tuple[tuple[Step, ...], ...] = ((),)
+
+    def then(self, *steps: Sequence[Step]) -> Place:
+        """What is at one of some steps in it."""
+        return Place(self.text, tuple((*path, *more) for path in self.paths for more in itertools.product(*steps)))
+
+    def call(self, function: str, *arguments: Expression) -> Expression:
+        """A function of what is there."""
+        calls = [call(function, self.text, Constant(_written(path), STRING), *arguments) for path in self.paths]
+        return calls[0] if len(calls) == 1 else call("coalesce", *calls)
+
+    def holds(self, function: str, *arguments: Expression) -> Expression:
+        """A condition on what is there, which is false of what is not."""
+        calls = [call(function, self.text, Constant(_written(path), STRING), *arguments) for path in self.paths]
+        return calls[0] if len(calls) == 1 else call("or", *calls)
+
+
+def text(b: ExpressionBinder, node: exp.Expr) -> Expression:
+    """The text of what is at a path, ``j->>'a'``."""
+    return _below(b, node).call("json_text_in_duckdb" if b.dialect == "duckdb" else "json_text")
+
+
+def value(b: ExpressionBinder, node: exp.Expr) -> Expression:
+    """``j->'a'`` as a value of its own: such values are equal by other rules than texts."""
+    _refuse_elsewhere(b, node)
+    b.source.refuse("a value of JSON", node, "write ->> for its text, and cast that: (j->>'a')::int")
+
+
+def named(function: str) -> Callable[[ExpressionBinder, exp.Anonymous], Expression]:
+    """A function of one value of JSON."""
+
+    def bind(b: ExpressionBinder, node: exp.Anonymous) -> Expression:
+        _refuse_elsewhere(b, node)
+        if len(node.expressions) != 1:
+            raise b.source.error(f"{node.name.upper()} takes 1 argument, not {len(node.expressions)}", node)
+        return _place(b, node.expressions[0]).call(function)
+
+    return bind
+
+
+def has_key(b: ExpressionBinder, node: exp.JSONBContainsTopKey) -> Expression:
+    """``j ? 'a'``: a key of an object, a text in an array, or the text itself."""
+    _refuse_elsewhere(b, node)
+    if not node.expression.is_string:
+        b.source.refuse("a key of JSON that is not constant", node.expression, "as in j ? 'a'")
+    place, key = _place(b, node.this), node.expression.name
+    as_json = Constant(json.dumps(key, ensure_ascii=False), STRING)
+    found = [place.then([_checked(b, key, node)]).holds("json_has")]
+    found += [place.holds(function, as_json) for function in ("json_is", "json_has_element")]
+    return _where_there(place, call("or", *found))
+
+
+def contains(b: ExpressionBinder, node: exp.Expr) -> Expression:
+    """``j @> '{"a": 1}'``, of a constant."""
+    _refuse_elsewhere(b, node)
+    constant = node.expression.this if _is_jsonb(node.expression) else node.expression
+    try:
+        wanted = json.loads(constant.name if constant.is_string else "", parse_float=Decimal)
+    except ValueError:
+        b.source.refuse("@> of what is no constant JSON", node.expression, "as in j @> '{\"a\": 1}'")
+    place = _place(b, node.this)
+    conditions = list(_contained(b, place, wanted, node.expression))
+    if not isinstance(wanted, (dict, list)):
+        conditions = [call("or", *conditions, place.holds("json_has_element", _constant(wanted)))]
+    return _where_there(place, reduce(lambda x, y: call("and", x, y), conditions))
+
+
+def _contained(b: ExpressionBinder, place: Place, wanted: Any, node: exp.Expr) -> Iterable[Expression]:
+    """What must hold for a constant to be contained in what is at a place."""
+    if not isinstance(wanted, (dict, list)):
+        yield place.holds("json_is", _constant(wanted))
+        return
+    kind = "object" if isinstance(wanted, dict) else "array"
+    is_kind = call("=", place.call("json_type"), Constant(kind, STRING))
+    yield call("coalesce", is_kind, Constant(False, BOOLEAN))
+    if isinstance(wanted, dict):
+        for key, value_ in wanted.items():
+            yield from _contained(b, place.then([_checked(b, key, node)]), value_, node)
+        return
+    for element in wanted:
+        if isinstance(element, (dict, list)):
+            b.source.refuse("@> of an array of objects or arrays", node, "compare a part of it: j->'a'->0 @> …")
+        yield place.holds("json_has_element", _constant(element))
+
+
+def _where_there(place: Place, condition: Expression) -> Expression:
+    """A condition on what is at a place, NULL where nothing is."""
+    return call("case", call("is_null", place.call("json_type")), Constant(None, STRING), condition)
+
+
+def _constant(value_: object) -> Constant:
+    """A number, text, truth value or null as JSON."""
+    if isinstance(value_, Decimal):
+        return Constant(f"{value_:f}", STRING)
+    return Constant(json.dumps(value_, ensure_ascii=False), STRING)
+
+
+# ---- places ----------------------------------------------------------------------------------------------------------
+
+
+def _place(b: ExpressionBinder, node: exp.Expr) -> Place:
+    """What a chain of arrows means; any text is JSON itself."""
+    node = node.unnest()
+    if _is_jsonb(node) and _is_arrow(node.this.unnest()):
+        node = node.this.unnest()
+    if _is_arrow(node):
+        return _below(b, node)
+    if isinstance(node, exp.Cast) and node.args["to"].this == exp.DType.JSON and b.dialect == "postgres":
+        b.source.refuse("the type JSON", node, "write ::jsonb, which has other texts of objects and arrays")
+    read = b.bind(node.this if _is_jsonb(node) else node)
+    if read.type != STRING:
+        raise b.source.error(f"JSON is a text here, not {read.type}", node, "a struct has fields, s.x")
+    return Place(read)
+
+
+def _is_arrow(node: exp.Expr) -> bool:
+    """Whether it means a value of JSON within another."""
+    return isinstance(node, (exp.JSONExtract, exp.JSONBExtract)) or node.name.lower() == "jsonb_extract_path"
+
+
+def _below(b: ExpressionBinder, node: exp.Expr) -> Place:
+    """What an arrow, or a function with a path, points to in the value before it."""
+    _refuse_elsewhere(b, node)
+    if isinstance(node, exp.Anonymous):
+        if not all(each.is_string for each in node.expressions[1:]) or len(node.expressions) < 2:
+            b.source.refuse("a path of JSON that is not constant", node, _HINT)
+        steps = [_either(b, each.name, node) for each in node.expressions[1:]]
+        place = _place(b, node.expressions[0]).then(*steps)
+    else:
+        place = _place(b, node.this).then(*_steps(b, node))
+    if len(place.paths) > _MOST_PATHS:
+        b.source.refuse("a path of JSON with so many numbers", node, "j->'a'->0 says that 0 is a place")
+    return place
+
+
+def _steps(b: ExpressionBinder, node: exp.Expr) -> list[list[Step]]:
+    """The steps of an arrow, each with what it may mean."""
+    path = node.expression
+    if isinstance(node, (exp.JSONBExtract, exp.JSONBExtractScalar)):
+        return [_either(b, each, path) for each in _in_braces(b, path)]
+    if b.dialect == "duckdb":
+        path = _of_duckdb(b, node)
+    if not isinstance(path, exp.JSONPath):
+        b.source.refuse("this path of JSON", path, _HINT)
+    ambiguous = not node.args.get("only_json_types") and b.dialect == "postgres"  # JSON_EXTRACT_PATH(j, '0')
+    steps: list[list[Step]] = []
+    for part in path.expressions[1:]:
+        if not isinstance(part, (exp.JSONPathKey, exp.JSONPathSubscript)) or not isinstance(part.this, (str, int)):
+            b.source.refuse("this path of JSON", node, _HINT)
+        if isinstance(part, exp.JSONPathSubscript):
+            is_first = b.dialect == "postgres" and not ambiguous and part.this == 0
+            steps.append([part.this, str(part.this)] if ambiguous else [FIRST if is_first else part.this])
+        else:
+            steps.append([_checked(b, str(part.this), node)])
+    return steps
+
+
+def _of_duckdb(b: ExpressionBinder, node: exp.Expr) -> exp.Expr:
+    """The path of an arrow in duckdb: a key as it is, unless it begins with ``$``; sqlglot divides keys at dots."""
+    depth, base = 0, node.this.unnest()
+    while _is_arrow(base):
+        depth, base = depth + 1, base.this.unnest()
+    place = b.source.of(base)
+    end = (place["position"] or 0) + place["length"]
+    constants = (token for token in b.source.tokens if token.start >= end and token.token_type in _CONSTANTS)
+    word = next(itertools.islice(constants, depth, None), None)
+    path: exp.Expr = node.expression
+    if word is None or not isinstance(path, (exp.JSONPath, exp.Literal)):
+        return path
+    if word.text[:1] == "$" or (
+        isinstance(path, exp.JSONPath) and isinstance(path.expressions[-1], exp.JSONPathSubscript)
+    ):
+        return path
+    if word.text[:1] == "/" or word.text.isdigit():  # where a number in quotes is a key or a place
+        b.source.refuse("this path of JSON", node, _HINT)
+    return exp.JSONPath(expressions=[exp.JSONPathRoot(), exp.JSONPathKey(this=word.text)])
+
+
+def _in_braces(b: ExpressionBinder, node: exp.Expr) -> list[str]:
+    """The elements of ``'{a,0}'`` or of ``ARRAY['a', '0']``."""
+    if isinstance(node, exp.Array) and all(each.is_string for each in node.expressions):
+        return [each.name for each in node.expressions]
+    text = node.name.strip() if node.is_string else ""
+    elements = [each.strip() for each in text[1:-1].split(",")] if text[:1] == "{" and text[-1:] == "}" else []
+    plain = all(_ELEMENT.fullmatch(each) and each.upper() != "NULL" for each in elements)
+    if not elements or not plain:
+        b.source.refuse("this path of JSON", node, _HINT)
+    return [each.strip('"') for each in elements]
+
+
+def _either(b: ExpressionBinder, element: str, node: exp.Expr) -> list[Step]:
+    """What an element of a path in braces may mean."""
+    if re.fullmatch(r"-\d+", element):
+        b.source.refuse("a place of JSON from the end", node, "places count from 0")
+    key = _checked(b, element, node)
+    return [int(element), key] if element.isdigit() else [key]
+
+
+def _checked(b: ExpressionBinder, key: str, node: exp.Expr) -> str:
+    if not key or set(key) & set("'\"\\"):
+        b.source.refuse("a key of JSON that is empty or has quotes", node, "write a key without them")
+    return key
+
+
+def _written(path: Iterable[Step]) -> str:
+    return "$" + "".join(
+        step if step == FIRST else f"['{step}']" if isinstance(step, str) else f"[{step}]" for step in path
+    )
+
+
+def _is_jsonb(node: exp.Expr) -> bool:
+    """Whether it is ``j::jsonb``; JSON is a text in duckdb, too."""
+    return isinstance(node, exp.Cast) and node.args["to"].this in (exp.DType.JSONB, exp.DType.JSON)
+
+
+def _refuse_elsewhere(b: ExpressionBinder, node: exp.Expr) -> None:
+    if b.dialect not in DATABASES:
+        hint = "write GET_JSON_OBJECT(s, '$.a') in spark"
+        b.source.refuse(f"this function of JSON in {b.dialect}", node, hint)

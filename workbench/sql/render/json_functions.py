@@ -1,0 +1,109 @@
+"""The Spark SQL of reading JSON by a path, as ``jsonb`` of PostgreSQL, and as DuckDB, read it.
+
+Spark parses a text into a VARIANT, which knows the kind and the value of everything, but no zeros at the end of a
+number: PostgreSQL writes 12.50 as 12.50. The digits are found in the text itself: they are those of the one number
+there that has the value. DuckDB writes the nearest DOUBLE, whose digits are those of the number where it has few.
+
+What cannot surely be read as the databases do is NULL here: as texts objects, arrays, numbers with exponents, and
+numbers that stand in the text with more and with fewer zeros; and all of a text in which a key stands twice in an
+object. A check of the query tells these from NULL (``sql/checks.py``). Text that is no JSON is NULL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from workbench.sql.algebra.expressions import Call
+from workbench.sql.algebra.functions import FIRST, UNREAD
+
+_KIND = "regexp_extract(schema_of_variant({}), '^[A-Z]+', 0)"
+_REPEATS_KEY = "(get_json_object({text}, '$') is not null and try_parse_json({text}) is null)"
+_ELEMENTS = "try_variant_get(try_parse_json({text}), {path}, 'array<variant>')"
+_FRACTIONS = "regexp_extract_all(x.text, '-?[0-9]+\\\\.[0-9]+', 0)"
+_IS_WHOLE = "(x.digits = y.plain and x.digits rlike '^-?[0-9]+$')"
+_AS_JSON = "to_json(parse_json({compared}))"
+
+
+def _value(text: str, path: str) -> str:
+    """What is at a path; the first element of what is no array and no object is that itself."""
+    value = f"try_variant_get(try_parse_json({text}), {path}, 'variant')"
+    if not path.endswith(f"{FIRST}'"):
+        return value
+    whole = _value(text, _before_first(path))
+    scalar = _let("w", whole, f"if({_KIND.format('w')} in ('ARRAY', 'OBJECT'), null, w)")
+    return f"coalesce({value}, {scalar})"
+
+
+def _digits(text: str, path: str) -> str:
+    """What is there as Spark writes it."""
+    digits = f"get_json_object({text}, {path})"
+    return f"coalesce({digits}, {_digits(text, _before_first(path))})" if path.endswith(f"{FIRST}'") else digits
+
+
+def _before_first(path: str) -> str:
+    return path.removesuffix(f"{FIRST}'") + "'"
+
+
+def _let(name: str, value: str, body: str) -> str:
+    """SQL in which a name stands for a value, which is so computed once."""
+    return f"transform(array({value}), {name} -> {body})[0]"
+
+
+def _read(fraction: str, body: str) -> str:
+    """SQL over ``x.value``, what is at the path, ``y.kind``, and ``z``, the digits of a number if they are sure.
+
+    ``fraction``: the digits of a number that is not whole, over ``x.text`` and ``y.plain``.
+    """
+    value = "named_struct('text', {text}, 'value', {value}, 'digits', {digits})"
+    kind = f"named_struct('kind', {_KIND.format('x.value')}, 'plain', cast(x.value as string))"
+    return _let("x", value, _let("y", kind, _let("z", f"if({_IS_WHOLE}, y.plain, {fraction})", body)))
+
+
+def _rendered(template: str) -> Callable[[Call, Sequence[str]], str]:
+    def render(call: Call, arguments: Sequence[str]) -> str:
+        text, path, compared = (*arguments, "", "")[:3]
+        return template.format(
+            text=text, path=path, compared=compared, value=_value(text, path), digits=_digits(text, path)
+        )
+
+    return render
+
+
+_WITH_VALUE = f"array_distinct(filter({_FRACTIONS}, n -> regexp_replace(n, '\\\\.?0+$', '') = y.plain))"
+_OF_POSTGRES = _let("n", _WITH_VALUE, "if(size(n) = 1, n[0], null)")
+_OF_DUCKDB = (
+    "(case when length(y.plain) <= 16 and (y.plain <> '0' or x.digits = '0.0') and not y.plain rlike '^-?0[.]00000'"
+    " then if(instr(y.plain, '.') > 0, y.plain, concat(y.plain, '.0')) end)"
+)
+_TEXT = "(case when y.kind in ('STRING', 'BOOLEAN') then y.plain when y.kind in ('BIGINT', 'DECIMAL') then z end)"
+_IS_UNREAD = (
+    "(case when x.value is null or y.kind in ('STRING', 'BOOLEAN', 'VOID') then false"
+    " when y.kind in ('BIGINT', 'DECIMAL') then z is null else true end)"
+)
+_UNREAD_VALUES = {
+    "json_text": _read(_OF_POSTGRES, _IS_UNREAD),
+    "json_text_in_duckdb": _read(_OF_DUCKDB, _IS_UNREAD),
+    "json_is": f"coalesce({_KIND.format('{value}')} = 'DOUBLE', false)",
+    "json_has_element": f"coalesce(exists({_ELEMENTS}, x -> {_KIND.format('x')} = 'DOUBLE'), false)",
+}
+"""Function -> whether it cannot read what is at the path."""
+
+_TEMPLATES = {
+    "json_text": _read(_OF_POSTGRES, _TEXT),
+    "json_text_in_duckdb": _read(_OF_DUCKDB, _TEXT),
+    "json_type": _let(
+        "x",
+        _KIND.format("{value}"),
+        "(case when x = 'VOID' then 'null' when x in ('BIGINT', 'DECIMAL', 'DOUBLE') then 'number' else lower(x) end)",
+    ),
+    "json_length": f"cast(array_size({_ELEMENTS}) as bigint)",
+    "json_has": "({value} is not null)",
+    "json_is": f"coalesce(to_json({{value}}) = {_AS_JSON}, false)",
+    "json_has_element": f"coalesce(array_contains(transform({_ELEMENTS}, x -> to_json(x)), {_AS_JSON}), false)",
+    "json_repeats_key": _REPEATS_KEY,
+    **{UNREAD[name]: f"({_REPEATS_KEY} or {unread})" for name, unread in _UNREAD_VALUES.items()},
+}
+"""Function -> a format string over its text of JSON, its path, what is at the path, and what is compared."""
+
+JSON_SQL = {name: _rendered(template) for name, template in _TEMPLATES.items()}
+"""Function -> what gives its text."""
