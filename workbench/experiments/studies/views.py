@@ -50,6 +50,7 @@ class Measured:
 
     batch: int
     step: Step
+    peak_gib: float
     duckdb: float
     by_hand: float | None
     checked: int
@@ -73,6 +74,7 @@ def report(chosen: argparse.Namespace, progress: Progress = print) -> Report:
         f"{each.batch} x {each.step.queries}": {
             "register_seconds": each.step.register_seconds,
             "batch_seconds": timing_summary(each.step.batch_seconds),
+            "peak_gib": each.peak_gib,
             "duckdb_seconds": each.duckdb,
             "by_hand_seconds": each.by_hand,
         }
@@ -100,7 +102,7 @@ def _measure(work: Workload, batches: int, progress: Progress) -> Measured:
         taken, digests = by_hand.views(few)
         checked += check("by hand", digests, reruns.in_duckdb(few, few.queries, run.rows).digests)
         seconds = median(taken[runs.WARM_UP :])
-    return Measured(work.batch, run.last, again.whole(number), seconds, checked)
+    return Measured(work.batch, run.last, run.peak_gib, again.whole(number), seconds, checked)
 
 
 def _table(measured: Sequence[Measured]) -> str:
@@ -110,6 +112,7 @@ def _table(measured: Sequence[Measured]) -> str:
             each.step.queries,
             each.step.register_seconds,
             each.step.seconds,
+            each.peak_gib,
             each.duckdb,
             each.by_hand,
             each.by_hand and each.step.seconds / each.by_hand,
@@ -117,7 +120,7 @@ def _table(measured: Sequence[Measured]) -> str:
         for each in measured
     ]
     by_hand_ = f"by hand, at most {BY_HAND}"
-    columns = ["batch", "views", "s to register", "s a batch", "DuckDB again", by_hand_, "× by hand"]
+    columns = ["batch", "views", "s to register", "s a batch", "peak GiB", "DuckDB again", by_hand_, "× by hand"]
     return table(columns, rows)
 
 
