@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from threading import Barrier
 from weakref import ref
 
+import pytest
+
 from workbench.sql.algebra.expressions import Call, Column, Constant
 from workbench.sql.algebra.types import DOUBLE, INTEGER, decimal
 from workbench.sql.interning import Interned
@@ -24,6 +26,12 @@ class Pair(Interned):
 def test_equal_values_are_one_object_however_they_are_made():
     assert Pair(1) is Pair(1, None) is Pair(other=None, one=1) is replace(Pair(2), one=1)
     assert Pair(1) != Pair(2)
+
+
+@pytest.mark.parametrize(("args", "named"), [((), {}), ((1, 2, 3), {}), ((1,), {"one": 2}), ((1,), {"third": 2})])
+def test_values_that_do_not_fit_the_fields_are_refused(args, named):
+    with pytest.raises(TypeError):
+        Pair(*args, **named)
 
 
 def test_predicates_and_their_parts_are_one_object():

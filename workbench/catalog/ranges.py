@@ -50,14 +50,12 @@ def stated_ranges(predicates: PredSet) -> list[Range]:
     return _distinct([*known.sets.items(), *(item for a in known.alternatives for item in a.items())])
 
 
-def required_ranges(predicates: PredSet) -> list[Range] | None:
-    """The ranges of which an ORPred must contain one to be implied; ``None`` when everything is.
+def required_ranges(predicates: PredSet) -> list[Range]:
+    """The ranges of which an ORPred must contain one to be implied by predicates that some row may satisfy.
 
     Of a disjunction one branch is enough, since all of them must be contained.
     """
     known = facts(predicates)
-    if not known.satisfiable:
-        return None
     return _distinct([*known.sets.items(), *(next(iter(a.items())) for a in known.alternatives)])
 
 

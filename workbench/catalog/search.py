@@ -16,7 +16,7 @@ from workbench.catalog.predicate_index import Predicates, predicate_set_id
 from workbench.catalog.ranges import IMPOSSIBLE, LOWEST, Range, admitted_ranges, required_ranges
 from workbench.network.nodes import NodeId, Read
 from workbench.sql.predicates.cnf import TRUE, PredSet
-from workbench.sql.predicates.implication import implies
+from workbench.sql.predicates.implication import facts, implies
 
 FEW = 8
 """So many PredSets are compared one by one, which is faster than the index, which knows the predicates of all nodes."""
@@ -115,11 +115,10 @@ class Search:
 
     def _perhaps_implied(self, scope: _Scope, required: PredSet) -> list[str] | None:
         """PredSets of a scope among which are all that are implied; ``None`` where nothing satisfies ``required``."""
-        ranges = required_ranges(required)
-        if ranges is None:
+        if not facts(required).satisfiable:
             return None
         few = self._few(scope)
-        return self._implied(scope, ranges) if few is None else few
+        return self._implied(scope, required_ranges(required)) if few is None else few
 
     def _subsumed(self, scope: _Scope, required: PredSet) -> list[NodeId]:
         if not required:
@@ -183,6 +182,8 @@ class Search:
         select = f"SELECT node FROM {scope.table} WHERE {scope.where}"
         if ids is None:
             return self._ordered(select, *scope.roots)
+        if not ids:
+            return []
         return self._ordered(f"{select} AND {scope.predicates} IN {_LIST}", *scope.roots, json.dumps(ids))
 
     def _ordered(self, select: str, *values: object) -> list[NodeId]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import compress
+from itertools import chain, compress
 from types import MappingProxyType
 
 from workbench.network.nodes import (
@@ -161,10 +161,10 @@ class Network:
     def __post_init__(self) -> None:
         object.__setattr__(self, "nodes", MappingProxyType(_parents_first(self.nodes)))
         object.__setattr__(self, "queries", MappingProxyType(dict(self.queries)))
-        for name, plan in self.queries.items():
-            for id_ in plan.nodes:
-                if id_ not in self.nodes:
-                    raise ValueError(f"query {name} reads node {id_}, which does not exist")
+        read = set(chain.from_iterable(plan.nodes for plan in self.queries.values()))
+        for missing in read - self.nodes.keys():
+            name = next(name for name, plan in self.queries.items() if missing in plan.nodes)
+            raise ValueError(f"query {name} reads node {missing}, which does not exist")
 
     @cached_property
     def children(self) -> Mapping[NodeId, tuple[NodeId, ...]]:
@@ -217,6 +217,10 @@ class Network:
         return monotone_roots(self.nodes, self.trees)
 
 
+_DIGITS = bytes.maketrans(b"01", b"\0\1")
+"""The digits of a binary number to whether they are 1."""
+
+
 class Served(Mapping[NodeId, tuple[str, ...]]):
     """Which queries each node of a network works for.
 
@@ -225,17 +229,21 @@ class Served(Mapping[NodeId, tuple[str, ...]]):
     """
 
     def __init__(self, network: Network) -> None:
-        self._names = tuple(map(checked_query, network.queries))
-        self._bits: dict[NodeId, int] = dict.fromkeys(network.nodes, 0)
-        for place, plan in enumerate(network.queries.values()):
+        self._names = tuple(network.queries)
+        self._bits = bits = dict.fromkeys(network.nodes, 0)
+        bit = 1
+        for plan in network.queries.values():
             for id_ in plan.nodes:
-                self._bits[id_] |= 1 << place
-        for id_ in reversed(tuple(network.nodes)):
-            for parent in network.nodes[id_].parents:
-                self._bits[parent] |= self._bits[id_]
+                bits[id_] |= bit
+            bit <<= 1
+        for id_, node in reversed(list(network.nodes.items())):
+            if own := bits[id_]:
+                for parent in node.parents:
+                    bits[parent] |= own
 
     def __getitem__(self, id_: NodeId) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(compress(self._names, map(int, reversed(bin(self._bits[id_])[2:])))))
+        served = f"{self._bits[id_]:b}".encode()[::-1].translate(_DIGITS)
+        return tuple(dict.fromkeys(map(checked_query, compress(self._names, served))))
 
     def __iter__(self) -> Iterator[NodeId]:
         return iter(self._bits)
@@ -252,8 +260,13 @@ def _parents_first(nodes: Mapping[NodeId, Node]) -> dict[NodeId, Node]:
     """
     placed: dict[NodeId, Node] = {}
     begun: set[NodeId] = set()
-    for first in nodes:
-        waiting = [] if first in placed else [first]
+    for first, node in nodes.items():
+        if first in placed:
+            continue
+        if placed.keys() >= set(node.parents):  # most are in order
+            placed[first] = node
+            continue
+        waiting = [first]
         while waiting:
             id_ = waiting[-1]
             if id_ not in nodes:

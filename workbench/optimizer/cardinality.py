@@ -71,6 +71,8 @@ class Estimates:
     fractions: dict[Read, float] = field(default_factory=dict, compare=False, repr=False)
     """The fractions of reads that were asked for: each registration asks for those of all readers of its streams."""
 
+    pair_counts: dict[tuple[Roots, PredSet], float] = field(default_factory=dict, compare=False, repr=False)
+    """Rows that statistics say joins have that were asked for: a join of the network serves one query after another."""
     corrections: dict[tuple[Roots, frozenset[ORPred]], float] = field(default_factory=dict, compare=False, repr=False)
     """How many times the rows that statistics say joins were seen to have, by their roots and keys."""
 
@@ -156,6 +158,11 @@ class Estimates:
         return rows / estimated if estimated else 1.0
 
     def _joined(self, roots: Roots, predicates: PredSet) -> float:
+        if (roots, predicates) not in self.pair_counts:
+            self.pair_counts[roots, predicates] = self._pairs(roots, predicates)
+        return self.pair_counts[roots, predicates]
+
+    def _pairs(self, roots: Roots, predicates: PredSet) -> float:
         left, right = self._sides(roots, predicates)
         between = pred_set(p for p in predicates if len(predicate_sources(p)) != 1)
         return join_rows(left, right, between, lambda c: self.column(roots[c.source], c.name))

@@ -74,7 +74,7 @@ def infer(predicates: PredSet) -> PredSet:
         "1:y = 'k' and x = 'k' and x = 1:y"
     """
     given = [test for p in predicates if (test := _test(p)) is not None]
-    links = [link for p in predicates if len(p.literals) == 1 for link in _links(p.literals[0])]
+    links = [link for p in predicates for link in _links(p)]
     tests = _closure(given, links)
     strongest = [t for t in tests[len(given) :] if not any(_implies(o, t) for o in tests if o is not t)]
     equal = _equalities(predicates, tests)
@@ -95,7 +95,7 @@ def follows(predicate: ORPred, others: PredSet) -> bool:
     asked = _test(predicate)
     if asked is None:
         return False
-    links = [link for p in others if len(p.literals) == 1 for link in _links(p.literals[0])]
+    links = [link for p in others for link in _links(p)]
     if not any(link.target == asked.expression for link in links):
         return False
     given = [test for p in others if (test := _test(p)) is not None]
@@ -120,6 +120,7 @@ def _closure(given: list[_Test], links: list[_Link]) -> list[_Test]:
 # Reading tests and links.
 
 
+@cached(50_000)
 def _test(predicate: ORPred, through: frozenset[Literal] = frozenset()) -> _Test | None:
     choices = [_choice(x) for x in predicate.literals]
     known = [c for c in choices if c is not None]
@@ -154,8 +155,13 @@ def _form(literal: Literal) -> LinearForm | None:
     return linear(literal.left).plus(linear(literal.right).times(Fraction(-1)))
 
 
-def _links(literal: Literal) -> Iterator[_Link]:
-    """The literal as a link, in both directions."""
+@cached(50_000)
+def _links(predicate: ORPred) -> tuple[_Link, ...]:
+    """A predicate as a link, in both directions; nothing for one that is none."""
+    return tuple(_links_of(predicate.literals[0])) if len(predicate.literals) == 1 else ()
+
+
+def _links_of(literal: Literal) -> Iterator[_Link]:
     left, right, operator = literal.left, literal.right, literal.operator
     if right is None or operator is Operator.NE:
         return
@@ -248,7 +254,7 @@ def _equal_pair(predicate: ORPred) -> set[Expression]:
         return set()
     return {
         side
-        for link in _links(literal)
+        for link in _links(predicate)
         if not link.constant and link.factor == -link.other
         for side in (link.source, link.target)
     }

@@ -27,7 +27,7 @@ class Input:
 
     def over_root(self, column: Column) -> Expression:
         """A column of the input as an expression over the root."""
-        return replace(column, source=0) if self.values is None else self.values[column.name]
+        return Column(column.name, column.type) if self.values is None else self.values[column.name]
 
     def restricted(self, draft: Draft, predicates: Iterable[ORPred]) -> Input:
         """The input with predicates required that read only it, over its columns."""
@@ -95,12 +95,12 @@ class Parts:
         """A column of an input as an expression over the root of the part it is in."""
         value = self.inputs[column.source].over_root(column)
         for join, side in self.steps[column.source]:
-            value = map_columns(value, lambda c, j=join, s=side: j.names.output(replace(c, source=s)))  # type: ignore[misc]
+            value = map_columns(value, lambda c, j=join, s=side: j.names.output(Column(c.name, c.type, s)))  # type: ignore[misc]
         return value
 
     def over_part(self, column: Column, source: int) -> Expression:
         """The same for predicates over several parts, in which columns of that part have this ``source``."""
-        return map_columns(self.over_root(column), lambda c: replace(c, source=source))
+        return map_columns(self.over_root(column), lambda c: Column(c.name, c.type, source))
 
     def part_of(self, position: int) -> int:
         """The part an input is in."""

@@ -7,34 +7,54 @@ registered. Comparing them part by part took a quarter of that time.
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import Lock
-from typing import Any
-from weakref import WeakValueDictionary
+from dataclasses import MISSING
+from threading import RLock
+from typing import Any, ClassVar
+from weakref import KeyedRef
 
 
 class _Interning(type):
     """Looks up a value before it makes one. A value is remembered as long as somebody else has it."""
 
     __match_args__: tuple[str, ...]
-    interning_key: Callable[..., tuple[Any, ...]]
-    _known: WeakValueDictionary[tuple[Any, ...], Any]
-    _lock: Lock
+    __dataclass_fields__: dict[str, Any]
+    interning_key: Callable[..., tuple[Any, ...]] | None
+    _known: dict[tuple[Any, ...], KeyedRef[tuple[Any, ...], Any]]
+    _lock: RLock  # the collector may forget a value while this thread makes another one
 
     def __init__(cls, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        cls._known, cls._lock = WeakValueDictionary(), Lock()
+        cls._known, cls._lock = {}, RLock()
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        fields = cls.__match_args__
-        if len(args) < len(fields):
-            made = super().__call__(*args, **kwargs)
-            args = tuple(getattr(made, name) for name in fields)
-        key = cls.interning_key(*args)
-        value = cls._known.get(key)
-        if value is None:
-            with cls._lock:
-                value = cls._known.setdefault(key, super().__call__(*args))
-        return value
+        if len(args) < len(cls.__match_args__):
+            args = cls._completed(args, kwargs)
+        key = args if cls.interning_key is None else cls.interning_key(*args)
+        known = cls._known.get(key)
+        value = None if known is None else known()
+        return cls._made(key, args) if value is None else value
+
+    def _completed(cls, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """The values of all fields, in order."""
+        fields, missing = cls.__dataclass_fields__, cls.__match_args__[len(args) :]
+        values = [kwargs[name] if name in kwargs else fields[name].default for name in missing]
+        if MISSING in values or not kwargs.keys() <= set(missing):
+            super().__call__(*args, **kwargs)  # says what is wrong
+        return (*args, *values)
+
+    def _made(cls, key: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
+        with cls._lock:
+            known = cls._known.get(key)  # another thread may have made it
+            value = None if known is None else known()
+            if value is None:
+                value = super().__call__(*args)
+                cls._known[key] = KeyedRef(value, cls._forget, key)
+            return value
+
+    def _forget(cls, reference: KeyedRef[tuple[Any, ...], Any]) -> None:
+        with cls._lock:
+            if cls._known.get(reference.key) is reference:
+                del cls._known[reference.key]
 
 
 class Interned(metaclass=_Interning):
@@ -53,10 +73,8 @@ class Interned(metaclass=_Interning):
     __slots__ = ()
     __match_args__: tuple[str, ...] = ()
 
-    @classmethod
-    def interning_key(cls, *values: Any) -> tuple[Any, ...]:
-        """What makes a value the one it is; by default all its fields."""
-        return values
+    interning_key: ClassVar[Callable[..., tuple[Any, ...]] | None] = None
+    """What makes a value the one it is, from all its fields; themselves unless given."""
 
     def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
         return type(self), tuple(getattr(self, name) for name in self.__match_args__)

@@ -26,7 +26,7 @@ from workbench.sql.interning import Interned
 Value = int | Decimal | float | str | bool | dt.date | dt.datetime | None
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@dataclass(frozen=True, eq=False)
 class Column(Interned):
     """A column of an input."""
 
@@ -34,8 +34,16 @@ class Column(Interned):
     type: DataType
     source: int = 0
 
+    @cached_property
+    def _identity(self) -> str:
+        return f"{self.source}{json.dumps(self.name)}:{self.type}"
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+    @cached_property
+    def _text(self) -> str:
+        return f"{self.source}:{self.name}" if self.source else self.name
+
+
+@dataclass(frozen=True, eq=False)
 class Constant(Interned):
     """A value known when the query is registered; ``None`` is NULL.
 
@@ -45,11 +53,18 @@ class Constant(Interned):
     value: Value
     type: DataType
 
-    @classmethod
-    def interning_key(cls, *values: Any) -> tuple[Any, ...]:
+    @staticmethod
+    def interning_key(value: Value, type_: DataType) -> tuple[Any, ...]:
         """The value with its class, and the type; a float as it is written, where NaN is itself and 0.0 not -0.0."""
-        value, type_ = values
         return type(value), repr(value) if isinstance(value, float) else value, type_
+
+    @cached_property
+    def _identity(self) -> str:
+        return f"={_constant_identity(self.value)}:{self.type}"
+
+    @cached_property
+    def _text(self) -> str:
+        return _constant_text(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +106,7 @@ OUTER = 1_000_000
 """Columns of the query around a subquery have sources from here on; of the one around that from twice as far on."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AggregateCall:
     """A basic statistic of a group: COUNT(*) has no arguments (T4.2, Table 4.2)."""
 
@@ -99,6 +114,16 @@ class AggregateCall:
     arguments: tuple[Expression, ...]
     type: DataType
     distinct: bool = False
+
+    @cached_property
+    def _identity(self) -> str:
+        inner = ",".join(map(identity, self.arguments))
+        return f"{json.dumps(self.function)}[{'distinct ' if self.distinct else ''}{inner}]:{self.type}"
+
+    @cached_property
+    def _text(self) -> str:
+        inner = ", ".join(map(text, self.arguments)) or "*"
+        return f"{self.function}({'distinct ' if self.distinct else ''}{inner})"
 
 
 def walk(expression: Expression) -> Iterator[Expression]:
@@ -147,21 +172,12 @@ def identity(expression: Expression | AggregateCall) -> str:
         >>> identity(Call("upper", (Column("s", STRING),), STRING)) == identity(Column("upper(s)", STRING))
         False
     """
-    match expression:
-        case Column(name, type_, source):
-            return f"{source}{json.dumps(name)}:{type_}"
-        case Constant(value, type_):
-            return f"={_constant_identity(value)}:{type_}"
-        case AggregateCall(function, arguments, type_, distinct):
-            inner = ",".join(map(identity, arguments))
-            return f"{json.dumps(function)}[{'distinct ' if distinct else ''}{inner}]:{type_}"
-        case Call():
-            return expression._identity
+    return expression._identity
 
 
 def reading_order(expression: Expression | AggregateCall) -> tuple[str, str]:
     """A key to sort by: the order of texts, which people read, and that of identities where texts are equal."""
-    return text(expression), identity(expression)
+    return expression._text, expression._identity
 
 
 def text(expression: Expression | AggregateCall) -> str:
@@ -174,16 +190,7 @@ def text(expression: Expression | AggregateCall) -> str:
         >>> text(Call("+", (Column("a", INTEGER, 1), Constant(20, INTEGER)), INTEGER))
         '(1:a + 20)'
     """
-    match expression:
-        case Column():
-            return f"{expression.source}:{expression.name}" if expression.source else expression.name
-        case Constant():
-            return _constant_text(expression)
-        case AggregateCall():
-            inner = ", ".join(text(a) for a in expression.arguments) or "*"
-            return f"{expression.function}({'distinct ' if expression.distinct else ''}{inner})"
-        case Call():
-            return expression._text
+    return expression._text
 
 
 def shown_function(function: str) -> str:

@@ -14,6 +14,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 from workbench.errors import SqlError, nearest
 from workbench.sql.interning import Interned
@@ -37,7 +38,7 @@ class Kind(StrEnum):
     STRUCT = "struct"
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@dataclass(frozen=True, eq=False)
 class DataType(Interned):
     """A kind, with precision and scale for decimals, the type of an array's elements, names and types of a struct's
     fields.
@@ -54,6 +55,10 @@ class DataType(Interned):
     fields: tuple[tuple[str, DataType], ...] = ()
 
     def __str__(self) -> str:
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
         if self.element is not None:
             return f"array<{self.element}>"
         if self.fields:

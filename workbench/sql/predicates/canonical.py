@@ -55,8 +55,12 @@ def canonical(predicates: PredSet) -> PredSet:
         return FALSE
     # A true comparison has sides that are not NULL.
     compared = (x for clause in needed if len(clause) == 1 for x in clause if x.right is not None)
-    known = {Literal(side, Operator.IS_NOT_NULL) for x in compared for side in x.expressions}
-    return pred_set(or_pred(clause) for clause in needed if not clause & known)
+    known = {side for x in compared for side in x.expressions}
+    return pred_set(
+        or_pred(clause)
+        for clause in needed
+        if not any(x.operator is Operator.IS_NOT_NULL and x.left in known for x in clause)
+    )
 
 
 def widened(predicates: PredSet) -> PredSet:

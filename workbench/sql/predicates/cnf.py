@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from operator import attrgetter
 from typing import TypeVar
 
 from workbench.sql.algebra.expressions import (
@@ -29,6 +30,7 @@ from workbench.sql.algebra.types import BOOLEAN
 from workbench.sql.interning import Interned
 
 P = TypeVar("P", bound="Literal | ORPred")
+_READING_ORDER = attrgetter("reading_order")
 
 
 class Operator(StrEnum):
@@ -93,6 +95,11 @@ class Literal(Interned):
         right = "" if self.right is None else f" {text(self.right)}"
         return f"{text(self.left)} {self.operator}{right}"
 
+    @cached_property
+    def reading_order(self) -> tuple[str, str]:
+        """A key to sort by: texts may be equal where types differ, and an order must not depend on that of a set."""
+        return self._text, self.identity
+
     def __str__(self) -> str:
         return self._text
 
@@ -112,6 +119,11 @@ class ORPred(Interned):
     def _text(self) -> str:
         inner = " or ".join(map(str, self.literals))
         return f"({inner})" if len(self.literals) > 1 else inner
+
+    @cached_property
+    def reading_order(self) -> tuple[str, str]:
+        """A key to sort by, as that of a literal."""
+        return self._text, self.identity
 
     def __str__(self) -> str:
         return self._text
@@ -168,12 +180,7 @@ def pred_set(or_preds: Iterable[ORPred]) -> PredSet:
 def _ordered(predicates: Iterable[P]) -> tuple[P, ...]:
     """Without duplicates, in reading order."""
     given = tuple(predicates)
-    return given if len(given) < 2 else tuple(sorted(set(given), key=_reading_order))
-
-
-def _reading_order(predicate: Literal | ORPred) -> tuple[str, str]:
-    """Texts may be equal where types differ, and an order must not depend on that of a set."""
-    return str(predicate), predicate.identity
+    return given if len(given) < 2 else tuple(sorted(set(given), key=_READING_ORDER))
 
 
 def conjunction(*sets: PredSet) -> PredSet:

@@ -67,6 +67,9 @@ class ValueSet:
 
     def intersect(self, other: ValueSet) -> ValueSet:
         """The values in both sets."""
+        for all_values, some in ((self, other), (other, self)):
+            if all_values.intervals == _EVERY_VALUE:
+                return some if all_values.null or not some.null else ValueSet(some.intervals)
         out: list[tuple[Cut, Cut]] = []
         mine, others = iter(self.intervals), iter(other.intervals)
         a, b = next(mine, None), next(others, None)
@@ -130,10 +133,11 @@ class ValueSet:
         return out
 
 
+_EVERY_VALUE = ((BOTTOM, TOP),)
 EMPTY = ValueSet()
 NULLS = ValueSet(null=True)
-NOT_NULL = ValueSet(((BOTTOM, TOP),))
-EVERYTHING = ValueSet(((BOTTOM, TOP),), null=True)
+NOT_NULL = ValueSet(_EVERY_VALUE)
+EVERYTHING = ValueSet(_EVERY_VALUE, null=True)
 
 
 class Domain(Protocol):
