@@ -107,8 +107,8 @@ def _arithmetic(operator: str) -> Rule:
                 hint += "; || joins texts" if operator == "+" else ""
                 raise TypeClash(f"{operator} needs numbers, not {left.type} and {right.type}", side, hint)
         type_ = arithmetic.result_type(operator, left, right)
-        if operator == "div" and {left.type.kind, right.type.kind} != {Kind.INTEGER}:
-            raise TypeClash("integer division needs integers", right)
+        if operator == "div" and not {left.type.kind, right.type.kind} <= {Kind.INTEGER, Kind.DECIMAL}:
+            raise TypeClash("integer division needs exact numbers", right, "FLOOR(x / y) rounds the quotient down")
         if type_ == DOUBLE:
             left, right = coerce(left, DOUBLE), coerce(right, DOUBLE)
         return (left, right), type_
@@ -162,6 +162,14 @@ def _field(arguments: Arguments) -> tuple[Arguments, DataType]:
     place = arguments[1]
     assert isinstance(place, Constant) and isinstance(place.value, int)
     return arguments, arguments[0].type.fields[place.value][1]
+
+
+def _nested(arguments: Arguments) -> tuple[Arguments, DataType]:
+    """TO_JSON of a struct or an array."""
+    (value,) = arguments
+    if value.type.kind not in (Kind.STRUCT, Kind.ARRAY):
+        raise TypeClash(f"a struct or an array is needed, not {value.type}", value, "as in TO_JSON(STRUCT(a, b))")
+    return arguments, STRING
 
 
 def _fixed(result: DataType, *parameters: DataType) -> Rule:
@@ -289,6 +297,7 @@ FUNCTIONS: dict[str, Function] = {
     **{name: Function(*signature) for name, signature in ARRAYS.items()},
     "struct": Function(1, _MANY, _struct, strict=False),
     "field": Function(2, 2, _field),
+    "to_json": Function(1, 1, _nested),
     **{operator: Function(2, 2, _arithmetic(operator)) for operator in ("+", "-", "*", "/", "%", "div")},
     "neg": _SAME,
     "abs": _SAME,

@@ -69,11 +69,12 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     **{node: _handler("this expression", operators.comparison(symbol)) for node, symbol in {
         exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}.items()},
     **{node: _call(symbol, "this", "expression") for node, symbol in {
-        exp.NullSafeEQ: "<=>", exp.IntDiv: "div", exp.SafeAdd: "+", exp.SafeSubtract: "-",
+        exp.NullSafeEQ: "<=>", exp.SafeAdd: "+", exp.SafeSubtract: "-",
         exp.SafeMultiply: "*", exp.SafeDivide: "/", exp.Pow: "power", exp.Nullif: "nullif"}.items()},
     exp.NullSafeNEQ: _handler(
         "this expression", lambda b, n: call("not", call("<=>", *b.parts(n, "this", "expression")))),
     exp.Mul: _handler("this expression", interval_arithmetic.times),
+    exp.IntDiv: _handler("this expression", interval_arithmetic.integer_division),
     exp.Add: _handler("this expression", operators.plus_minus),
     exp.Sub: _handler("this expression", operators.plus_minus),
     exp.Div: _handler("this expression", operators.divide),
@@ -176,6 +177,8 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
         exp.Encode: "encode", exp.Decode: "decode_bytes"}.items()},
     exp.Unhex: _plain("unhex", "this", "expression"),
     exp.FromBase64: _plain("unbase64", "this"),
+    exp.GenerateSeries: _handler("start end step is_end_exclusive", arrays.sequence),
+    exp.JSONFormat: _handler("this", structs.to_json),
     exp.Struct: _handler("expressions", structs.struct),
     exp.DateFromUnixDate: _handler("this", temporal.date_from_days),
     exp.MonthsBetween: _handler("this expression roundoff", temporal.months_between),

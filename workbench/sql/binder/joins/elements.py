@@ -5,6 +5,7 @@
     FROM t LATERAL VIEW EXPLODE(ARRAY(a, b)) x AS v             spark; POSEXPLODE gives the places too, from 0
     FROM t CROSS JOIN UNNEST(ARRAY[a, b]) WITH ORDINALITY AS x(v, n)         the places from 1
     SELECT EXPLODE(ARRAY(a, b)) AS v FROM t                                  a LATERAL VIEW whose columns only it names
+    FROM t LATERAL VIEW INLINE(ARRAY(STRUCT(a, b))) x AS v, w                the fields of structs as columns
     FROM t, GENERATE_SERIES(1, a) AS g                          the array SEQUENCE(1, a, 1)
     FROM t, (VALUES (1), (2)) AS p(n)                           what all are, with v = ELEMENT_AT(ARRAY(a, b), n)
 
@@ -28,6 +29,7 @@ from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import INTEGER, STRING, Kind
 from workbench.sql.binder.arrays.lengths import ended, longest
+from workbench.sql.binder.arrays.structs import fields
 from workbench.sql.binder.joins.semijoins import Clause
 from workbench.sql.binder.protocols import QueryContext, outside_subqueries
 from workbench.sql.binder.scalar import ScalarBinder
@@ -44,10 +46,10 @@ SERIES = "generate_series"
 """What postgres and duckdb call the item and the column of such rows, where they have no other name."""
 
 
-def function_of(node: exp.Expr) -> exp.Explode | exp.Unnest | exp.GenerateSeries | None:
+def function_of(node: exp.Expr) -> exp.Explode | exp.Inline | exp.Unnest | exp.GenerateSeries | None:
     """The function of arrays that an item of FROM is, if it is one."""
     function = node.this if isinstance(node, (exp.Lateral, exp.Table)) else node
-    return function if isinstance(function, (exp.Explode, exp.Unnest, exp.GenerateSeries)) else None
+    return function if isinstance(function, (exp.Explode, exp.Inline, exp.Unnest, exp.GenerateSeries)) else None
 
 
 def item_name(node: exp.Expr) -> str:
@@ -98,7 +100,14 @@ def add_elements(
     ((name, type_),) = output_columns(query)
     place = Column(stored_name(name), type_, clause.add_input(query))
     outer = node.args.get("outer") or isinstance(function, exp.ExplodeOuter)
-    return _named(node, function, call("element_at", array, place), _place(clause, array, place, outer), source.dialect)
+    element = call("element_at", array, place)
+    there = _place(clause, array, place, outer)
+    if isinstance(function, exp.Inline):
+        if not element.type.fields:
+            hint = "EXPLODE(x) has its elements as they are"
+            raise source.error(f"INLINE needs an array of structs, not {array.type}", function, hint)
+        return [name for name, _ in fields(element)], [value for _, value in fields(element)]
+    return _named(node, function, element, there, source.dialect)
 
 
 def add_selected(
@@ -120,7 +129,7 @@ def add_selected(
         SqlError: the item has more or fewer names than columns, and as ``add_elements``.
         UnsupportedError: EXPLODE stands inside an expression, or beside groups, OVER or another EXPLODE.
     """
-    functions = list(_selected(select.expressions, (exp.Explode, exp.ExplodingGenerateSeries)))
+    functions = list(_selected(select.expressions, (exp.Explode, exp.Inline, exp.ExplodingGenerateSeries)))
     if not functions:
         return {}
     function, source = functions[0], context.source
