@@ -25,6 +25,7 @@ from workbench.sql.algebra.types import (
     TIMESTAMP,
     DataType,
     Kind,
+    array_of,
     decimal,
     struct_of,
 )
@@ -259,16 +260,20 @@ FIRST = "[00]"
 _PATH, _COMPARED = (STRING, STRING), (STRING, STRING, STRING)
 _OF_JSON = {
     **dict.fromkeys(("json_text", "json_text_in_duckdb", "json_type"), Plain(STRING, _PATH)),
+    "json_elements": Plain(array_of(STRING), _PATH),
     "json_length": Plain(INTEGER, _PATH),
     "json_has": Plain(BOOLEAN, _PATH),
     **dict.fromkeys(("json_is", "json_has_element"), Plain(BOOLEAN, _COMPARED)),
 }
 UNREAD = {
     **{name: f"{name}_unread" for name in ("json_text", "json_text_in_duckdb", "json_is", "json_has_element")},
-    **dict.fromkeys(("json_type", "json_length", "json_has"), "json_repeats_key"),
+    **dict.fromkeys(("json_type", "json_length", "json_has", "json_elements"), "json_repeats_key"),
 }
 """A function that cannot read all JSON -> the one of the same text, and path, that says whether it does not."""
+JSON_AT = "json_at"
+"""An element of an array of JSON in FROM, of which only arrows and functions of JSON can read something."""
 JSON: dict[str, Plain] = {
+    JSON_AT: Plain(STRING, _PATH),
     **_OF_JSON,
     **dict.fromkeys(UNREAD.values(), Plain(BOOLEAN, _PATH)),
     "json_repeats_key": Plain(BOOLEAN, (STRING,)),

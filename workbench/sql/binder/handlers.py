@@ -227,6 +227,7 @@ OF_SYNTAX: dict[str, Callable[[ExpressionBinder, exp.Anonymous], Expression]] = 
     "jsonb_array_length": json_paths.named("json_length"),
     "jsonb_extract_path_text": json_paths.text,
     "jsonb_extract_path": json_paths.value,
+    **dict.fromkeys(json_paths.ELEMENTS, json_paths.refuse_elements),
 }
 """Functions that the parser leaves as plain names, of lambdas or of JSON -> what binds a call."""
 
