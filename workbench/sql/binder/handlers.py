@@ -17,8 +17,8 @@ from sqlglot import exp
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, STRING
-from workbench.sql.binder import functions, json_paths, operators, temporal
-from workbench.sql.binder.arrays import binary, databases, lambdas, structs
+from workbench.sql.binder import functions, operators, temporal
+from workbench.sql.binder.arrays import binary, databases, json_paths, lambdas, structs
 from workbench.sql.binder.arrays import calls as arrays
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.times import interval_arithmetic, time_differences
@@ -161,7 +161,7 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.ArrayFilter: _handler("this expression", lambdas.over_elements("filter")),
     exp.Exists: _handler("this expression", lambdas.over_elements("exists")),
     exp.Reduce: _handler("this initial merge finish", lambdas.reduced),
-    exp.JSONExtractScalar: _handler("this expression only_json_types json_type", functions.json_text),
+    exp.JSONExtractScalar: _handler("this expression only_json_types json_type", json_paths.text),
     exp.JSONBExtractScalar: _handler("this expression", json_paths.text),
     **dict.fromkeys((exp.JSONExtract, exp.JSONBExtract),
                     _handler("this expression only_json_types", json_paths.value)),

@@ -29,10 +29,10 @@ from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import INTEGER, STRING, Kind
+from workbench.sql.binder.arrays.json_paths import elements, is_elements
 from workbench.sql.binder.arrays.lengths import ended, longest
 from workbench.sql.binder.arrays.structs import fields
 from workbench.sql.binder.joins.semijoins import Clause
-from workbench.sql.binder.json_paths import elements, is_elements
 from workbench.sql.binder.protocols import QueryContext, outside_subqueries
 from workbench.sql.binder.scalar import ScalarBinder
 from workbench.sql.binder.scope import Scope

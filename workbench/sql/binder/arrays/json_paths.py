@@ -24,6 +24,7 @@ from sqlglot.tokenizer_core import TokenType
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.functions import FIRST, JSON_AT, call, cast
 from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING
+from workbench.sql.binder.functions import refuse_elsewhere
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.syntax.dialects import DATABASES
 
@@ -78,7 +79,13 @@ class Place:
 
 
 def text(b: ExpressionBinder, node: exp.Expr) -> Expression:
-    """The text of what is at a path, ``j->>'a'``."""
+    """The text of what is at a path, ``j->>'a'``; in spark GET_JSON_OBJECT(j, '$.a')."""
+    if b.dialect not in DATABASES and isinstance(node, exp.JSONExtractScalar):
+        refuse_elsewhere(b, "get_json_object", node)
+        if not isinstance(node.expression, exp.JSONPath):
+            b.source.refuse("a JSON path that is not constant", node)
+        path = Constant(node.expression.sql("spark").strip("'"), STRING)
+        return call("get_json_object", b.bind(node.this), path)
     return _below(b, node).call("json_text_in_duckdb" if b.dialect == "duckdb" else "json_text")
 
 
