@@ -34,6 +34,12 @@ ASKED = {
     " j @> '{\"n\": 5, \"o\": {}}' AS e, j->'n' @> '5.0' AS f, j @> '{\"s\": null}' AS g FROM t",
     "numbers": "SELECT k, SUM((j->>'n')::bigint) AS a, SUM((j->>'f')::numeric(12,2)) AS b,"
     " MAX((j->>'f')::double precision) AS c FROM t WHERE jsonb_typeof(j->'n') = 'number' GROUP BY k",
+    "elements": "SELECT k, x.v, x.n FROM t CROSS JOIN jsonb_array_elements_text(j->'tags') WITH ORDINALITY AS x(v, n)",
+    "of elements": "SELECT k, e->>'p' AS p, (e->>'n')::int AS n, e->'o'->>0 AS o, jsonb_typeof(e->'o') AS t,"
+    " e ? 'n' AS h FROM t, jsonb_array_elements(j->'l') AS e WHERE NOT e @> '{\"n\": 7}'",
+    "with none": "SELECT k, x.v->>'p' AS p FROM t LEFT JOIN jsonb_array_elements(j->'l') AS x(v) ON TRUE",
+    "grouped elements": "SELECT e->>'n' AS n, COUNT(*) AS c, SUM((e->>'p')::numeric(9,2)) AS p FROM t,"
+    " jsonb_array_elements(j->'l') e GROUP BY 1",
     "grouped": "SELECT j->>'s' AS s, COUNT(*) AS n FROM t WHERE j->>'s' IS NOT NULL GROUP BY 1",
 }  # fmt: skip
 
@@ -64,6 +70,11 @@ def document(random: Random) -> str | None:
         "o": {"s": random.choice(["x", 1, False]), "o": {"n": random.choice([5, None])}, "0": "zero"},
         "a": random.choice([[1, "x", None], [5], ["x"], [], 5, "x"]),
         "more": value(random),
+        "tags": random.choices(["x", "é", 'a "b"', None, True, 17], k=random.randint(0, 3)),
+        "l": [
+            {"n": random.choice([5, 7, None]), "p": random.choice([1, "2.50"]), "o": random.choice([[], ["x"], 8, "y"])}
+            for _ in range(random.randint(0, 3))
+        ],
     }
     if random.random() < 0.3:
         made["o"] = {"n": 5}
@@ -99,6 +110,8 @@ def test_answers_are_those_of_postgres(postgres: str, spark: SparkSession) -> No
         ("SELECT j ? 'a' AS a FROM t", '{"a": 1, "a": 1}'),
         ("SELECT j @> '{\"a\": 100}' AS a FROM t", '{"a": 1e2}'),
         ("SELECT j->'a' @> '100' AS a FROM t", '{"a": [1e2]}'),
+        ("SELECT x.v FROM t, jsonb_array_elements_text(j->'a') AS x(v)", '{"a": [[1]]}'),
+        ("SELECT v->>'b' AS b FROM t, jsonb_array_elements(j->'a') AS x(v)", '{"a": [{"b": 1e5}]}'),
     ],
 )
 def test_what_cannot_be_written_disables_the_query(sql: str, text: str, spark: SparkSession) -> None:

@@ -5,6 +5,17 @@ from __future__ import annotations
 from oracle.harness import Case
 
 SELECTIONS = {
+    "whole_quotients": Case(
+        "SELECT id, amount DIV 3 AS a, k DIV 0.25 AS b, amount DIV (id % 7 - 3) AS c, 7 DIV amount AS e,"
+        " (ts - TIMESTAMP '2002-11-01') DIV INTERVAL '7' MINUTE AS f, big DIV 0.001 AS h FROM t"
+        " WHERE ts BETWEEN TIMESTAMP '1980-01-01' AND TIMESTAMP '2030-01-01' AND abs(amount) < 1000000",
+        "SELECT id, CAST(amount * 100 AS BIGINT) // 300, CASE WHEN abs(k::HUGEINT) < 23e17 THEN k::HUGEINT * 4 END,"
+        " CAST(amount * 100 AS BIGINT) // NULLIF((id % 7 - 3) * 100, 0),"
+        " 700 // NULLIF(CAST(amount * 100 AS BIGINT), 0),"
+        " date_diff('microseconds', TIMESTAMP '2002-11-01', ts) // 420000000,"
+        " CASE WHEN abs(big::HUGEINT) < 92e14 THEN big::HUGEINT * 1000 END FROM t"
+        " WHERE ts BETWEEN TIMESTAMP '1980-01-01' AND TIMESTAMP '2030-01-01' AND abs(amount) < 1000000",
+    ),
     "and": Case("SELECT id, amount FROM t WHERE amount > 100 AND k < 6"),
     "or": Case("SELECT id, s FROM t WHERE amount > 15000 OR s LIKE 'p%'"),
     "not": Case("SELECT id, k FROM t WHERE NOT (k = 3 OR amount <= 0)"),

@@ -5,6 +5,27 @@ from __future__ import annotations
 from oracle.harness import Case
 
 STRUCTS = {
+    "star": Case(
+        "SELECT id, v.*, q.v.* EXCEPT (h) FROM (SELECT id, STRUCT(k, g AS h) AS v FROM t) q WHERE v.k > 2",
+        "SELECT id, k, g, k FROM t WHERE k > 2",
+    ),
+    "inlined": Case(
+        "SELECT id, x.a, b FROM t LATERAL VIEW INLINE(ARRAY(STRUCT(k AS a, g AS b), NULL, STRUCT(big AS a, s AS b))) x"
+        " AS a, b",
+        "SELECT id, k, g FROM t UNION ALL SELECT id, NULL, NULL FROM t UNION ALL SELECT id, big, s FROM t",
+    ),
+    "inlined_of_groups": Case(
+        "SELECT g, INLINE(v) FROM (SELECT g, SLICE(ARRAY_AGG(STRUCT(id, k) ORDER BY id), 1, 5) AS v FROM t GROUP BY g)"
+        " AS q",
+        "SELECT g, id, k FROM t QUALIFY ROW_NUMBER() OVER (PARTITION BY g ORDER BY id) <= 5",
+    ),
+    "as_json": Case(
+        "SELECT id, TO_JSON(STRUCT(id AS n, COALESCE(g, '') AS b, ARRAY(k, id) AS c, STRUCT(d AS day) AS inner)) AS j,"
+        " TO_JSON(STRUCT(g)) AS nulls, TO_JSON(ARRAY(STRUCT(k IS NULL AS `it's`))) AS a FROM t WHERE d IS NOT NULL",
+        "SELECT id, CAST(to_json({'n': id, 'b': COALESCE(g, ''), 'c': [k, id], 'inner': {'day': d}}) AS VARCHAR),"
+        " CASE WHEN g IS NULL THEN '{}' ELSE '{\"g\":\"' || g || '\"}' END,"
+        " CASE WHEN k IS NULL THEN '[{\"it''s\":true}]' ELSE '[{\"it''s\":false}]' END FROM t WHERE d IS NOT NULL",
+    ),
     "bytes_functions": Case(
         "SELECT t.id, X'0aFF' AS c, UNHEX(HEX(s)) AS b, ENCODE(s, 'UTF-8') AS e, LENGTH(CAST(s "
         "AS BINARY)) AS l, BASE64(CAST(s AS BINARY)) AS bb, MD5(CAST(s AS BINARY)) AS m, CAST(s"

@@ -232,9 +232,39 @@ select ts + interval '1.5 hours' from T
             ^^^^^^^^;
 
 select named_struct('a', b, 'c') from T;
-NAMED_STRUCT takes names and values by turns
+NAMED_STRUCT takes constant names and values by turns
 select named_struct('a', b, 'c') from T
                             ^^^;
+
+select named_struct(s, a) from T;
+NAMED_STRUCT takes constant names and values by turns
+select named_struct(s, a) from T
+                    ^;
+
+select explode(generate_series(1, 3)) from T;
+GENERATE_SERIES in spark is not supported
+select explode(generate_series(1, 3)) from T
+               ^^^^^^^^^^^^^^^^^^^^^;
+
+select x div 2 from T;
+integer division needs exact numbers
+select x div 2 from T
+       ^^^^^^^;
+
+select inline(array(a)) from T;
+INLINE needs an array of structs, not array<integer>
+select inline(array(a)) from T
+       ^^^^^^^^^^^^^^^^;
+
+select z.* from T;
+z is not in FROM
+select z.* from T
+       ^;
+
+select to_json(a) from T;
+a struct or an array is needed, not integer
+select to_json(a) from T
+       ^^^^^^^^^^;
 
 select rank(b) over (order by a) from T;
 RANK takes no arguments

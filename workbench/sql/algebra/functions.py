@@ -25,6 +25,7 @@ from workbench.sql.algebra.types import (
     TIMESTAMP,
     DataType,
     Kind,
+    array_of,
     decimal,
     struct_of,
 )
@@ -107,8 +108,8 @@ def _arithmetic(operator: str) -> Rule:
                 hint += "; || joins texts" if operator == "+" else ""
                 raise TypeClash(f"{operator} needs numbers, not {left.type} and {right.type}", side, hint)
         type_ = arithmetic.result_type(operator, left, right)
-        if operator == "div" and {left.type.kind, right.type.kind} != {Kind.INTEGER}:
-            raise TypeClash("integer division needs integers", right)
+        if operator == "div" and not {left.type.kind, right.type.kind} <= {Kind.INTEGER, Kind.DECIMAL}:
+            raise TypeClash("integer division needs exact numbers", right, "FLOOR(x / y) rounds the quotient down")
         if type_ == DOUBLE:
             left, right = coerce(left, DOUBLE), coerce(right, DOUBLE)
         return (left, right), type_
@@ -162,6 +163,14 @@ def _field(arguments: Arguments) -> tuple[Arguments, DataType]:
     place = arguments[1]
     assert isinstance(place, Constant) and isinstance(place.value, int)
     return arguments, arguments[0].type.fields[place.value][1]
+
+
+def _nested(arguments: Arguments) -> tuple[Arguments, DataType]:
+    """TO_JSON of a struct or an array."""
+    (value,) = arguments
+    if value.type.kind not in (Kind.STRUCT, Kind.ARRAY):
+        raise TypeClash(f"a struct or an array is needed, not {value.type}", value, "as in TO_JSON(STRUCT(a, b))")
+    return arguments, STRING
 
 
 def _fixed(result: DataType, *parameters: DataType) -> Rule:
@@ -251,16 +260,20 @@ FIRST = "[00]"
 _PATH, _COMPARED = (STRING, STRING), (STRING, STRING, STRING)
 _OF_JSON = {
     **dict.fromkeys(("json_text", "json_text_in_duckdb", "json_type"), Plain(STRING, _PATH)),
+    "json_elements": Plain(array_of(STRING), _PATH),
     "json_length": Plain(INTEGER, _PATH),
     "json_has": Plain(BOOLEAN, _PATH),
     **dict.fromkeys(("json_is", "json_has_element"), Plain(BOOLEAN, _COMPARED)),
 }
 UNREAD = {
     **{name: f"{name}_unread" for name in ("json_text", "json_text_in_duckdb", "json_is", "json_has_element")},
-    **dict.fromkeys(("json_type", "json_length", "json_has"), "json_repeats_key"),
+    **dict.fromkeys(("json_type", "json_length", "json_has", "json_elements"), "json_repeats_key"),
 }
 """A function that cannot read all JSON -> the one of the same text, and path, that says whether it does not."""
+JSON_AT = "json_at"
+"""An element of an array of JSON in FROM, of which only arrows and functions of JSON can read something."""
 JSON: dict[str, Plain] = {
+    JSON_AT: Plain(STRING, _PATH),
     **_OF_JSON,
     **dict.fromkeys(UNREAD.values(), Plain(BOOLEAN, _PATH)),
     "json_repeats_key": Plain(BOOLEAN, (STRING,)),
@@ -289,6 +302,7 @@ FUNCTIONS: dict[str, Function] = {
     **{name: Function(*signature) for name, signature in ARRAYS.items()},
     "struct": Function(1, _MANY, _struct, strict=False),
     "field": Function(2, 2, _field),
+    "to_json": Function(1, 1, _nested),
     **{operator: Function(2, 2, _arithmetic(operator)) for operator in ("+", "-", "*", "/", "%", "div")},
     "neg": _SAME,
     "abs": _SAME,

@@ -24,7 +24,6 @@ from workbench.sql.algebra.types import (
     decimal,
     parse_type,
 )
-from workbench.sql.binder import json_paths
 from workbench.sql.binder.operators import as_text
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.temporal import cast_to_time
@@ -420,16 +419,6 @@ def regular_expression(b: ExpressionBinder, node: exp.Expr) -> Expression:
             b.source.refuse("a $ without a number in a replacement", node, "$1 is the first group of the pattern")
         arguments.append(replacement)
     return call(name, *arguments)
-
-
-def json_text(b: ExpressionBinder, node: exp.JSONExtractScalar) -> Expression:
-    """GET_JSON_OBJECT(text, path) with a constant path."""
-    if b.dialect in DATABASES:
-        return json_paths.text(b, node)
-    refuse_elsewhere(b, "get_json_object", node)
-    if not isinstance(node.expression, exp.JSONPath):
-        b.source.refuse("a JSON path that is not constant", node)
-    return call("get_json_object", b.bind(node.this), Constant(node.expression.sql("spark").strip("'"), STRING))
 
 
 def capitalized(b: ExpressionBinder, node: exp.Initcap) -> Expression:

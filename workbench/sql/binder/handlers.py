@@ -17,8 +17,8 @@ from sqlglot import exp
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, STRING
-from workbench.sql.binder import functions, json_paths, operators, temporal
-from workbench.sql.binder.arrays import binary, databases, lambdas, structs
+from workbench.sql.binder import functions, operators, temporal
+from workbench.sql.binder.arrays import binary, databases, json_paths, lambdas, structs
 from workbench.sql.binder.arrays import calls as arrays
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.times import interval_arithmetic, time_differences
@@ -69,11 +69,12 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     **{node: _handler("this expression", operators.comparison(symbol)) for node, symbol in {
         exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}.items()},
     **{node: _call(symbol, "this", "expression") for node, symbol in {
-        exp.NullSafeEQ: "<=>", exp.IntDiv: "div", exp.SafeAdd: "+", exp.SafeSubtract: "-",
+        exp.NullSafeEQ: "<=>", exp.SafeAdd: "+", exp.SafeSubtract: "-",
         exp.SafeMultiply: "*", exp.SafeDivide: "/", exp.Pow: "power", exp.Nullif: "nullif"}.items()},
     exp.NullSafeNEQ: _handler(
         "this expression", lambda b, n: call("not", call("<=>", *b.parts(n, "this", "expression")))),
     exp.Mul: _handler("this expression", interval_arithmetic.times),
+    exp.IntDiv: _handler("this expression", interval_arithmetic.integer_division),
     exp.Add: _handler("this expression", operators.plus_minus),
     exp.Sub: _handler("this expression", operators.plus_minus),
     exp.Div: _handler("this expression", operators.divide),
@@ -160,7 +161,7 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.ArrayFilter: _handler("this expression", lambdas.over_elements("filter")),
     exp.Exists: _handler("this expression", lambdas.over_elements("exists")),
     exp.Reduce: _handler("this initial merge finish", lambdas.reduced),
-    exp.JSONExtractScalar: _handler("this expression only_json_types json_type", functions.json_text),
+    exp.JSONExtractScalar: _handler("this expression only_json_types json_type", json_paths.text),
     exp.JSONBExtractScalar: _handler("this expression", json_paths.text),
     **dict.fromkeys((exp.JSONExtract, exp.JSONBExtract),
                     _handler("this expression only_json_types", json_paths.value)),
@@ -176,6 +177,8 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
         exp.Encode: "encode", exp.Decode: "decode_bytes"}.items()},
     exp.Unhex: _plain("unhex", "this", "expression"),
     exp.FromBase64: _plain("unbase64", "this"),
+    exp.GenerateSeries: _handler("start end step is_end_exclusive", arrays.sequence),
+    exp.JSONFormat: _handler("this", structs.to_json),
     exp.Struct: _handler("expressions", structs.struct),
     exp.DateFromUnixDate: _handler("this", temporal.date_from_days),
     exp.MonthsBetween: _handler("this expression roundoff", temporal.months_between),
@@ -224,6 +227,7 @@ OF_SYNTAX: dict[str, Callable[[ExpressionBinder, exp.Anonymous], Expression]] = 
     "jsonb_array_length": json_paths.named("json_length"),
     "jsonb_extract_path_text": json_paths.text,
     "jsonb_extract_path": json_paths.value,
+    **dict.fromkeys(json_paths.ELEMENTS, json_paths.refuse_elements),
 }
 """Functions that the parser leaves as plain names, of lambdas or of JSON -> what binds a call."""
 

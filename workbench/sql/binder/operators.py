@@ -16,7 +16,7 @@ from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Call, Constant, Expression, walk
 from workbench.sql.algebra.functions import NUMERIC_QUOTIENT, call, cast
 from workbench.sql.algebra.types import BINARY, BOOLEAN, DOUBLE, INTEGER, INTERVAL, STRING, TIMESTAMP, Kind, decimal
-from workbench.sql.binder.order.texts import is_order_of_bytes
+from workbench.sql.binder.collation import is_order_of_bytes
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.times import interval_arithmetic
 from workbench.sql.binder.times.intervals import add_interval, interval_parts

@@ -19,9 +19,9 @@ from workbench.sql.algebra.expressions import AggregateCall, Call, Constant, Exp
 from workbench.sql.algebra.types import BOOLEAN, DATE, TIMESTAMP, DataType, Kind
 from workbench.sql.binder.aggregates.aggregation import Aggregation, is_aggregate
 from workbench.sql.binder.arrays.structs import column_before_field, field
+from workbench.sql.binder.collation import note_comparison
 from workbench.sql.binder.differences import refuse_different
 from workbench.sql.binder.handlers import HANDLERS, IGNORED_PARTS, NAMED, OF_SYNTAX
-from workbench.sql.binder.order.texts import note_comparison
 from workbench.sql.binder.protocols import QUERIES, AnalyticBinder, SubqueryBinder, is_subquery
 from workbench.sql.binder.scope import Scope, scope_of
 from workbench.sql.binder.times import interval_arithmetic

@@ -22,6 +22,7 @@ from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import BOOLEAN, INTEGER
 from workbench.sql.binder.aggregates.aggregation import Aggregation, Groups, is_aggregate, over_groups
+from workbench.sql.binder.arrays.structs import columns_of_star
 from workbench.sql.binder.joins.after_groups import AfterGroups
 from workbench.sql.binder.joins.elements import add_selected
 from workbench.sql.binder.joins.from_clause import FromClause, bind_from
@@ -376,10 +377,9 @@ class SelectBinder:
         return tuple(expression for expression in found if not isinstance(expression, Constant))
 
     def _starred(self, star: exp.Star, node: exp.Expr) -> list[Named]:
-        """The columns of ``*`` or ``t.*``."""
+        """The columns of ``*``, ``t.*`` or ``s.*``."""
         self._source.refuse_others(star, {"except_", "replace", "rename"}, "*")
-        item = None if star is node else self._scope.item(node.args["table"].name, node)
-        named = self._scope.columns if item is None else list(item.columns.items())
+        named = columns_of_star(self._scope, node)
         left_out = {self._of_star(n, named) for n in star.args.get("except_") or ()}
         renamed = {self._of_star(n.this, named): n.alias for n in star.args.get("rename") or ()}
         scalar = ScalarBinder(self._scope, self._context.schema)

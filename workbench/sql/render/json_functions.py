@@ -11,23 +11,27 @@ object. A check of the query tells these from NULL (``sql/checks.py``). Text tha
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
+from workbench.errors import UnsupportedError
 from workbench.sql.algebra.expressions import Call
-from workbench.sql.algebra.functions import FIRST, UNREAD
+from workbench.sql.algebra.functions import FIRST, JSON_AT, UNREAD
 
 _KIND = "regexp_extract(schema_of_variant({}), '^[A-Z]+', 0)"
 _REPEATS_KEY = "(get_json_object({text}, '$') is not null and try_parse_json({text}) is null)"
 _ELEMENTS = "try_variant_get(try_parse_json({text}), {path}, 'array<variant>')"
 _FRACTIONS = "regexp_extract_all(x.text, '-?[0-9]+\\\\.[0-9]+', 0)"
 _IS_WHOLE = "(x.digits = y.plain and x.digits rlike '^-?[0-9]+$')"
+_ENDS_FIRST = re.compile(re.escape(FIRST) + r"('\)?)$")
+"""The end of a path, which is a text or, below an element in FROM, one behind another."""
 _AS_JSON = "to_json(parse_json({compared}))"
 
 
 def _value(text: str, path: str) -> str:
     """What is at a path; the first element of what is no array and no object is that itself."""
     value = f"try_variant_get(try_parse_json({text}), {path}, 'variant')"
-    if not path.endswith(f"{FIRST}'"):
+    if not _ENDS_FIRST.search(path):
         return value
     whole = _value(text, _before_first(path))
     scalar = _let("w", whole, f"if({_KIND.format('w')} in ('ARRAY', 'OBJECT'), null, w)")
@@ -37,11 +41,11 @@ def _value(text: str, path: str) -> str:
 def _digits(text: str, path: str) -> str:
     """What is there as Spark writes it."""
     digits = f"get_json_object({text}, {path})"
-    return f"coalesce({digits}, {_digits(text, _before_first(path))})" if path.endswith(f"{FIRST}'") else digits
+    return f"coalesce({digits}, {_digits(text, _before_first(path))})" if _ENDS_FIRST.search(path) else digits
 
 
 def _before_first(path: str) -> str:
-    return path.removesuffix(f"{FIRST}'") + "'"
+    return _ENDS_FIRST.sub(r"\1", path)
 
 
 def _let(name: str, value: str, body: str) -> str:
@@ -97,6 +101,7 @@ _TEMPLATES = {
         "(case when x = 'VOID' then 'null' when x in ('BIGINT', 'DECIMAL', 'DOUBLE') then 'number' else lower(x) end)",
     ),
     "json_length": f"cast(array_size({_ELEMENTS}) as bigint)",
+    "json_elements": f"transform({_ELEMENTS}, x -> to_json(x))",
     "json_has": "({value} is not null)",
     "json_is": f"coalesce(to_json({{value}}) = {_AS_JSON}, false)",
     "json_has_element": f"coalesce(array_contains(transform({_ELEMENTS}, x -> to_json(x)), {_AS_JSON}), false)",
@@ -105,5 +110,11 @@ _TEMPLATES = {
 }
 """Function -> a format string over its text of JSON, its path, what is at the path, and what is compared."""
 
-JSON_SQL = {name: _rendered(template) for name, template in _TEMPLATES.items()}
+
+def _refused(call: Call, arguments: Sequence[str]) -> str:
+    what = "a value of JSON as a whole is not supported"
+    raise UnsupportedError(what, hint="write ->> for the text of a part, or JSONB_ARRAY_ELEMENTS_TEXT")
+
+
+JSON_SQL = {**{name: _rendered(template) for name, template in _TEMPLATES.items()}, JSON_AT: _refused}
 """Function -> what gives its text."""

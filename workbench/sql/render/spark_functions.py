@@ -16,6 +16,7 @@ from workbench.sql.render.array_functions import ARRAY_SQL
 from workbench.sql.render.json_functions import JSON_SQL
 from workbench.sql.render.numeric_quotients import numeric_quotient
 from workbench.sql.render.plain_functions import PLAIN_SQL
+from workbench.sql.render.stored_values import with_names
 
 Render = Callable[[Call, Sequence[str]], str]
 """Gives the text of a call from the call and the texts of its arguments."""
@@ -47,6 +48,17 @@ def decimal_operand(expression: Expression, rendered: str) -> str:
     if expression.type.kind is Kind.DECIMAL and not isinstance(expression, Constant):
         return rendered
     return f"cast({rendered} as {arithmetic.decimal_of(expression)})"
+
+
+def integer_division(expression: Call, arguments: Sequence[str]) -> str:
+    """DIV, toward zero; NULL by zero, and where the quotient has more than 64 bits."""
+    a, b = arguments
+    if expression.arguments[0].type == expression.arguments[1].type == INTEGER:  # only the smallest one by -1 overflows
+        return f"(case when {b} = 0 then null when {b} = -1 then try_subtract(0L, {a}) else {a} div {b} end)"
+    # Beyond 64 bits Spark would keep the lowest ones.
+    within = f"abs(cast({a} as double)) < 9.2e18D * abs(cast({b} as double))"
+    a, b = (decimal_operand(e, r) for e, r in zip(expression.arguments, arguments, strict=True))
+    return f"(case when {b} <> 0 and {within} then {a} div {b} end)"
 
 
 def minus_sign(expression: Call, arguments: Sequence[str]) -> str:
@@ -240,8 +252,7 @@ SPARK_FUNCTIONS: dict[str, str | Render] = {
     "elt": choice,
     **{symbol: arithmetic_operator(symbol, f"try_{name}") for symbol, name in {
         "+": "add", "-": "subtract", "*": "multiply", "/": "divide", "%": "mod"}.items()},
-    # NULL by zero; only the smallest integer by -1 overflows.
-    "div": "(case when {1} = 0 then null when {1} = -1 then try_subtract(0L, {0}) else {0} div {1} end)",
+    "div": integer_division,
     "neg": minus_sign,
     "abs": absolute,
     "round": rounded("round"),
@@ -268,6 +279,7 @@ SPARK_FUNCTIONS: dict[str, str | Render] = {
     **{name: _call(name) for name in ("coalesce", "greatest", "least")},
     "nullif": "nullif({0}, {1})",
     "struct": struct,
+    "to_json": lambda call, arguments: f"to_json({with_names(arguments[0], call.arguments[0].type)})",
     "field": lambda call, arguments: f"({arguments[0]}).f{arguments[1].removesuffix('L')}",
     "cast": cast,
     "upper": "upper({0})",

@@ -64,6 +64,30 @@ def from_stored(text: str, type_: DataType) -> str:
     return _changed(parsed, type_, False, 1)
 
 
+def with_names(value: str, type_: DataType, depth: int = 1) -> str:
+    """SQL of a value whose fields, here called by their places, have their names.
+
+    Example:
+        >>> from workbench.sql.algebra.types import INTEGER, array_of, struct_of
+        >>> with_names("s", struct_of([("x", INTEGER)]))
+        "transform(array(s), `e1` -> if(`e1` is null, null, named_struct('x', `e1`.f0)))[0]"
+    """
+    name = f"`e{depth}`"
+    if type_.element is not None and _has_structs(type_):
+        return f"transform({value}, {name} -> {with_names(name, type_.element, depth + 1)})"
+    if not type_.fields:
+        return value
+    fields = (
+        f"{_quoted(field)}, {with_names(f'{name}.f{place}', of, depth + 1)}"
+        for place, (field, of) in enumerate(type_.fields)
+    )
+    return _with(name, value, f"if({name} is null, null, named_struct({', '.join(fields)}))")
+
+
+def _quoted(name: str) -> str:
+    return "'" + name.replace("\\", "\\\\").replace("'", "\\'").replace("$", "\\u0024") + "'"
+
+
 def _changed(value: str, type_: DataType, to_json: bool, depth: int) -> str:
     """SQL of a value with what is in it as JSON has it, or back; variables are called by how deep they are."""
     name = f"`e{depth}`"

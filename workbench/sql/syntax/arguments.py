@@ -112,6 +112,10 @@ def _constant(node: exp.Expr) -> str:
 
 def _build(name: str, builder: Builder, arguments: list[Any], **dialect: Any) -> exp.Expr:
     given = list(arguments)  # builders may change the list
+    if name == "NAMED_STRUCT":  # its builder takes a column for its name
+        for place, argument in enumerate(given[::2]):
+            if not argument.is_string and len(given) % 2 == 0:
+                raise DroppedArgumentError(name, 2 * place, argument)
     node = builder(arguments, **dialect)
     places = {place for place, argument in enumerate(given) if not _is_inside(argument, node)}
     if len(places) > _FEW:  # one by one each would take a copy of all

@@ -134,7 +134,7 @@ def dropped_argument(source: SourceText, error: DroppedArgumentError) -> SqlErro
     count = error.place
     if error.function == "NAMED_STRUCT":
         hint = "as in NAMED_STRUCT('x', a, 'y', b)"
-        return SqlError("NAMED_STRUCT takes names and values by turns", **place, hint=hint)
+        return SqlError("NAMED_STRUCT takes constant names and values by turns", **place, hint=hint)
     takes = f"at most {count} argument{'s' * (count > 1)}" if count else "no arguments"
     return SqlError(f"{error.function} takes {takes}", **place, hint="leave out what is too much")
 

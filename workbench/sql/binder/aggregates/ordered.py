@@ -11,8 +11,8 @@ from sqlglot import exp
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import BOOLEAN, STRING, Kind
+from workbench.sql.binder.collation import note_key
 from workbench.sql.binder.operators import as_text
-from workbench.sql.binder.order.texts import note_key
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.syntax.aggregate_calls import AggregateSyntax
 from workbench.sql.syntax.dialects import SPARK_FAMILY

@@ -13,13 +13,13 @@ from workbench.sql.algebra.types import BOOLEAN, Kind
 from workbench.sql.binder.arrays import databases
 from workbench.sql.binder.functions import refuse_elsewhere
 from workbench.sql.binder.protocols import ExpressionBinder
-from workbench.sql.syntax.dialects import DATABASES
+from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
 
 NODES: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Array: ("array", "expressions"), exp.ArrayDistinct: ("array_distinct", "this"),
     exp.ArrayCompact: ("array_compact", "this"), exp.ArrayMax: ("array_max", "this"),
     exp.ArrayMin: ("array_min", "this"), exp.Flatten: ("flatten", "this"), exp.JSONKeys: ("json_object_keys", "this"),
-    exp.GenerateSeries: ("sequence", "start end step"), exp.ArraySlice: ("slice", "this start end"),
+    exp.ArraySlice: ("slice", "this start end"),
     exp.ArrayIntersect: ("array_intersect", "expressions"),
     **{node: (name, "this expression") for node, name in {
         exp.ArrayExcept: "array_except", exp.ArrayAppend: "array_append",
@@ -56,6 +56,16 @@ def _value_of_key(b: ExpressionBinder, node: exp.StrToMap, key: exp.Expr) -> Exp
     for column in list(tree.find_all(exp.Column)):
         column.replace(parts[column.name].copy())
     return b.bind(tree)
+
+
+def sequence(b: ExpressionBinder, node: exp.GenerateSeries) -> Expression:
+    """SEQUENCE(a, b[, step]); GENERATE_SERIES has no such name in Spark."""
+    if (b.source.called(node) or "").upper() == "GENERATE_SERIES" and b.dialect in SPARK_FAMILY:
+        b.source.refuse(
+            "GENERATE_SERIES in spark", node, "SEQUENCE(a, b) is an array, and EXPLODE(SEQUENCE(a, b)) its rows"
+        )
+    refuse_elsewhere(b, "sequence", node)
+    return call("sequence", *b.parts(node, "start", "end", "step"))
 
 
 def inserted(b: ExpressionBinder, node: exp.ArrayInsert) -> Expression:

@@ -9,6 +9,7 @@ from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import INTEGER, struct_of
 from workbench.sql.binder.protocols import ExpressionBinder
+from workbench.sql.binder.scope import Scope
 from workbench.sql.binder.window_functions import bind_part, is_window
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 
@@ -30,6 +31,33 @@ def struct(b: ExpressionBinder, node: exp.Struct) -> Expression:
     except SqlError as error:
         raise b.source.error(error.message, node, error.hint) from None
     return Call("struct", tuple(value for _, value in named), type_)
+
+
+def to_json(b: ExpressionBinder, node: exp.JSONFormat) -> Expression:
+    """TO_JSON(s) of a struct or an array, as Spark writes it."""
+    if b.dialect not in SPARK_FAMILY:
+        b.source.refuse(f"TO_JSON in {b.dialect}", node, "write it in spark")
+    return call("to_json", b.bind(node.this))
+
+
+def fields(value: Expression) -> list[tuple[str, Expression]]:
+    """The fields of a struct by their names."""
+    return [(name, call("field", value, Constant(place, INTEGER))) for place, (name, _) in enumerate(value.type.fields)]
+
+
+def columns_of_star(scope: Scope, node: exp.Expr) -> list[tuple[str, Expression]]:
+    """The columns of ``*``, of ``t.*``, or of ``s.*`` with a struct ``s``.
+
+    Raises:
+        SqlError: there is no such item in FROM, nor a struct.
+    """
+    whole = column_before_field(node) if isinstance(node, exp.Column) else None
+    if whole is None:
+        return list(scope.columns)
+    is_item = not whole.table and any(item.alias.lower() == whole.name.lower() for item in scope.items)
+    if not is_item and scope.has(whole) and (named := fields(scope.resolve(whole))):
+        return named
+    return list(scope.item(whole.name, node).columns.items())
 
 
 def column_before_field(node: exp.Column) -> exp.Column | None:

@@ -5,6 +5,8 @@
     FROM t LATERAL VIEW EXPLODE(ARRAY(a, b)) x AS v             spark; POSEXPLODE gives the places too, from 0
     FROM t CROSS JOIN UNNEST(ARRAY[a, b]) WITH ORDINALITY AS x(v, n)         the places from 1
     SELECT EXPLODE(ARRAY(a, b)) AS v FROM t                                  a LATERAL VIEW whose columns only it names
+    FROM t LATERAL VIEW INLINE(ARRAY(STRUCT(a, b))) x AS v, w                the fields of structs as columns
+    FROM t, JSONB_ARRAY_ELEMENTS(j->'a') AS x(v)                             postgres; v->>'b' reads the text of the row
     FROM t, GENERATE_SERIES(1, a) AS g                          the array SEQUENCE(1, a, 1)
     FROM t, (VALUES (1), (2)) AS p(n)                           what all are, with v = ELEMENT_AT(ARRAY(a, b), n)
 
@@ -17,7 +19,7 @@ elements (OUTER). An array that is written out has all its places, and needs no 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from sqlglot import exp
 
@@ -27,7 +29,9 @@ from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import INTEGER, STRING, Kind
+from workbench.sql.binder.arrays.json_paths import elements, is_elements
 from workbench.sql.binder.arrays.lengths import ended, longest
+from workbench.sql.binder.arrays.structs import fields
 from workbench.sql.binder.joins.semijoins import Clause
 from workbench.sql.binder.protocols import QueryContext, outside_subqueries
 from workbench.sql.binder.scalar import ScalarBinder
@@ -44,15 +48,20 @@ SERIES = "generate_series"
 """What postgres and duckdb call the item and the column of such rows, where they have no other name."""
 
 
-def function_of(node: exp.Expr) -> exp.Explode | exp.Unnest | exp.GenerateSeries | None:
+def function_of(node: exp.Expr) -> exp.Explode | exp.Inline | exp.Unnest | exp.GenerateSeries | exp.Anonymous | None:
     """The function of arrays that an item of FROM is, if it is one."""
     function = node.this if isinstance(node, (exp.Lateral, exp.Table)) else node
-    return function if isinstance(function, (exp.Explode, exp.Unnest, exp.GenerateSeries)) else None
+    if isinstance(function, (exp.Explode, exp.Inline, exp.Unnest, exp.GenerateSeries)):
+        return function
+    return function if isinstance(function, exp.Anonymous) and is_elements(function) else None
 
 
 def item_name(node: exp.Expr) -> str:
     """The name of an item of FROM that ``function_of`` finds to be a function of arrays."""
-    return node.alias or (SERIES if isinstance(function_of(node), exp.GenerateSeries) else "")
+    function = function_of(node)
+    if isinstance(function, exp.Anonymous):
+        return node.alias or function.name.lower()
+    return node.alias or (SERIES if isinstance(function, exp.GenerateSeries) else "")
 
 
 def keeps_rows(join: exp.Join) -> bool:
@@ -88,17 +97,28 @@ def add_elements(
     if not isinstance(node, exp.GenerateSeries):
         source.refuse_others(node, {"this", "expressions", "alias", "view", "outer", "offset", "ordinality"}, "FROM")
     arrays = function.expressions if isinstance(function, exp.Unnest) else [function.this, *function.expressions]
-    if isinstance(function, exp.GenerateSeries):
+    if isinstance(function, (exp.GenerateSeries, exp.Anonymous)):
         arrays = [function]
     if len(arrays) != 1:
         source.refuse(f"{function.key.upper()} of several arrays", function, "join one UNNEST for each")
-    array = _array(arrays[0], context, scope)
+    of_json: Callable[[Expression], Expression] | None = None
+    if isinstance(function, exp.Anonymous):
+        array, of_json = elements(ScalarBinder(scope, context.schema, now_at=context.now_at), function)
+    else:
+        array = _array(arrays[0], context, scope)
     rows = [exp.Tuple(expressions=[exp.Literal.number(place)]) for place in _places(array, arrays[0], source)]
     query = context.query(exp.Values(expressions=rows))
     ((name, type_),) = output_columns(query)
     place = Column(stored_name(name), type_, clause.add_input(query))
     outer = node.args.get("outer") or isinstance(function, exp.ExplodeOuter)
-    return _named(node, function, call("element_at", array, place), _place(clause, array, place, outer), source.dialect)
+    there = _place(clause, array, place, outer)
+    element = call("element_at", array, place) if of_json is None else of_json(there)
+    if isinstance(function, exp.Inline):
+        if not element.type.fields:
+            hint = "EXPLODE(x) has its elements as they are"
+            raise source.error(f"INLINE needs an array of structs, not {array.type}", function, hint)
+        return [name for name, _ in fields(element)], [value for _, value in fields(element)]
+    return _named(node, function, element, there, source.dialect)
 
 
 def add_selected(
@@ -120,7 +140,7 @@ def add_selected(
         SqlError: the item has more or fewer names than columns, and as ``add_elements``.
         UnsupportedError: EXPLODE stands inside an expression, or beside groups, OVER or another EXPLODE.
     """
-    functions = list(_selected(select.expressions, (exp.Explode, exp.ExplodingGenerateSeries)))
+    functions = list(_selected(select.expressions, (exp.Explode, exp.Inline, exp.ExplodingGenerateSeries)))
     if not functions:
         return {}
     function, source = functions[0], context.source
@@ -224,6 +244,7 @@ def _named(
     if isinstance(function, exp.Posexplode):
         return ["pos", "col"], [call("-", place, Constant(1, INTEGER)), value]
     unnamed = SERIES if isinstance(function, exp.GenerateSeries) else "unnest"
+    unnamed = "value" if isinstance(function, exp.Anonymous) else unnamed
     alone = (node.alias or unnamed) if dialect == "postgres" else unnamed if dialect == "duckdb" else "col"
     offset = function.args.get("offset")
     if isinstance(offset, exp.Identifier):  # the parser takes it off the names after AS

@@ -73,6 +73,12 @@ def times(b: ExpressionBinder, node: exp.Mul) -> Expression:
     return interval_of(call("*", micros_of(interval), _whole(b, factor, node)))
 
 
+def integer_division(b: ExpressionBinder, node: exp.IntDiv) -> Expression:
+    """DIV of numbers, or of two intervals, toward zero."""
+    sides = b.parts(node, "this", "expression")
+    return call("div", *(map(micros_of, sides) if all(side.type == INTERVAL for side in sides) else sides))
+
+
 def divided(b: ExpressionBinder, interval: Expression, by: Expression, node: exp.Expr) -> Expression:
     """An interval by a whole number, rounded half away from zero, as Spark does."""
     _refuse_rounding(b, "an interval divided by a number", "divide EXTRACT(EPOCH FROM x)", node)

@@ -13,7 +13,7 @@ import itertools
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import reduce
 from typing import Any
@@ -21,13 +21,16 @@ from typing import Any
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
-from workbench.sql.algebra.expressions import Constant, Expression
-from workbench.sql.algebra.functions import FIRST, call
-from workbench.sql.algebra.types import BOOLEAN, STRING
+from workbench.sql.algebra.expressions import Call, Constant, Expression
+from workbench.sql.algebra.functions import FIRST, JSON_AT, call, cast
+from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING
+from workbench.sql.binder.functions import refuse_elsewhere
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.syntax.dialects import DATABASES
 
 Step = str | int
+ELEMENTS = ("jsonb_array_elements", "jsonb_array_elements_text")
+"""Functions that give a row for each element of an array."""
 _MOST_PATHS = 8
 _CONSTANTS = (TokenType.STRING, TokenType.NUMBER)
 _ELEMENT = re.compile(r'"[^"\\]+"|[^\s",{}\\]+')
@@ -36,34 +39,59 @@ _HINT = "write a constant key or place: j->'a', j->0, j#>'{a,0}'"
 
 @dataclass(frozen=True)
 class Place:
-    """Where in texts of JSON a value is: the text, and the paths, of which it has one at most."""
+    """Where in texts of JSON a value is: the text, and the paths, of which it has one at most.
+
+    Attributes:
+        before: what all paths begin with, where that is no constant: the element of an array.
+    """
 
     text: Expression
     paths: tuple[tuple[Step, ...], ...] = ((),)
+    before: Expression | None = None
 
     def then(self, *steps: Sequence[Step]) -> Place:
         """What is at one of some steps in it."""
-        return Place(self.text, tuple((*path, *more) for path in self.paths for more in itertools.product(*steps)))
+        paths = tuple((*path, *more) for path in self.paths for more in itertools.product(*steps))
+        return replace(self, paths=paths)
 
     def call(self, function: str, *arguments: Expression) -> Expression:
         """A function of what is there."""
-        calls = [call(function, self.text, Constant(_written(path), STRING), *arguments) for path in self.paths]
+        calls = self._calls(function, arguments)
         return calls[0] if len(calls) == 1 else call("coalesce", *calls)
 
     def holds(self, function: str, *arguments: Expression) -> Expression:
         """A condition on what is there, which is false of what is not."""
-        calls = [call(function, self.text, Constant(_written(path), STRING), *arguments) for path in self.paths]
+        calls = self._calls(function, arguments)
         return calls[0] if len(calls) == 1 else call("or", *calls)
+
+    def _calls(self, function: str, arguments: Sequence[Expression]) -> list[Expression]:
+        return [call(function, self.text, self._path(path), *arguments) for path in self.paths]
+
+    @property
+    def path(self) -> Expression:
+        """The first of its paths."""
+        return self._path(self.paths[0])
+
+    def _path(self, path: tuple[Step, ...]) -> Expression:
+        if self.before is None:
+            return Constant(f"${_written(path)}", STRING)
+        return call("||", self.before, Constant(_written(path), STRING)) if path else self.before
 
 
 def text(b: ExpressionBinder, node: exp.Expr) -> Expression:
-    """The text of what is at a path, ``j->>'a'``."""
+    """The text of what is at a path, ``j->>'a'``; in spark GET_JSON_OBJECT(j, '$.a')."""
+    if b.dialect not in DATABASES and isinstance(node, exp.JSONExtractScalar):
+        refuse_elsewhere(b, "get_json_object", node)
+        if not isinstance(node.expression, exp.JSONPath):
+            b.source.refuse("a JSON path that is not constant", node)
+        path = Constant(node.expression.sql("spark").strip("'"), STRING)
+        return call("get_json_object", b.bind(node.this), path)
     return _below(b, node).call("json_text_in_duckdb" if b.dialect == "duckdb" else "json_text")
 
 
 def value(b: ExpressionBinder, node: exp.Expr) -> Expression:
     """``j->'a'`` as a value of its own: such values are equal by other rules than texts."""
-    _refuse_elsewhere(b, node)
+    _refuse_elsewhere(b, node, read=DATABASES)
     b.source.refuse("a value of JSON", node, "write ->> for its text, and cast that: (j->>'a')::int")
 
 
@@ -136,6 +164,37 @@ def _constant(value_: object) -> Constant:
     return Constant(json.dumps(value_, ensure_ascii=False), STRING)
 
 
+# ---- elements in FROM ------------------------------------------------------------------------------------------------
+
+
+def is_elements(node: exp.Expr) -> bool:
+    """Whether it is JSONB_ARRAY_ELEMENTS(j) or JSONB_ARRAY_ELEMENTS_TEXT(j)."""
+    return isinstance(node, exp.Anonymous) and node.name.lower() in ELEMENTS
+
+
+def elements(b: ExpressionBinder, node: exp.Anonymous) -> tuple[Expression, Callable[[Expression], Expression]]:
+    """An array with as many elements, and what gives the element of a place from 1 on."""
+    _refuse_elsewhere(b, node)
+    if len(node.expressions) != 1:
+        raise b.source.error(f"{node.name.upper()} takes 1 argument, not {len(node.expressions)}", node)
+    whole = _place(b, node.expressions[0])
+    if len(whole.paths) != 1:
+        b.source.refuse("elements of JSON at a path with numbers", node, "j->'a'->0 says that 0 is a place")
+
+    def element(place: Expression) -> Expression:
+        number = cast(call("-", place, Constant(1, INTEGER)), STRING)
+        begins = call("||", whole.path, Constant("[", STRING))
+        path = call("||", call("||", begins, number), Constant("]", STRING))
+        return call("json_text" if node.name.lower().endswith("_text") else JSON_AT, whole.text, path)
+
+    return whole.call("json_elements"), element
+
+
+def refuse_elements(b: ExpressionBinder, node: exp.Anonymous) -> Expression:
+    """JSONB_ARRAY_ELEMENTS outside of FROM."""
+    b.source.refuse(f"{node.name.upper()} there", node, "write FROM t, jsonb_array_elements(j->'a') AS x(v)")
+
+
 # ---- places ----------------------------------------------------------------------------------------------------------
 
 
@@ -151,6 +210,8 @@ def _place(b: ExpressionBinder, node: exp.Expr) -> Place:
     read = b.bind(node.this if _is_jsonb(node) else node)
     if read.type != STRING:
         raise b.source.error(f"JSON is a text here, not {read.type}", node, "a struct has fields, s.x")
+    if isinstance(read, Call) and read.function == JSON_AT:
+        return Place(read.arguments[0], before=read.arguments[1])
     return Place(read)
 
 
@@ -161,7 +222,7 @@ def _is_arrow(node: exp.Expr) -> bool:
 
 def _below(b: ExpressionBinder, node: exp.Expr) -> Place:
     """What an arrow, or a function with a path, points to in the value before it."""
-    _refuse_elsewhere(b, node)
+    _refuse_elsewhere(b, node, read=("postgres",) if isinstance(node, exp.Anonymous) else DATABASES)
     if isinstance(node, exp.Anonymous):
         if not all(each.is_string for each in node.expressions[1:]) or len(node.expressions) < 2:
             b.source.refuse("a path of JSON that is not constant", node, _HINT)
@@ -193,6 +254,8 @@ def _steps(b: ExpressionBinder, node: exp.Expr) -> list[list[Step]]:
             steps.append([part.this, str(part.this)] if ambiguous else [FIRST if is_first else part.this])
         else:
             steps.append([_checked(b, str(part.this), node)])
+    if not steps:
+        b.source.refuse("this path of JSON", node, _HINT)
     return steps
 
 
@@ -244,9 +307,7 @@ def _checked(b: ExpressionBinder, key: str, node: exp.Expr) -> str:
 
 
 def _written(path: Iterable[Step]) -> str:
-    return "$" + "".join(
-        step if step == FIRST else f"['{step}']" if isinstance(step, str) else f"[{step}]" for step in path
-    )
+    return "".join(step if step == FIRST else f"['{step}']" if isinstance(step, str) else f"[{step}]" for step in path)
 
 
 def _is_jsonb(node: exp.Expr) -> bool:
@@ -254,7 +315,7 @@ def _is_jsonb(node: exp.Expr) -> bool:
     return isinstance(node, exp.Cast) and node.args["to"].this in (exp.DType.JSONB, exp.DType.JSON)
 
 
-def _refuse_elsewhere(b: ExpressionBinder, node: exp.Expr) -> None:
-    if b.dialect not in DATABASES:
-        hint = "write GET_JSON_OBJECT(s, '$.a') in spark"
+def _refuse_elsewhere(b: ExpressionBinder, node: exp.Expr, *, read: Sequence[str] = ("postgres",)) -> None:
+    if b.dialect not in read:
+        hint = "write j->>'a' in duckdb" if b.dialect == "duckdb" else "write GET_JSON_OBJECT(s, '$.a') in spark"
         b.source.refuse(f"this function of JSON in {b.dialect}", node, hint)
