@@ -13,9 +13,14 @@ from workbench.explain.explanation import ExplanationView
 from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, Join, Selection, SetOperation, Source
 from workbench.network.projection import carried_columns
+from workbench.network.reads import reads
 from workbench.options import Options
 from workbench.sharing.decisions import NEAR_MISS, Explanation, Rule
 from workbench.sharing.planner import Planner
+from workbench.sql.algebra.expressions import Column, Constant
+from workbench.sql.algebra.types import INTEGER
+from workbench.sql.predicates.cnf import FALSE, Literal, Operator, or_pred, pred_set
+from workbench.sql.predicates.implication import union
 
 PATH = "SELECT a.id, b.id FROM F a, F b WHERE a.dst = b.src AND a.amount > 5"
 BIG = "SELECT id FROM F WHERE amount > 5"
@@ -88,6 +93,15 @@ AMOUNTS, CODES = (
     ("amount > 5", "amount > 1 AND day > DATE '2002-01-02'"),
     ("code = 0 AND id > 1", "code = 1", "code = 2"),
 )
+
+
+def test_a_join_of_many_ranges_leaves_out_the_wide_gap_between_them() -> None:
+    ranges = [f"{100 * n} AND {100 * n + 5}" for n in range(25)]
+    texts = [f"SELECT a.id, b.id FROM F a, F b WHERE a.dst = b.src AND a.id BETWEEN {r}" for r in ranges]
+    far = texts[0].replace(ranges[0], "1000000 AND 1000005")
+    (join,) = of_kind(network_of(far, *texts), Join)
+    between = pred_set([or_pred([Literal(Column("id", INTEGER), Operator.EQ, Constant(500_000, INTEGER))])])
+    assert FALSE in [union(read.required, between) for read in reads(join)]
 
 
 def test_conditions_that_are_only_asked_for_together_are_one_node() -> None:
