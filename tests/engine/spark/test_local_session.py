@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from long import rare
 from pyspark.sql import SparkSession
 
@@ -54,10 +55,11 @@ print(first > 100, second - first)
 """
 
 
+@pytest.mark.spark
 def test_classes_that_a_thread_without_a_session_generates_are_kept() -> None:
     """A network has hundreds, and Spark keeps 100 unless it is told otherwise before it generates the first."""
     command = [sys.executable, "-c", CLASSES_OF_A_THREAD]
-    run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
     assert run.stdout == "True 0\n"
 
 
