@@ -34,6 +34,7 @@ ASKED = {
     " j @> '{\"n\": 5, \"o\": {}}' AS e, j->'n' @> '5.0' AS f, j @> '{\"s\": null}' AS g FROM t",
     "numbers": "SELECT k, SUM((j->>'n')::bigint) AS a, SUM((j->>'f')::numeric(12,2)) AS b,"
     " MAX((j->>'f')::double precision) AS c FROM t WHERE jsonb_typeof(j->'n') = 'number' GROUP BY k",
+    "kept out": "SELECT k, j->>'more' AS m FROM t WHERE jsonb_typeof(j->'more') = 'string'",
     "elements": "SELECT k, x.v, x.n FROM t CROSS JOIN jsonb_array_elements_text(j->'tags') WITH ORDINALITY AS x(v, n)",
     "of elements": "SELECT k, e->>'p' AS p, (e->>'n')::int AS n, e->'o'->>0 AS o, jsonb_typeof(e->'o') AS t,"
     " e ? 'n' AS h FROM t, jsonb_array_elements(j->'l') AS e WHERE NOT e @> '{\"n\": 7}'",
@@ -110,6 +111,8 @@ def test_answers_are_those_of_postgres(postgres: str, spark: SparkSession) -> No
         ("SELECT j ? 'a' AS a FROM t", '{"a": 1, "a": 1}'),
         ("SELECT j @> '{\"a\": 100}' AS a FROM t", '{"a": 1e2}'),
         ("SELECT j->'a' @> '100' AS a FROM t", '{"a": [1e2]}'),
+        ("SELECT j->>'a' AS a FROM t WHERE jsonb_typeof(j->'a') = 'number'", '{"a": 1e2}'),
+        ("SELECT j->>'b' AS b FROM t WHERE jsonb_typeof(j->'a') = 'number'", '{"a": 1, "a": 2, "b": 3}'),
         ("SELECT x.v FROM t, jsonb_array_elements_text(j->'a') AS x(v)", '{"a": [[1]]}'),
         ("SELECT v->>'b' AS b FROM t, jsonb_array_elements(j->'a') AS x(v)", '{"a": [{"b": 1e5}]}'),
     ],

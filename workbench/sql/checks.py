@@ -88,19 +88,28 @@ def _of_guarded(block: Block) -> Iterator[Check]:
         early |= _guarded((*grouping.groups, *(a for call_ in grouping.statistics for a in call_.arguments)))
         late |= analyzed
     for part in early:
-        where = conjunction(_without(block.where), _not_exact(part))
+        where = conjunction(_without(block.where, part), _not_exact(part))
         yield _inexact(Block(block.inputs, where, _VIOLATED, window=block.window), part)
     for part in late:
         bare = replace(block, outputs=_VIOLATED, distinct=False, single=False)
         if block.analytics:
-            yield _inexact(replace(bare, qualify=conjunction(_without(block.qualify), _not_exact(part))), part)
+            yield _inexact(replace(bare, qualify=conjunction(_without(block.qualify, part), _not_exact(part))), part)
         else:
-            yield _inexact(replace(bare, having=conjunction(_without(block.having), _not_exact(part))), part)
+            yield _inexact(replace(bare, having=conjunction(_without(block.having, part), _not_exact(part))), part)
 
 
-def _without(conditions: PredSet) -> PredSet:
-    """The conditions that read none of these: rows that fail these are not looked at."""
-    return pred_set(p for p in conditions if not _guarded(predicate_expressions(p)))
+def _without(conditions: PredSet, part: Call) -> PredSet:
+    """The conditions that tell which rows are looked at: they read none of these.
+
+    What kind of JSON there is may be read: that has a check of its own, which looks at more rows.
+    """
+    read = {p: _guarded(predicate_expressions(p)) for p in conditions}
+    return pred_set(p for p, guarded in read.items() if all(_is_kind(g) and not _is_kind(part) for g in guarded))
+
+
+def _is_kind(part: Call) -> bool:
+    """Whether it reads of JSON what it can read of all in which no key stands twice."""
+    return UNREAD.get(part.function) == "json_repeats_key"
 
 
 def _inexact(query: LogicalQuery, part: Call) -> Check:
