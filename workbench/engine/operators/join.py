@@ -67,6 +67,9 @@ def _by_index(runner: Runner, operator: OperatorInput, plan: JoinPlan) -> Job | 
     tasks, many = tasks_for(operator.changed_rows, spark), operator.changed_rows > ROWS_A_TASK
     if many and pairs.count(spark, job_input, tasks) > PAIRS_A_ROW * operator.changed_rows:
         return None
+    if not many and operator.relation is None:
+        # Rows that are few may have so many pairs that all cores have work.
+        tasks = tasks_for(pairs.count_here(job_input.read()), spark)
 
     def make() -> Job:
         view = runner.bind(plan, "pairs", pairs.frame(spark, job_input, tasks))
