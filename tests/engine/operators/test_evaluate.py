@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+import pyarrow as pa
 import pytest
 from long import some
 from oracle.class_queries import ALL
@@ -11,6 +12,7 @@ from oracle.harness import Feed, Oracle
 from oracle.random_streams import names, stream
 from pyspark.sql import SparkSession
 
+from workbench import Session
 from workbench.engine import hydration
 from workbench.engine.operators import index_join as probe
 from workbench.engine.operators import join, source
@@ -79,3 +81,18 @@ def test_the_large_way(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, lim
         oracle.run(3, check=False)
         oracle.check_results()
         oracle.check_changes()
+
+
+def test_few_rows_with_many_pairs_are_hydrated_by_several_tasks(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(relation, "ROWS_A_TASK", 300)
+    both = "SELECT a.n, b.n AS other FROM {0} a JOIN {0} b ON a.g = b.g"
+    with Session(spark=spark) as session:
+        for name, groups in (("Many", 2), ("Few", 100)):
+            session.add_stream(name, pa.table({"g": [n % groups for n in range(100)], "n": list(range(100))}), 100, 10)
+            query = session.register(both.format(name), name=f"of{name}")
+            assert query.count() == 100 * 100 // groups
+            with query.answers() as answers:
+                tasks = len(answers.tree.relation.segments)
+            assert (tasks > 1) == (name == "Many")

@@ -70,19 +70,23 @@ class IndexJoin:
         return job_input.run(spark, tasks, self.pairs, ", ".join([*values, f"{BATCH} int", f"{WEIGHT} bigint"]))
 
     def count(self, spark: SparkSession, job_input: JobInput, tasks: int) -> int:
-        """How many candidate pairs there are, whatever node their rows belong to."""
+        """As ``count_here``, by a job."""
 
         def count(task: TaskInput) -> Batches:
-            pairs = 0
-            for change, others, changed in _halves(task):
-                for lookup in self._lookups(self.paths, change, changed, task):
-                    pairs += sum(count_candidates(segment.path, lookup.key, lookup.ranges) for segment in others)
-            for semijoin in self.semijoins if task.task == 0 else ():
-                pairs += sum(segment.rows for segment in task.inputs[semijoin.side].change)
-            yield pa.RecordBatch.from_pydict({"pairs": [pairs]})
+            yield pa.RecordBatch.from_pydict({"pairs": [self.count_here(task)]})
 
         tag_jobs(spark.sparkContext)
         return sum(row.pairs for row in job_input.run(spark, tasks, count, "pairs bigint").collect())
+
+    def count_here(self, task: TaskInput) -> int:
+        """How many candidate pairs a task has, whatever node their rows belong to."""
+        pairs = 0
+        for change, others, changed in _halves(task):
+            for lookup in self._lookups(self.paths, change, changed, task):
+                pairs += sum(count_candidates(segment.path, lookup.key, lookup.ranges) for segment in others)
+        for semijoin in self.semijoins if task.task == 0 else ():
+            pairs += sum(segment.rows for segment in task.inputs[semijoin.side].change)
+        return pairs
 
     def pairs(self, task: TaskInput) -> Batches:
         """One task's part of the candidate pairs; its inputs are the left and the right side."""

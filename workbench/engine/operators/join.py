@@ -67,11 +67,13 @@ def _by_index(runner: Runner, operator: OperatorInput, plan: JoinPlan) -> Job | 
         plan = replace(plan, access_paths=(EVERY_PAIR,))
     pairs = index_join_of(plan, left, right)
     job_input = runner.write_input(plan, operator.batch, operator.segments)
-    tasks = tasks_for(operator.changed_rows, spark)
-    # Pairs that Spark need not see are made here as fast, however many they are.
-    handed_on = pairs.tests is None and operator.changed_rows > ROWS_A_TASK
-    if handed_on and pairs.count(spark, job_input, tasks) > PAIRS_A_ROW * operator.changed_rows:
+    tasks, many = tasks_for(operator.changed_rows, spark), operator.changed_rows > ROWS_A_TASK
+    # Pairs that Spark need not see are made by their keys as fast, however many they are.
+    if many and pairs.tests is None and pairs.count(spark, job_input, tasks) > PAIRS_A_ROW * operator.changed_rows:
         return None
+    if not many and operator.relation is None:
+        # Rows that are few may have so many pairs that all cores have work.
+        tasks = tasks_for(pairs.count_here(job_input.read()), spark)
 
     def make() -> Job:
         if pairs.tests is not None:
