@@ -66,7 +66,7 @@ class _Garbage:
     """How often Python looks for objects that only refer to each other.
 
     Planning makes many objects, and nearly all that it does not free at once is remembered. So looking after every 700
-    of them, as Python does by itself, finds nothing and takes a twelfth of the time.
+    of them, as Python does by itself, finds next to nothing and takes some percent of the time.
     """
 
     RARELY = 20_000
