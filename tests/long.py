@@ -38,6 +38,7 @@ FIRST = (
     "oracle/test_nexmark.py",
     "experiments/test_experiments.py",
     "oracle/test_query_classes.py",
+    "oracle/test_shortcuts.py",
     "oracle/test_windows.py",
     "oracle/test_suspended.py",
     "oracle/test_pruning.py",
