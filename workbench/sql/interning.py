@@ -32,7 +32,7 @@ class _Interning(type):
         key = args if cls.interning_key is None else cls.interning_key(*args)
         known = cls._known.get(key)
         value = None if known is None else known()
-        return cls._made(key, args) if value is None else value
+        return cls._create(key, args) if value is None else value
 
     def _completed(cls, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """The values of all fields, in order."""
@@ -42,7 +42,7 @@ class _Interning(type):
             super().__call__(*args, **kwargs)  # says what is wrong
         return (*args, *values)
 
-    def _made(cls, key: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
+    def _create(cls, key: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
         with cls._lock:
             known = cls._known.get(key)  # another thread may have made it
             value = None if known is None else known()

@@ -42,7 +42,7 @@ from workbench.engine.storage.segments import Run, open_segment, read_share, sha
 from workbench.network.sql_text import SIDE_NAMES
 
 PAIRS = 65_536
-"""About so many pairs are handed to Spark at a time."""
+"""About so many pairs are handed on at a time."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class IndexJoin:
         return job_input.run(spark, tasks, self.pairs, ", ".join([*values, f"{BATCH} int", f"{WEIGHT} bigint"]))
 
     def count(self, spark: SparkSession, job_input: JobInput, tasks: int) -> int:
-        """As ``count_here``, by a job."""
+        """How many candidate pairs all tasks have, counted by a job of Spark; see ``count_here``."""
 
         def count(task: TaskInput) -> Batches:
             yield pa.RecordBatch.from_pydict({"pairs": [self.count_here(task)]})
@@ -79,7 +79,7 @@ class IndexJoin:
         return sum(row.pairs for row in job_input.run(spark, tasks, count, "pairs bigint").collect())
 
     def count_here(self, task: TaskInput) -> int:
-        """How many candidate pairs a task has, whatever node their rows belong to."""
+        """How many candidate pairs a task has, whatever node their rows belong to, counted in this process."""
         pairs = 0
         for change, others, changed in _halves(task):
             for lookup in self._lookups(self.paths, change, changed, task):
@@ -101,7 +101,7 @@ class IndexJoin:
                         yield from self._pairs_of_semijoin(lookup, segment.path, changed == semijoin.side)
 
     def rows(self, task: TaskInput, names: Mapping[str, str], schema: pa.Schema) -> Batches:
-        """One task's part of the pairs that pass the tests as rows of the join, some thousands at a time.
+        """One task's part of the pairs that pass the tests as rows of the join, about ``PAIRS`` at a time.
 
         Args:
             task: see ``pairs``.

@@ -74,8 +74,8 @@ class Place:
 
     def _path(self, path: tuple[Step, ...]) -> Expression:
         if self.before is None:
-            return Constant(f"${_written(path)}", STRING)
-        return call("||", self.before, Constant(_written(path), STRING)) if path else self.before
+            return Constant(f"${_path_text(path)}", STRING)
+        return call("||", self.before, Constant(_path_text(path), STRING)) if path else self.before
 
 
 def text(b: ExpressionBinder, node: exp.Expr) -> Expression:
@@ -306,7 +306,7 @@ def _checked(b: ExpressionBinder, key: str, node: exp.Expr) -> str:
     return key
 
 
-def _written(path: Iterable[Step]) -> str:
+def _path_text(path: Iterable[Step]) -> str:
     return "".join(step if step == FIRST else f"['{step}']" if isinstance(step, str) else f"[{step}]" for step in path)
 
 
