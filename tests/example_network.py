@@ -62,15 +62,15 @@ SAME_BANK = Join(FED.id, FED.id, str(BOTH_SIDES), BOTH_SIDES, HUGE.id, BIG.id, P
 SAME_DAY = selection(SAME_BANK, where(Literal(Column("amount_2", MONEY), Operator.GT, Column("amount_1", MONEY))))
 TOTAL, COUNT = AggregateCall("sum", (AMOUNT,), MONEY), AggregateCall("count", (), INTEGER)
 DAILY = Aggregate(
-    Read(FED.id), (Column("rbank_aba", INTEGER), Column("tran_date", DATE)), frozenset({TOTAL, COUNT}), FED.id
+    Read(FED.id), (Column("rbank_aba", INTEGER), Column("tran_date", DATE)), frozenset({TOTAL, COUNT}), (FED.id,)
 )
 RICH_DAYS = selection(
     DAILY, where(Literal(Column(column_name(TOTAL), MONEY), Operator.GT, Constant(10_000_000, MONEY)))
 )
 BY_BANK = Aggregate(
-    Read(FED.id), (Column("rbank_aba", INTEGER),), frozenset({TOTAL, COUNT}), DAILY.id, finer=DAILY.groups
+    Read(FED.id), (Column("rbank_aba", INTEGER),), frozenset({TOTAL, COUNT}), (DAILY.id,), finer=DAILY.groups
 )
-NAMES = Aggregate(HUGE.read, (Column("rbank_name", STRING),), frozenset(), HUGE.id)
+NAMES = Aggregate(HUGE.read, (Column("rbank_name", STRING),), frozenset(), (HUGE.id,))
 SENDER = (Column("sbank_aba", INTEGER),)
 ONLY_BIG = SetOperation(
     SetOperator.EXCEPT, (Branch(BIG.read, SENDER), Branch(HUGE.read, SENDER)), ((BIG.id, SENDER), (HUGE.id, SENDER))

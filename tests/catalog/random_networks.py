@@ -137,7 +137,8 @@ def _aggregate(random: Random, made: dict[NodeId, Node]) -> Aggregate:
         for c in random.sample(COLUMNS, random.randint(0, 3))
     )
     finer = random.choice((None, (), (*groups, COLUMNS[0])))
-    return Aggregate(_read(random, made), groups, statistics, random.choice(list(made)), finer)
+    parents = random.sample(list(made), 1 if finer is not None else random.randint(1, min(3, len(made))))
+    return Aggregate(_read(random, made), groups, statistics, tuple(parents), finer)
 
 
 def _set_operation(random: Random, made: dict[NodeId, Node]) -> SetOperation:

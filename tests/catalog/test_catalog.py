@@ -74,7 +74,7 @@ def test_a_network_is_the_same_when_it_is_opened_again(seed, tmp_path):
 
 def test_a_network_is_the_same_in_another_process(tmp_path):
     statistics = frozenset(AggregateCall(f, (AMOUNT,), decimal(25, 2)) for f in ("sum", "min", "max"))
-    node = Aggregate(Read(FED.id, over(Decimal("1.50"))), (Column("d", DATE),), statistics, FED.id)
+    node = Aggregate(Read(FED.id, over(Decimal("1.50"))), (Column("d", DATE),), statistics, (FED.id,))
     whole = Network({FED.id: FED, node.id: node}, {"q": QueryPlan("q", node.read, (Output("A", AMOUNT),), (node.id,))})
     filled(Catalog(tmp_path / "c.db"), whole).close()
     script = """if True:
@@ -358,7 +358,7 @@ def test_a_file_of_another_version_is_refused(tmp_path):
     connection = sqlite3.connect(tmp_path / "c.db")
     connection.execute("PRAGMA user_version = 99")
     connection.close()
-    with pytest.raises(CatalogError, match="version 99, and this workbench reads version 11"):
+    with pytest.raises(CatalogError, match="version 99, and this workbench reads version 12"):
         Catalog(tmp_path / "c.db")
 
 
@@ -388,8 +388,8 @@ def test_columns_are_told_over_parents_and_over_roots():
     big = selection(5)
     join = Join(FED.id, FED.id, "x", PredSet(), big.id, FED.id, PredSet())
     later = Selection(Read(join.id, PredSet()), join.id, PredSet())
-    fine = Aggregate(Read(FED.id), (day, other), frozenset({total}), FED.id)
-    coarse = Aggregate(Read(FED.id), (day,), frozenset({total}), fine.id, fine.groups)
+    fine = Aggregate(Read(FED.id), (day, other), frozenset({total}), (FED.id,))
+    coarse = Aggregate(Read(FED.id), (day,), frozenset({total}), (fine.id,), fine.groups)
     half = Branch(Read(FED.id), (Constant(1, MONEY),))
     both = SetOperation(SetOperator.UNION, (Branch(big.read, (AMOUNT,)), half),
                         ((big.id, (AMOUNT,)), (FED.id, half.values)))  # fmt: skip

@@ -15,7 +15,7 @@ A, X = Column("a", INTEGER), Column("x", BOOLEAN)
 COUNT = AggregateCall("count", (), INTEGER)
 SAME = pred_set([or_pred([Literal(A, Operator.EQ, Column("b", INTEGER, 1))])])
 JOIN = Join(F.id, G.id, "", SAME, F.id, G.id, SAME)
-COUNTS = Aggregate(Read(F.id), (A,), frozenset([COUNT]), F.id)
+COUNTS = Aggregate(Read(F.id), (A,), frozenset([COUNT]), (F.id,))
 PUT_TOGETHER = SetOperation(SetOperator.UNION, (Branch(Read(F.id), (A,)),), ((F.id, (A,)),))
 WINDOW = Window(Read(JOIN.id), TRUE, JOIN.id)
 NODES: dict[str, Node] = {node.id: node for node in (F, G, JOIN, COUNTS, PUT_TOGETHER, WINDOW)}
@@ -58,7 +58,7 @@ def test_a_column_of_the_other_input() -> None:
 def test_a_column_of_another_type() -> None:
     holds = pred_set([or_pred([Literal(X, Operator.HOLDS)])])
     with pytest.raises(ValueError, match="'x' boolean is read from the stream G, where it is string"):
-        COLUMNS.check_node(Aggregate(Read(G.id, holds), (), frozenset([COUNT]), G.id))
+        COLUMNS.check_node(Aggregate(Read(G.id, holds), (), frozenset([COUNT]), (G.id,)))
 
 
 def test_a_column_of_an_input_that_is_not_there() -> None:

@@ -20,7 +20,7 @@ from workbench.sql.schema import Schema
 
 def test_statements_of_rare_shapes():
     count = AggregateCall("count", (Column("a", INTEGER),), INTEGER, distinct=True)
-    total = Aggregate(Read(FED.id), (), frozenset({count}), FED.id)
+    total = Aggregate(Read(FED.id), (), frozenset({count}), (FED.id,))
     assert node_sql(total).startswith("SELECT COUNT(DISTINCT a) AS ")
     assert "GROUP BY" not in node_sql(total)
     either = pred_set(

@@ -186,29 +186,30 @@ class Evaluation:
             # The parents' rows are kept, so that no other list can have the same address.
             key = (node, *map(id, parents))
             if key not in self._known:
-                self._known[key] = (self.direct(node, parents), parents)
+                inputs = [common([rows[parent] for parent in read]) for read in node.inputs]
+                self._known[key] = (self.direct(node, inputs), parents)
             rows[id_] = self._known[key][0]
         return rows
 
-    def direct(self, node: Node, parents: list[list[Row]]) -> list[Row]:
-        """A node's rows, computed from the rows of its direct parents."""
+    def direct(self, node: Node, inputs: list[list[Row]]) -> list[Row]:
+        """A node's rows, computed from those of its inputs."""
         match node:
             case Source():
                 return list(self.data[node.stream.lower()])
             case Selection():
-                return [row for row in parents[0] if satisfies((row,), node.predicates)]
+                return [row for row in inputs[0] if satisfies((row,), node.predicates)]
             case Window():
-                return [row for row in parents[0] if satisfies((row,), node.within)]
+                return [row for row in inputs[0] if satisfies((row,), node.within)]
             case Analytic():
-                return analyzed(node, parents[0])
+                return analyzed(node, inputs[0])
             case Join():
-                return joined(node, parents[0], parents[-1], node.tested)
+                return joined(node, inputs[0], inputs[-1], node.tested)
             case Aggregate():
                 groups = [node.direct_group(g) for g in node.groups]
-                return aggregated(node, parents[0], groups, [node.direct_statistic(s) for s in _in_order(node)])
+                return aggregated(node, inputs[0], groups, [node.direct_statistic(s) for s in _in_order(node)])
             case SetOperation():
                 values = [values for _, values in node.direct]
-                return put_together(node, parents, values)
+                return put_together(node, inputs, values)
 
 
 def _roots(node: Node) -> list[NodeId]:
@@ -289,10 +290,15 @@ def read(what: Read, rows: dict[NodeId, list[Row]]) -> list[Row]:
 
 def result(plan: QueryPlan, rows: dict[NodeId, list[Row]]) -> Bag:
     """A query's answer: the rows that belong to all of its nodes, projected."""
-    first, *others = (rows[id_] for id_ in plan.nodes)
+    kept = [row for row in common([rows[id_] for id_ in plan.nodes]) if satisfies((row,), plan.window)]
+    return Bag(tuple(plain(compiled(o.expression)((row,))) for o in plan.outputs) for row in kept)
+
+
+def common(nodes: Sequence[list[Row]]) -> list[Row]:
+    """The rows that belong to all of some nodes of a tree."""
+    first, *others = nodes
     kept = [{id(row) for row in other} for other in others]
-    common = [row for row in first if all(id(row) in ids for ids in kept) and satisfies((row,), plan.window)]
-    return Bag(tuple(plain(compiled(o.expression)((row,))) for o in plan.outputs) for row in common)
+    return [row for row in first if all(id(row) in ids for ids in kept)]
 
 
 def bag(rows: Iterable[Row]) -> Bag:

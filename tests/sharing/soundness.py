@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
 
-from sharing.evaluation import Evaluation, bag, read, result
+from sharing.evaluation import Evaluation, bag, common, read, result
 from sharing.expression_values import satisfies
 from sharing.small_streams import Row
 
@@ -40,7 +40,7 @@ def check_place(network: Network, id_: str) -> None:
         case Join():
             assert (roots[node.left], roots[node.right]) == node.roots
         case Aggregate() if node.finer is None:
-            assert roots[node.parent] == node.read.root
+            assert {roots[parent] for parent in node.parents} == {node.read.root}
         case SetOperation() if node.base is None:
             assert [roots[parent] for parent in node.parents] == [b.read.root for b in node.branches]
 
@@ -57,8 +57,11 @@ def check_columns(network: Network, evaluation: Evaluation) -> None:
         elif isinstance(node, Source):
             made[id_] = cut(computed[id_], own)
         else:
-            parents = [cut(made[parent], carried[network.roots[parent]]) for parent in node.parents]
-            made[id_] = cut(evaluation.direct(needed(node, own), parents), own)
+            inputs = [
+                cut(common([made[parent] for parent in nodes]), carried[network.roots[nodes[0]]])
+                for nodes in node.inputs
+            ]
+            made[id_] = cut(evaluation.direct(needed(node, own), inputs), own)
         assert bag(made[id_]) == bag(cut(computed[id_], own)), f"{id_} needs columns that are not carried: {node}"
     for name, plan in network.queries.items():
         assert {c.name for c in plan.columns} <= carried[plan.read.root].keys(), f"{name} reads what is not carried"

@@ -134,11 +134,11 @@ def test_a_condition_of_its_own_is_one_node_more_and_changes_no_other() -> None:
 
 def test_a_query_reads_the_node_of_an_operator_that_needs_just_its_rows() -> None:
     combined = [f"SELECT id FROM F WHERE {a} AND {c}" for a in AMOUNTS for c in (*CODES, "code = 3")]
-    grouped = f"SELECT src, COUNT(*) FROM F WHERE {AMOUNTS[0]} AND {CODES[0]} GROUP BY src"
-    network = network_of(grouped, *combined)
+    ordered = f"SELECT src, ROW_NUMBER() OVER (ORDER BY id) FROM F WHERE {AMOUNTS[0]} AND {CODES[0]}"
+    network = network_of(ordered, *combined)
     assert [len(plan.nodes) for plan in network.queries.values()] == [1, 1, *[2] * 7]
     # Where it comes later it changes no query, and the nodes are right as they were.
-    later = network_of(*combined, grouped)
+    later = network_of(*combined, ordered)
     assert [len(plan.nodes) for plan in later.queries.values()] == [2] * 8 + [1]
 
 
@@ -147,10 +147,33 @@ def test_a_query_of_one_condition_reads_the_node_that_others_combine() -> None:
     assert reused(combined, f"SELECT dst FROM F WHERE {CODES[0]}")
 
 
-def test_rows_that_may_be_retracted_are_read_from_one_node() -> None:
+def test_conditions_on_rows_that_may_be_retracted_are_combined_too() -> None:
     totals = "SELECT src, SUM(amount), COUNT(*) FROM F GROUP BY src HAVING SUM(amount) > {} AND COUNT(*) > {}"
-    network = network_of(*(totals.format(amount, count) for amount in (1, 5) for count in (1, 2, 3)))
-    assert all(len(plan.nodes) == 1 for plan in network.queries.values())
+    texts = [totals.format(amount, count) for amount in (1, 5) for count in (1, 2, 3)]
+    network = network_of(*texts)
+    assert all(len(plan.nodes) == 2 for plan in network.queries.values())
+    assert len(of_kind(network, Selection)) == 5
+    check(network, Evaluation(rows(3, 40)), {f"q{i}": query(text) for i, text in enumerate(texts, start=1)})
+
+
+def test_aggregates_combine_conditions_as_queries_do() -> None:
+    texts = [f"SELECT src, COUNT(*) FROM F WHERE {a} AND {c} GROUP BY src" for a in AMOUNTS for c in CODES]
+    planner, queries = Planner(), {f"q{number}": query(text) for number, text in enumerate(texts, start=1)}
+    made, evaluation = planned(*texts, planner=planner), Evaluation(rows(3, 40))
+    network = made.network
+    assert len(of_kind(network, Selection)) == 5
+    assert any(note.startswith("combined: ") and " groups what " in note for note in made.explanation.notes)
+    assert [len(node.parents) for node in of_kind(network, Aggregate)] == [2] * 6
+    check(network, evaluation, queries)
+    # A join needs one node that has a combination's rows, and then the aggregate reads it too.
+    whole = f"{AMOUNTS[0]} AND {CODES[0]}"
+    queries["joined"] = query(f"SELECT a.id FROM (SELECT * FROM F WHERE {whole}) a JOIN F b ON a.dst = b.src")
+    joined = planner.register(network, "joined", queries["joined"]).network
+    check(joined, evaluation, queries)
+    # Of many that go, the others are what they would be without them.
+    left = planner.drop(joined, [f"q{number}" for number in range(3, 7)] + ["joined"])
+    check(left, evaluation, {name: queries[name] for name in ("q1", "q2")})
+    assert left.nodes.keys() == network_of(*texts[:2]).nodes.keys()
 
 
 def test_without_reroute_each_combination_is_a_node() -> None:

@@ -106,7 +106,7 @@ def test_longer_slices_are_made_of_shorter_ones() -> None:
     aggregates = [node for node in network.nodes.values() if isinstance(node, Aggregate)]
     fine = next(a for a in aggregates if a.groups and text(a.groups[0]) == "window_start(ts, 60)")
     assert set(network.served[fine.id]) == {"q0", "q1", "q2"}
-    assert sum(a.parent == a.read.root and kind_of(network.nodes[a.parent]) == "source" for a in aggregates) == 1
+    assert sum(a.parents == (a.read.root,) and kind_of(network.nodes[a.read.root]) == "source" for a in aggregates) == 1
 
 
 def test_windows_stand_above_joins_so_that_these_are_shared() -> None:

@@ -108,7 +108,7 @@ def _aggregate_column(
 ) -> Iterator[Row]:
     name = column_name(computed)
     if name in types:
-        yield (node.id, name, 0, str(computed.type), node.parent, direct, node.read.root, text(computed), group)
+        yield (node.id, name, 0, str(computed.type), node.parents[0], direct, node.read.root, text(computed), group)
 
 
 def _branch_values(

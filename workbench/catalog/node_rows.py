@@ -48,7 +48,7 @@ _TABLES = {
     "source": ("sources",),
     "selection": ("selection_topology",),
     "join": ("join_topology",),
-    "aggregate": ("aggregate_topology", "group_sets", "finer_group_sets", "aggregate_statistics"),
+    "aggregate": ("aggregate_topology", "aggregate_parents", "group_sets", "finer_group_sets", "aggregate_statistics"),
     "set operator": ("set_operation_nodes", "set_operation_branches"),
     "window": ("window_topology",),
     "analytic": ("analytic_topology", "analytic_functions"),
@@ -169,7 +169,8 @@ class NodeRows:
     def _insert_aggregate(self, node: Aggregate) -> None:
         required = self._predicates.put(node.read.required)
         vertical = int(node.finer is not None)
-        self._database.insert("aggregate_topology", [(node.id, node.parent, node.read.root, required, vertical)])
+        self._database.insert("aggregate_topology", [(node.id, node.read.root, required, vertical)])
+        self._database.insert("aggregate_parents", ((node.id, i, parent) for i, parent in enumerate(node.parents)))
         self._insert_groups("group_sets", node.id, node.groups)
         self._insert_groups("finer_group_sets", node.id, node.finer or ())
         self._database.insert(
@@ -183,13 +184,16 @@ class NodeRows:
 
     def _read_aggregate(self, id_: NodeId) -> Aggregate:
         row = self._row("SELECT * FROM aggregate_topology WHERE node = ?", id_)
-        _, parent, root, required, vertical = row
+        _, root, required, vertical = row
+        parents = self._database.column(
+            "SELECT direct_parent FROM aggregate_parents WHERE node = ? ORDER BY position", id_
+        )
         statistics = self._database.column("SELECT json FROM aggregate_statistics WHERE node = ?", id_)
         return Aggregate(
             self._read(root, required),
             self._groups("group_sets", id_),
             frozenset(map(statistic_of, statistics)),
-            parent,
+            tuple(parents),
             self._groups("finer_group_sets", id_) if vertical else None,
         )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-VERSION = 11
+VERSION = 12
 """Goes up when a table changes, or the canonical form that ids come from. From 2 on a catalog has all of a session."""
 
 _PREDICATES = """
@@ -68,8 +68,12 @@ CREATE TABLE finer_group_sets (
     WITHOUT ROWID;
 CREATE INDEX finer_group_sets_expression ON finer_group_sets (expression, node);
 CREATE TABLE aggregate_topology (
-    node TEXT PRIMARY KEY, direct_parent TEXT NOT NULL, origin_root TEXT NOT NULL, origin_predicates TEXT NOT NULL,
-    vertical INTEGER NOT NULL) WITHOUT ROWID;
+    node TEXT PRIMARY KEY, origin_root TEXT NOT NULL, origin_predicates TEXT NOT NULL, vertical INTEGER NOT NULL)
+    WITHOUT ROWID;
+-- The nodes whose common rows are grouped, or the one with finer groups.
+CREATE TABLE aggregate_parents (
+    node TEXT NOT NULL, position INTEGER NOT NULL, direct_parent TEXT NOT NULL, PRIMARY KEY (node, position))
+    WITHOUT ROWID;
 CREATE INDEX aggregate_topology_origin ON aggregate_topology (origin_root, origin_predicates);
 CREATE INDEX aggregate_topology_origin_predicates ON aggregate_topology (origin_predicates);
 CREATE TABLE aggregate_statistics (
@@ -261,6 +265,8 @@ MIGRATIONS = {
     " ALTER TABLE registrations ADD COLUMN suspended INTEGER;"
     " ALTER TABLE registrations ADD COLUMN by_load INTEGER NOT NULL DEFAULT 0;"
     " CREATE TABLE IF NOT EXISTS standing (tree TEXT PRIMARY KEY, batch INTEGER NOT NULL) WITHOUT ROWID;",
+    # Aggregates may read several nodes.
+    11: _planned_anew(),
 }
 """What makes a catalog of an older version one of the next; one of any other version is refused.
 

@@ -58,17 +58,17 @@ class Tree:
         """The tree after a batch that has passed over it; ``batch``: the one before."""
         return self if self.stands_at is not None else replace(self, stands_at=batch)
 
-    def rows_of(self, nodes: Iterable[NodeId], views: Views, delta: Delta | None = None) -> ParentRows:
-        """The rows of some nodes as an operator reads them: with a change, or all as the change of nothing.
+    def rows_of(self, read: Iterable[tuple[NodeId, ...]], views: Views, delta: Delta | None = None) -> ParentRows:
+        """The rows that an operator's roots read: with a change, or all as the change of nothing.
 
         Args:
-            nodes: of this tree.
+            read: for each root the nodes of this tree whose common rows it reads.
             views: names the rows in SQL.
             delta: the tree's change in the batch; ``None`` while the operator is hydrated.
         """
-        bits = tuple(dict.fromkeys(self.plan.bits[node] for node in nodes))
+        positions = tuple(dict.fromkeys(map(self.plan.count_position, read)))
         change = NO_CHANGE if delta is None else delta
-        return ParentRows(views, self.plan.name, self.relation, change, bits, hydrating=delta is None)
+        return ParentRows(views, self.plan.name, self.relation, change, positions, hydrating=delta is None)
 
     def has(self, bounds: Iterable[RetentionBound]) -> bool:
         """Whether all rows within these bounds are there."""

@@ -292,8 +292,12 @@ def rows_out(report: Any) -> Mapping[NodeId, int]:
 
 
 def rows_through(out: Mapping[NodeId, int], node: NodeView) -> tuple[int, int]:
-    """Rows that came into a node and rows that left it; what leaves a node comes into those that read it."""
-    return sum(out.get(parent, 0) for parent in node.parents), out.get(node.id, 0)
+    """Rows that came into a node and rows that left it; what leaves a node comes into those that read it.
+
+    Of what several nodes have in common it is the number of rows of the smallest, so at most so many came.
+    """
+    combine = min if node.kind in ("aggregate", "distinct") else sum
+    return combine([out.get(parent, 0) for parent in node.parents]), out.get(node.id, 0)
 
 
 def _milliseconds(seconds: float) -> str:

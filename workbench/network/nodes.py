@@ -103,6 +103,11 @@ class _Unary(_Identified):
         """Ids of the nodes it is evaluated from."""
         return (self.parent,)
 
+    @property
+    def inputs(self) -> tuple[tuple[NodeId, ...], ...]:
+        """The nodes whose common rows are an input, for each input."""
+        return ((self.parent,),)
+
 
 @dataclass(frozen=True)
 class Source(_Identified):
@@ -123,6 +128,11 @@ class Source(_Identified):
     @property
     def parents(self) -> tuple[NodeId, ...]:
         """Ids of the nodes it is evaluated from: none."""
+        return ()
+
+    @property
+    def inputs(self) -> tuple[tuple[NodeId, ...], ...]:
+        """The nodes whose common rows are an input, for each input: none."""
         return ()
 
     def _computation(self) -> str:
@@ -181,6 +191,11 @@ class Join(_Identified):
         return (self.left, self.right)
 
     @property
+    def inputs(self) -> tuple[tuple[NodeId, ...], ...]:
+        """The nodes whose common rows are an input, for each input."""
+        return ((self.left,), (self.right,))
+
+    @property
     def roots(self) -> tuple[NodeId, NodeId]:
         """The roots its rows come from."""
         return (self.left_root, self.right_root)
@@ -200,7 +215,7 @@ class Join(_Identified):
 
 
 @dataclass(frozen=True)
-class Aggregate(_Unary):
+class Aggregate(_Identified):
     """One row for each group of the rows read; without statistics it is DISTINCT.
 
     With no groups there is exactly one row, also over no input. ``statistics`` are not part of the identity: nodes
@@ -210,18 +225,23 @@ class Aggregate(_Unary):
         read: the rows that are grouped.
         groups: over the columns of the root that is read.
         statistics: over the same columns.
-        parent: the node it is evaluated from: one that has the rows, or one of an aggregate with finer groups
-            (vertical expansion, T7.1.1).
+        parents: the nodes it is evaluated from: those whose common rows are the rows that are read, as those of a query
+            (``QueryPlan``), or an aggregate with finer groups (vertical expansion, T7.1.1).
         finer: the group expressions of that aggregate; ``None`` when the rows themselves are grouped.
     """
 
     read: Read
     groups: tuple[Expression, ...]
     statistics: frozenset[AggregateCall]
-    parent: NodeId
+    parents: tuple[NodeId, ...]
     finer: tuple[Expression, ...] | None = None
 
     _letter = "G"
+
+    @property
+    def inputs(self) -> tuple[tuple[NodeId, ...], ...]:
+        """The nodes whose common rows are an input, for each input."""
+        return (self.parents,)
 
     @cached_property
     def types(self) -> Mapping[str, DataType]:
@@ -276,6 +296,11 @@ class SetOperation(_Identified):
     def parents(self) -> tuple[NodeId, ...]:
         """Ids of the nodes it is evaluated from."""
         return tuple(parent for parent, _ in self.direct)
+
+    @property
+    def inputs(self) -> tuple[tuple[NodeId, ...], ...]:
+        """The nodes whose common rows are an input, for each input."""
+        return tuple((parent,) for parent in self.parents)
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:

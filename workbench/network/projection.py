@@ -58,7 +58,7 @@ def carried_columns(network: Network) -> Mapping[NodeId, Columns]:
                 for column in predicate_columns(node.tested):
                     demand(node.parents[column.source], [column])
             case Aggregate():
-                demand(node.parent, read_by_aggregate(node, computed_columns(network, id_, carried[id_])))
+                demand(node.parents[0], read_by_aggregate(node, computed_columns(network, id_, carried[id_])))
             case Window():
                 demand(node.parent, (Column(*item) for item in computed_columns(network, id_, carried[id_]).items()))
                 demand(node.parent, predicate_columns(node.within))

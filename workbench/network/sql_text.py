@@ -280,7 +280,10 @@ def _interval(seconds: int) -> str:
 
 
 def _aggregate_sql(node: Aggregate, words: Words) -> str:
-    names, own, parent = words.columns(node.parent), words.columns(node.id), words.node(node.parent)
+    names, own = words.columns(node.parents[0]), words.columns(node.id)
+    parent, *others = map(words.node, node.parents)
+    if others:
+        parent = f"({' INTERSECT ALL '.join(f'SELECT * FROM {one}' for one in (parent, *others))})"
     groups = [(node.direct_group(g), own(column_of(g))) for g in node.groups]
     if not node.statistics:
         return f"SELECT DISTINCT {_as_columns(groups, names)} FROM {parent}"

@@ -61,7 +61,7 @@ def find_aggregate(
 
     Without statistics it is DISTINCT.
     """
-    aggregate = Aggregate(read, tuple(sorted(set(groups), key=text)), frozenset(statistics), read.root)
+    aggregate = Aggregate(read, tuple(sorted(set(groups), key=text)), frozenset(statistics), (read.root,))
     present = draft.nodes.get(aggregate.id)
     if isinstance(present, Aggregate):
         more = aggregate.statistics - present.statistics
@@ -90,11 +90,11 @@ def _choose_input(draft: Draft, aggregate: Aggregate, of_same_rows: list[NodeId]
     finer = [a for id_ in of_same_rows if _serves(draft, a := draft.node(Aggregate, id_), aggregate)]
     if not finer:
         if aggregate.finer is not None:
-            draft.put(replace(aggregate, parent=aggregate.read.root, finer=None))
+            draft.put(replace(aggregate, parents=(aggregate.read.root,), finer=None))
             draft.mark_dirty(aggregate.id, aggregate.read.root)
         return
     best = min(finer, key=lambda a: (draft.estimates.rows(Read(a.id)), len(a.groups), a.id))
-    draft.put(replace(aggregate, parent=best.id, finer=best.groups))
+    draft.put(replace(aggregate, parents=(best.id,), finer=best.groups))
     _add_statistics(draft, best, aggregate.statistics)
     draft.mark_dirty(best.id)
 
@@ -102,8 +102,8 @@ def _choose_input(draft: Draft, aggregate: Aggregate, of_same_rows: list[NodeId]
 def _add_statistics(draft: Draft, aggregate: Aggregate, statistics: frozenset[AggregateCall]) -> None:
     """Add statistics to an aggregate, and to the finer ones that it is computed from in turn."""
     draft.put(replace(aggregate, statistics=aggregate.statistics | statistics))
-    if aggregate.finer is not None and aggregate.parent in draft.nodes:
-        _add_statistics(draft, draft.node(Aggregate, aggregate.parent), statistics)
+    if aggregate.finer is not None and aggregate.parents[0] in draft.nodes:
+        _add_statistics(draft, draft.node(Aggregate, aggregate.parents[0]), statistics)
 
 
 def _serves(draft: Draft, fine: Aggregate, coarse: Aggregate) -> bool:

@@ -27,7 +27,7 @@ def explain_decisions(draft: Draft, name: str) -> Explanation:
     needed = ancestors(draft.nodes, draft.queries[name].nodes)
     wording = Wording({**draft.before.nodes, **draft.nodes})
     decisions = tuple(_decision(draft, id_, wording) for id_ in _without_long_chains(draft, needed))
-    notes = tuple(map(wording.sentence, (*draft.record.notes, *_combined(draft, name), *_reconnections(draft))))
+    notes = tuple(map(wording.sentence, (*draft.record.notes, *_combined(draft, name, needed), *_reconnections(draft))))
     explanation = Explanation(name, decisions, notes)
     draft.catalog.put_decisions(name, explanation.rows())
     return explanation
@@ -38,7 +38,7 @@ def _decision(draft: Draft, id_: NodeId, wording: Wording) -> Decision:
     choice = draft.record.choices.get(id_, Choice(Rule.NEW if created else Rule.EQUAL))
     rule, reason = choice.rule, choice.reason
     if isinstance(node, Aggregate) and node.finer is not None:
-        rule, reason = Rule.DIMENSIONS, f"computed from the finer groups of {node.parent}"
+        rule, reason = Rule.DIMENSIONS, f"computed from the finer groups of {node.parents[0]}"
     if isinstance(node, SetOperation) and node.base is not None:
         rule, reason = Rule.BRANCHES, f"computed from {node.base}, which has some of the branches"
     shared_with = draft.before.served.get(id_, ())
@@ -93,11 +93,14 @@ def _without_long_chains(draft: Draft, needed: list[NodeId]) -> list[NodeId]:
     return [id_ for id_ in needed if id_ not in left_out]
 
 
-def _combined(draft: Draft, name: str) -> Iterator[str]:
-    """Which conditions a query combines that other queries combine otherwise."""
-    read = draft.queries[name].nodes
-    if len(read) > 1:
-        yield f"combined: the answer is what {' and '.join(read)} have in common; other queries combine these otherwise"
+def _combined(draft: Draft, name: str, needed: Iterable[NodeId]) -> Iterator[str]:
+    """Which conditions a query and its aggregates combine that others combine otherwise."""
+    groups = (node for node in map(draft.nodes.__getitem__, needed) if isinstance(node, Aggregate))
+    read = {"the answer is": draft.queries[name].nodes}
+    read |= {f"{node.id} groups": node.parents for node in groups if node.id not in draft.before.nodes}
+    for what, nodes in read.items():
+        if len(nodes) > 1:
+            yield f"combined: {what} what {' and '.join(nodes)} have in common; other queries combine these otherwise"
 
 
 def _reconnections(draft: Draft) -> Iterator[str]:

@@ -4,14 +4,14 @@ Roots and what is required of them are settled before; here the topology follows
 the smallest one that subsumes it, old ones are rerouted below a new one that is smaller than their parent (T Figure
 6.8a), and those without a reader go.
 
-Where many queries combine a few conditions, every condition becomes a node and a query reads several of them: 2
+Where many queries and aggregates combine a few conditions, every condition becomes a node and they read several: 2
 amounts, 6 windows and 4 ratios are 12 nodes, and their 48 combinations none (CACQ 3.2.6 indexes boolean factors so).
 Predicates that are only required together are one such condition (``common_parts``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.network.nodes import SIDES, Aggregate, Analytic, Join, NodeId, Read, Selection, SetOperation, Window
@@ -44,14 +44,18 @@ class _Tree:
         """Remove, move and add selections, and then connect the readers whose nodes may have changed."""
         draft, root = self.draft, self.root
         answers, operators = (draft.catalog.reads_of(root, kind) for kind in ("query", "node"))
-        # A join can test what is required of a side by itself; the others read just the rows they require.
-        required = [
-            predicates
-            for reader, predicates in operators
-            if not isinstance(draft.nodes[reader], Join) or self._worth_a_node(predicates)
-        ]
-        parts = self._parts([p for _, p in answers], required)
-        required[:0] = dict.fromkeys(part for read in parts.values() for part in read)
+        combining = [predicates for _, predicates in answers]
+        whole = []
+        for id_, predicates in operators:
+            match draft.nodes[id_]:
+                case Aggregate():
+                    combining.append(predicates)
+                case Join() if not self._worth_a_node(predicates):
+                    pass  # It tests what is required of a side by itself.
+                case _:
+                    whole.append(predicates)
+        parts = self._parts(combining, whole)
+        required = [*dict.fromkeys(part for read in parts.values() for part in read), *whole]
         needed = {selection_of(Read(root, p)).id: p for p in required if not implies(self.guaranteed, p)}
         existing = set(draft.catalog.selections_of(root))
         gone = existing - needed.keys()
@@ -68,18 +72,19 @@ class _Tree:
                 _connect_query(draft, name, parts)
         for id_, _ in operators:
             if changed or id_ in draft.dirty_roots:
-                _connect_operator(draft, id_)
+                _connect_operator(draft, id_, parts)
 
-    def _parts(self, answers: list[PredSet], operators: list[PredSet]) -> Mapping[PredSet, tuple[PredSet, ...]]:
-        """For all that queries require, what the nodes that they read test: it as a whole; or the conditions that it
-        combines, where many queries combine the same.
+    def _parts(self, combining: Sequence[PredSet], whole: Sequence[PredSet]) -> Mapping[PredSet, tuple[PredSet, ...]]:
+        """For all that queries and aggregates require, what the nodes that they read test: it as a whole; or the
+        conditions that it combines, where many combine the same.
 
-        A query reads several nodes only of a root whose rows are never retracted, and one where an operator needs just
-        its rows.
+        Args:
+            combining: what queries and aggregates require, which may read several nodes.
+            whole: what other operators require. They read one node, and so does a query that requires the same.
         """
-        parts: dict[PredSet, tuple[PredSet, ...]] = {p: (p,) for p in answers}
-        if self.draft.options.reroute and self.draft.monotone(self.root):
-            rest = {p: residual(p, self.guaranteed) for p in parts.keys() - set(operators)}
+        parts: dict[PredSet, tuple[PredSet, ...]] = {p: (p,) for p in combining}
+        if self.draft.options.reroute:
+            rest = {p: residual(p, self.guaranteed) for p in parts.keys() - set(whole)}
             combined = common_parts(rest[p] for p in parts if p in rest)
             common = {part for of_one in combined.values() if len(of_one) > 1 for part in of_one}
             parts |= {p: combined[rest[p]] for p in rest if not common.isdisjoint(combined[rest[p]])}
@@ -135,7 +140,7 @@ def _connect_query(draft: Draft, name: str, parts: Mapping[PredSet, tuple[PredSe
     draft.catalog.put_plan(draft.queries[name])
 
 
-def _connect_operator(draft: Draft, id_: NodeId) -> None:
+def _connect_operator(draft: Draft, id_: NodeId, parts: Mapping[PredSet, tuple[PredSet, ...]]) -> None:
     """Let an operator read the nodes that hold the rows it requires."""
     node = draft.nodes[id_]
     match node:
@@ -144,7 +149,7 @@ def _connect_operator(draft: Draft, id_: NodeId) -> None:
             known = conjunction(*(on_side(predicates_of(draft, parent), s) for s, parent in enumerate((left, right))))
             draft.put(replace(node, left=left, right=right, tested=difference(node.predicates, known)))
         case Aggregate() if node.finer is None:
-            draft.put(replace(node, parent=node_of(draft, node.read)))
+            draft.put(replace(node, parents=nodes_of(draft, node.read, parts[node.read.required])))
         case Window() | Analytic():
             draft.put(replace(node, parent=node_of(draft, node.read)))
         case SetOperation() if node.base is None:

@@ -141,6 +141,6 @@ def _are_few(draft: Draft, read: Read, groups: Iterable[Expression]) -> bool:
     """Whether slices are estimated to be few in comparison with the rows."""
     if not draft.estimates.known(read.root):
         return False
-    slices = Aggregate(read, tuple(groups), frozenset(), read.root)
+    slices = Aggregate(read, tuple(groups), frozenset(), (read.root,))
     of_them = draft.estimates.over({**draft.nodes, slices.id: slices})
     return of_them.rows(Read(slices.id)) * ROWS_A_SLICE <= draft.estimates.rows(read)

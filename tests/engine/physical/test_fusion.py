@@ -91,4 +91,4 @@ def test_coarser_groups_are_computed_beside_finer_ones() -> None:
     plans = plan_trees(planning.network, {})
     (plan,) = (plan for plan in plans.values() if isinstance(plan, AggregatePlan))
     ((source, read),) = plan.inputs
-    assert len(plan.roots) == 2 and planning.network.roots[read[0]] == source and read[0] == read[1]
+    assert len(plan.roots) == 2 and planning.network.roots[read[0][0]] == source and read[0] == read[1]

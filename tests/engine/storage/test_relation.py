@@ -121,8 +121,8 @@ def test_rows_that_cancel_go_however_many_there_are(
 @pytest.mark.parametrize("whole", [True, False])
 def test_a_part_of_a_state_keeps_groups_whose_rows_cancel_in_number_only(whole: bool) -> None:
     total = AggregateCall("sum", (Column("a", INTEGER),), INTEGER)
-    node = Aggregate(Read("F", TRUE), (Column("s", STRING),), frozenset([total]), "F")
-    plan = plan_aggregate(node, {"s": STRING, column_name(total): INTEGER}, monotone=False).read_by([((1, 0),)])
+    node = Aggregate(Read("F", TRUE), (Column("s", STRING),), frozenset([total]), ("F",))
+    plan = plan_aggregate(node, {"s": STRING, column_name(total): INTEGER}, monotone=False).read_by([((1, (0,)),)])
     # One row of the group went, another came: none more, none less, and 5 more in sum.
     numbers = {
         MEMBER: 1,

@@ -19,23 +19,24 @@ def rows(random: Random, count: int) -> list[dict[str, int]]:
 
 def test_every_changed_row_counts_for_each_member_that_reads_it() -> None:
     batch = pa.RecordBatch.from_pylist(rows(Random(6), 30), LAYOUT.arrow)
-    scan = FusedScan(Scan.of(LAYOUT, ["id"], [], None), ((7, 0), (8, 1), (9, 0)))
+    scan = FusedScan(Scan.of(LAYOUT, ["id"], [], None), ((7, (0,)), (8, (1,)), (9, (0, 1))))
     (read,) = scan.select(batch)
     own = [(row["id"], row[MEMBER]) for row in read.to_pylist()]
-    bits = {7: 1, 8: 2, 9: 1}
-    wanted = [(row["id"], m) for row in batch.to_pylist() for m, mask in bits.items() if row["_bits0"] & mask]
+    bits = {7: 1, 8: 2, 9: 3}
+    wanted = [(row["id"], m) for row in batch.to_pylist() for m, mask in bits.items() if row["_bits0"] & mask == mask]
     assert sorted(own) == sorted(wanted) and read.schema == scan.output
 
 
 def test_every_changed_row_comes_once_for_each_grouping_with_the_bits_of_its_readers() -> None:
     batch = pa.RecordBatch.from_pylist(rows(Random(7), 30), LAYOUT.arrow)
-    scan = LineageScan(Scan.of(LAYOUT, ["id"], [], None), (((7, 0), (9, 0)), ((8, 1),)), (0,))
+    readers = ((7, (0,)), (9, (0,))), ((8, (1,)),), ((10, (0, 1)), (11, (0, 1)))
+    scan = LineageScan(Scan.of(LAYOUT, ["id"], [], None), readers, (0,))
     read = list(scan.select(batch))
     got = [(row["id"], row[GROUPING_SET], row["_bits0"]) for own in read for row in own.to_pylist()]
     wanted = [
         (row["id"], number, row["_bits0"] & mask)
-        for number, mask in enumerate([1, 2])
+        for number, mask in enumerate([1, 2, 3])
         for row in batch.to_pylist()
-        if row["_bits0"] & mask
+        if row["_bits0"] & mask == mask
     ]
     assert got == wanted and all(own.schema == scan.output for own in read)

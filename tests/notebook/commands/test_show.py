@@ -114,7 +114,10 @@ def test_help_lists_it(run):
     ("typed", "expected"),
     [
         ("%argus cata", ["catalog"]),
-        ('%argus catalog "SELECT * FROM agg', ["aggregate_rules", "aggregate_statistics", "aggregate_topology"]),
+        (
+            '%argus catalog "SELECT * FROM agg',
+            [f"aggregate_{table}" for table in ("parents", "rules", "statistics", "topology")],
+        ),
         ('%argus catalog "SELECT * FROM nodes n, QUERY_', ["query_nodes", "query_outputs"]),
         ('%argus catalog "SELECT * FROM nodes JOIN ser', ["serves"]),
         ('%argus catalog "SELECT 1" --li', ["--limit"]),

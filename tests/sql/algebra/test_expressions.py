@@ -105,8 +105,8 @@ def test_nodes_that_look_alike_have_ids_of_their_own():
         reads = [Read(fed.id, equal_to_one(e)) for e in expressions]
         kinds += [
             [Selection(read, fed.id, read.required).id for read in reads],
-            [Aggregate(Read(fed.id), (e,), frozenset(), fed.id).id for e in expressions],
-            [Aggregate(read, (), frozenset(), fed.id).id for read in reads],
+            [Aggregate(Read(fed.id), (e,), frozenset(), (fed.id,)).id for e in expressions],
+            [Aggregate(read, (), frozenset(), (fed.id,)).id for read in reads],
             [Window(Read(fed.id), read.required, fed.id).id for read in reads],
             [
                 SetOperation(SetOperator.UNION, (Branch(Read(fed.id), (e,)), Branch(Read(fed.id), (K,))), ()).id

@@ -15,7 +15,7 @@ from workbench.sql.windows.stream_time import EventTimeVector
 
 @dataclass(frozen=True)
 class ParentRows:
-    """The rows of a node, or of several of one tree, told from the tree's other rows by their bits.
+    """The rows of one tree that an operator reads, told from the tree's other rows by their bits.
 
     Rows have the layout of the relation. SQL texts read views that stay the same until the rows differ.
 
@@ -24,7 +24,7 @@ class ParentRows:
         tree: the name of the tree.
         relation: its rows before the batch.
         delta: its change in the batch.
-        bits: of the nodes.
+        positions: where ``Delta.counts`` has the numbers of rows that are read: of a single node that is its bit.
         hydrating: whether all rows of the relation are the change, and nothing was before.
     """
 
@@ -32,19 +32,19 @@ class ParentRows:
     tree: str
     relation: Relation
     delta: Delta
-    bits: tuple[int, ...]
+    positions: tuple[int, ...]
     hydrating: bool = False
 
     @property
     def bit(self) -> int:
         """The bit of the only node that is read."""
-        (bit,) = self.bits
+        (bit,) = self.positions
         return bit
 
     @property
     def changed_rows(self) -> int:
-        """Rows of the change, each once for each node it belongs to; an upper bound when hydrating."""
-        return self.relation.rows if self.hydrating else sum(map(self.delta.count, self.bits))
+        """Rows of the change, each once for each time it is read; an upper bound when hydrating."""
+        return self.relation.rows if self.hydrating else sum(map(self.delta.count, self.positions))
 
     @property
     def stored_changes(self) -> int:

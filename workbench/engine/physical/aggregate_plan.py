@@ -39,7 +39,7 @@ class Branch:
     Attributes:
         columns: those that are read.
         groups: the SQL of each group column over them.
-        readers: for each fused root its member number and the bit of the node that it reads.
+        readers: for each fused root its member number, and the bits of the nodes whose common rows it reads.
     """
 
     columns: tuple[str, ...]
@@ -96,14 +96,16 @@ class GroupedPlan:
     calls_functions: bool = False
 
     def readers(self, branch: int) -> tuple[Readers, ...]:
-        """For each grouping its members, and the bits of the nodes that they read of a branch."""
+        """For each grouping its readers of a branch."""
         every = self.branches[branch].readers
         return tuple(tuple(r for r in every if r[0] in members) for members in self.sets) or (every,)
 
     @property
     def words(self) -> tuple[int, ...]:
         """The words of lineage in which the nodes that are read have their bits."""
-        return tuple(sorted({bit // WORD_BITS for branch in self.branches for _, bit in branch.readers}))
+        return tuple(
+            sorted({bit // WORD_BITS for branch in self.branches for _, bits in branch.readers for bit in bits})
+        )
 
     @property
     def reads_rows(self) -> bool:

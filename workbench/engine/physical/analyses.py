@@ -26,7 +26,9 @@ def mergeable_aggregates(network: Network) -> frozenset[NodeId]:
     """The aggregates that have groups, and only statistics that are merged from stored parts."""
     aggregates = ((id_, node) for id_, node in network.nodes.items() if isinstance(node, Aggregate))
     monotone = network.monotone
-    return frozenset(id_ for id_, node in aggregates if has_mergeable_state(node, monotone[network.roots[node.parent]]))
+    return frozenset(
+        id_ for id_, node in aggregates if has_mergeable_state(node, monotone[network.roots[node.parents[0]]])
+    )
 
 
 def tree_tests(network: Network, root: NodeId, fused: bool) -> dict[NodeId, PredSet]:
@@ -50,17 +52,17 @@ def tree_tests(network: Network, root: NodeId, fused: bool) -> dict[NodeId, Pred
 
 
 def read_sets(network: Network) -> Mapping[NodeId, set[tuple[NodeId, ...]]]:
-    """For every tree, by root, the sets of nodes that are read: one by another operator, or some together by a query.
+    """For every tree, by root, the sets of nodes that queries and other operators read.
 
-    The rows that a reader gets belong to all nodes of its set.
+    The rows that a reader gets belong to all nodes of its set, which is one node mostly.
     """
     read: dict[NodeId, set[tuple[NodeId, ...]]] = {root: set() for root in network.trees}
     for plan in network.queries.values():
         read[plan.read.root].add(plan.nodes)
     for node in network.nodes.values():
         if not isinstance(node, Selection):
-            for parent in node.parents:
-                read[network.roots[parent]].add((parent,))
+            for nodes in node.inputs:
+                read[network.roots[nodes[0]]].add(nodes)
         if is_bounded(node):
             # It reads its own rows, to tell which ones come after those that leave.
             read[node.id].add((node.id,))

@@ -58,7 +58,7 @@ def fused_operators(
     # Of the roots of one depth those that ran come first: the others join them, instead of the other way round.
     for root in sorted(network.trees, key=lambda root: (depths[root], root not in before)):
         node = network.nodes[root]
-        form = _form(node, [name_of[network.roots[parent]] for parent in node.parents], root in mergeable)
+        form = _form(node, [name_of[network.roots[read[0]]] for read in node.inputs], root in mergeable)
         old = before.get(root)
         if old is not None and form_of.get(old, form) == form:
             name = old
@@ -89,11 +89,11 @@ def roll_ups_from_rows(network: Network, mergeable: Container[NodeId]) -> Networ
     nodes: dict[NodeId, Node] = {}
     for id_, node in network.nodes.items():
         nodes[id_] = node
-        if isinstance(node, Aggregate) and node.finer is not None and id_ in mergeable and node.parent in mergeable:
-            finer = nodes[node.parent]
+        if isinstance(node, Aggregate) and node.finer is not None and id_ in mergeable:
+            finer = nodes[node.parents[0]]
             assert isinstance(finer, Aggregate)
-            if node.statistics == finer.statistics:
-                nodes[id_] = replace(node, parent=finer.parent, finer=finer.finer)
+            if finer.id in mergeable and node.statistics == finer.statistics:
+                nodes[id_] = replace(node, parents=finer.parents, finer=finer.finer)
     return replace(network, nodes=nodes)
 
 

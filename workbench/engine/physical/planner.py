@@ -130,8 +130,8 @@ class _PlanBuilder:
         trees = {root: self.network.trees[root] for root in roots}
         bits = _assign_bits(tuple(node for nodes in trees.values() for node in nodes), old_bits)
         kept_for = frozenset(frozenset(bits[n] for n in some) for root in roots for some in self.read_sets[root])
-        parents = zip(*(self.network.nodes[root].parents for root in roots), strict=True)
-        inputs = tuple((self.name_of[self.network.roots[read[0]]], read) for read in parents)
+        read_by_roots = zip(*(self.network.nodes[root].inputs for root in roots), strict=True)
+        inputs = tuple((self.name_of[self.network.roots[read[0][0]]], read) for read in read_by_roots)
         produced = self._produced_by(roots)
         # A group's row is retracted with its lineage, which the tested columns decide: so those are stored too.
         kept = _merged(self.carried[root] for root in roots)
@@ -146,7 +146,9 @@ class _PlanBuilder:
             for root in roots
             for read, nodes in self.query_reads.get(root, {}).items()
         }
-        bits_read = [[plans[parent].bits[node] for node in nodes] for parent, nodes in inputs]
+        bits_read = [
+            [tuple(sorted(plans[parent].bits[node] for node in nodes)) for nodes in read] for parent, read in inputs
+        ]
         return self._kind(name, bits_read)(
             name=name,
             trees=trees,
@@ -162,12 +164,12 @@ class _PlanBuilder:
             query_reads=query_reads,
         )
 
-    def _kind(self, name: str, bits_read: Sequence[Sequence[int]]) -> Callable[..., TreePlan]:
+    def _kind(self, name: str, bits_read: Sequence[Sequence[tuple[int, ...]]]) -> Callable[..., TreePlan]:
         """The class of an operator's plan with the fields that this class adds to ``BasePlan``.
 
         Args:
             name: of the operator.
-            bits_read: for each input the bit of the node that each root reads.
+            bits_read: for each input the bits of the nodes that each root reads.
         """
         roots = self.operators[name]
         node = self.network.nodes[roots[0]]
@@ -187,12 +189,16 @@ class _PlanBuilder:
                 grouped = self.groupings[name].read_by(
                     tuple(zip(map(member, roots), bits, strict=True)) for bits in bits_read
                 )
-                over = frozenset(r for r in roots if not self.semijoined.isdisjoint(self.network.nodes[r].parents))
+                over = frozenset(r for r in roots if self._reads_semijoin(r))
                 return partial(AggregatePlan, grouped=grouped, over_semijoin=over, outputs=self._outputs(roots))
             case Selection():
                 raise ValueError(f"selection {node.id} has no operator of its own")
             case _:
                 assert_never(node)
+
+    def _reads_semijoin(self, root: NodeId) -> bool:
+        """Whether a root reads a node of which only some pairs are stored; those of several nodes are all stored."""
+        return any(len(read) == 1 and read[0] in self.semijoined for read in self.network.nodes[root].inputs)
 
     def _produced_by(self, roots: Iterable[NodeId]) -> dict[str, DataType]:
         return _merged(self.produced[root] for root in roots)
@@ -205,7 +211,8 @@ class _PlanBuilder:
                     node = self.network.nodes[root]
                     assert isinstance(node, Aggregate)
                     same_groups.setdefault((*node.groups, *map(node.direct_group, node.groups)), []).append(node)
-                produced, monotone = self._produced_by(roots), self.network.monotone[self.network.roots[first.parent]]
+                produced = self._produced_by(roots)
+                monotone = self.network.monotone[self.network.roots[first.parents[0]]]
                 return fused_groupings(
                     [
                         (plan_aggregate(own[0], produced, monotone, self.incremental), {member(n.id) for n in own})

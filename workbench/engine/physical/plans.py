@@ -34,8 +34,8 @@ class BasePlan:
     Attributes:
         name: of the operator and of its folder. It stays while any root of the operator runs.
         trees: the nodes of each local tree that the operator computes, by root; roots come before their selections.
-        inputs: for each input the name of the operator that is read, and the node that each root reads of it, in the
-            order of the roots.
+        inputs: for each input the name of the operator that is read, and for each root the nodes whose common rows it
+            reads.
         definitions: for each root the part of its definition that may change while its id stays.
         bits: the bit of each node.
         kept_for: a row is stored if it has all the bits of one of these sets.
@@ -49,7 +49,7 @@ class BasePlan:
 
     name: str
     trees: Mapping[NodeId, tuple[NodeId, ...]]
-    inputs: tuple[tuple[str, tuple[NodeId, ...]], ...]
+    inputs: tuple[tuple[str, tuple[tuple[NodeId, ...], ...]], ...]
     definitions: Mapping[NodeId, str]
     bits: Mapping[NodeId, int]
     kept_for: frozenset[Bits]
@@ -109,11 +109,15 @@ class BasePlan:
 
     def count_position(self, nodes: tuple[NodeId, ...]) -> int:
         """Where ``Delta.counts`` has the number of rows that belong to all of these nodes."""
-        bits = frozenset(self.bits[node] for node in nodes)
-        if len(bits) == 1:
-            return next(iter(bits))
-        combinations = [some for some in sorted(self.kept_for, key=sorted) if len(some) > 1]
-        return WORD_BITS * self.layout.words + combinations.index(bits)
+        if len(nodes) == 1:
+            return self.bits[nodes[0]]
+        return self._combinations[frozenset(self.bits[node] for node in nodes)]
+
+    @cached_property
+    def _combinations(self) -> Mapping[Bits, int]:
+        """The sets of several bits that are read, and where ``Delta.counts`` has them."""
+        several = (bits for bits in sorted(self.kept_for, key=sorted) if len(bits) > 1)
+        return {bits: place for place, bits in enumerate(several, start=WORD_BITS * self.layout.words)}
 
     def covers(self, other: TreePlan) -> bool:
         """Whether a tree that runs by this plan has all rows and columns that another plan asks for."""

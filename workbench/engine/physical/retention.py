@@ -55,8 +55,8 @@ def retention_bounds(
     for root in filter(lambda root: is_bounded(network.nodes[root]), network.trees):
         required[root].append(((root,), {}))
     for root in reversed(list(network.trees)):
-        for parent, times in _of_parents(network.nodes[root], [times for _, times in required[root]], now):
-            required[network.roots[parent]].append(((parent,), times))
+        for read, times in _of_inputs(network.nodes[root], [times for _, times in required[root]], now):
+            required[network.roots[read[0]]].append((read, times))
     return {
         name: _merged(
             RetentionBound(frozenset(plan.bits[node] for node in nodes), _stored(times))
@@ -82,27 +82,29 @@ def has_windows(network: Network) -> bool:
     )
 
 
-def _of_parents(node: Node, required: Iterable[Times], now: EventTimeVector) -> Iterator[tuple[NodeId, Times]]:
-    """The times that are required of a root's parents, where these are required of the root."""
+def _of_inputs(
+    node: Node, required: Iterable[Times], now: EventTimeVector
+) -> Iterator[tuple[tuple[NodeId, ...], Times]]:
+    """The times that are required of a root's inputs, where these are required of the root."""
     match node:
         case Window():
-            yield node.parent, intervals_from_now_on(node.within, now)
+            yield node.parents, intervals_from_now_on(node.within, now)
         case Analytic():
             # A row that has expired may still be before others, or be a neighbour of them.
-            yield node.parent, {}
+            yield node.parents, {}
         case Join():
             for times in required:
-                for side, parent in enumerate(node.parents):
-                    yield parent, dict(_of_side(node, side, times))
+                for side, read in enumerate(node.inputs):
+                    yield read, dict(_of_side(node, side, times))
         case Aggregate():
             values = {column_name(group): node.direct_group(group) for group in node.groups}
             for times in required:
-                yield node.parent, dict(_through(values, times))
+                yield node.parents, dict(_through(values, times))
         case SetOperation():
             for parent, branch in node.direct:
                 values = {f"c{i}": value for i, value in enumerate(branch, start=1)}
                 for times in required:
-                    yield parent, dict(_through(values, times))
+                    yield (parent,), dict(_through(values, times))
 
 
 def _of_side(join: Join, side: int, times: Times) -> Iterator[tuple[Expression, Interval]]:

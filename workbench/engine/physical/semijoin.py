@@ -144,6 +144,8 @@ def _groups_of_readers(
         match network.nodes[id_]:
             case Selection():
                 pass
+            case Aggregate() as reader if len(reader.parents) > 1:
+                pass  # What several nodes have in common is stored whole.
             case Aggregate() as reader if reader.groups and not _counts_rows(reader, produced[id_]):
                 yield [column for group in reader.groups for column in columns(reader.direct_group(group))]
             case SetOperation() as reader if reader.operator in DISTINCT:

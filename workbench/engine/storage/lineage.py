@@ -9,7 +9,7 @@ In Python the lineages of ``n`` rows are an array of shape (n, words).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -50,11 +50,11 @@ def rows_with_bit(batch: pa.RecordBatch, bit: int, rows: Positions | None = None
     return ((words >> np.uint64(bit % WORD_BITS)) & np.uint64(1)).astype(bool)
 
 
-def rows_with_bits(batch: pa.RecordBatch, bits: Iterable[int]) -> Mask:
-    """Which rows have all of some bits."""
-    every = np.ones(batch.num_rows, dtype=bool)
+def rows_with_bits(batch: pa.RecordBatch, bits: Iterable[int], rows: Positions | None = None) -> Mask:
+    """Which of some rows, or of all, have all of some bits."""
+    every = np.ones(batch.num_rows if rows is None else len(rows), dtype=bool)
     for bit in bits:
-        every &= rows_with_bit(batch, bit)
+        every &= rows_with_bit(batch, bit, rows)
     return every
 
 
@@ -87,6 +87,15 @@ def bit_matrix(bits: Bits, positions: Positions) -> Mask:
     """Which rows have which of some bits: (n, words) in, (n, positions) out."""
     little = np.ascontiguousarray(bits).astype("<u8", copy=False).view(np.uint8)
     return np.unpackbits(little, axis=1, bitorder="little").view(bool)[:, positions]
+
+
+def having_all(bits: Bits, sets: Sequence[Sequence[int]]) -> Mask:
+    """Which rows have all bits of which sets, none of them empty: (n, words) in, (n, sets) out."""
+    read = bit_matrix(bits, np.array([some[0] for some in sets], dtype=np.int64))
+    for place in range(1, max(map(len, sets), default=0)):
+        longer = [number for number, some in enumerate(sets) if len(some) > place]
+        read[:, longer] &= bit_matrix(bits, np.array([sets[number][place] for number in longer], dtype=np.int64))
+    return read
 
 
 def count_bits(bits: Bits, rows: Positions) -> Positions:

@@ -10,10 +10,29 @@ import pyarrow as pa
 
 from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.layout import BATCH, GROUPING_SET, MEMBER, WEIGHT, Layout, conform, only
-from workbench.engine.storage.lineage import WORD_BITS, Mask, mask, rows_with_bit, word_arrays, word_column, word_values
+from workbench.engine.storage.lineage import (
+    WORD_BITS,
+    Bits,
+    Mask,
+    having_all,
+    mask,
+    patterns,
+    rows_with_bit,
+    rows_with_bits,
+    word_arrays,
+    word_column,
+    word_values,
+)
 
-Readers = tuple[tuple[int, int], ...]
-"""For each of some fused operators its number, and the bit of the node it reads."""
+Readers = tuple[tuple[int, tuple[int, ...]], ...]
+"""For each of some fused operators its number, and the bits of the nodes whose common rows it reads."""
+
+
+def read_by(lineages: Bits, words: Sequence[int], readers: Readers) -> Mask:
+    """Shape (lineages, readers): who reads rows of which lineage, of which these words are there."""
+    first = {word: place * WORD_BITS for place, word in enumerate(words)}
+    sets = [[first[bit // WORD_BITS] + bit % WORD_BITS for bit in bits] for _, bits in readers]
+    return having_all(lineages, sets)
 
 
 @dataclass(frozen=True)
@@ -86,7 +105,7 @@ class FusedScan:
 
     Attributes:
         rows: what is read, and by what it is looked up; of all nodes (its ``bit`` is ``None``).
-        readers: for each fused operator its number and the bit of the node it reads.
+        readers: who reads them.
     """
 
     rows: Scan
@@ -105,7 +124,7 @@ class FusedScan:
     @property
     def input(self) -> pa.Schema:
         """The columns that are read."""
-        words = dict.fromkeys(word_column(bit // WORD_BITS) for _, bit in self.readers)
+        words = dict.fromkeys(word_column(bit // WORD_BITS) for _, bits in self.readers for bit in bits)
         return pa.schema([*self.rows.input, *(pa.field(word, pa.int64()) for word in words)])
 
     @property
@@ -115,17 +134,17 @@ class FusedScan:
 
     def select(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """Every row once for each operator that reads it, with the columns of ``output``."""
-        parts = [(np.flatnonzero(rows_with_bit(batch, bit)), member) for member, bit in self.readers]
+        parts = [(np.flatnonzero(rows_with_bits(batch, bits)), member) for member, bits in self.readers]
         rows = np.concatenate([at for at, _ in parts])
         yield self.take(batch, rows, np.repeat([member for _, member in parts], [len(at) for at, _ in parts]))
 
     def belong(self, batch: pa.RecordBatch, rows: Positions, members: Positions) -> Mask:
         """Which of some rows are read by the operator that stands beside them."""
         read = np.zeros(len(rows), dtype=bool)
-        for member, bit in self.readers:
+        for member, bits in self.readers:
             own = members == member
             if own.any():
-                read[own] = rows_with_bit(batch, bit, rows[own])
+                read[own] = rows_with_bits(batch, bits, rows[own])
         return read
 
     def take(self, batch: pa.RecordBatch, rows: Positions, members: Positions) -> pa.RecordBatch:
@@ -171,11 +190,18 @@ class LineageScan:
         lineage = np.stack([word_values(batch, word) for word in self.words], axis=1)
         rows = batch.select(self.rows.output.names)
         for number, readers in enumerate(self.readers):
-            own = lineage & mask([bit for _, bit in readers], max(self.words) + 1)[list(self.words)]
-            read = own.any(axis=1)
+            own = lineage & mask([bit for _, bits in readers for bit in bits], max(self.words) + 1)[list(self.words)]
+            read = self._read(own, readers)
             chosen = rows if read.all() else rows.filter(pa.array(read))
             sets = pa.array(np.full(chosen.num_rows, number))
             yield pa.RecordBatch.from_arrays([*chosen.columns, *word_arrays(own[read]), sets], schema=self.output)
+
+    def _read(self, own: Bits, readers: Readers) -> Mask:
+        """Which rows somebody reads, by the bits of what is read."""
+        if all(len(bits) == 1 for _, bits in readers):
+            return np.asarray(own.any(axis=1))
+        lineages, which, _ = patterns(own)
+        return np.asarray(read_by(lineages, self.words, readers).any(axis=1))[which]
 
     @property
     def _word_fields(self) -> list[pa.Field]:

@@ -76,7 +76,7 @@ def test_a_fragment_counts_for_everybody_who_reads_it(monkeypatch: pytest.Monkey
     """Two groupings, two branches whose nodes have other bits, words that are not next to each other."""
     monkeypatch.setattr(fragments_module, "CELLS", cells)
     random = Random(seed)
-    readers = ((((1, 0), (2, 130)), ((1, 131), (2, 1))), (((3, 2),), ((3, 0),)))
+    readers = ((((1, (0,)), (2, (2, 130))), ((1, (1, 130, 131)), (2, (1,)))), (((3, (2,)),), ((3, (0, 1)),)))
     parts = (Part("n", INTEGER, ""), Part("top", STRING, "", Combine.MAX))
     layout = Layout({MEMBER: INTEGER, "g": DOUBLE, "n": INTEGER, "top": STRING})
     rows = [
@@ -95,8 +95,8 @@ def test_a_fragment_counts_for_everybody_who_reads_it(monkeypatch: pytest.Monkey
     dirty = Fragments(("g",), parts, readers, (0, 2), layout).dirty_groups(batches)
     expected: dict[tuple[int, str], list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
-        for member, bit in readers[row[GROUPING_SET]][row[BRANCH]]:
-            if row[word_column(bit // 64)] >> (bit % 64) & 1:
+        for member, bits in readers[row[GROUPING_SET]][row[BRANCH]]:
+            if all(row[word_column(bit // 64)] >> (bit % 64) & 1 for bit in bits):
                 expected[member, repr(row["g"])].append(row)
     got = {(row[MEMBER], repr(row["g"])): (row["n"], row["top"]) for row in dirty.to_pylist()}
     assert dirty.num_rows == len(got)

@@ -32,7 +32,7 @@ FUNCTIONS = ("min", "max", "mode", "median")
 
 def plan_of(type_: DataType) -> GroupedPlan:
     statistics = [AggregateCall(function, (Column("v", type_),), type_) for function in FUNCTIONS]
-    node = Aggregate(Read("F1"), (Column("g", STRING),), frozenset(statistics), "F1")
+    node = Aggregate(Read("F1"), (Column("g", STRING),), frozenset(statistics), ("F1",))
     return plan_aggregate(node, {"g": STRING, **{column_name(s): s.type for s in statistics}}, monotone=False)
 
 

@@ -118,7 +118,7 @@ def test_nan_is_the_largest_number_and_zero_has_no_sign() -> None:
 
 
 def plan_of(*statistics: AggregateCall, monotone: bool = True) -> GroupedPlan:
-    node = Aggregate(Read("F1"), (Column("g", STRING),), frozenset(statistics), "F1")
+    node = Aggregate(Read("F1"), (Column("g", STRING),), frozenset(statistics), ("F1",))
     return plan_aggregate(node, {"g": STRING, **{column_name(s): s.type for s in statistics}}, monotone)
 
 

@@ -28,9 +28,9 @@ from workbench.engine.physical.value_statistics import DistinctPart
 from workbench.engine.spark.arrow_tasks import map_rows
 from workbench.engine.storage.grouping import Positions, group_rows
 from workbench.engine.storage.layout import BATCH, BRANCH, GROUPING_SET, MEMBER, WEIGHT, Layout, conform
-from workbench.engine.storage.lineage import WORD_BITS, Mask, bit_matrix, word_values
+from workbench.engine.storage.lineage import Mask, word_values
 from workbench.engine.storage.reduction import Cells
-from workbench.engine.storage.scan import Readers
+from workbench.engine.storage.scan import Readers, read_by
 
 CELLS = 4_000_000
 """So many pairs of a fragment and a reader are looked at together."""
@@ -121,8 +121,7 @@ class Fragments:
         branches = fragments.column(BRANCH).to_numpy()
         for branch, readers in enumerate(self.readers[number]):
             rows = np.flatnonzero(branches == branch)
-            bits = [self.words.index(bit // WORD_BITS) * WORD_BITS + bit % WORD_BITS for _, bit in readers]
-            read[:, rows] = bit_matrix(lineage[rows], np.array(bits, dtype=np.int64)).T
+            read[:, rows] = read_by(lineage[rows], self.words, readers).T
         return read
 
 
