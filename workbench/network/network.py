@@ -229,7 +229,7 @@ class Served(Mapping[NodeId, tuple[str, ...]]):
     """
 
     def __init__(self, network: Network) -> None:
-        self._names = tuple(network.queries)
+        self._names = tuple(map(checked_query, network.queries))
         self._bits = bits = dict.fromkeys(network.nodes, 0)
         bit = 1
         for plan in network.queries.values():
@@ -243,7 +243,7 @@ class Served(Mapping[NodeId, tuple[str, ...]]):
 
     def __getitem__(self, id_: NodeId) -> tuple[str, ...]:
         served = f"{self._bits[id_]:b}".encode()[::-1].translate(_DIGITS)
-        return tuple(dict.fromkeys(map(checked_query, compress(self._names, served))))
+        return tuple(dict.fromkeys(compress(self._names, served)))
 
     def __iter__(self) -> Iterator[NodeId]:
         return iter(self._bits)

@@ -223,8 +223,10 @@ class ScalarBinder:
             return self._named_function(node)
         handler = HANDLERS.get(type(node))
         if handler is not None:
-            flags = {part for part in IGNORED_PARTS if not isinstance(node.args.get(part), exp.Expr)}
-            self.source.refuse_others(node, {*handler.parts, *flags}, self._called(node))
+            # What the node is called is looked up in the text, which is worth it only for a message.
+            if any(value and part not in handler.parts for part, value in node.args.items()):
+                flags = {part for part in IGNORED_PARTS if not isinstance(node.args.get(part), exp.Expr)}
+                self.source.refuse_others(node, {*handler.parts, *flags}, self._called(node))
             return handler.bind(self, node)
         if is_aggregate(node, self.schema):
             raise self.source.error(f"{self._called(node)} is an aggregate, which cannot stand here", node,

@@ -122,12 +122,24 @@ def _proved(form: LinearForm, sets: Sets, tested: Sequence[tuple[LinearForm, Spa
             break
         values = sets.get(Subject(term))
         span = span.plus(Span() if values is None else _span(Subject(term), values).times(factor))
+    own = dict(form.terms)
     for other, known in tested if added else ():
         others = dict(other.terms)
         for factor in {k / others[term] for term, k in form.terms if term in others}:
+            left = (term for term in own.keys() | others.keys() if own.get(term, 0) != factor * others.get(term, 0))
+            # In the last step nothing follows where a term that is left has no bound of its own.
+            if added == 1 and not all(_has_bound(sets, term) for term in left):
+                continue
             rest = form.plus(other.times(-factor))
             span = span.within(_proved(rest, sets, tested, added - 1).plus(known.times(factor)))
     return span
+
+
+def _has_bound(sets: Sets, term: Expression) -> bool:
+    """Whether a term cannot have all values of its type."""
+    values = sets.get(Subject(term))
+    intervals = () if values is None else values.intervals
+    return bool(intervals) and (intervals[0][0], intervals[-1][1]) != (BOTTOM, TOP)
 
 
 def _sum(one: Fraction | None, other: Fraction | None) -> Fraction | None:

@@ -47,17 +47,19 @@ def known_dialect(dialect: str) -> str:
         >>> known_dialect("Oracle")
         'oracle'
     """
-    name, known = dialect.lower(), [name for name in sqlglot.Dialect.classes if name]
+    name = dialect.lower()
+    if name in EXAMINED:
+        return name
+    # Only now: the names of all dialects are known when all their modules are imported.
+    known = [name for name in sqlglot.Dialect.classes if name]
     if name not in known:
         raise SqlError(
             f"unknown dialect {dialect}", hint=nearest(dialect, known) or "oracle and spark are good choices"
         )
-    if name not in EXAMINED:
-        reason = _REASONS.get(name, "what its functions mean was not compared with what is evaluated")
-        others = ", ".join(sorted(EXAMINED - SPARK_FAMILY - {"oracle"}))
-        hint = f"write the query in spark or oracle; {others} are read too"
-        raise UnsupportedError(f"the dialect {name} is not supported: {reason}", hint=hint)
-    return name
+    reason = _REASONS.get(name, "what its functions mean was not compared with what is evaluated")
+    others = ", ".join(sorted(EXAMINED - SPARK_FAMILY - {"oracle"}))
+    hint = f"write the query in spark or oracle; {others} are read too"
+    raise UnsupportedError(f"the dialect {name} is not supported: {reason}", hint=hint)
 
 
 def tokenize(sql: str, dialect: str) -> list[Token]:
