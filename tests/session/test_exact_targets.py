@@ -26,7 +26,7 @@ from workbench.session.sinks.sink import read_place
 from workbench.session.sinks.sinks import Sinks
 from workbench.session.sinks.target import Source
 from workbench.session.sinks.targets import target_of
-from workbench.sql.algebra.types import BINARY, DATE, DOUBLE, INTEGER, STRING, array_of, decimal, struct_of
+from workbench.sql.algebra.types import BINARY, DATE, DOUBLE, INTEGER, STRING, array_of, decimal, map_of, struct_of
 
 TYPES = (STRING, INTEGER, decimal(15, 2), DATE)
 DAY = dt.date(2026, 1, 2)
@@ -275,21 +275,23 @@ def test_arrays(postgres: str, tmp_path: Path) -> None:
     keyed.close()
 
 
-def test_structs_and_bytes(postgres: str, tmp_path: Path) -> None:
+def test_structs_maps_and_bytes(postgres: str, tmp_path: Path) -> None:
     import psycopg
     from deltalake import DeltaTable
 
-    types = (BINARY, struct_of([("day", DATE), ("x", DOUBLE)]), array_of(struct_of([("code", BINARY)])))
-    row = (1, b"\x00\xff", {"day": dt.date(2024, 2, 29), "x": 0.1}, [{"code": b"a"}, None])
-    changes = pd.DataFrame([row], columns=["weight", "code", "place", "codes"])
+    types = (BINARY, struct_of([("day", DATE), ("x", DOUBLE)]), array_of(struct_of([("code", BINARY)])),
+             map_of(DATE, INTEGER))  # fmt: skip
+    row = (1, b"\x00\xff", {"day": dt.date(2024, 2, 29), "x": 0.1}, [{"code": b"a"}, None], {dt.date(2024, 2, 29): 7})
+    changes = pd.DataFrame([row], columns=["weight", "code", "place", "codes", "days"])
     for target in (target_of(f"{postgres}&table=structs"), target_of(f"delta:{tmp_path / 'table'}")):
         target.begin("structs", types)
         target.write("q", 3, changes)
         target.close()
     with psycopg.connect(postgres) as connection:
-        stored = (3, 1, b"\x00\xff", {"day": "2024-02-29", "x": 0.1}, [{"code": "61"}, None])
+        stored = (3, 1, b"\x00\xff", {"day": "2024-02-29", "x": 0.1}, [{"code": "61"}, None], {"2024-02-29": 7})
         assert connection.execute("SELECT * FROM structs").fetchall() == [stored]
-    assert DeltaTable(tmp_path / "table").to_pyarrow_table().to_pylist() == [{"batch": 3, **changes.iloc[0].to_dict()}]
+    rows = DeltaTable(tmp_path / "table").to_pyarrow_table().to_pylist(maps_as_pydicts="strict")
+    assert rows == [{"batch": 3, **changes.iloc[0].to_dict()}]
     keyed = target_of(f"{postgres}&table=by_struct&key=place")
     keyed.begin("by_struct", types)
     with pytest.raises(SessionError, match="the struct place cannot be the key of a sink"):

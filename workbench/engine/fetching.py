@@ -34,7 +34,7 @@ from workbench.sql.algebra.expressions import Expression, calls, columns
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import Kind
 from workbench.sql.render.spark_functions import SPARK_FUNCTIONS
-from workbench.streams.stored_values import as_shown
+from workbench.streams.stored_values import as_python, as_shown
 
 EVALUATED = 20_000
 """At most so many values are evaluated over rows that were read here; a job that reads more itself is faster."""
@@ -109,7 +109,7 @@ def to_pandas(rows: pa.Table, plan: QueryPlan, first: tuple[str, ...] = ()) -> p
     number, as where a name is selected twice.
 
     Decimals and dates stay exact (``Decimal``, ``datetime.date``); integers with NULLs are ``Int64``, not floats;
-    intervals are ``timedelta64[us]``, arrays lists, structs dicts, and BINARY is ``bytes``.
+    intervals are ``timedelta64[us]``, arrays lists, structs and maps dicts, and BINARY is ``bytes``.
 
     Raises:
         QueryError: a date beyond the years 1 to 9999, which SQL can compute and Python cannot hold.
@@ -128,7 +128,7 @@ def to_pandas(rows: pa.Table, plan: QueryPlan, first: tuple[str, ...] = ()) -> p
         if output.type.kind is Kind.INTEGER and rows.column(i).null_count:
             frame[f"_{i}"] = frame[f"_{i}"].astype("Int64")
         if output.type.is_text_when_stored:
-            frame[f"_{i}"] = pd.Series(rows.column(i).to_pylist(), dtype=object)
+            frame[f"_{i}"] = pd.Series(as_python(rows.column(i)), dtype=object)
     frame.columns = pd.Index(names, dtype=object)
     return frame
 

@@ -6,6 +6,8 @@
   most (``binder/joins/elements.py``). Its check has the rows with longer ones.
 - A quotient of exact numbers in postgres has at most 20 digits behind the point (``render/numeric_quotients.py``).
   Its check has the rows, or groups, for which there are more, or so many before the point that they cannot be kept.
+- Entries of a map are one: no key stands twice, and none is NULL (``algebra/array_functions.py``). Its check has the
+  rows, or groups, for which they are none.
 - What is read of JSON in postgres and duckdb can be written as they do (``render/json_functions.py``). Its check has
   the rows, or groups, for which it cannot.
 
@@ -18,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from workbench.sql.algebra.array_functions import HAS_PLACE
+from workbench.sql.algebra.array_functions import HAS_PLACE, MAP_FROM_ENTRIES, NO_MAP
 from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Expression, column_name, walk
 from workbench.sql.algebra.functions import JSON, NUMERIC_QUOTIENT, UNREAD, call
 from workbench.sql.algebra.types import BOOLEAN, INTEGER
@@ -28,6 +30,7 @@ from workbench.sql.predicates.normal_form import normal_form
 
 ROWS = AggregateCall("count", (), INTEGER)
 """The statistic of a group that says how many rows it has."""
+_GUARDED = (NUMERIC_QUOTIENT, MAP_FROM_ENTRIES, *UNREAD)
 _VIOLATED = (Output("violated", Constant(True, BOOLEAN)),)
 
 
@@ -74,7 +77,7 @@ def _of_arrays(block: Block) -> Iterator[Check]:
 
 
 def _of_guarded(block: Block) -> Iterator[Check]:
-    """That quotients and JSON are what the database has, of rows and groups that the block reads otherwise."""
+    """That quotients, JSON and maps are what the database has, of rows and groups that the block reads otherwise."""
     grouping, outputs = block.grouping, [output.expression for output in block.outputs]
     calls = [analyzed.call for analyzed in block.analytics]
     analyzed = _guarded(e for call_ in calls for e in (*call_.arguments, *call_.over.expressions))
@@ -113,6 +116,9 @@ def _is_kind(part: Call) -> bool:
 
 
 def _inexact(query: LogicalQuery, part: Call) -> Check:
+    if part.function == MAP_FROM_ENTRIES:
+        reason = "a map would have a key twice, NULL as a key, or more keys than values"
+        return Check(query, reason, "MAP_FROM_ENTRIES(ARRAY_DISTINCT(x)) leaves out entries that are there twice")
     if part.function == NUMERIC_QUOTIENT:
         reason = "a quotient has more digits than can be kept: below 1/10000, or with many before the point"
         return Check(query, reason, "CAST one side AS DOUBLE PRECISION, or ROUND what is divided")
@@ -123,11 +129,13 @@ def _inexact(query: LogicalQuery, part: Call) -> Check:
 
 def _guarded(expressions: Iterable[Expression]) -> dict[Call, None]:
     parts = (part for expression in expressions for part in walk(expression))
-    return {part: None for part in parts if isinstance(part, Call) and part.function in (NUMERIC_QUOTIENT, *UNREAD)}
+    return {part: None for part in parts if isinstance(part, Call) and part.function in _GUARDED}
 
 
 def _not_exact(part: Call) -> PredSet:
-    """That a quotient is not there, though neither side is NULL, nor the divisor 0; that JSON cannot be read."""
+    """That a quotient is not there, though neither side is NULL, nor the divisor 0; that JSON, or a map, cannot be."""
+    if part.function == MAP_FROM_ENTRIES:
+        return normal_form(call(NO_MAP, *part.arguments))
     if part.function in UNREAD:
         unread = UNREAD[part.function]
         return normal_form(call(unread, *part.arguments[: len(JSON[unread].parameters)]))

@@ -153,7 +153,7 @@ def _changes(rows: pa.Table) -> Iterator[tuple[bytes, bytes]]:
 
     Among partitions there is no order: a reader could see a row go before it came.
     """
-    for row in rows.drop_columns(["batch"]).to_pylist():
+    for row in rows.drop_columns(["batch"]).to_pylist(maps_as_pydicts="strict"):
         own = {name: value for name, value in row.items() if name != "weight"}
         yield sha256(_json(own)).hexdigest()[:16].encode(), _json(row)
 

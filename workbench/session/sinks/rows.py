@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from workbench.errors import SessionError, nearest
 from workbench.sql.algebra.types import INTEGER, DataType
-from workbench.streams.arrow_types import to_shown
+from workbench.streams.arrow_types import to_data_type, to_shown
 
 Row = Mapping[str, object]
 Key = tuple[object, ...]
@@ -62,10 +62,11 @@ def upserts(changes: pa.Table, key: Sequence[str]) -> Upserts:
             hint = nearest(name, names) or f"one of {', '.join(names)}"
             raise SessionError(f"the query has no column {name} for key=…", hint=hint)
         if pa.types.is_nested(changes.column(name).type):
-            kind = "struct" if pa.types.is_struct(changes.column(name).type) else "array"
+            kind = to_data_type(changes.column(name).type).kind
             raise SessionError(f"the {kind} {name} cannot be the key of a sink", hint="take a plain column as key=…")
     before, after = set[Key](), dict[Key, Row]()
-    for row, weight in zip(changes.select(names).to_pylist(), changes.column("weight").to_pylist(), strict=True):
+    values = changes.select(names).to_pylist(maps_as_pydicts="strict")
+    for row, weight in zip(values, changes.column("weight").to_pylist(), strict=True):
         found = tuple(row[name] for name in key)
         if weight < 0:
             before.add(found)

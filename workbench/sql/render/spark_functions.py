@@ -14,6 +14,7 @@ from workbench.sql.algebra.functions import NUMERIC_QUOTIENT
 from workbench.sql.algebra.types import BINARY, DOUBLE, INTEGER, STRING, DataType, Kind
 from workbench.sql.render.array_functions import ARRAY_SQL
 from workbench.sql.render.json_functions import JSON_SQL
+from workbench.sql.render.map_functions import MAP_SQL
 from workbench.sql.render.numeric_quotients import numeric_quotient
 from workbench.sql.render.plain_functions import PLAIN_SQL
 from workbench.sql.render.stored_values import with_names
@@ -245,6 +246,7 @@ _MICROSECONDS = "unix_micros(cast({0} as timestamp))"
 SPARK_FUNCTIONS: dict[str, str | Render] = {
     **PLAIN_SQL,
     **ARRAY_SQL,
+    **MAP_SQL,
     **JSON_SQL,
     "try_parse_url": _call("try_parse_url"),
     "xxhash64": _call("xxhash64"),

@@ -39,15 +39,20 @@ def size(b: ExpressionBinder, node: exp.ArraySize) -> Expression:
         raise b.source.error("ARRAY_LENGTH takes an array and 1", node, "CARDINALITY(n) counts the elements")
     if node.expression is not None and (b.dialect in SPARK_FAMILY or node.expression != exp.Literal.number(1)):
         b.source.refuse("the length of an inner array", node.expression, "ARRAY_LENGTH(n, 1) is that of the array")
-    count = call("array_size", b.bind(node.this))
+    count = call("array_size", entries_of(b.bind(node.this)))
     return call("nullif", count, _ZERO) if b.dialect == "postgres" else count
+
+
+def entries_of(value: Expression) -> Expression:
+    """The array of a map's entries; any other value as it is."""
+    return call("map_entries", value) if value.type.kind is Kind.MAP else value
 
 
 def cardinality(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     """CARDINALITY(n): in postgres the elements of all arrays inside, so of plain elements only."""
     if b.dialect not in (*SPARK_FAMILY, *DATABASES):
         raise TypeClash("CARDINALITY is read in spark, postgres and duckdb")
-    count = call("array_size", *arguments)
+    count = call("array_size", *map(entries_of, arguments))
     if b.dialect == "postgres" and element_of(arguments[0]).kind is Kind.ARRAY:
         raise TypeClash("CARDINALITY of arrays of arrays", arguments[0], "ARRAY_LENGTH(n, 1) counts the outer ones")
     return count

@@ -5,6 +5,7 @@
     FROM t LATERAL VIEW EXPLODE(ARRAY(a, b)) x AS v             spark; POSEXPLODE gives the places too, from 0
     FROM t CROSS JOIN UNNEST(ARRAY[a, b]) WITH ORDINALITY AS x(v, n)         the places from 1
     SELECT EXPLODE(ARRAY(a, b)) AS v FROM t                                  a LATERAL VIEW whose columns only it names
+    FROM t LATERAL VIEW EXPLODE(m) x AS k, v                    the entries of a map, MAP_ENTRIES(m), as columns
     FROM t LATERAL VIEW INLINE(ARRAY(STRUCT(a, b))) x AS v, w                the fields of structs as columns
     FROM t, JSONB_ARRAY_ELEMENTS(j->'a') AS x(v)                             postgres; v->>'b' reads the text of the row
     FROM t, GENERATE_SERIES(1, a) AS g                          the array SEQUENCE(1, a, 1)
@@ -29,6 +30,7 @@ from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import INTEGER, STRING, Kind
+from workbench.sql.binder.arrays.databases import entries_of
 from workbench.sql.binder.arrays.json_paths import elements, is_elements
 from workbench.sql.binder.arrays.lengths import ended, longest
 from workbench.sql.binder.arrays.structs import fields
@@ -106,6 +108,11 @@ def add_elements(
         array, of_json = elements(ScalarBinder(scope, context.schema, now_at=context.now_at), function)
     else:
         array = _array(arrays[0], context, scope)
+    is_map = array.type.kind is Kind.MAP
+    if is_map and (isinstance(function, exp.Inline) or source.dialect not in SPARK_FAMILY):
+        hint = "EXPLODE(m) has the entries of a map in spark, and UNNEST(MAP_ENTRIES(m)) elsewhere"
+        raise source.error("rows of a map by this function", function, hint)
+    array = entries_of(array)
     rows = [exp.Tuple(expressions=[exp.Literal.number(place)]) for place in _places(array, arrays[0], source)]
     query = context.query(exp.Values(expressions=rows))
     ((name, type_),) = output_columns(query)
@@ -118,6 +125,11 @@ def add_elements(
             hint = "EXPLODE(x) has its elements as they are"
             raise source.error(f"INLINE needs an array of structs, not {array.type}", function, hint)
         return [name for name, _ in fields(element)], [value for _, value in fields(element)]
+    if is_map:
+        named = fields(element)
+        if isinstance(function, exp.Posexplode):
+            named.insert(0, ("pos", call("-", there, Constant(1, INTEGER))))
+        return [name for name, _ in named], [value for _, value in named]
     return _named(node, function, element, there, source.dialect)
 
 
@@ -179,7 +191,7 @@ def _array(node: exp.Expr, context: QueryContext, scope: Scope) -> Expression:
         else:
             array = b.bind(node)
         array = ended(array, MOST_ROWS)
-        element = element_of(array)
+        element = element_of(entries_of(array))
     except TypeClash as clash:
         raise context.source.error(clash.message, node, clash.hint) from None
     if array == empty_array(array.type):
