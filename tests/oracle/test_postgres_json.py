@@ -35,6 +35,7 @@ ASKED = {
     "numbers": "SELECT k, SUM((j->>'n')::bigint) AS a, SUM((j->>'f')::numeric(12,2)) AS b,"
     " MAX((j->>'f')::double precision) AS c FROM t WHERE jsonb_typeof(j->'n') = 'number' GROUP BY k",
     "kept out": "SELECT k, j->>'more' AS m FROM t WHERE jsonb_typeof(j->'more') = 'string'",
+    "guarded": "SELECT k, CASE WHEN jsonb_typeof(j->'more') = 'string' THEN j->>'more' END AS m FROM t",
     "elements": "SELECT k, x.v, x.n FROM t CROSS JOIN jsonb_array_elements_text(j->'tags') WITH ORDINALITY AS x(v, n)",
     "of elements": "SELECT k, e->>'p' AS p, (e->>'n')::int AS n, e->'o'->>0 AS o, jsonb_typeof(e->'o') AS t,"
     " e ? 'n' AS h FROM t, jsonb_array_elements(j->'l') AS e WHERE NOT e @> '{\"n\": 7}'",
