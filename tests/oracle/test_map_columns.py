@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 import random
+import time
 from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from oracle.harness import Case
 from oracle.two_streams import check_over_two_streams
@@ -112,6 +114,11 @@ def test_answers_give_maps_as_dicts_and_as_maps_of_spark(spark: SparkSession, tm
         assert frame.schema["m"].dataType.simpleString() == "map<string,bigint>"
         found = {row.id: (row.m, row.a[0].m) for row in frame.collect()}
         assert found == {1: ({"b": 1, "a": None},) * 2, 2: ({}, {}), 3: (None, None)}
+        session.add_sink("q", tmp_path / "sink")
+        until = time.monotonic() + 60
+        while not (found := list((tmp_path / "sink").glob("*.parquet"))) and time.monotonic() < until:
+            time.sleep(0.05)
+        assert pq.read_schema(found[0]).field("m").type == pa.map_(pa.string(), pa.int64())
         query.save(tmp_path / "q.csv")
         assert '"{""b"": 1, ""a"": null}"' in (tmp_path / "q.csv").read_text()
         query.save(tmp_path / "q.parquet")

@@ -75,7 +75,7 @@ class TopicTarget(Target):
 
     def write(self, query: str, batch: int, changes: pd.DataFrame) -> None:
         """The batch and its number, in one transaction."""
-        rows = typed_changes(batch, changes, self._types)
+        rows = typed_changes(batch, changes, self._types, nan=False)  # which JSON has not
         messages = [*(self._by_key(rows) if self._key else _changes(rows))]
         self._producer.begin_transaction()
         try:

@@ -40,6 +40,7 @@ from workbench.sql.binder.scalar import ScalarBinder
 from workbench.sql.binder.scope import Scope
 from workbench.sql.logical import output_columns
 from workbench.sql.predicates.normal_form import normal_form
+from workbench.sql.syntax.arguments import InlineOuter
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 from workbench.sql.syntax.limits import MOST_ROWS
 from workbench.sql.syntax.source_text import SourceText
@@ -117,7 +118,7 @@ def add_elements(
     query = context.query(exp.Values(expressions=rows))
     ((name, type_),) = output_columns(query)
     place = Column(stored_name(name), type_, clause.add_input(query))
-    outer = node.args.get("outer") or isinstance(function, exp.ExplodeOuter)
+    outer = node.args.get("outer") or isinstance(function, (exp.ExplodeOuter, InlineOuter))
     there = _place(clause, array, place, outer)
     element = call("element_at", array, place) if of_json is None else of_json(there)
     if isinstance(function, exp.Inline):
