@@ -9,15 +9,7 @@ from functools import cached_property
 from sqlglot import exp
 
 from workbench.errors import SqlError, nearest
-from workbench.sql.algebra.expressions import (
-    AggregateCall,
-    Call,
-    Column,
-    Constant,
-    Expression,
-    columns,
-    reading_order,
-)
+from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Expression, columns, reading_order
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import BOOLEAN, INTEGER
@@ -305,6 +297,8 @@ class SelectBinder:
 
     def _name(self, node: exp.Expr) -> str:
         if isinstance(node, exp.Alias):
+            if isinstance(node.args["alias"], exp.Placeholder):
+                self._source.refuse("a colon behind a value", node, "GET_JSON_OBJECT(s, '$.a') reads JSON")
             return node.alias
         inner = node.unnest()
         if isinstance(inner, exp.Column):
