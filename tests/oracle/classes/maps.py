@@ -21,6 +21,10 @@ MAPS = {
         "SELECT id, m['k'], m[g], map_keys(m), map_values(m), map_entries(m), map_contains(m, g), cardinality(m)"
         " FROM (SELECT id, g, MAP {'k': k, 'a': big} AS m FROM t) v",
     ),
+    "by_columns_with_names_of_variables": Case(
+        "SELECT k AS id, MAP(1, g, 2, s)[k] AS k, MAP(2, s)[k - 1] AS m, MAP_CONTAINS_KEY(MAP(3, y), k) AS n FROM t",
+        "SELECT k, CASE k WHEN 1 THEN g WHEN 2 THEN s END, CASE k WHEN 3 THEN s END, k = 3 FROM t",
+    ),
     "filtered": Case(
         "SELECT id, m FROM (SELECT id, CASE WHEN k > 3 THEN MAP('g', g, 's', s) END AS m FROM t) v"
         " WHERE m['g'] <> 'a' OR m IS NULL",

@@ -310,6 +310,7 @@ FUNCTIONS: dict[str, Function] = {
     "abs": _SAME,
     "round": Function(1, 2, _numeric(_rounded)),
     "bround": Function(1, 2, _numeric(_rounded)),
+    "round_scaled": Function(2, 2, _fixed(DOUBLE, DOUBLE, INTEGER)),
     "truncate": Function(1, 2, _numeric(_rounded)),
     "floor": Function(1, 1, _numeric(_whole)),
     "ceil": Function(1, 1, _numeric(_whole)),

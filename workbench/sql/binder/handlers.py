@@ -109,7 +109,7 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     **{node: _call(node.__name__.lower(), "this") for node in (
         exp.Floor, exp.Ceil, exp.Sign, exp.Sqrt, exp.Exp, exp.Ln)},
     exp.Log: _handler("this expression", functions.log),
-    exp.Round: _call("round", "this", "decimals"),
+    exp.Round: _handler("this decimals", functions.rounded),
     exp.Trunc: _handler("this decimals", lambda b, n: temporal.trunc(b, b.parts(n, "this", "decimals"))),
     # Functions of texts.
     **{node: _call(node.__name__.lower(), "this") for node in (exp.Upper, exp.Lower)},
@@ -140,6 +140,9 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.TimestampTrunc: _handler("this unit", temporal.truncate_time),
     **dict.fromkeys((exp.TsOrDsAdd, exp.DateAdd, exp.DateSub, exp.TimestampAdd),
                     _handler("this expression unit", temporal.date_add)),
+    exp.DateBin: _handler("this expression unit", time_differences.bucket),
+    **{node: _handler("this", temporal.name_of(name, part)) for node, (name, part) in {
+        exp.Dayname: ("dayname", "dayofweek"), exp.Monthname: ("monthname", "month")}.items()},
     exp.DateDiff: _handler("this expression unit", time_differences.date_diff),
     # Functions that are one for one with Spark's.
     **{node: _plain(name, *parts.split()) for node, (name, parts) in functions.PLAIN_NODES.items()},
@@ -150,6 +153,7 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.ArraySize: _handler("this expression", databases.size),
     exp.ArrayToString: _handler("this expression null", databases.joined),
     exp.ArrayContains: _handler("this expression", databases.contains),
+    **dict.fromkeys((exp.Split, exp.StringToArray), _handler("this expression", databases.parts)),
     exp.Bracket: _handler("this expressions offset returns_list_for_maps", arrays.element),
     exp.ArrayInsert: _handler("this position expression", arrays.inserted),
     exp.RegexpSplit: _handler("this expression limit", arrays.split),

@@ -101,6 +101,16 @@ def rounded(name: str) -> Render:
     return render
 
 
+def round_scaled(expression: Call, arguments: Sequence[str]) -> str:
+    """ROUND of a DOUBLE as C++ computes round(x * 100) / 100, half away from zero; beyond 2^52 all are whole."""
+    value, scale = arguments[0], f"1e{arguments[1].removesuffix('L')}D"
+    y = "`->y`"  # no column is called so
+    half_up = f"floor(abs({y})) + if(abs({y}) - floor(abs({y})) >= 0.5D, 1, 0)"
+    whole = f"if(isnan({y}) or abs({y}) >= {2**52}D, {y}, sign({y}) * ({half_up}))"
+    rounded_ = f"if(abs({y}) = double('infinity'), {value}, {whole} / {scale})"
+    return f"transform(array({value} * {scale}), {y} -> {rounded_})[0]"
+
+
 def truncate(expression: Call, arguments: Sequence[str]) -> str:
     """Rounding toward zero."""
     toward_zero = [rounded(name)(expression, arguments) for name in ("floor", "ceil")]
@@ -259,6 +269,7 @@ SPARK_FUNCTIONS: dict[str, str | Render] = {
     "abs": absolute,
     "round": rounded("round"),
     "bround": rounded("bround"),
+    "round_scaled": round_scaled,
     "truncate": truncate,
     "floor": whole("floor"),
     "ceil": whole("ceil"),

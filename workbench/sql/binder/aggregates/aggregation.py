@@ -130,6 +130,8 @@ class Aggregation:
             name, arguments = in_order(syntax, arguments, node, b)
         elif name == "percentile_disc" and syntax.order and syntax.order[0].args.get("desc"):
             name = "percentile_disc_desc"
+        if name in ("median", "percentile") and b.dialect == "duckdb" and arguments[0].type.kind is Kind.DECIMAL:
+            b.source.refuse(f"{name.upper()} of a DECIMAL", node, "duckdb cuts its digits off: CAST it AS DOUBLE")
         if name in ("min_by", "max_by") and b.dialect == "duckdb":
             # DuckDB passes over rows whose value is NULL.
             value, key = arguments

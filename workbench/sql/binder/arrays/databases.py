@@ -6,6 +6,7 @@ n[1]   ARRAY[a, b]   CARDINALITY(n)   ARRAY_LENGTH(n, 1)   LEN(n)   ARRAY_TO_STR
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from sqlglot import exp
@@ -70,6 +71,21 @@ def joined(b: ExpressionBinder, node: exp.ArrayToString) -> Expression:
         only_nulls = call("and", _is(call("array_size", array), ">"), _is(call("array_size", known), "="))
         return call("case", only_nulls, _NULL, text)
     return text
+
+
+def parts(b: ExpressionBinder, node: exp.Split | exp.StringToArray) -> Expression:
+    """STRING_SPLIT of duckdb and STRING_TO_ARRAY of postgres, which has no element where the text is empty."""
+    if b.dialect not in DATABASES:
+        refuse_elsewhere(b, "split", node)
+    b.source.refuse_others(node, {"this", "expression"}, "an array")
+    separator = node.expression
+    if not separator.is_string or not separator.name:
+        b.source.refuse("a separator that is no constant text, or an empty one,", separator, "as in ','")
+    text = b.bind(node.this)
+    split = call("split", text, Constant(re.escape(separator.name), STRING))
+    if isinstance(node, exp.Split):
+        return split
+    return call("case", call("<>", text, Constant("", STRING)), split, Constant(None, split.type))
 
 
 def contains(b: ExpressionBinder, node: exp.ArrayContains) -> Expression:

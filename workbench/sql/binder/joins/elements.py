@@ -19,7 +19,6 @@ elements (OUTER). An array that is written out has all its places, and needs no 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 
 from sqlglot import exp
@@ -29,8 +28,8 @@ from workbench.sql.algebra.coercion import TypeClash, empty_array, is_null
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.functions import call
-from workbench.sql.algebra.types import INTEGER, STRING, Kind
-from workbench.sql.binder.arrays.databases import entries_of
+from workbench.sql.algebra.types import INTEGER, Kind
+from workbench.sql.binder.arrays.databases import entries_of, parts
 from workbench.sql.binder.arrays.json_paths import elements, is_elements
 from workbench.sql.binder.arrays.lengths import ended, longest
 from workbench.sql.binder.arrays.structs import fields
@@ -186,7 +185,7 @@ def _array(node: exp.Expr, context: QueryContext, scope: Scope) -> Expression:
             context.source.refuse_others(node, {"expressions", "bracket_notation"}, "an array")
             array = call("array", *map(b.bind, node.expressions))
         elif isinstance(node, (exp.Split, exp.StringToArray)):
-            array = _parts(node, b, context.source)
+            array = parts(b, node)
         elif isinstance(node, exp.GenerateSeries) and context.source.dialect not in SPARK_FAMILY:
             array = _series(node, b, context.source)
         else:
@@ -200,19 +199,6 @@ def _array(node: exp.Expr, context: QueryContext, scope: Scope) -> Expression:
     if element.kind is Kind.ARRAY:
         context.source.refuse("an array of arrays in FROM", node, "write the elements of one array")
     return array
-
-
-def _parts(node: exp.Split | exp.StringToArray, b: ScalarBinder, source: SourceText) -> Expression:
-    """STRING_SPLIT of duckdb and STRING_TO_ARRAY of postgres, which has no element where the text is empty."""
-    source.refuse_others(node, {"this", "expression"}, "an array")
-    separator = node.expression
-    if not separator.is_string or not separator.name:
-        source.refuse("a separator that is no constant text, or an empty one,", separator, "as in ','")
-    text = b.bind(node.this)
-    parts = call("split", text, Constant(re.escape(separator.name), STRING))
-    if isinstance(node, exp.Split):
-        return parts
-    return call("case", call("<>", text, Constant("", STRING)), parts, Constant(None, parts.type))
 
 
 def _series(node: exp.GenerateSeries, b: ScalarBinder, source: SourceText) -> Expression:
