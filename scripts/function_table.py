@@ -37,8 +37,8 @@ PAGE = Path(__file__).parents[1] / "docs" / "reference" / "functions.md"
 REASONS = {
     "array_funcs": "not yet",
     "collection_funcs": "not yet",
-    "lambda_funcs": "there are no maps",
-    "map_funcs": "there are no maps",
+    "lambda_funcs": "not yet",
+    "map_funcs": "not yet",
     "struct_funcs": "not yet",
     "json_funcs": "not yet; GET_JSON_OBJECT, JSON_ARRAY_LENGTH and JSON_OBJECT_KEYS read texts, TO_JSON writes them",
     "csv_funcs": "CSV in texts is not read",

@@ -25,8 +25,8 @@ def plain(value: object) -> object:
         return None
     if isinstance(value, list):
         return tuple(map(plain, value))
-    if isinstance(value, dict):  # names of fields are of any case in DuckDB
-        return tuple((name.lower(), plain(each)) for name, each in value.items())
+    if isinstance(value, dict):  # a map, or a struct, of which names of fields are of any case in DuckDB
+        return tuple((name.lower() if isinstance(name, str) else name, plain(each)) for name, each in value.items())
     return _python_time(value) if isinstance(value, pd.Timestamp) else value
 
 

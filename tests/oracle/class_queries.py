@@ -10,6 +10,7 @@ from oracle.classes.arrays import ARRAYS
 from oracle.classes.collected import COLLECTED
 from oracle.classes.databases import DATABASES
 from oracle.classes.groups import AGGREGATES, GROUPINGS, STATISTICS
+from oracle.classes.maps import MAPS
 from oracle.classes.outer_joins import OUTER_JOINS
 from oracle.classes.rows import JOINS, SELECTIONS, SETS, VIEWS
 from oracle.classes.shapes import SHAPES
@@ -32,5 +33,6 @@ CLASSES = {
     "collected": COLLECTED,
     "database": DATABASES,
     "struct": STRUCTS,
+    "map": MAPS,
 }
 ALL = {f"{kind}_{name}": case for kind, cases in CLASSES.items() for name, case in cases.items()}

@@ -28,6 +28,12 @@ ASKED = {
     "kinds": "SELECT k, jsonb_typeof(j) AS a, jsonb_typeof(j->'s') AS b, jsonb_typeof(j->'a'->1) AS c FROM t",
     "lengths": "SELECT k, CASE WHEN jsonb_typeof(j->'a') = 'array' THEN jsonb_array_length(j->'a') END AS n FROM t",
     "keys": "SELECT k, j ? 's' AS a, j->'o' ? '0' AS b, j->'a' ? 'x' AS c, j->'s' ? 'x' AS d FROM t",
+    "several keys": "SELECT k, j ?| ARRAY['s', '0'] AS a, j ?& ARRAY['s', 'a'] AS b, j->'o' ?| ARRAY['0', 'x'] AS c,"
+    " j->'a' ?& ARRAY['x'] AS d, j->'s' ?| ARRAY['y', 'x'] AS e, j->'a' ?| ARRAY['zz'] AS f FROM t",
+    "contained in": "SELECT k, '{\"s\": \"x\"}' <@ j AS a, '[5]'::jsonb <@ (j->'a') AS b,"
+    " '\"x\"' <@ (j->'s') AS c FROM t",
+    "of json": "SELECT k, j::json->>'s' AS s, (j::json)->'o'->>'s' AS o, j::json#>>'{a,0}' AS a, j::json->>'f' AS f,"
+    " json_typeof(j::json->'a') AS t FROM t",
     "contained": "SELECT k FROM t WHERE j @> '{\"s\": \"x\"}' OR j @> '{\"o\": {\"n\": 5}}'",
     "contained parts": "SELECT k, j @> '{}' AS a, j @> '[]' AS b, j->'a' @> '[1, \"x\"]' AS c, j->'a' @> '\"x\"'::jsonb"
     " AS d,"
@@ -35,6 +41,7 @@ ASKED = {
     "numbers": "SELECT k, SUM((j->>'n')::bigint) AS a, SUM((j->>'f')::numeric(12,2)) AS b,"
     " MAX((j->>'f')::double precision) AS c FROM t WHERE jsonb_typeof(j->'n') = 'number' GROUP BY k",
     "kept out": "SELECT k, j->>'more' AS m FROM t WHERE jsonb_typeof(j->'more') = 'string'",
+    "guarded": "SELECT k, CASE WHEN jsonb_typeof(j->'more') = 'string' THEN j->>'more' END AS m FROM t",
     "elements": "SELECT k, x.v, x.n FROM t CROSS JOIN jsonb_array_elements_text(j->'tags') WITH ORDINALITY AS x(v, n)",
     "of elements": "SELECT k, e->>'p' AS p, (e->>'n')::int AS n, e->'o'->>0 AS o, jsonb_typeof(e->'o') AS t,"
     " e ? 'n' AS h FROM t, jsonb_array_elements(j->'l') AS e WHERE NOT e @> '{\"n\": 7}'",

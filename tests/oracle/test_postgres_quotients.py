@@ -27,6 +27,12 @@ ASKED = {
     "compared": "SELECT n FROM t WHERE m / 3 < f * 100",
     "share": "SELECT 100.00 * SUM(CASE WHEN n > 500 THEN m ELSE 0 END) / SUM(m) AS a FROM t",
     "below average": "SELECT n FROM t WHERE m < (SELECT 0.2 * AVG(m) FROM t AS u WHERE u.k = t.k)",
+    "guarded": "SELECT n, CASE WHEN m BETWEEN 1 AND 9000 THEN n / m WHEN m > 9000 THEN m / 7.0 ELSE f / 3 END AS a"
+    " FROM t",
+    "guarded by zero": "SELECT n, CASE WHEN f <> 0 THEN m / f END AS a, CASE f WHEN 0 THEN 0 ELSE m / f END AS b"
+    " FROM t",
+    "guarded groups": "SELECT k, CASE WHEN MAX(m) > 0 THEN MAX(m) / 7 END AS a,"
+    " MAX(CASE WHEN m BETWEEN 1 AND 9000 THEN n / m END) AS b FROM t GROUP BY k",
     "by zero": "SELECT k, SUM(m) / NULLIF(SUM(n - n), 0) AS a FROM t GROUP BY k",
 }
 TYPES = {
@@ -72,6 +78,12 @@ def test_answers_are_those_of_postgres(postgres: str, spark: SparkSession) -> No
         "SELECT n FROM t WHERE m / n > 1",
         "SELECT SUM(m / n) OVER () AS a FROM t",
         "SELECT RANK() OVER (ORDER BY m / n) AS a FROM t",
+        "SELECT CASE WHEN n < 3 THEN 0 WHEN n > 3 THEN m / n ELSE 1 END AS a FROM t",
+        "SELECT CASE WHEN n < 3 THEN 0 ELSE COALESCE(NULL, m / n) END AS a FROM t",
+        "SELECT CASE WHEN m / n < 1 THEN 1 END AS a FROM t",
+        "SELECT CASE WHEN CASE WHEN m / n > 5 THEN m / n > 6 END THEN m / n ELSE 1 END AS a FROM t",
+        "SELECT k, CASE WHEN k = 1 THEN SUM(m) / MAX(n) END AS a FROM t GROUP BY k, n",
+        "SELECT CASE WHEN k = 1 THEN m / n END AS a, SUM(n) OVER () AS b FROM t",
     ],
 )
 def test_digits_that_cannot_be_kept_disable_the_query(sql: str, spark: SparkSession) -> None:
@@ -95,5 +107,23 @@ def test_groups_and_rows_that_are_kept_out_are_not_looked_at(spark: SparkSession
         session.add_stream("t", pa.table(columns), history=1, batch=2)
         rows = session.register("SELECT m / n AS q FROM t WHERE n < 1000")
         groups = session.register("SELECT k, SUM(m) / SUM(n) AS q FROM t GROUP BY k HAVING SUM(n) < 1000")
+        branches = [
+            session.register(f"SELECT {sql} AS q FROM t")
+            for sql in (
+                "CASE WHEN n < 1000 THEN m / n END",
+                "CASE WHEN n >= 1000 THEN NULL ELSE m / n END",
+                "CASE WHEN n >= 1000 THEN NULL WHEN m / n > 0 THEN m / n END",
+                "COALESCE(CASE WHEN n >= 1000 THEN 0 END, CASE WHEN n > 1000 THEN 0 ELSE m / n END)",
+                "SUM(CASE WHEN n < 1000 THEN m / n END) OVER (PARTITION BY k)",
+                "CASE WHEN SUM(n) OVER (PARTITION BY k) < 1000 THEN m / n END",
+                "(SELECT CASE WHEN t.n < 1000 THEN t.m / t.n END)",
+            )
+        ]
+        branches.append(
+            session.register("SELECT CASE WHEN SUM(n) < 1000 THEN SUM(m) / SUM(n) END AS q FROM t GROUP BY k")
+        )
+        branches.append(session.register("SELECT MAX(m / n) FILTER (WHERE n < 1000) AS q FROM t GROUP BY k"))
         session.run(1)
         assert list(rows.result()["q"]) == list(groups.result()["q"]) == [Decimal("0.005")]
+        for branch in branches:
+            assert [q for q in branch.result()["q"] if q] == [Decimal("0.005")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import math
 import shutil
 import time
 from collections import Counter
@@ -13,6 +14,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 import servers
 from servers import Broker, LockedBroker
@@ -26,7 +28,7 @@ from workbench.session.sinks.sink import read_place
 from workbench.session.sinks.sinks import Sinks
 from workbench.session.sinks.target import Source
 from workbench.session.sinks.targets import target_of
-from workbench.sql.algebra.types import BINARY, DATE, DOUBLE, INTEGER, STRING, array_of, decimal, struct_of
+from workbench.sql.algebra.types import BINARY, DATE, DOUBLE, INTEGER, STRING, array_of, decimal, map_of, struct_of
 
 TYPES = (STRING, INTEGER, decimal(15, 2), DATE)
 DAY = dt.date(2026, 1, 2)
@@ -275,21 +277,23 @@ def test_arrays(postgres: str, tmp_path: Path) -> None:
     keyed.close()
 
 
-def test_structs_and_bytes(postgres: str, tmp_path: Path) -> None:
+def test_structs_maps_and_bytes(postgres: str, tmp_path: Path) -> None:
     import psycopg
     from deltalake import DeltaTable
 
-    types = (BINARY, struct_of([("day", DATE), ("x", DOUBLE)]), array_of(struct_of([("code", BINARY)])))
-    row = (1, b"\x00\xff", {"day": dt.date(2024, 2, 29), "x": 0.1}, [{"code": b"a"}, None])
-    changes = pd.DataFrame([row], columns=["weight", "code", "place", "codes"])
+    types = (BINARY, struct_of([("day", DATE), ("x", DOUBLE)]), array_of(struct_of([("code", BINARY)])),
+             map_of(DATE, INTEGER))  # fmt: skip
+    row = (1, b"\x00\xff", {"day": dt.date(2024, 2, 29), "x": 0.1}, [{"code": b"a"}, None], {dt.date(2024, 2, 29): 7})
+    changes = pd.DataFrame([row], columns=["weight", "code", "place", "codes", "days"])
     for target in (target_of(f"{postgres}&table=structs"), target_of(f"delta:{tmp_path / 'table'}")):
         target.begin("structs", types)
         target.write("q", 3, changes)
         target.close()
     with psycopg.connect(postgres) as connection:
-        stored = (3, 1, b"\x00\xff", {"day": "2024-02-29", "x": 0.1}, [{"code": "61"}, None])
+        stored = (3, 1, b"\x00\xff", {"day": "2024-02-29", "x": 0.1}, [{"code": "61"}, None], {"2024-02-29": 7})
         assert connection.execute("SELECT * FROM structs").fetchall() == [stored]
-    assert DeltaTable(tmp_path / "table").to_pyarrow_table().to_pylist() == [{"batch": 3, **changes.iloc[0].to_dict()}]
+    rows = DeltaTable(tmp_path / "table").to_pyarrow_table().to_pylist(maps_as_pydicts="strict")
+    assert rows == [{"batch": 3, **changes.iloc[0].to_dict()}]
     keyed = target_of(f"{postgres}&table=by_struct&key=place")
     keyed.begin("by_struct", types)
     with pytest.raises(SessionError, match="the struct place cannot be the key of a sink"):
@@ -297,10 +301,44 @@ def test_structs_and_bytes(postgres: str, tmp_path: Path) -> None:
     keyed.close()
 
 
+def test_nan_is_no_null_where_a_target_has_both(postgres: str, broker: Broker, tmp_path: Path) -> None:
+    import psycopg
+    from deltalake import DeltaTable
+
+    types = (DOUBLE, array_of(DOUBLE), DOUBLE)
+    rows = [(1, math.nan, [math.nan, None], 0.5), (1, None, None, None), (-1, 2.5, [], None)]
+    changes = pd.DataFrame(rows, columns=["weight", "x", "xs", "y"]).astype({"x": object, "y": "float64"})
+    changes["x"] = pd.Series([math.nan, None, 2.5], dtype=object)
+    for target in (target_of(f"{postgres}&table=floats"), target_of(f"delta:{tmp_path / 'table'}"),
+                   target_of(str(tmp_path / "folder"))):  # fmt: skip
+        target.begin("floats", types)
+        target.write("q", 3, changes)
+        target.close()
+    expected = [(3, *rows[0]), (3, *rows[1]), (3, *rows[2])]
+    with psycopg.connect(postgres) as connection:
+        assert repr(connection.execute("SELECT * FROM floats").fetchall()) == repr(expected)
+    for table in (DeltaTable(tmp_path / "table").to_pyarrow_table(), pq.read_table(tmp_path / "folder")):
+        assert repr([tuple(row.values()) for row in table.to_pylist()]) == repr(expected)
+    taken: list[list[object]] = []
+    called = target_of(lambda batch, frame: taken.append([frame["x"].dtype, *frame["x"]]))
+    called.begin("floats", types)
+    called.write("q", 3, changes)
+    assert repr(taken) == "[[dtype('float64'), nan, nan, 2.5]]"
+    topic = target_of(broker.url("floats"))
+    topic.begin("floats", types)
+    topic.write("q", 3, changes)
+    topic.close()
+    read = [json.loads(message.value()) for message in broker.read("floats")]
+    assert Counter(repr((v["x"], v["xs"])) for v in read) == Counter(
+        map(repr, [(None, [None] * 2), (None,) * 2, (2.5, [])])
+    )
+
+
 def test_what_a_killed_process_left_in_a_folder_is_no_row(tmp_path: Path) -> None:
     """Whoever reads the folder passes over it, and writing the batch again removes it."""
     changes, folder = pd.DataFrame({"weight": [1, 1], "n": [3, 4]}), tmp_path / "out"
     target = target_of(str(folder))
+    target.begin("t", (INTEGER,))
     target.write("q", 6, changes)
     with replacing(folder / "batch-000000007.parquet"):
         (part,) = folder.glob("*7.parquet.*")

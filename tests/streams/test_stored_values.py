@@ -23,6 +23,7 @@ from workbench.sql.algebra.types import (
     DataType,
     array_of,
     decimal,
+    map_of,
     struct_of,
 )
 from workbench.streams.arrow_types import to_shown
@@ -49,6 +50,11 @@ VALUES = {
     array_of(struct_of([("t", TIMESTAMP), ("s", struct_of([("s", STRING)]))])): [
         [{"t": dt.datetime(1, 1, 1), "s": {"s": '"'}}, None, {"t": None, "s": None}],
     ],
+    map_of(STRING, DOUBLE): [[("b", 0.1), ("a", None), ("", -0.5)], [], None],
+    map_of(DATE, array_of(map_of(decimal(5, 2), TIMESTAMP))): [
+        [(dt.date(1, 1, 1), [[(Decimal("1.50"), dt.datetime(9999, 1, 1))], None]), (dt.date(2024, 2, 29), None)],
+    ],
+    struct_of([("m", map_of(INTEGER, struct_of([("x", BINARY)])))]): [{"m": [(1, {"x": b"a"}), (0, None)]}, None],
 }
 
 
@@ -86,6 +92,25 @@ def read(log: object) -> list[object]:
     return to_values(texts, dict(log.columns)["x"]).to_pylist()  # type: ignore[attr-defined]
 
 
+def test_a_map_has_a_key_once_and_keeps_the_order_of_its_entries(tmp_path: Path) -> None:
+    type_ = pa.map_(pa.string(), pa.int32())
+    maps = pa.array([[("b", 1), ("a", None)], [("a", 1), ("a", 2)], None, [("é", 3)]], type_)
+    log = ingest("x", pa.table({"x": maps}), tmp_path / "log")
+    assert log.columns == (("x", map_of(STRING, INTEGER)),)
+    assert read(log) == [[("b", 1), ("a", None)], None, [("é", 3)]]
+    assert [row.line for row in log.quarantined] == [2]
+    keys = pa.MapArray.from_arrays([0, 1], pa.array(["a"]), pa.array([1]))
+    assert to_texts(keys, map_of(STRING, INTEGER)).to_pylist() == ['[{"f0":"a","f1":1}]']
+
+
+def test_texts_of_json_are_read_as_maps_where_that_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text('id,x\n1,"{""b"": 1.5, ""a"": null}"\n2,\n3,{}\n4,[]\n5,"{""a"": ""b""}"\n6,"{""a"": 2}"\n')
+    log = ingest("x", path, tmp_path / "log", columns={"x": "MAP<string, decimal(5,2)>"})
+    assert read(log) == [[("b", Decimal("1.50")), ("a", None)], None, [], [("a", Decimal("2.00"))]]
+    assert [row.line for row in log.quarantined] == [5, 6]
+
+
 def test_what_is_no_list_is_quarantined(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text('{"x": ["a", "b"]}\n{"x": "ab"}\n{"x": []}\n{"x": null}\n{"x": [1]}\n')
@@ -120,6 +145,13 @@ def test_texts_of_json_are_read_as_arrays_where_that_is_said(tmp_path: Path) -> 
             pd.DataFrame({"x": [[{"a": 1, "b": 2}]]}),
             {"x": "array<struct<a:bigint>>"},
             "column x of type list<item: struct<a: int64, b: int64>> cannot be read as array<struct<a:integer>>",
+        ),
+        (pd.DataFrame({"x": [{"a": 1}]}), {"x": "map<string>"}, "column x: map<string> is no type of maps"),
+        (pd.DataFrame({"x": [{"a": 1}]}), {"x": "map<double,int>"}, "column x: a map with keys of type double"),
+        (
+            pd.DataFrame({"x": [{"a": 1}]}),
+            {"x": "map<string,int>"},
+            "column x of type struct<a: int64> cannot be read as map<string,integer>",
         ),
         (pd.DataFrame({"x": [1]}), {"x": "array<interval>"}, "column x: no stream has a column of intervals"),
         (pd.DataFrame({"x": ["0aff"]}), {"x": "binary"}, "column x of type string cannot be read as binary"),

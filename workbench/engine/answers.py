@@ -34,9 +34,9 @@ from workbench.sql.algebra.interval_values import interval_text
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.sql.render.spark_sql import to_spark
-from workbench.sql.render.stored_values import from_stored
+from workbench.sql.render.stored_values import from_stored, has_maps, with_names
 from workbench.streams.arrow_types import to_arrow, to_shown
-from workbench.streams.stored_values import as_shown, json_text
+from workbench.streams.stored_values import as_python, as_shown, json_text
 
 
 @dataclass(frozen=True)
@@ -234,7 +234,8 @@ def _as_shown(column: str, type_: DataType) -> str:
         case Kind.INTERVAL:
             return _AS_INTERVAL.format(column)
         case _ if type_.is_text_when_stored:
-            return f"cast({from_stored(column, type_)} as {type_.shown})"
+            value = from_stored(column, type_)
+            return f"cast({with_names(value, type_) if has_maps(type_) else value} as {type_.shown})"
         case _:
             return column
 
@@ -297,9 +298,9 @@ def _in_file(type_: DataType, as_text: bool) -> pa.DataType:
 
 
 def _as_in_file(column: pa.Array, type_: DataType, in_file: pa.DataType) -> pa.Array:
-    """A column of an answer as files have it; in texts intervals are Spark's, arrays and structs JSON's."""
+    """A column of an answer as files have it; in texts intervals are Spark's, arrays, structs and maps JSON's."""
     shown = as_shown(column, type_)
     if shown.type == in_file:
         return shown
     written = interval_text if type_.kind is Kind.INTERVAL else json_text
-    return pa.array([None if value is None else written(value) for value in shown.to_pylist()], in_file)
+    return pa.array([None if value is None else written(value) for value in as_python(shown)], in_file)

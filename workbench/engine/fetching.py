@@ -32,9 +32,9 @@ from workbench.network.network import QueryPlan
 from workbench.sql.algebra.column_names import unique_names
 from workbench.sql.algebra.expressions import Expression, calls, columns
 from workbench.sql.algebra.ordering import SortKey
-from workbench.sql.algebra.types import Kind
+from workbench.sql.algebra.types import DOUBLE, Kind
 from workbench.sql.render.spark_functions import SPARK_FUNCTIONS
-from workbench.streams.stored_values import as_shown
+from workbench.streams.stored_values import as_python, as_shown
 
 EVALUATED = 20_000
 """At most so many values are evaluated over rows that were read here; a job that reads more itself is faster."""
@@ -104,12 +104,13 @@ def fetch_changes(answer: Answers, since: int | None) -> pa.Table:
     return changes if since is None else changes.filter(pc.greater(batch, since))
 
 
-def to_pandas(rows: pa.Table, plan: QueryPlan, first: tuple[str, ...] = ()) -> pd.DataFrame:
+def to_pandas(rows: pa.Table, plan: QueryPlan, first: tuple[str, ...] = (), exact: bool = False) -> pd.DataFrame:
     """Rows as pandas: ``first`` names the leading columns that are not the query's; one of hers of such a name gets a
     number, as where a name is selected twice.
 
     Decimals and dates stay exact (``Decimal``, ``datetime.date``); integers with NULLs are ``Int64``, not floats;
-    intervals are ``timedelta64[us]``, arrays lists, structs dicts, and BINARY is ``bytes``.
+    NULL and NaN of a DOUBLE are one, unless ``exact`` makes columns that have NaN of objects;
+    intervals are ``timedelta64[us]``, arrays lists, structs and maps dicts, and BINARY is ``bytes``.
 
     Raises:
         QueryError: a date beyond the years 1 to 9999, which SQL can compute and Python cannot hold.
@@ -127,8 +128,9 @@ def to_pandas(rows: pa.Table, plan: QueryPlan, first: tuple[str, ...] = ()) -> p
     for i, output in enumerate(plan.outputs, start=len(first)):
         if output.type.kind is Kind.INTEGER and rows.column(i).null_count:
             frame[f"_{i}"] = frame[f"_{i}"].astype("Int64")
-        if output.type.is_text_when_stored:
-            frame[f"_{i}"] = pd.Series(rows.column(i).to_pylist(), dtype=object)
+        has_nan = exact and output.type == DOUBLE and pc.any(pc.is_nan(rows.column(i))).as_py()
+        if output.type.is_text_when_stored or has_nan:
+            frame[f"_{i}"] = pd.Series(as_python(rows.column(i)), dtype=object)
     frame.columns = pd.Index(names, dtype=object)
     return frame
 

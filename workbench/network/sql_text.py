@@ -248,10 +248,24 @@ def _call(call: Call, names: Names) -> tuple[str, int]:
         case "struct", values:
             named = zip(call.type.fields, values, strict=True)
             return f"STRUCT({', '.join(f'{sql(value)} AS {quoted(name)}' for (name, _), value in named)})", NEGATIVE
+        case "map_value", (whole, key):
+            return f"{sql(whole, NEGATIVE)}[{sql(key)}]", NEGATIVE
+        case "map_of" | "map_from_entries", (Call("array", entries),) if all(map(_is_pair, entries)):
+            return f"MAP({', '.join(sql(part) for entry in entries for part in _arguments(entry))})", NEGATIVE
+        case "map_of", (entries,):
+            return f"MAP_FROM_ENTRIES({sql(entries)})", NEGATIVE
         case "unhex", (Constant(str(digits)),):
             return f"X'{digits}'", NEGATIVE
         case function, arguments:
             return f"{shown_function(function).upper()}({', '.join(map(sql, arguments))})", NEGATIVE
+
+
+def _is_pair(entry: Expression) -> bool:
+    return isinstance(entry, Call) and entry.function == "struct"
+
+
+def _arguments(expression: Expression) -> tuple[Expression, ...]:
+    return expression.arguments if isinstance(expression, Call) else ()
 
 
 def _average(total: str, count: str) -> str:

@@ -268,13 +268,24 @@ class Query:
         Example:
             >>> q.changes(since="yesterday")  # doctest: +SKIP
         """
+        return self._changes(since, exact=False)
+
+    def exact_changes(self, since: Since | None = None) -> pd.DataFrame:
+        """``changes``, in which NaN of a DOUBLE is not NULL: a column that has one holds objects, ``None`` for NULL.
+
+        Raises:
+            QueryError, EngineError: as ``changes``.
+        """
+        return self._changes(since, exact=True)
+
+    def _changes(self, since: Since | None, exact: bool) -> pd.DataFrame:
         if self.results == OFF:
             hint = 'register it with results="lazy" or "eager"'
             raise QueryError(f"{self.name} is computed when it is asked, and has no changes", hint=hint)
         batch = None if since is None else self.batch_before(since)
         after = self.registered if batch is None else max(batch, self.registered)
         frame = self._fetched(
-            "changes", lambda answers: fetch_changes(answers, batch), ("batch", "weight"), after=after
+            "changes", lambda answers: fetch_changes(answers, batch), ("batch", "weight"), after=after, exact=exact
         )
         return frame.sort_values("batch", kind="stable", ignore_index=True)
 
@@ -321,6 +332,7 @@ class Query:
         first: tuple[str, ...] = (),
         at: object | None = None,
         after: int | None = None,
+        exact: bool = False,
     ) -> pd.DataFrame:
         with self.answers(at, after) as answers, translate_errors(f"read the {what} of {self.name}"):
-            return to_pandas(fetch(answers), answers.plan, first)
+            return to_pandas(fetch(answers), answers.plan, first, exact)

@@ -756,7 +756,7 @@ class Session(SessionContents):
             raise QueryError(f"the changes of {name} are not kept for a sink", hint=hint)
         handle = self._handle(record)
         types = tuple(type_ for _, type_ in handle.columns)
-        return Source(record.id, types, handle.changes, latest=lambda: handle.batch)
+        return Source(record.id, types, handle.exact_changes, latest=lambda: handle.batch)
 
     def _check_during_batch(self, sql: str, dialect: str) -> None:
         """Refuse a text with an error at once, while a batch runs: the names that it may use do not change by that."""

@@ -6,8 +6,12 @@
   most (``binder/joins/elements.py``). Its check has the rows with longer ones.
 - A quotient of exact numbers in postgres has at most 20 digits behind the point (``render/numeric_quotients.py``).
   Its check has the rows, or groups, for which there are more, or so many before the point that they cannot be kept.
+- Entries of a map are one: no key stands twice, and none is NULL (``algebra/array_functions.py``). Its check has the
+  rows, or groups, for which they are none.
 - What is read of JSON in postgres and duckdb can be written as they do (``render/json_functions.py``). Its check has
   the rows, or groups, for which it cannot.
+
+Of the last three the branches that a CASE or COALESCE does not take are not looked at.
 
 A check is a query of its own. Where it has rows, the query that it belongs to does not go on, as after a function that
 raised.
@@ -17,9 +21,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import TypeGuard
 
-from workbench.sql.algebra.array_functions import HAS_PLACE
-from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Expression, column_name, walk
+from workbench.sql.algebra.array_functions import HAS_PLACE, MAP_FROM_ENTRIES, NO_MAP
+from workbench.sql.algebra.expressions import (
+    AggregateCall,
+    Call,
+    Column,
+    Constant,
+    Expression,
+    calls,
+    column_name,
+    walk,
+)
 from workbench.sql.algebra.functions import JSON, NUMERIC_QUOTIENT, UNREAD, call
 from workbench.sql.algebra.types import BOOLEAN, INTEGER
 from workbench.sql.logical import Block, LogicalQuery, Output, parts_of
@@ -28,6 +42,9 @@ from workbench.sql.predicates.normal_form import normal_form
 
 ROWS = AggregateCall("count", (), INTEGER)
 """The statistic of a group that says how many rows it has."""
+_GUARDED = frozenset({NUMERIC_QUOTIENT, MAP_FROM_ENTRIES, *UNREAD})
+Guarded = tuple[Call, tuple[Expression, ...]]
+"""A part of an expression that must be looked at, and conditions under which it is taken, all of which hold then."""
 _VIOLATED = (Output("violated", Constant(True, BOOLEAN)),)
 
 
@@ -74,10 +91,10 @@ def _of_arrays(block: Block) -> Iterator[Check]:
 
 
 def _of_guarded(block: Block) -> Iterator[Check]:
-    """That quotients and JSON are what the database has, of rows and groups that the block reads otherwise."""
+    """That quotients, JSON and maps are what the database has, of rows and groups that the block reads otherwise."""
     grouping, outputs = block.grouping, [output.expression for output in block.outputs]
-    calls = [analyzed.call for analyzed in block.analytics]
-    analyzed = _guarded(e for call_ in calls for e in (*call_.arguments, *call_.over.expressions))
+    over = [analyzed.call for analyzed in block.analytics]
+    analyzed = _guarded(e for call_ in over for e in (*call_.arguments, *call_.over.expressions))
     late = _guarded((*outputs, *predicate_expressions(block.having), *predicate_expressions(block.qualify)))
     early = _guarded(predicate_expressions(block.where))
     if grouping is None:
@@ -87,15 +104,16 @@ def _of_guarded(block: Block) -> Iterator[Check]:
     else:
         early |= _guarded((*grouping.groups, *(a for call_ in grouping.statistics for a in call_.arguments)))
         late |= analyzed
-    for part in early:
-        where = conjunction(_without(block.where, part), _not_exact(part))
+    for part, taken in early:
+        where = conjunction(_without(block.where, part), *map(normal_form, taken), _not_exact(part))
         yield _inexact(Block(block.inputs, where, _VIOLATED, window=block.window), part)
-    for part in late:
+    for part, taken in late:
         bare = replace(block, outputs=_VIOLATED, distinct=False, single=False)
+        inexact = conjunction(*map(normal_form, taken), _not_exact(part))
         if block.analytics:
-            yield _inexact(replace(bare, qualify=conjunction(_without(block.qualify, part), _not_exact(part))), part)
+            yield _inexact(replace(bare, qualify=conjunction(_without(block.qualify, part), inexact)), part)
         else:
-            yield _inexact(replace(bare, having=conjunction(_without(block.having, part), _not_exact(part))), part)
+            yield _inexact(replace(bare, having=conjunction(_without(block.having, part), inexact)), part)
 
 
 def _without(conditions: PredSet, part: Call) -> PredSet:
@@ -104,7 +122,7 @@ def _without(conditions: PredSet, part: Call) -> PredSet:
     What kind of JSON there is may be read: that has a check of its own, which looks at more rows.
     """
     read = {p: _guarded(predicate_expressions(p)) for p in conditions}
-    return pred_set(p for p, guarded in read.items() if all(_is_kind(g) and not _is_kind(part) for g in guarded))
+    return pred_set(p for p, guarded in read.items() if all(_is_kind(g) and not _is_kind(part) for g, _ in guarded))
 
 
 def _is_kind(part: Call) -> bool:
@@ -113,6 +131,9 @@ def _is_kind(part: Call) -> bool:
 
 
 def _inexact(query: LogicalQuery, part: Call) -> Check:
+    if part.function == MAP_FROM_ENTRIES:
+        reason = "a map would have a key twice, NULL as a key, or more keys than values"
+        return Check(query, reason, "MAP_FROM_ENTRIES(ARRAY_DISTINCT(x)) leaves out entries that are there twice")
     if part.function == NUMERIC_QUOTIENT:
         reason = "a quotient has more digits than can be kept: below 1/10000, or with many before the point"
         return Check(query, reason, "CAST one side AS DOUBLE PRECISION, or ROUND what is divided")
@@ -121,13 +142,47 @@ def _inexact(query: LogicalQuery, part: Call) -> Check:
     return Check(query, reason, "read a part of it, as in j->'a'->>'b'")
 
 
-def _guarded(expressions: Iterable[Expression]) -> dict[Call, None]:
-    parts = (part for expression in expressions for part in walk(expression))
-    return {part: None for part in parts if isinstance(part, Call) and part.function in (NUMERIC_QUOTIENT, *UNREAD)}
+def _guarded(expressions: Iterable[Expression]) -> dict[Guarded, None]:
+    """What must be looked at in some expressions; what stands outside of CASE as well needs no conditions."""
+    found = [each for e in expressions if not calls(e).isdisjoint(_GUARDED) for each in _taken(e, ())]
+    always = {part for part, conditions in found if not conditions}
+    return {each: None for each in found if not each[1] or each[0] not in always}
+
+
+def _taken(expression: Expression, conditions: tuple[Expression, ...]) -> Iterator[Guarded]:
+    """The parts of an expression that must be looked at, each with the conditions under which a CASE takes it.
+
+    A condition may itself read such a part: that is looked at in more rows, so no row is missed.
+    """
+    match expression:
+        case Call("lambda"):  # what CASE asks there may be asked of variables, which no row has
+            yield from ((part, conditions) for part in walk(expression) if _is_guarded(part))
+        case Call("case", (*pairs, otherwise)):
+            for condition, value in zip(pairs[::2], pairs[1::2], strict=True):
+                yield from _taken(condition, conditions)
+                yield from _taken(value, (*conditions, condition))
+                holds = call("coalesce", condition, Constant(False, BOOLEAN))
+                conditions = (*conditions, call("not", holds))
+            yield from _taken(otherwise, conditions)
+        case Call("coalesce", arguments):
+            for argument in arguments:
+                yield from _taken(argument, conditions)
+                conditions = (*conditions, call("is_null", argument))
+        case Call(_, arguments):
+            if _is_guarded(expression):
+                yield expression, conditions
+            for argument in arguments:
+                yield from _taken(argument, conditions)
+
+
+def _is_guarded(part: Expression) -> TypeGuard[Call]:
+    return isinstance(part, Call) and part.function in _GUARDED
 
 
 def _not_exact(part: Call) -> PredSet:
-    """That a quotient is not there, though neither side is NULL, nor the divisor 0; that JSON cannot be read."""
+    """That a quotient is not there, though neither side is NULL, nor the divisor 0; that JSON, or a map, cannot be."""
+    if part.function == MAP_FROM_ENTRIES:
+        return normal_form(call(NO_MAP, *part.arguments))
     if part.function in UNREAD:
         unread = UNREAD[part.function]
         return normal_form(call(unread, *part.arguments[: len(JSON[unread].parameters)]))

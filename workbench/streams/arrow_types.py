@@ -23,6 +23,7 @@ from workbench.sql.algebra.types import (
     Kind,
     array_of,
     decimal,
+    map_of,
     parse_expression_type,
     struct_of,
 )
@@ -40,7 +41,7 @@ _FIXED: dict[Kind, Any] = {
     Kind.DATE: pa.date32(),
     Kind.TIMESTAMP: pa.timestamp("us"),
     Kind.INTERVAL: pa.int64(),
-    **dict.fromkeys((Kind.BINARY, Kind.ARRAY, Kind.STRUCT), pa.string()),
+    **dict.fromkeys((Kind.BINARY, Kind.ARRAY, Kind.STRUCT, Kind.MAP), pa.string()),
 }
 
 
@@ -62,8 +63,8 @@ def to_data_type(arrow: pa.DataType) -> DataType:
         return to_data_type(arrow.value_type)
     if is_.is_list(arrow) or is_.is_large_list(arrow) or is_.is_fixed_size_list(arrow):
         return array_of(to_data_type(arrow.value_type))
-    if is_.is_struct(arrow):
-        return _struct_type(arrow)
+    if is_.is_struct(arrow) or is_.is_map(arrow):
+        return _type_with_parts(arrow)
     if is_.is_uint64(arrow):
         return decimal(20, 0)
     if is_.is_decimal(arrow):
@@ -138,18 +139,22 @@ def to_arrow(type_: DataType) -> pa.DataType:
     return _FIXED[type_.kind]
 
 
-def to_shown(type_: DataType) -> pa.DataType:
+def to_shown(type_: DataType, of_entries: bool = False) -> pa.DataType:
     """The Arrow type in which answers give values: of an INTERVAL, which is stored as its microseconds, a duration, of
-    an ARRAY, STRUCT or BINARY, which are stored as texts, a list, a struct or bytes.
+    an ARRAY, STRUCT, MAP or BINARY, which are stored as texts, a list, a struct, a map or bytes.
+
+    With ``of_entries`` maps are lists of structs, which Arrow casts and of which a map is a view.
 
     Example:
         >>> to_shown(INTERVAL)
         DurationType(duration[us])
     """
+    if type_.kind is Kind.MAP and not of_entries:
+        return pa.map_(*map(to_shown, type_.key_and_value))
     if type_.element is not None:
-        return pa.list_(to_shown(type_.element))
+        return pa.list_(to_shown(type_.element, of_entries))
     if type_.fields:
-        return pa.struct([(name, to_shown(field)) for name, field in type_.fields])
+        return pa.struct([(name, to_shown(field, of_entries)) for name, field in type_.fields])
     if type_ == BINARY:
         return pa.binary()
     return pa.duration("us") if type_ == INTERVAL else to_arrow(type_)
@@ -164,8 +169,10 @@ def times_of(column: pa.Array) -> tuple[Times, Mask]:
     return numbers, known
 
 
-def _struct_type(arrow: pa.DataType) -> DataType:
+def _type_with_parts(arrow: pa.DataType) -> DataType:
     try:
+        if pa.types.is_map(arrow):
+            return map_of(to_data_type(arrow.key_type), to_data_type(arrow.item_type))
         return struct_of([(field.name, to_data_type(field.type)) for field in arrow])
     except (SqlError, StreamError) as error:
         raise StreamError(f"values of type {arrow}: {error.message}", hint=error.hint) from error

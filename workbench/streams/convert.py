@@ -98,7 +98,7 @@ def _cast_halves(values: pa.Array, start: int, cast: Cast, parts: list[pa.Array]
 
 
 def _with_parts(values: pa.Array, type_: DataType) -> pa.Array:
-    """Lists, structs or bytes as ``type_`` says, or texts of JSON that are such; an empty text is NULL."""
+    """Lists, structs, maps as lists of entries, or bytes, or texts of JSON that are such; an empty text is NULL."""
     if _is_text(values.type):
         if type_.kind is Kind.BINARY:
             raise pa.ArrowNotImplementedError("a text may have bytes in many ways")
@@ -107,13 +107,13 @@ def _with_parts(values: pa.Array, type_: DataType) -> pa.Array:
         except (ValueError, OverflowError, RecursionError, pa.ArrowTypeError) as error:
             raise pa.ArrowInvalid(str(error)) from error
     try:
-        return _named(values, type_).cast(to_shown(type_))
+        return _named(values, type_).cast(to_shown(type_, of_entries=True))
     except pa.ArrowNotImplementedError as error:
         if not len(values):
             raise
         if values.null_count < len(values):
             raise pa.ArrowInvalid(str(error)) from error
-        return pa.nulls(len(values), to_shown(type_))  # NULL fits always
+        return pa.nulls(len(values), to_shown(type_, of_entries=True))  # NULL fits always
 
 
 def _named(values: pa.Array, type_: DataType) -> pa.Array:
@@ -122,7 +122,7 @@ def _named(values: pa.Array, type_: DataType) -> pa.Array:
 
 
 def _renamed(arrow: pa.DataType, type_: DataType) -> pa.DataType:
-    """The type with names in lower case.
+    """The type with names in lower case, and maps as lists of their entries.
 
     Raises:
         ArrowNotImplementedError: it has a field that ``type_`` has not, which Arrow would leave out.
@@ -133,6 +133,10 @@ def _renamed(arrow: pa.DataType, type_: DataType) -> pa.DataType:
         if more := [field.name for field in arrow if field.name.lower() not in types]:
             raise pa.ArrowNotImplementedError(f"there is no field {', '.join(more)}")
         return pa.struct([(f.name.lower(), _renamed(f.type, types[f.name.lower()])) for f in arrow])
+    if is_.is_map(arrow) and type_.kind is Kind.MAP:
+        key, value = type_.key_and_value
+        named = [("key", _renamed(arrow.key_type, key)), ("value", _renamed(arrow.item_type, value))]
+        return pa.list_(pa.struct(named))
     if type_.element is None or not (is_.is_list(arrow) or is_.is_large_list(arrow) or is_.is_fixed_size_list(arrow)):
         return arrow
     element = _renamed(arrow.value_type, type_.element)
@@ -153,10 +157,16 @@ def _parts(value: object, type_: DataType) -> object:
     """
     if value is None:
         return None
+    if type_.kind is Kind.MAP:
+        if not isinstance(value, dict):
+            raise ValueError("it is no object")
+        return [{"key": key, "value": _parts(each, type_.key_and_value[1])} for key, each in value.items()]
     if type_.element is not None:
         if not isinstance(value, list):
             raise ValueError("it is no list")
         return [_parts(each, type_.element) for each in value]
+    if type_.kind is Kind.DECIMAL and type(value) is int:
+        return Decimal(value)  # Arrow would want a decimal of 21 digits for any integer
     if not type_.fields:
         return value
     members = {name.lower(): each for name, each in value.items()} if isinstance(value, dict) else {"": None}

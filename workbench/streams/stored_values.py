@@ -1,5 +1,5 @@
-"""Arrays, structs and bytes as they are stored, which is a text for each (``sql/render/stored_values``), and as Arrow
-and Python have them.
+"""Arrays, structs, maps and bytes as they are stored, which is a text for each (``sql/render/stored_values``), and as
+Arrow and Python have them.
 
 Both ways are exact. A value has the same text here as Spark gives it, by which they are equal.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -38,11 +39,14 @@ def to_values(texts: pa.Array, type_: DataType) -> pa.Array:
     """
     read = bytes.fromhex if type_.kind is Kind.BINARY else lambda text: _value(_READ(text), type_)
     values = [None if text is None else read(text) for text in texts.to_pylist()]
-    return pa.array(values, _arrow_in_json(type_)).cast(to_shown(type_))
+    return _viewed(pa.array(values, _arrow_in_json(type_)).cast(to_shown(type_, of_entries=True)), to_shown(type_))
 
 
 def to_texts(values: pa.Array, type_: DataType) -> pa.Array:
     """The stored texts of values, which are of the type that ``to_shown`` says.
+
+    Raises:
+        ArrowInvalid: a map has a key twice, or NULL as a key.
 
     Example:
         >>> import datetime as dt
@@ -50,7 +54,7 @@ def to_texts(values: pa.Array, type_: DataType) -> pa.Array:
         >>> to_texts(pa.array([[dt.date(1970, 1, 1), None], None]), array_of(DATE)).to_pylist()
         ['[0,null]', None]
     """
-    plain_values = values.cast(_arrow_in_json(type_)).to_pylist()
+    plain_values = _viewed(values, to_shown(type_, of_entries=True)).cast(_arrow_in_json(type_)).to_pylist()
     write = _hexadecimal if type_.kind is Kind.BINARY else lambda value: _text(value, type_)
     return pa.array([None if value is None else write(value) for value in plain_values], pa.string())
 
@@ -60,8 +64,10 @@ def _text(value: Any, type_: DataType) -> str:
     if value is None:
         return "null"
     match type_.kind:
-        case Kind.ARRAY:
+        case Kind.ARRAY | Kind.MAP:
             assert type_.element is not None
+            if type_.kind is Kind.MAP:
+                _check_keys([entry["key"] for entry in value])
             return f"[{','.join([_text(each, type_.element) for each in value])}]"
         case Kind.STRUCT:
             parts = [f'"f{place}":{_text(value[name], field)}' for place, (name, field) in enumerate(type_.fields)]
@@ -77,12 +83,22 @@ def _text(value: Any, type_: DataType) -> str:
     return str(value)  # a whole number or a Decimal
 
 
+def _check_keys(keys: Sequence[object]) -> None:
+    if None in keys or len(set(keys)) < len(keys):
+        raise pa.ArrowInvalid("a key stands twice in a map, or is NULL")
+
+
+def _viewed(values: pa.Array, arrow: pa.DataType) -> pa.Array:
+    """Maps as lists of structs, or back."""
+    return values if values.type == arrow else values.view(arrow)
+
+
 def _value(read: Any, type_: DataType) -> Any:
     """The inverse of ``_text``, of JSON that has been read."""
     if read is None:
         return None
     match type_.kind:
-        case Kind.ARRAY:
+        case Kind.ARRAY | Kind.MAP:
             assert type_.element is not None
             return [_value(each, type_.element) for each in read]
         case Kind.STRUCT:
@@ -124,7 +140,7 @@ def as_shown(column: pa.Array | pa.ChunkedArray, type_: DataType) -> pa.Array | 
 
 
 def json_text(value: object) -> str:
-    """A list or struct as JSON, for people and files of texts, and bytes as hexadecimal digits; see ``plain``.
+    """A list, struct or map as JSON, for people and files of texts, and bytes as hexadecimal digits; see ``plain``.
 
     Example:
         >>> import datetime as dt
@@ -146,7 +162,7 @@ def plain(value: object) -> object:
         case list():
             return [plain(each) for each in value]
         case dict():
-            return {name: plain(each) for name, each in value.items()}
+            return {json_text(name): plain(each) for name, each in value.items()}
         case bytes():
             return _hexadecimal(value)
         case Decimal():
@@ -158,6 +174,17 @@ def plain(value: object) -> object:
         case float() if not math.isfinite(value):
             return str(value)
     return value
+
+
+def as_python(column: pa.Array | pa.ChunkedArray) -> list[Any]:
+    """The values of a column as Python has them; maps are dicts, also within lists and structs.
+
+    Example:
+        >>> as_python(pa.array([[("a", 1)], None], pa.map_(pa.string(), pa.int64())))
+        [{'a': 1}, None]
+    """
+    values: list[Any] = column.to_pylist(maps_as_pydicts="strict")
+    return values
 
 
 def _arrow_in_json(type_: DataType) -> pa.DataType:

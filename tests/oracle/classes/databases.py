@@ -25,7 +25,37 @@ _DAYS = (
     " date_trunc('week', ts) AS e FROM t WHERE d BETWEEN DATE '1969-01-01' AND DATE '2003-12-31'"
 )
 
+_BUCKETS = (
+    "SELECT id, {0}(INTERVAL '15 minutes', ts, TIMESTAMP '2001-01-01') AS a, {0}(INTERVAL '7 hours', ts,"
+    " TIMESTAMP '2000-01-03') AS b, {0}(INTERVAL '1 day 1 hour', ts, TIMESTAMP '2024-05-06 00:00:01') AS c FROM t"
+    " WHERE ts > TIMESTAMP '1900-01-01'"
+)
 DATABASES = {
+    "buckets": Case(_BUCKETS.format("time_bucket"), dialect="duckdb"),
+    "buckets_of_postgres": Case(_BUCKETS.format("date_bin"), _BUCKETS.format("time_bucket"), dialect="postgres"),
+    "buckets_grouped": Case(
+        "SELECT time_bucket(INTERVAL '9 hours', ts) AS b, COUNT(*) AS n FROM t WHERE ts > TIMESTAMP '1900-01-01'"
+        " GROUP BY ALL ORDER BY b",
+        dialect="duckdb",
+    ),
+    "names_of_days": Case("SELECT id, dayname(ts) AS a, monthname(d) AS b, dayname(d) AS c FROM t", dialect="duckdb"),
+    "rounded": Case(
+        "SELECT id, ROUND(x, 1) AS a, ROUND(x / 3, 2) AS b, ROUND(x) AS c, ROUND(y, 15) AS e, ROUND(y / 7, 4) AS f,"
+        " ROUND(-x / 8) AS g FROM t",
+        dialect="duckdb",
+    ),
+    "rounded_averages": Case("SELECT g, ROUND(AVG(amount), 2) AS a FROM t GROUP BY g", dialect="duckdb"),
+    "lambdas": Case(
+        "SELECT id, list_transform(string_split(s, 'a'), lambda p: upper(p) || g) AS a,"
+        " list_filter([k, id], lambda v: v > 3) AS b, len(string_split(s, 'b')) AS n FROM t",
+        dialect="duckdb",
+    ),
+    "parts_in_postgres": Case(
+        "SELECT id, STRING_TO_ARRAY(g || ',' || s, ',') AS a, (STRING_TO_ARRAY(g || ',x', ','))[2] AS b FROM t",
+        "SELECT id, CASE WHEN g || s IS NOT NULL THEN string_split(g || ',' || s, ',') END,"
+        " CASE WHEN g IS NOT NULL THEN 'x' END FROM t",
+        dialect="postgres",
+    ),
     "texts": Case(_TEXTS, dialect="duckdb"),
     "texts_of_postgres": Case(_TEXTS, dialect="postgres"),
     "numbers": Case(_NUMBERS, dialect="duckdb"),

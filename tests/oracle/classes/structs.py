@@ -14,6 +14,15 @@ STRUCTS = {
         " AS a, b",
         "SELECT id, k, g FROM t UNION ALL SELECT id, NULL, NULL FROM t UNION ALL SELECT id, big, s FROM t",
     ),
+    "inlined_outer": Case(
+        "SELECT id, x.a, b FROM t LATERAL VIEW INLINE_OUTER(CASE WHEN k > 3 THEN ARRAY(STRUCT(k AS a, g AS b)) END) x"
+        " AS a, b",
+        "SELECT id, CASE WHEN k > 3 THEN k END, CASE WHEN k > 3 THEN g END FROM t",
+    ),
+    "inlined_outer_in_list": Case(
+        "SELECT id, INLINE_OUTER(FILTER(ARRAY(STRUCT(k AS a, g AS b)), e -> e.a > 3)) FROM t",
+        "SELECT id, CASE WHEN k > 3 THEN k END, CASE WHEN k > 3 THEN g END FROM t",
+    ),
     "inlined_of_groups": Case(
         "SELECT g, INLINE(v) FROM (SELECT g, SLICE(ARRAY_AGG(STRUCT(id, k) ORDER BY id), 1, 5) AS v FROM t GROUP BY g)"
         " AS q",

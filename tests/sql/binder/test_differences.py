@@ -101,7 +101,23 @@ DIFFERENT = [
     ("postgres", "(s->'a')::int"),
     ("postgres", "s->>s"),
     ("postgres", "s->>-1"),
-    ("postgres", "s::json->>'a'"),
+    ("postgres", "s::json ? 'a'"),
+    ("duckdb", "median(m)"),
+    ("duckdb", "round(x, a)"),
+    ("duckdb", "round(x, -1)"),
+    ("duckdb", "time_bucket(interval '1 month', ts)"),
+    ("duckdb", "time_bucket(interval '1 day', d)"),
+    ("duckdb", "time_bucket(interval '0 day', ts)"),
+    ("postgres", "date_bin('1 day', ts, ts)"),
+    ("postgres", "string_to_array(s, '')"),
+    ("duckdb", "string_split(s, s)"),
+    ("presto", "filter(s, x -> x > 1)"),
+    ("postgres", "s::json @> '{}'"),
+    ("postgres", "s ?| ARRAY[s]"),
+    ("postgres", "s <@ '{}'"),
+    ("spark", "json_extract_path_text(s, 'a')"),
+    ("spark", "upper(json_extract_scalar(s, '$.a'))"),
+    ("spark", "s->>'a'"),
     ("postgres", 's #>> \'{a,"b""}\''),
     ("postgres", "s ->> 'it''s'"),
     ("postgres", "s @> s"),
@@ -272,3 +288,9 @@ def test_quotients_of_quotients_are_refused_in_postgres(expression: str) -> None
 )
 def test_arguments_of_constants_alone_are_read(expression: str, dialect: str, value: str) -> None:
     assert bound(expression, dialect) == value
+
+
+def test_a_path_behind_a_colon_is_no_alias() -> None:
+    with pytest.raises(UnsupportedError, match="a colon behind a value") as raised:
+        bind("SELECT s:a FROM T", "spark", SCHEMA)
+    assert "GET_JSON_OBJECT" in (raised.value.hint or "")

@@ -262,7 +262,7 @@ select z.* from T
        ^;
 
 select to_json(a) from T;
-a struct or an array is needed, not integer
+a struct, an array or a map is needed, not integer
 select to_json(a) from T
        ^^^^^^^^^^;
 

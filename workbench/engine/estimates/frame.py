@@ -7,7 +7,7 @@ import pandas as pd
 from workbench.engine.estimates.horvitz_thompson import Totals
 from workbench.sql.algebra.column_names import unique_names
 from workbench.sql.estimates import Estimable
-from workbench.streams.stored_values import as_shown
+from workbench.streams.stored_values import as_python, as_shown
 
 COLUMNS = ("column", "value", "low", "high")
 
@@ -38,5 +38,5 @@ def _shown_groups(asked: Estimable, totals: Totals) -> pd.DataFrame:
     for at, (_, place) in enumerate(asked.groups):
         type_ = asked.rows.outputs[place].expression.type
         if type_.is_text_when_stored:
-            groups.isetitem(at, pd.Series(as_shown(stored.column(at), type_).to_pylist(), dtype=object))
+            groups.isetitem(at, pd.Series(as_python(as_shown(stored.column(at), type_)), dtype=object))
     return groups

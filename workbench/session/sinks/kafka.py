@@ -75,7 +75,7 @@ class TopicTarget(Target):
 
     def write(self, query: str, batch: int, changes: pd.DataFrame) -> None:
         """The batch and its number, in one transaction."""
-        rows = typed_changes(batch, changes, self._types)
+        rows = typed_changes(batch, changes, self._types, nan=False)  # which JSON has not
         messages = [*(self._by_key(rows) if self._key else _changes(rows))]
         self._producer.begin_transaction()
         try:
@@ -153,7 +153,7 @@ def _changes(rows: pa.Table) -> Iterator[tuple[bytes, bytes]]:
 
     Among partitions there is no order: a reader could see a row go before it came.
     """
-    for row in rows.drop_columns(["batch"]).to_pylist():
+    for row in rows.drop_columns(["batch"]).to_pylist(maps_as_pydicts="strict"):
         own = {name: value for name, value in row.items() if name != "weight"}
         yield sha256(_json(own)).hexdigest()[:16].encode(), _json(row)
 

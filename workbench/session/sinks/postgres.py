@@ -32,6 +32,7 @@ _TYPES: Mapping[Kind, str] = {
     Kind.STRING: "text",
     Kind.BINARY: "bytea",
     Kind.STRUCT: "jsonb",
+    Kind.MAP: "jsonb",
     Kind.DATE: "date",
     Kind.TIMESTAMP: "timestamp",
     Kind.INTERVAL: "interval",
@@ -87,7 +88,7 @@ class PostgresTarget(Target):
                 return  # it is there already
             table = _Table(cursor, self._table or query, rows, self._key, self._types)
             if not self._key:
-                table.insert(rows.to_pylist())
+                table.insert(rows.to_pylist(maps_as_pydicts="strict"))
                 return
             by_key = upserts(rows, self._key)
             table.delete(by_key.removed)
@@ -159,13 +160,13 @@ class _Table:
 
 
 def _written(type_: DataType) -> str:
-    if type_.element is not None:
+    if type_.element is not None and type_.kind is Kind.ARRAY:
         return f"{_written(type_.element)}[]"
     return _TYPES.get(type_.kind) or f"numeric({type_.precision}, {type_.scale})"
 
 
 def _value(value: object) -> object:
-    """A value as psycopg takes it: structs are JSON, also in arrays."""
+    """A value as psycopg takes it: structs and maps are JSON, also in arrays."""
     if isinstance(value, list):
         return [_value(each) for each in value]
     return _psycopg().types.json.Jsonb(plain(value)) if isinstance(value, dict) else value

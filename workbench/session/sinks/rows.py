@@ -9,21 +9,33 @@ import pandas as pd
 import pyarrow as pa
 
 from workbench.errors import SessionError, nearest
-from workbench.sql.algebra.types import INTEGER, DataType
-from workbench.streams.arrow_types import to_shown
+from workbench.sql.algebra.types import DOUBLE, INTEGER, DataType
+from workbench.streams.arrow_types import to_data_type, to_shown
 
 Row = Mapping[str, object]
 Key = tuple[object, ...]
 
 
-def typed_changes(batch: int, changes: pd.DataFrame, types: Sequence[DataType]) -> pa.Table:
-    """Changes as Arrow: ``batch``, ``weight`` and the query's columns, each of its type whatever values there are."""
+def typed_changes(batch: int, changes: pd.DataFrame, types: Sequence[DataType], nan: bool = True) -> pa.Table:
+    """Changes as Arrow: ``batch``, ``weight`` and the query's columns, each of its type whatever values there are.
+
+    Args:
+        batch: its number.
+        changes: as ``Query.exact_changes`` gives them.
+        types: of the query's columns.
+        nan: whether the target can hold NaN; if not it is NULL.
+    """
     arrays = [
-        pa.array(changes.iloc[:, place], to_shown(type_), from_pandas=True)
-        for place, type_ in enumerate([INTEGER, *types])
+        pa.array(column, to_shown(type_), from_pandas=not (nan and _has_nulls_as_none(column, type_)))
+        for column, type_ in ((changes.iloc[:, place], type_) for place, type_ in enumerate([INTEGER, *types]))
     ]
     numbers = pa.array([batch] * len(changes), pa.int64())
     return pa.Table.from_arrays([numbers, *arrays], names=["batch", *changes.columns])
+
+
+def _has_nulls_as_none(column: pd.Series, type_: DataType) -> bool:
+    """Whether a NaN in a column of changes is none of pandas' NULLs."""
+    return column.dtype == object and (type_ == DOUBLE or type_.is_text_when_stored)
 
 
 @dataclass(frozen=True)
@@ -62,10 +74,11 @@ def upserts(changes: pa.Table, key: Sequence[str]) -> Upserts:
             hint = nearest(name, names) or f"one of {', '.join(names)}"
             raise SessionError(f"the query has no column {name} for key=…", hint=hint)
         if pa.types.is_nested(changes.column(name).type):
-            kind = "struct" if pa.types.is_struct(changes.column(name).type) else "array"
+            kind = to_data_type(changes.column(name).type).kind
             raise SessionError(f"the {kind} {name} cannot be the key of a sink", hint="take a plain column as key=…")
     before, after = set[Key](), dict[Key, Row]()
-    for row, weight in zip(changes.select(names).to_pylist(), changes.column("weight").to_pylist(), strict=True):
+    values = changes.select(names).to_pylist(maps_as_pydicts="strict")
+    for row, weight in zip(values, changes.column("weight").to_pylist(), strict=True):
         found = tuple(row[name] for name in key)
         if weight < 0:
             before.add(found)

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import json
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pandas as pd
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from workbench.errors import SessionError, StreamError, with_article
@@ -20,8 +19,10 @@ from workbench.files.writing import make_folder, replacing
 from workbench.session.sinks.delta import DELTA, DeltaTarget, is_delta
 from workbench.session.sinks.kafka import TopicTarget
 from workbench.session.sinks.postgres import POSTGRES, PostgresTarget
+from workbench.session.sinks.rows import typed_changes
 from workbench.session.sinks.target import Target
 from workbench.sql.algebra.interval_values import interval_text
+from workbench.sql.algebra.types import DOUBLE, DataType
 from workbench.streams.live.kafka.address import SCHEME as KAFKA
 from workbench.streams.stored_values import plain
 
@@ -34,15 +35,22 @@ class CallableTarget(Target):
 
     def __init__(self, function: Callable[[int, pd.DataFrame], object]) -> None:
         self._function = function
+        self._doubles: list[int] = []
 
     @property
     def description(self) -> str:
         """Its name."""
         return getattr(self._function, "__qualname__", type(self._function).__name__) + "()"
 
+    def begin(self, sink: str, types: Sequence[DataType]) -> int | None:
+        """It keeps no number."""
+        self._doubles = [place for place, type_ in enumerate(types, start=1) if type_ == DOUBLE]
+        return None
+
     def write(self, query: str, batch: int, changes: pd.DataFrame) -> None:
-        """Call it; whatever it raises is shown."""
-        self._function(batch, changes)
+        """Call it; whatever it raises is shown. A DOUBLE is a float, whose NaN may be NULL, as in other DataFrames."""
+        names = [changes.columns[place] for place in self._doubles]
+        self._function(batch, changes.astype(dict.fromkeys(names, "float64")))
 
 
 class FolderTarget(Target):
@@ -50,20 +58,25 @@ class FolderTarget(Target):
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._types = tuple[DataType, ...]()
 
     @property
     def description(self) -> str:
         """The folder."""
         return str(self._folder)
 
+    def begin(self, sink: str, types: Sequence[DataType]) -> int | None:
+        """It keeps no number."""
+        self._types = tuple(types)
+        return None
+
     def write(self, query: str, batch: int, changes: pd.DataFrame) -> None:
         """Write the file of the batch, or replace it."""
         make_folder(self._folder)
-        rows = changes.copy()
-        rows.insert(0, "batch", batch)
+        rows = typed_changes(batch, changes, self._types)
         path = self._folder / f"batch-{batch:09d}.parquet"
         with replacing(path) as file:
-            pq.write_table(pa.Table.from_pandas(rows, preserve_index=False), file)
+            pq.write_table(rows, file)
         for part in self._folder.glob(f".{path.name}.*"):  # of a process that was killed while it wrote
             part.unlink(missing_ok=True)
 
@@ -83,7 +96,7 @@ class WebhookTarget(Target):
         """Post the batch; an answer that is no success counts as not taken."""
         lengths = changes.select_dtypes("timedelta")
         shown = changes.assign(**{name: lengths[name].map(interval_text, na_action="ignore") for name in lengths})
-        lists = [name for name in shown if shown[name].map(lambda value: isinstance(value, list)).any()]
+        lists = [name for name in shown if shown[name].map(lambda value: isinstance(value, list | dict)).any()]
         shown = shown.assign(**{name: shown[name].map(plain) for name in lists})
         rows = json.loads(shown.to_json(orient="records", date_format="iso"))
         body = json.dumps({"query": query, "batch": batch, "changes": rows}).encode()

@@ -1,16 +1,21 @@
-"""Functions of arrays: the types of their arguments and of their result.
+"""Functions of arrays and maps: the types of their arguments and of their result.
 
 An array stands inside an expression only, as in ``SPLIT(s, ',')[0]``. A lambda ``x -> x + 1`` is a call of ``lambda``
 on its variables and its body. A variable is a call of ``variable`` on its name, and no column: it reads no input.
+
+A map is the array of its entries, structs of a key and a value, in the order in which they came. No map has a key
+twice, or NULL as a key: Spark raises there. Here ``map_from_entries`` is NULL, and a check (``sql/checks``) stops the
+query as long as it has such rows. Of entries that are sure to be a map ``map_of`` makes it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from workbench.sql.algebra.coercion import TypeClash, coerce, is_null, unify
+from workbench.errors import SqlError
+from workbench.sql.algebra.coercion import TypeClash, coerce, is_null, refuse_maps, unify
 from workbench.sql.algebra.expressions import Call, Constant, Expression
-from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING, DataType, Kind, array_of
+from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING, DataType, Kind, array_of, map_of
 
 Arguments = tuple[Expression, ...]
 Rule = Callable[[Arguments], tuple[Arguments, DataType]]
@@ -22,6 +27,8 @@ HAS_PLACE = "has_place"
 """Whether an array has an element at a place from 1 on, by which EXPLODE joins rows with places. SQL text has no such
 function. The third argument is how many places there are, where the array may have more elements: see ``sql/checks``.
 """
+MAP_FROM_ENTRIES, MAP_OF, NO_MAP = "map_from_entries", "map_of", "no_map"
+"""The map of an array of entries, NULL where they are none; the map of those that are one; whether they are none."""
 _MANY = 10_000
 
 
@@ -40,8 +47,9 @@ def element_of(array: Expression) -> DataType:
         >>> str(element_of(Constant(None, TEXTS)))
         'string'
     """
-    if array.type.element is None:
-        hint = "SPLIT(s, ',') makes an array of a text, and ARRAY(a, b) of values"
+    if array.type.element is None or array.type.kind is not Kind.ARRAY:
+        hint = "MAP_ENTRIES(m), MAP_KEYS(m) and MAP_VALUES(m) are arrays" if array.type.kind is Kind.MAP else None
+        hint = hint or "SPLIT(s, ',') makes an array of a text, and ARRAY(a, b) of values"
         raise TypeClash(f"an array is needed, not {array.type}", array, hint)
     return array.type.element
 
@@ -70,6 +78,16 @@ def _with_order(rule: Rule) -> Rule:
     return checked
 
 
+def _compared(rule: Rule) -> Rule:
+    """An array whose elements are compared, but have no order."""
+
+    def checked(arguments: Arguments) -> tuple[Arguments, DataType]:
+        refuse_maps(arguments[0])
+        return rule(arguments)
+
+    return checked
+
+
 def _as_element(value: Expression, element: DataType) -> Expression:
     if not element.ordered:
         raise TypeClash(f"an element of type {element.kind} is not compared", value)
@@ -79,6 +97,7 @@ def _as_element(value: Expression, element: DataType) -> Expression:
 def _both_arrays(result: Callable[[DataType], DataType]) -> Rule:
     def rule(arguments: Arguments) -> tuple[Arguments, DataType]:
         elements = [element_of(a) for a in arguments]
+        refuse_maps(*arguments)
         if elements[0] != elements[1]:
             raise TypeClash(f"arrays of {elements[0]} and of {elements[1]} do not go together", arguments[1])
         return arguments, result(elements[0])
@@ -165,8 +184,8 @@ ARRAYS: dict[str, Signature] = {
     "array_join": (2, 3, _texts(STRING, TEXTS, STRING, STRING), True),
     "sort_array": (2, 2, _with_order(_array_first(_same, BOOLEAN)), True),
     "array_sort": (1, 1, _with_order(_array_first(_same)), True),
-    **dict.fromkeys(("array_distinct", "array_compact", "array_reverse"),
-                    (1, 1, _array_first(_same), True)),
+    "array_distinct": (1, 1, _compared(_array_first(_same)), True),
+    **dict.fromkeys(("array_compact", "array_reverse"), (1, 1, _array_first(_same), True)),
     **dict.fromkeys(("array_append", "array_prepend"), (2, 2, _array_first(_same, None), False)),
     "array_remove": (2, 2, _array_first(_same, None), True),
     "array_insert": (3, 3, _inserted, False),
@@ -182,3 +201,55 @@ ARRAYS: dict[str, Signature] = {
     "aggregate": (3, 3, lambda arguments: (arguments, arguments[1].type), False),
 }  # fmt: skip
 """Function -> its signature; the last argument of those from ``transform`` on is a lambda."""
+
+
+# ---- maps  ----------------------------------------------------------------------------------------------------------
+
+
+def _of_entries(arguments: Arguments) -> tuple[Arguments, DataType]:
+    (entries,) = arguments
+    element = entries.type.element if entries.type.kind is Kind.ARRAY else None
+    if element is None or len(element.fields) != 2:
+        hint = "as in MAP_FROM_ENTRIES(ARRAY(STRUCT('a', 1), STRUCT('b', 2)))"
+        raise TypeClash(f"an array of structs of a key and a value is needed, not {entries.type}", entries, hint)
+    (_, key), (_, value) = element.fields
+    try:
+        return arguments, map_of(key, value)
+    except SqlError as error:
+        raise TypeClash(error.message, entries, error.hint) from None
+
+
+def _tested_entries(arguments: Arguments) -> tuple[Arguments, DataType]:
+    return _of_entries(arguments)[0], BOOLEAN
+
+
+def _of_map(result: Callable[[DataType, DataType], DataType], with_key: bool = False) -> Rule:
+    """A map, and maybe a key; the result from the types of keys and values."""
+
+    def rule(arguments: Arguments) -> tuple[Arguments, DataType]:
+        whole = arguments[0]
+        if whole.type.kind is not Kind.MAP:
+            raise TypeClash(f"a map is needed, not {whole.type}", whole, "MAP('a', 1, 'b', 2) makes one")
+        key, value = whole.type.key_and_value
+        return (whole, *(coerce(a, key) for a in arguments[1:] if with_key)), result(key, value)
+
+    return rule
+
+
+def _entries(arguments: Arguments) -> tuple[Arguments, DataType]:
+    arguments, _ = _of_map(lambda key, value: value)(arguments)
+    entry = arguments[0].type.element
+    assert entry is not None
+    return arguments, array_of(entry)
+
+
+MAPS: dict[str, tuple[int, int, Rule, bool]] = {
+    **dict.fromkeys((MAP_FROM_ENTRIES, MAP_OF), (1, 1, _of_entries, True)),
+    NO_MAP: (1, 1, _tested_entries, True),
+    "map_entries": (1, 1, _entries, True),
+    "map_keys": (1, 1, _of_map(lambda key, value: array_of(key)), True),
+    "map_values": (1, 1, _of_map(lambda key, value: array_of(value)), True),
+    "map_value": (2, 2, _of_map(lambda key, value: value, with_key=True), True),
+    "map_contains_key": (2, 2, _of_map(lambda key, value: BOOLEAN, with_key=True), True),
+}
+"""Function -> arguments at least, at most, the types, and whether the result is NULL as soon as one argument is."""

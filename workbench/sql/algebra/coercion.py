@@ -38,6 +38,7 @@ NO_ORDER = f"take an element, x[0], SIZE(x), or {AS_TEXT}"
 """What to try where arrays would have an order, for hints."""
 NO_ORDER_OF_STRUCTS = "take a field, s.f"
 """What to try where structs would have an order, for hints."""
+_OF_MAPS = "take a value of it, m['k'], or MAP_ENTRIES(m), the array of its entries in the order they have"
 
 
 class TypeClash(Exception):
@@ -58,7 +59,19 @@ def no_order(expression: Expression) -> TypeClash:
     """The error for a value without an order where one is needed."""
     if expression.type.kind is Kind.ARRAY:
         return TypeClash("arrays have no order", expression, NO_ORDER)
+    if expression.type.kind is Kind.MAP:
+        return TypeClash("maps have no order", expression, _OF_MAPS)
     return TypeClash("structs have no order", expression, NO_ORDER_OF_STRUCTS)
+
+
+def refuse_maps(*values: Expression) -> None:
+    """Refuse maps, and values with maps in them, where values are compared.
+
+    Raises:
+        TypeClash: one of them is such.
+    """
+    if whole := next((value for value in values if not value.type.comparable), None):
+        raise TypeClash(f"values of type {whole.type} are not compared", whole, _OF_MAPS)
 
 
 def is_null(expression: Expression) -> bool:
@@ -67,12 +80,12 @@ def is_null(expression: Expression) -> bool:
 
 
 def empty_array(type_: DataType) -> Call:
-    """The array without elements, as a value of a type of arrays."""
+    """The array without elements, as a value of a type of arrays, or the map without entries of one of maps."""
     return Call("array", (), type_)
 
 
 def _is_untyped(expression: Expression) -> bool:
-    """Whether it goes with several types: NULL, and the array without elements, which goes with all arrays."""
+    """Whether it goes with several types: NULL, the array without elements, and the map without entries."""
     return is_null(expression) or (isinstance(expression, Call) and expression == empty_array(expression.type))
 
 
@@ -85,7 +98,7 @@ def coerce(expression: Expression, type_: DataType) -> Expression:
     have = expression.type
     if have == type_:
         return expression
-    if have.kind is type_.kind is Kind.ARRAY and _is_untyped(expression):
+    if have.kind is type_.kind and have.element is not None and _is_untyped(expression):
         return empty_array(type_)
     if isinstance(expression, Constant):
         converted = constant_as(expression, type_)
@@ -112,6 +125,7 @@ def comparable(*sides: Expression) -> tuple[Expression, ...]:
     typed = [s for s in sides if not is_null(s)]
     if not typed:
         return sides
+    refuse_maps(*typed)
     with_parts = [s for s in typed if not s.type.ordered]
     if whole := next((s for s in with_parts if not _is_untyped(s)), next(iter(with_parts), None)):
         return tuple(_whole(side, whole) for side in sides)
@@ -204,6 +218,8 @@ def _hint(expression: Expression, type_: DataType) -> str:
         return AS_SECONDS
     if type_ == INTERVAL:
         return _INTERVALS
+    if Kind.MAP in (expression.type.kind, type_.kind):
+        return "m['k'] is a value of a map, and MAP('k', v) makes one"
     if Kind.STRUCT in (expression.type.kind, type_.kind):
         return "s.f is a field of a struct, and STRUCT(a AS x, b AS y) makes one"
     if expression.type.kind is Kind.ARRAY:
@@ -247,7 +263,7 @@ def _widened(argument: Expression, type_: DataType) -> Expression:
             return converted
     if not _is_untyped(argument):
         return Call("cast", (argument,), type_)
-    if type_.kind is not Kind.ARRAY:
+    if type_.kind is not argument.type.kind:
         raise _no_common_type(type_, argument)
     return empty_array(type_)
 
@@ -287,6 +303,7 @@ _CASTS: dict[Kind, set[Kind]] = {
     Kind.STRING: {*PLAIN_KINDS, Kind.BINARY},
     Kind.BINARY: {Kind.BINARY, Kind.STRING},
     Kind.STRUCT: set(),
+    Kind.MAP: set(),
     Kind.INTEGER: {Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE, Kind.STRING, Kind.BOOLEAN},
     Kind.DECIMAL: {Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE, Kind.STRING, Kind.BOOLEAN},
     Kind.DOUBLE: {Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE, Kind.STRING, Kind.BOOLEAN},
@@ -301,7 +318,7 @@ _CASTS: dict[Kind, set[Kind]] = {
 def check_cast(expression: Expression, type_: DataType) -> None:
     """Raises TypeClash when no value of the expression's type converts."""
     if not is_null(expression) and type_.kind not in _CASTS[expression.type.kind]:
-        castless = expression.type.kind in (Kind.ARRAY, Kind.STRUCT, Kind.INTERVAL)
+        castless = expression.type.kind in (Kind.ARRAY, Kind.STRUCT, Kind.MAP, Kind.INTERVAL)
         makes = (kind for kind in _CASTS[expression.type.kind] if kind is not expression.type.kind)
         hint = _hint(expression, type_) if castless else f"it can be cast to {', '.join(sorted(makes))}"
         raise TypeClash(f"{expression.type} cannot be cast to {type_}", expression, hint)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from workbench.sql.algebra import arithmetic, coercion
-from workbench.sql.algebra.array_functions import ARRAYS
+from workbench.sql.algebra.array_functions import ARRAYS, MAPS
 from workbench.sql.algebra.coercion import TypeClash, coerce, unify
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.folding import fold
@@ -166,10 +166,12 @@ def _field(arguments: Arguments) -> tuple[Arguments, DataType]:
 
 
 def _nested(arguments: Arguments) -> tuple[Arguments, DataType]:
-    """TO_JSON of a struct or an array."""
+    """TO_JSON of a struct, an array or a map."""
     (value,) = arguments
-    if value.type.kind not in (Kind.STRUCT, Kind.ARRAY):
-        raise TypeClash(f"a struct or an array is needed, not {value.type}", value, "as in TO_JSON(STRUCT(a, b))")
+    if value.type.kind not in (Kind.STRUCT, Kind.ARRAY, Kind.MAP):
+        raise TypeClash(
+            f"a struct, an array or a map is needed, not {value.type}", value, "as in TO_JSON(STRUCT(a, b))"
+        )
     return arguments, STRING
 
 
@@ -299,7 +301,7 @@ def _plain(plain: Plain) -> Function:
 
 FUNCTIONS: dict[str, Function] = {
     **{name: _plain(plain) for name, plain in {**PLAIN, **JSON}.items()},
-    **{name: Function(*signature) for name, signature in ARRAYS.items()},
+    **{name: Function(*signature) for name, signature in {**ARRAYS, **MAPS}.items()},
     "struct": Function(1, _MANY, _struct, strict=False),
     "field": Function(2, 2, _field),
     "to_json": Function(1, 1, _nested),
@@ -308,6 +310,7 @@ FUNCTIONS: dict[str, Function] = {
     "abs": _SAME,
     "round": Function(1, 2, _numeric(_rounded)),
     "bround": Function(1, 2, _numeric(_rounded)),
+    "round_scaled": Function(2, 2, _fixed(DOUBLE, DOUBLE, INTEGER)),
     "truncate": Function(1, 2, _numeric(_rounded)),
     "floor": Function(1, 1, _numeric(_whole)),
     "ceil": Function(1, 1, _numeric(_whole)),

@@ -3,8 +3,9 @@
 Few kinds on purpose: every integer is 64 bit and every binary float a DOUBLE, so that shared expressions do not differ
 by width, and overflow is as late as it can be. Exactness of rewrites depends on the kind.
 
-ARRAY, STRUCT and BINARY are stored as texts, by which two of them are equal (``render/stored_values``). Arrays and
-structs have no order; that of BINARY is its texts', which are hexadecimal.
+ARRAY, STRUCT, MAP and BINARY are stored as texts, by which two of them are equal (``render/stored_values``). Arrays and
+structs have no order; that of BINARY is its texts', which are hexadecimal. A MAP is computed and stored as the array of
+its entries, structs of a key and a value, in the order in which they came; SQL text cannot compare maps.
 An INTERVAL is of days to microseconds and is computed and stored as the number of its microseconds; no stream has one.
 """
 
@@ -36,12 +37,13 @@ class Kind(StrEnum):
     BINARY = "binary"
     ARRAY = "array"
     STRUCT = "struct"
+    MAP = "map"
 
 
 @dataclass(frozen=True, eq=False)
 class DataType(Interned):
-    """A kind, with precision and scale for decimals, the type of an array's elements, names and types of a struct's
-    fields.
+    """A kind, with precision and scale for decimals, the type of an array's elements or a map's entries, names and
+    types of a struct's fields.
 
     Example:
         >>> str(DataType(Kind.DECIMAL, 15, 2))
@@ -59,6 +61,8 @@ class DataType(Interned):
 
     @cached_property
     def _text(self) -> str:
+        if self.kind is Kind.MAP:
+            return f"map<{','.join(map(str, self.key_and_value))}>"
         if self.element is not None:
             return f"array<{self.element}>"
         if self.fields:
@@ -83,13 +87,28 @@ class DataType(Interned):
     @property
     def ordered(self) -> bool:
         """Whether ``<`` and ORDER BY apply."""
-        return self.kind not in (Kind.ARRAY, Kind.STRUCT)
+        return self.kind not in (Kind.ARRAY, Kind.STRUCT, Kind.MAP)
+
+    @property
+    def comparable(self) -> bool:
+        """Whether ``=``, DISTINCT and GROUP BY apply: to all but maps, and what has maps in it."""
+        if self.kind is Kind.MAP:
+            return False
+        inner = [self.element] if self.element is not None else [type_ for _, type_ in self.fields]
+        return all(type_.comparable for type_ in inner)
+
+    @property
+    def key_and_value(self) -> tuple[DataType, DataType]:
+        """The types of a map's keys and values."""
+        assert self.element is not None
+        (_, key), (_, value) = self.element.fields
+        return key, value
 
     @property
     def spark(self) -> str:
         """The type's name in an expression of Spark SQL; a timestamp is stream time and has no zone.
 
-        Fields of a struct are called by their places there: ``f0``, ``f1``.
+        Fields of a struct are called by their places there: ``f0``, ``f1``. A map is the array of its entries.
         """
         if self.element is not None:
             return f"array<{self.element.spark}>"
@@ -100,6 +119,8 @@ class DataType(Interned):
     @property
     def shown(self) -> str:
         """The name in Spark SQL of the type in which answers give its values; fields have their own names there."""
+        if self.kind is Kind.MAP:
+            return f"map<{','.join(type_.shown for type_ in self.key_and_value)}>"
         if self.element is not None:
             return f"array<{self.element.shown}>"
         if self.fields:
@@ -110,7 +131,7 @@ class DataType(Interned):
     @property
     def is_text_when_stored(self) -> bool:
         """Whether a column that stores it has texts, which stand for the values."""
-        return self.kind in (Kind.ARRAY, Kind.STRUCT, Kind.BINARY)
+        return self.kind in (Kind.ARRAY, Kind.STRUCT, Kind.MAP, Kind.BINARY)
 
     @property
     def stored(self) -> str:
@@ -164,6 +185,25 @@ def struct_of(fields: Sequence[tuple[str, DataType]]) -> DataType:
         raise SqlError(f"a struct with two fields of one name: {', '.join(name for name, _ in named)}",
                        hint="give each a name of its own")  # fmt: skip
     return DataType(Kind.STRUCT, fields=named)
+
+
+KEY_KINDS = (Kind.STRING, Kind.INTEGER, Kind.DECIMAL, Kind.DATE, Kind.TIMESTAMP, Kind.BOOLEAN)
+"""The kinds that keys of maps have: values that are equal in one way only."""
+
+
+def map_of(key: DataType, value: DataType) -> DataType:
+    """The type of maps from keys to values.
+
+    Raises:
+        SqlError: no map has such keys.
+
+    Example:
+        >>> str(map_of(STRING, array_of(INTEGER)))
+        'map<string,array<integer>>'
+    """
+    if key.kind not in KEY_KINDS:
+        raise SqlError(f"a map with keys of type {key}", hint="keys are texts, exact numbers, days, times or BOOLEAN")
+    return DataType(Kind.MAP, element=struct_of([("key", key), ("value", value)]))
 
 
 def as_decimal(type_: DataType) -> DataType:
@@ -234,7 +274,7 @@ def parse_type(text: str) -> DataType:
 
 
 def parse_expression_type(text: str) -> DataType:
-    """The type of an expression by its name, which may be an array's, a struct's, BINARY or INTERVAL as well.
+    """The type of an expression by its name, which may be an array's, a struct's, a map's, BINARY or INTERVAL as well.
 
     Raises:
         SqlError: as ``parse_type``.
@@ -245,11 +285,17 @@ def parse_expression_type(text: str) -> DataType:
     """
     if text.strip().lower() in _UNPARSED:
         return _UNPARSED[text.strip().lower()]
-    match = re.fullmatch(r"\s*(array|struct)\s*<(.*)>\s*", text, re.IGNORECASE | re.DOTALL)
+    match = re.fullmatch(r"\s*(array|struct|map)\s*<(.*)>\s*", text, re.IGNORECASE | re.DOTALL)
     if match is None:
         return parse_type(text)
     if match[1].lower() == "array":
         return array_of(parse_expression_type(match[2]))
+    if match[1].lower() == "map":
+        parts = _parts(match[2])
+        if len(parts) != 2:
+            raise SqlError(f"{text} is no type of maps", hint="as in map<string,integer>")
+        key, value = map(parse_expression_type, parts)
+        return map_of(key, value)
     named = [_FIELD.match(part) for part in _parts(match[2])]
     if None in named:
         raise SqlError(f"{text} is no type of structs", hint="as in struct<name:string,n:integer>")
@@ -266,7 +312,7 @@ def _quoted(name: str) -> str:
 
 
 def _parts(text: str) -> list[str]:
-    """The fields of a struct: what commas separate that stand in no quotes, parentheses or angle brackets."""
+    """The fields of a struct, or a map's key and value: what commas separate outside of quotes and brackets."""
     parts, depth, quoted = [""], 0, False
     for char in text:
         quoted ^= char == "`"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from workbench.sql.algebra.expressions import Call, Constant, Expression, walk
+from workbench.sql.algebra.expressions import Call, Constant, Expression, calls, walk
 from workbench.sql.algebra.functions import NUMERIC_QUOTIENT
 from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, INTERVAL, STRING, Kind
 from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
@@ -116,7 +116,7 @@ _DIFFERENT: dict[type[exp.Expr], _Difference] = {
                        lambda bound: bound.type.kind is not Kind.DECIMAL or _is_numeric_quotient(bound)),
     exp.IntDiv: _Difference("integer division", "databases round differently below zero: write FLOOR(a / b)"),
     exp.Round: _Difference("ROUND of a DOUBLE", f"{_ROUNDING}: CAST it AS DECIMAL(p,s) first",
-                         lambda bound: bound.type != DOUBLE),
+                         lambda bound: bound.type != DOUBLE or calls(bound) >= {"round_scaled"}),
     exp.DayOfWeek: _Difference("the day of the week", _WEEKDAY),
     exp.WeekOfYear: _Difference("the number of the week", "databases number weeks differently"),
     exp.RegexpLike: _Difference("a regular expression", "databases differ in them: write LIKE"),

@@ -45,7 +45,7 @@ PLAIN_NODES: dict[type[exp.Expr], tuple[str, str]] = {
     **{node: (node.__name__.lower(), "this") for node in (
         exp.Cbrt, exp.Sin, exp.Cos, exp.Tan, exp.Asin, exp.Acos, exp.Atan, exp.Sinh, exp.Cosh, exp.Tanh, exp.Asinh,
         exp.Acosh, exp.Atanh, exp.Degrees, exp.Radians, exp.Cot, exp.Sec, exp.Csc, exp.Rint, exp.IsNan, exp.Factorial,
-        exp.Soundex, exp.Ascii, exp.Monthname, exp.Dayname)},
+        exp.Soundex, exp.Ascii)},
     **{node: (node.__name__.lower(), "this expression") for node in (
         exp.Atan2, exp.Nanvl, exp.Right, exp.Levenshtein, exp.StartsWith, exp.EndsWith, exp.Contains, exp.Getbit)},
     exp.BitwiseAnd: ("bit_and_of", "this expression"), exp.BitwiseOr: ("bit_or_of", "this expression"),
@@ -96,6 +96,8 @@ _SAME_IN_DATABASES = {
     "concat_ws", "right", "split_part",
 }  # fmt: skip
 """Functions that are the same in postgres and duckdb."""
+_MOST_DIGITS = 15
+"""Digits behind the point to which a DOUBLE is rounded."""
 _DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU", "MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN", "MONDAY", "TUESDAY",
          "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY")  # fmt: skip
 _REGULAR: dict[type[exp.Expr], str] = {
@@ -128,6 +130,17 @@ def decode(b: ExpressionBinder, node: exp.DecodeCase) -> Expression:
     default = rest.pop() if len(rest) % 2 else _NULL
     pairs = zip(rest[0::2], rest[1::2], strict=True)
     return call("case", *(e for search, value in pairs for e in (call("<=>", subject, search), value)), default)
+
+
+def rounded(b: ExpressionBinder, node: exp.Round) -> Expression:
+    """ROUND; of a DOUBLE duckdb computes it in DOUBLE, round(x * 100) / 100, where others round the digits."""
+    value, *digits = b.parts(node, "this", "decimals")
+    if b.dialect != "duckdb" or value.type != DOUBLE:
+        return call("round", value, *digits)
+    places = digits[0] if digits else Constant(0, INTEGER)
+    if not isinstance(places, Constant) or not isinstance(places.value, int) or not 0 <= places.value <= _MOST_DIGITS:
+        b.source.refuse("ROUND to such digits", node, "write a constant number of digits, as in ROUND(x, 2)")
+    return call("round_scaled", value, places)
 
 
 def nvl2(b: ExpressionBinder, node: exp.Nvl2) -> Expression:

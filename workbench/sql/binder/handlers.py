@@ -18,7 +18,7 @@ from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, STRING
 from workbench.sql.binder import functions, operators, temporal
-from workbench.sql.binder.arrays import binary, databases, json_paths, lambdas, structs
+from workbench.sql.binder.arrays import binary, databases, json_paths, lambdas, maps, structs
 from workbench.sql.binder.arrays import calls as arrays
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.times import interval_arithmetic, time_differences
@@ -109,7 +109,7 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     **{node: _call(node.__name__.lower(), "this") for node in (
         exp.Floor, exp.Ceil, exp.Sign, exp.Sqrt, exp.Exp, exp.Ln)},
     exp.Log: _handler("this expression", functions.log),
-    exp.Round: _call("round", "this", "decimals"),
+    exp.Round: _handler("this decimals", functions.rounded),
     exp.Trunc: _handler("this decimals", lambda b, n: temporal.trunc(b, b.parts(n, "this", "decimals"))),
     # Functions of texts.
     **{node: _call(node.__name__.lower(), "this") for node in (exp.Upper, exp.Lower)},
@@ -140,6 +140,9 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.TimestampTrunc: _handler("this unit", temporal.truncate_time),
     **dict.fromkeys((exp.TsOrDsAdd, exp.DateAdd, exp.DateSub, exp.TimestampAdd),
                     _handler("this expression unit", temporal.date_add)),
+    exp.DateBin: _handler("this expression unit", time_differences.bucket),
+    **{node: _handler("this", temporal.name_of(name, part)) for node, (name, part) in {
+        exp.Dayname: ("dayname", "dayofweek"), exp.Monthname: ("monthname", "month")}.items()},
     exp.DateDiff: _handler("this expression unit", time_differences.date_diff),
     # Functions that are one for one with Spark's.
     **{node: _plain(name, *parts.split()) for node, (name, parts) in functions.PLAIN_NODES.items()},
@@ -150,6 +153,7 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.ArraySize: _handler("this expression", databases.size),
     exp.ArrayToString: _handler("this expression null", databases.joined),
     exp.ArrayContains: _handler("this expression", databases.contains),
+    **dict.fromkeys((exp.Split, exp.StringToArray), _handler("this expression", databases.parts)),
     exp.Bracket: _handler("this expressions offset returns_list_for_maps", arrays.element),
     exp.ArrayInsert: _handler("this position expression", arrays.inserted),
     exp.RegexpSplit: _handler("this expression limit", arrays.split),
@@ -166,7 +170,10 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     **dict.fromkeys((exp.JSONExtract, exp.JSONBExtract),
                     _handler("this expression only_json_types", json_paths.value)),
     exp.JSONBContainsTopKey: _handler("this expression", json_paths.has_key),
-    exp.ArrayContainsAll: _handler("this expression", json_paths.contains),
+    **dict.fromkeys((exp.ArrayContainsAll, exp.ArrayContainedBy),
+                    _handler("this expression", json_paths.contains)),
+    exp.JSONBContainsAnyTopKeys: _handler("this expression", json_paths.has_keys("or")),
+    exp.JSONBContainsAllTopKeys: _handler("this expression", json_paths.has_keys("and")),
     exp.ParseUrl: _handler(
         "this part_to_extract key", lambda b, n: functions.parse_url(b, b.parts(n, "this", "part_to_extract", "key"))),
     exp.Overlay: _handler("this expression from_ for_", functions.overlay),
@@ -180,6 +187,11 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.GenerateSeries: _handler("start end step is_end_exclusive", arrays.sequence),
     exp.JSONFormat: _handler("this", structs.to_json),
     exp.Struct: _handler("expressions", structs.struct),
+    # Functions of maps.
+    **dict.fromkeys((exp.VarMap, exp.Map, exp.ToMap), _handler("this keys values", maps.written_out)),
+    exp.MapFromEntries: _handler("this", maps.of_entries),
+    exp.StrToMap: _handler("this pair_delim key_value_delim", maps.of_text),
+    **dict.fromkeys((exp.MapKeys, exp.MapContainsKey), _handler("this key", maps.key_of)),
     exp.DateFromUnixDate: _handler("this", temporal.date_from_days),
     exp.MonthsBetween: _handler("this expression roundoff", temporal.months_between),
     exp.StrToUnix: _handler("this format", temporal.unix_timestamp),
@@ -217,19 +229,25 @@ NAMED: dict[str, Callable[[ExpressionBinder, list[Expression]], Expression]] = {
     **{name: partial(functions.cast_named, type_) for name, type_ in functions.CASTS.items()},
     **{name: partial(functions.named, function) for name, function in functions.OTHER_NAMES.items()},
     "cardinality": databases.cardinality,
+    **{name: partial(maps.read, name) for name in maps.NAMES},
+    "map_contains": partial(maps.read, "map_contains_key"),
+    "map_extract_value": partial(maps.read, "map_value"),
     **{name: partial(functions.named, name) for name in (*functions.PLAIN_NAMES, *arrays.NAMES)},
 }
 """Functions that the parser leaves as plain names, in lower case -> what binds a call on bound arguments."""
 
 OF_SYNTAX: dict[str, Callable[[ExpressionBinder, exp.Anonymous], Expression]] = {
     **{name: lambdas.named(name) for name in ("forall", "zip_with")},
+    "map_concat": maps.concatenated,
+    **{name: partial(maps.over_entries, name) for name in ("map_filter", "transform_keys", "transform_values")},
+    "json_typeof": json_paths.named("json_type"),
     "jsonb_typeof": json_paths.named("json_type"),
     "jsonb_array_length": json_paths.named("json_length"),
     "jsonb_extract_path_text": json_paths.text,
     "jsonb_extract_path": json_paths.value,
     **dict.fromkeys(json_paths.ELEMENTS, json_paths.refuse_elements),
 }
-"""Functions that the parser leaves as plain names, of lambdas or of JSON -> what binds a call."""
+"""Functions that the parser leaves as plain names, of lambdas, maps or JSON -> what binds a call."""
 
 IGNORED_PARTS = frozenset({
     "safe", "typed", "coalesce", "is_nvl", "fractions_supported", "big_int", "ignore_nulls", "zone", "nested",

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from workbench.errors import SqlError, UnsupportedError, nearest
 from workbench.sql.algebra import coercion, functions, interval_values
-from workbench.sql.algebra.array_functions import HAS_PLACE, variable
+from workbench.sql.algebra.array_functions import HAS_PLACE, MAP_OF, NO_MAP, variable
 from workbench.sql.algebra.coercion import AS_SECONDS, AS_TEXT, TypeClash
 from workbench.sql.algebra.expressions import AggregateCall, Call, Constant, Expression
 from workbench.sql.algebra.types import BOOLEAN, DATE, TIMESTAMP, DataType, Kind
@@ -55,9 +55,9 @@ _HINTS: dict[type[exp.Expr], str] = {
     exp.WithinGroup: "PERCENTILE_CONT, PERCENTILE_DISC and MODE have it",
     **dict.fromkeys((exp.First, exp.FirstValue), "MIN_BY(x, t) takes the value with the smallest t"),
     **dict.fromkeys((exp.Last, exp.LastValue), "MAX_BY(x, t) takes the value with the largest t"),
-    exp.StrToMap: "there are no maps; STR_TO_MAP(s, ';', '=')['k'] is the value of a key",
 }
-_INNER = {interval_values.OF_MICROS, interval_values.MICROS, HAS_PLACE, *functions.JSON}
+_INNER = {interval_values.OF_MICROS, interval_values.MICROS, HAS_PLACE, MAP_OF, NO_MAP, "map_value"}
+_INNER |= functions.JSON.keys()
 """Functions that no text calls."""
 COMPARE = "compare it with something, as in a > 3"
 """What to try where a condition is needed and stands for something else."""
@@ -315,7 +315,7 @@ class ScalarBinder:
             given = self.parts(node, "expressions")
             for kind, instead in (
                 (Kind.ARRAY, f"give it {AS_TEXT}"), (Kind.INTERVAL, AS_SECONDS), (Kind.STRUCT, "give it a field, s.f"),
-                (Kind.BINARY, "give it HEX(x)"),
+                (Kind.BINARY, "give it HEX(x)"), (Kind.MAP, "give it a value, m['k']"),
             ):  # fmt: skip
                 if any(argument.type.kind is kind for argument in given):
                     raise self.source.error(

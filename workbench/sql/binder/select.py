@@ -9,19 +9,12 @@ from functools import cached_property
 from sqlglot import exp
 
 from workbench.errors import SqlError, nearest
-from workbench.sql.algebra.expressions import (
-    AggregateCall,
-    Call,
-    Column,
-    Constant,
-    Expression,
-    columns,
-    reading_order,
-)
+from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Expression, columns, reading_order
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import BOOLEAN, INTEGER
 from workbench.sql.binder.aggregates.aggregation import Aggregation, Groups, is_aggregate, over_groups
+from workbench.sql.binder.arrays.maps import refuse_compared
 from workbench.sql.binder.arrays.structs import columns_of_star
 from workbench.sql.binder.joins.after_groups import AfterGroups
 from workbench.sql.binder.joins.elements import add_selected
@@ -190,6 +183,7 @@ class SelectBinder:
             bound = {node: self._group(node, scalar) for node in nodes}
             self._listed = without_ends(dict.fromkeys(bound.values()))
             self._sets = [without_ends(dict.fromkeys(bound[node] for node in grouping)) for grouping in sets]
+        refuse_compared(self._listed, "GROUP BY", group, self._source)
         self._name_window()
 
     def bind_select_list(self) -> None:
@@ -205,6 +199,8 @@ class SelectBinder:
                 self._items.append(_SelectItem(self._name(node), scalar.bind(_unaliased(node)), scalar, called))
                 continue
             self._items += [_SelectItem(name, expression, scalar) for name, expression in self._starred(star, node)]
+        if self._distinct:
+            refuse_compared((item.expression for item in self._items), "DISTINCT", self._select, self._source)
 
     def bind_order(self) -> None:
         """DISTINCT ON and ORDER BY, which may name items of the select list: what else they read is selected, too."""
@@ -301,6 +297,8 @@ class SelectBinder:
 
     def _name(self, node: exp.Expr) -> str:
         if isinstance(node, exp.Alias):
+            if isinstance(node.args["alias"], exp.Placeholder):
+                self._source.refuse("a colon behind a value", node, "GET_JSON_OBJECT(s, '$.a') reads JSON")
             return node.alias
         inner = node.unnest()
         if isinstance(inner, exp.Column):

@@ -15,6 +15,7 @@ from workbench.sql.algebra.column_names import stored_name, unique_names
 from workbench.sql.algebra.expressions import Column, Constant, map_columns
 from workbench.sql.algebra.ordering import without_repetition
 from workbench.sql.algebra.types import DataType
+from workbench.sql.binder.arrays.maps import refuse_compared
 from workbench.sql.binder.order.keys import Named, sort_keys
 from workbench.sql.binder.order.limit import CLAUSES, Limit, limit_of
 from workbench.sql.binder.protocols import QueryContext
@@ -66,6 +67,8 @@ def operation_of(
         raise source.error(message, node, "select as many columns in each")
     names = tuple(name for name, _ in shapes[0])
     types = tuple(_common_type(operator, i, branches, node, source) for i in range(len(names)))
+    if operator != "union" or not all_:
+        refuse_compared(map(Column, names, types), operator.upper(), node, source)
     return SetOperation(operator, all_, tuple(_with_typed_nulls(b, types) for b in branches), names, types)
 
 

@@ -347,6 +347,26 @@ def _day(b: ExpressionBinder, value: Expression, node: exp.Expr) -> Expression:
     return coercion.coerce(value, DATE)
 
 
+_NAMES = {
+    "dayofweek": ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"),
+    "month": ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+              "November", "December"),
+}  # fmt: skip
+"""The names that duckdb gives days and months, in whatever language."""
+
+
+def name_of(function: str, part: str) -> Callable[[ExpressionBinder, exp.Expr], Expression]:
+    """DAYNAME and MONTHNAME: three letters in spark, all of them in duckdb."""
+
+    def bind(b: ExpressionBinder, node: exp.Expr) -> Expression:
+        if b.dialect != "duckdb":
+            _refuse_elsewhere(b, node)
+            return call(function, b.bind(node.this))
+        return call("elt", call(part, b.bind(node.this)), *(Constant(name, STRING) for name in _NAMES[part]))
+
+    return bind
+
+
 def to_number(b: ExpressionBinder, node: exp.ToNumber) -> Expression:
     """TO_NUMBER of text."""
     return cast(b.bind(node.this), decimal(38, 10))

@@ -14,6 +14,7 @@ from workbench.sql.algebra.functions import NUMERIC_QUOTIENT
 from workbench.sql.algebra.types import BINARY, DOUBLE, INTEGER, STRING, DataType, Kind
 from workbench.sql.render.array_functions import ARRAY_SQL
 from workbench.sql.render.json_functions import JSON_SQL
+from workbench.sql.render.map_functions import MAP_SQL
 from workbench.sql.render.numeric_quotients import numeric_quotient
 from workbench.sql.render.plain_functions import PLAIN_SQL
 from workbench.sql.render.stored_values import with_names
@@ -98,6 +99,16 @@ def rounded(name: str) -> Render:
         return f"try_cast({name}(cast({value} as decimal(38,{scale})), {digits}) as {expression.type.spark})"
 
     return render
+
+
+def round_scaled(expression: Call, arguments: Sequence[str]) -> str:
+    """ROUND of a DOUBLE as C++ computes round(x * 100) / 100, half away from zero; beyond 2^52 all are whole."""
+    value, scale = arguments[0], f"1e{arguments[1].removesuffix('L')}D"
+    y = "`->y`"  # no column is called so
+    half_up = f"floor(abs({y})) + if(abs({y}) - floor(abs({y})) >= 0.5D, 1, 0)"
+    whole = f"if(isnan({y}) or abs({y}) >= {2**52}D, {y}, sign({y}) * ({half_up}))"
+    rounded_ = f"if(abs({y}) = double('infinity'), {value}, {whole} / {scale})"
+    return f"transform(array({value} * {scale}), {y} -> {rounded_})[0]"
 
 
 def truncate(expression: Call, arguments: Sequence[str]) -> str:
@@ -245,6 +256,7 @@ _MICROSECONDS = "unix_micros(cast({0} as timestamp))"
 SPARK_FUNCTIONS: dict[str, str | Render] = {
     **PLAIN_SQL,
     **ARRAY_SQL,
+    **MAP_SQL,
     **JSON_SQL,
     "try_parse_url": _call("try_parse_url"),
     "xxhash64": _call("xxhash64"),
@@ -257,6 +269,7 @@ SPARK_FUNCTIONS: dict[str, str | Render] = {
     "abs": absolute,
     "round": rounded("round"),
     "bround": rounded("bround"),
+    "round_scaled": round_scaled,
     "truncate": truncate,
     "floor": whole("floor"),
     "ceil": whole("ceil"),

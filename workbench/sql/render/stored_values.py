@@ -1,14 +1,15 @@
-"""Values as stored: the text that a column of arrays, structs or bytes keeps, and back to the value.
+"""Values as stored: the text that a column of arrays, structs, maps or bytes keeps, and back to the value.
 
 Storage hashes, compares and sorts values, and knows none of these. So it keeps one text for each value: bytes are
-hexadecimal, which sorts as they do, and arrays and structs are JSON. In it dates are days, timestamps microseconds
-since 1970, and a DOUBLE is ``[m,e]``, which is m * 2^e: no two systems write all of them with the same digits, and
--0.0 is 0.0. Two values are equal where their texts are. ``streams/stored_values`` has the same texts outside Spark.
+hexadecimal, which sorts as they do, and arrays, structs and maps, as arrays of entries, are JSON. In it dates are days,
+timestamps microseconds since 1970, and a DOUBLE is ``[m,e]``, which is m * 2^e: no two systems write all of them with
+the same digits, and -0.0 is 0.0. Two values are equal where their texts are. ``streams/stored_values`` has the
+same texts outside Spark.
 """
 
 from __future__ import annotations
 
-from workbench.sql.algebra.types import DataType, Kind
+from workbench.sql.algebra.types import DataType, Kind, array_of
 
 INFINITE, NAN = "9999", "1"
 """Exponents of infinities, and of NaN, whose *m* is 0."""
@@ -39,7 +40,7 @@ _IN_JSON = {
 
 
 def to_stored(value: str, type_: DataType) -> str:
-    """SQL of the stored text of an array, a struct or bytes.
+    """SQL of the stored text of an array, a struct, a map or bytes.
 
     Example:
         >>> from workbench.sql.algebra.types import BINARY, DATE, INTEGER, array_of
@@ -65,7 +66,7 @@ def from_stored(text: str, type_: DataType) -> str:
 
 
 def with_names(value: str, type_: DataType, depth: int = 1) -> str:
-    """SQL of a value whose fields, here called by their places, have their names.
+    """SQL of a value whose fields, here called by their places, have their names, and whose maps are Spark's.
 
     Example:
         >>> from workbench.sql.algebra.types import INTEGER, array_of, struct_of
@@ -73,6 +74,9 @@ def with_names(value: str, type_: DataType, depth: int = 1) -> str:
         "transform(array(s), `e1` -> if(`e1` is null, null, named_struct('x', `e1`.f0)))[0]"
     """
     name = f"`e{depth}`"
+    if type_.kind is Kind.MAP:
+        assert type_.element is not None
+        return f"map_from_entries({with_names(value, array_of(type_.element), depth)})"
     if type_.element is not None and _has_structs(type_):
         return f"transform({value}, {name} -> {with_names(name, type_.element, depth + 1)})"
     if not type_.fields:
@@ -119,6 +123,12 @@ def _parts_of_double(x: str, e: str) -> str:
         f"(case when {x} is null then null when isnan({x}) then array(0L, {NAN}L) when {x} = 0D then array(0L, 0L)"
         f" when abs({x}) = double('infinity') then array(cast(sign({x}) as bigint), {INFINITE}L) else {finite} end)"
     )
+
+
+def has_maps(type_: DataType) -> bool:
+    """Whether values of a type are maps, or have such in them."""
+    inner = [type_.element] if type_.element is not None else [of for _, of in type_.fields]
+    return type_.kind is Kind.MAP or any(map(has_maps, inner))
 
 
 def _has_structs(type_: DataType) -> bool:

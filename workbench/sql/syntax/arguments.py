@@ -19,6 +19,8 @@ from sqlglot import exp
 from sqlglot.parser import Parser
 from sqlglot.tokenizer_core import Token, TokenType
 
+from workbench.sql.syntax.dialects import SPARK_FAMILY
+
 Builder = Callable[..., exp.Expr]
 FunctionParser = Callable[[Any], exp.Expr | None]
 _OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE)
@@ -29,6 +31,10 @@ _GRAMMAR = {"FROM", "PLACING", "OVERFLOW"}
 """Words of arguments with a grammar of their own, as in ``EXTRACT(year FROM d)``; the parser reads all of these."""
 _OF_PATHS = "JSON"
 """The names of functions begin so of which the parser reads texts that are arguments."""
+
+
+class InlineOuter(exp.Inline):
+    """INLINE_OUTER, which the parser does not know: INLINE that gives a row of NULLs for an array without elements."""
 
 
 class DroppedArgumentError(Exception):
@@ -62,6 +68,8 @@ def _parser_class(dialect: str) -> type[Parser]:
         "FUNCTION_PARSERS": _Refusing.parsers(base.FUNCTION_PARSERS),
         "NO_PAREN_FUNCTION_PARSERS": _Refusing.parsers(base.NO_PAREN_FUNCTION_PARSERS),
     }
+    if dialect in SPARK_FAMILY:
+        functions["INLINE_OUTER"] = partial(_build, "INLINE_OUTER", InlineOuter.from_arg_list)
     if dialect == "postgres":  # an arrow reads JSON there, also in arguments of functions
         changes["LAMBDAS"] = {sign: parse for sign, parse in base.LAMBDAS.items() if sign is not TokenType.ARROW}
     make = cast(Callable[..., type[Parser]], type(base))

@@ -12,7 +12,7 @@ from workbench.errors import SqlError
 from workbench.sql.algebra import aggregates
 from workbench.sql.algebra.aggregates import GROUPED
 from workbench.sql.algebra.analytic import ANALYTIC
-from workbench.sql.algebra.coercion import AS_SECONDS, TypeClash, no_order
+from workbench.sql.algebra.coercion import AS_SECONDS, TypeClash, no_order, refuse_maps
 from workbench.sql.algebra.expressions import (
     AFTER_GROUPS,
     OUTER,
@@ -106,6 +106,8 @@ class Aggregation:
             clash = no_order(whole)
             what = f"{syntax.name.upper()} of {whole.type.kind}s, which have no order"
             raise TypeClash(what, whole, clash.hint)
+        if syntax.distinct or syntax.name in ("mode", "approx_count_distinct"):
+            refuse_maps(*arguments)
         if built_in and syntax.name == "array_agg" and len(arguments) == 1:
             arguments = counted_and_value(arguments[0], b)
         if built_in and syntax.name in _SHARES:
@@ -128,6 +130,8 @@ class Aggregation:
             name, arguments = in_order(syntax, arguments, node, b)
         elif name == "percentile_disc" and syntax.order and syntax.order[0].args.get("desc"):
             name = "percentile_disc_desc"
+        if name in ("median", "percentile") and b.dialect == "duckdb" and arguments[0].type.kind is Kind.DECIMAL:
+            b.source.refuse(f"{name.upper()} of a DECIMAL", node, "duckdb cuts its digits off: CAST it AS DOUBLE")
         if name in ("min_by", "max_by") and b.dialect == "duckdb":
             # DuckDB passes over rows whose value is NULL.
             value, key = arguments

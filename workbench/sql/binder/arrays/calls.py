@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import sqlglot
 from sqlglot import exp
 
 from workbench.sql.algebra.expressions import Constant, Expression
@@ -29,33 +28,22 @@ NODES: dict[type[exp.Expr], tuple[str, str]] = {
 """Syntax node -> the function that it is, and the parts that are its arguments."""
 NAMES = ("get", "array_union", "array_repeat", "arrays_overlap")
 """Functions that the parser leaves as plain names."""
-_PAIR = "FILTER(SPLIT(text, pair), `one pair` -> SPLIT(`one pair`, sign, 2)[0] = key)"
-_VALUE = sqlglot.parse_one(
-    f"TRY_ELEMENT_AT(TRANSFORM({_PAIR}, `one pair` -> SPLIT(`one pair`, sign, 2)[1]), -1)", "spark"
-)
 
 
 def element(b: ExpressionBinder, node: exp.Bracket) -> Expression:
-    """``array[0]``, and ELEMENT_AT(array, 1)."""
+    """``array[0]``, ELEMENT_AT(array, 1), and ``map['k']``."""
     if b.dialect not in DATABASES:
         refuse_elsewhere(b, "an element of an array", node)
-    if isinstance(node.this, exp.StrToMap) and len(node.expressions) == 1:
-        return _value_of_key(b, node.this, node.expressions[0])
     array, *place = b.parts(node, "this", "expressions")
     if len(place) != 1:
         b.source.refuse("a part of an array, [...]", node, "SLICE(x, 1, 2) are the first two elements")
+    if array.type.kind is Kind.MAP:
+        if b.dialect == "duckdb" and array.type.key_and_value[0].kind is not Kind.STRING:  # the parser has taken 1 away
+            b.source.refuse("m[k] of keys that are no texts", node, "write MAP_EXTRACT_VALUE(m, k)")
+        return call("map_value", array, place[0])
     if b.dialect in DATABASES:
         return databases.element(b, array, place[0], node)
     return call("element_at" if node.args.get("offset") else "get", array, place[0])
-
-
-def _value_of_key(b: ExpressionBinder, node: exp.StrToMap, key: exp.Expr) -> Expression:
-    """``STR_TO_MAP(text, pair, key)['k']``: the value of the last pair with the key. Spark raises at two."""
-    parts = {"text": node.this, "pair": node.args["pair_delim"], "sign": node.args["key_value_delim"], "key": key}
-    tree = _VALUE.copy()
-    for column in list(tree.find_all(exp.Column)):
-        column.replace(parts[column.name].copy())
-    return b.bind(tree)
 
 
 def sequence(b: ExpressionBinder, node: exp.GenerateSeries) -> Expression:

@@ -6,6 +6,7 @@ n[1]   ARRAY[a, b]   CARDINALITY(n)   ARRAY_LENGTH(n, 1)   LEN(n)   ARRAY_TO_STR
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from sqlglot import exp
@@ -39,15 +40,20 @@ def size(b: ExpressionBinder, node: exp.ArraySize) -> Expression:
         raise b.source.error("ARRAY_LENGTH takes an array and 1", node, "CARDINALITY(n) counts the elements")
     if node.expression is not None and (b.dialect in SPARK_FAMILY or node.expression != exp.Literal.number(1)):
         b.source.refuse("the length of an inner array", node.expression, "ARRAY_LENGTH(n, 1) is that of the array")
-    count = call("array_size", b.bind(node.this))
+    count = call("array_size", entries_of(b.bind(node.this)))
     return call("nullif", count, _ZERO) if b.dialect == "postgres" else count
+
+
+def entries_of(value: Expression) -> Expression:
+    """The array of a map's entries; any other value as it is."""
+    return call("map_entries", value) if value.type.kind is Kind.MAP else value
 
 
 def cardinality(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     """CARDINALITY(n): in postgres the elements of all arrays inside, so of plain elements only."""
     if b.dialect not in (*SPARK_FAMILY, *DATABASES):
         raise TypeClash("CARDINALITY is read in spark, postgres and duckdb")
-    count = call("array_size", *arguments)
+    count = call("array_size", *map(entries_of, arguments))
     if b.dialect == "postgres" and element_of(arguments[0]).kind is Kind.ARRAY:
         raise TypeClash("CARDINALITY of arrays of arrays", arguments[0], "ARRAY_LENGTH(n, 1) counts the outer ones")
     return count
@@ -65,6 +71,21 @@ def joined(b: ExpressionBinder, node: exp.ArrayToString) -> Expression:
         only_nulls = call("and", _is(call("array_size", array), ">"), _is(call("array_size", known), "="))
         return call("case", only_nulls, _NULL, text)
     return text
+
+
+def parts(b: ExpressionBinder, node: exp.Split | exp.StringToArray) -> Expression:
+    """STRING_SPLIT of duckdb and STRING_TO_ARRAY of postgres, which has no element where the text is empty."""
+    if b.dialect not in DATABASES:
+        refuse_elsewhere(b, "split", node)
+    b.source.refuse_others(node, {"this", "expression"}, "an array")
+    separator = node.expression
+    if not separator.is_string or not separator.name:
+        b.source.refuse("a separator that is no constant text, or an empty one,", separator, "as in ','")
+    text = b.bind(node.this)
+    split = call("split", text, Constant(re.escape(separator.name), STRING))
+    if isinstance(node, exp.Split):
+        return split
+    return call("case", call("<>", text, Constant("", STRING)), split, Constant(None, split.type))
 
 
 def contains(b: ExpressionBinder, node: exp.ArrayContains) -> Expression:

@@ -1,7 +1,10 @@
 """JSON in postgres, read as ``jsonb``, and in duckdb: operators on texts of JSON, with constant keys and places.
 
 j->'a'->>'b'   j->>0   j#>'{a,0}'->>'b'   j#>>'{a,0}'   JSONB_EXTRACT_PATH_TEXT(j, 'a')   JSONB_TYPEOF(j->'a')
-JSONB_ARRAY_LENGTH(j->'a')   j ? 'a'   j @> '{"a": 1}'      in duckdb: j->'a'->>'b'   j->>'$.a[0]'
+JSONB_ARRAY_LENGTH(j->'a')   j ? 'a'   j ?| ARRAY['a', 'b']   j @> '{"a": 1}'
+in duckdb: j->'a'->>'b'   j->>'$.a[0]'
+
+Of the type json arrows read the same, since what it writes otherwise, as 1e3 or -0, disables the query.
 
 A chain of arrows is one path into the text it begins with. An element of a path in braces that is a number is a place
 in an array or a key of an object, so such a path is several.
@@ -82,6 +85,8 @@ def text(b: ExpressionBinder, node: exp.Expr) -> Expression:
     """The text of what is at a path, ``j->>'a'``; in spark GET_JSON_OBJECT(j, '$.a')."""
     if b.dialect not in DATABASES and isinstance(node, exp.JSONExtractScalar):
         refuse_elsewhere(b, "get_json_object", node)
+        if (called := b.source.called(node) or "->>").upper() != "GET_JSON_OBJECT":
+            b.source.refuse(f"{called.upper()} in {b.dialect}", node, "write GET_JSON_OBJECT(s, '$.a')")
         if not isinstance(node.expression, exp.JSONPath):
             b.source.refuse("a JSON path that is not constant", node)
         path = Constant(node.expression.sql("spark").strip("'"), STRING)
@@ -112,22 +117,49 @@ def has_key(b: ExpressionBinder, node: exp.JSONBContainsTopKey) -> Expression:
     _refuse_elsewhere(b, node)
     if not node.expression.is_string:
         b.source.refuse("a key of JSON that is not constant", node.expression, "as in j ? 'a'")
-    place, key = _place(b, node.this), node.expression.name
+    place = _jsonb_place(b, node.this)
+    return _where_there(place, _has(b, place, node.expression.name, node))
+
+
+def has_keys(function: str) -> Callable[[ExpressionBinder, exp.Binary], Expression]:
+    """``j ?| ARRAY['a', 'b']`` and ``j ?& ARRAY['a', 'b']``: one of the keys, or all of them."""
+
+    def bind(b: ExpressionBinder, node: exp.Binary) -> Expression:
+        _refuse_elsewhere(b, node)
+        keys = node.expression
+        if (
+            not isinstance(keys, exp.Array)
+            or not keys.expressions
+            or not all(key.is_string for key in keys.expressions)
+        ):
+            b.source.refuse("keys of JSON that are not constant", keys, "as in j ?| ARRAY['a', 'b']")
+        place = _jsonb_place(b, node.this)
+        found = [_has(b, place, key.name, node) for key in keys.expressions]
+        return _where_there(place, reduce(lambda x, y: call(function, x, y), found))
+
+    return bind
+
+
+def _has(b: ExpressionBinder, place: Place, key: str, node: exp.Expr) -> Expression:
+    """Whether what is at a place has a key, or a text as an element, or is the text."""
     as_json = Constant(json.dumps(key, ensure_ascii=False), STRING)
     found = [place.then([_checked(b, key, node)]).holds("json_has")]
     found += [place.holds(function, as_json) for function in ("json_is", "json_has_element")]
-    return _where_there(place, call("or", *found))
+    return call("or", *found)
 
 
 def contains(b: ExpressionBinder, node: exp.Expr) -> Expression:
-    """``j @> '{"a": 1}'``, of a constant."""
+    """``j @> '{"a": 1}'``, of a constant, and ``'{"a": 1}' <@ j``."""
     _refuse_elsewhere(b, node)
-    constant = node.expression.this if _is_jsonb(node.expression) else node.expression
+    whole, part = node.this, node.expression
+    if isinstance(node, exp.ArrayContainedBy):
+        whole, part = part, whole
+    constant = part.this if _is_jsonb(part) else part
     try:
         wanted = json.loads(constant.name if constant.is_string else "", parse_float=Decimal)
     except ValueError:
-        b.source.refuse("@> of what is no constant JSON", node.expression, "as in j @> '{\"a\": 1}'")
-    place = _place(b, node.this)
+        b.source.refuse("@> or <@ of a part that is no constant JSON", part, "as in j @> '{\"a\": 1}'")
+    place = _jsonb_place(b, whole)
     conditions = list(_contained(b, place, wanted, node.expression))
     if not isinstance(wanted, (dict, list)):
         conditions = [call("or", *conditions, place.holds("json_has_element", _constant(wanted)))]
@@ -205,14 +237,20 @@ def _place(b: ExpressionBinder, node: exp.Expr) -> Place:
         node = node.this.unnest()
     if _is_arrow(node):
         return _below(b, node)
-    if isinstance(node, exp.Cast) and node.args["to"].this == exp.DType.JSON and b.dialect == "postgres":
-        b.source.refuse("the type JSON", node, "write ::jsonb, which has other texts of objects and arrays")
     read = b.bind(node.this if _is_jsonb(node) else node)
     if read.type != STRING:
         raise b.source.error(f"JSON is a text here, not {read.type}", node, "a struct has fields, s.x")
     if isinstance(read, Call) and read.function == JSON_AT:
         return Place(read.arguments[0], before=read.arguments[1])
     return Place(read)
+
+
+def _jsonb_place(b: ExpressionBinder, node: exp.Expr) -> Place:
+    """A place for an operator that the type json has not."""
+    cast_ = next((part for part in node.walk() if _is_jsonb(part) and part.args["to"].this == exp.DType.JSON), None)
+    if cast_ is not None:
+        b.source.refuse("this operator of the type JSON", cast_, "write ::jsonb")
+    return _place(b, node)
 
 
 def _is_arrow(node: exp.Expr) -> bool:

@@ -22,7 +22,8 @@ def over_elements(function: str) -> Callable[[ExpressionBinder, Any], Expression
     """A function of an array and a lambda over its elements."""
 
     def bind(b: ExpressionBinder, node: exp.Transform | exp.ArrayFilter | exp.Exists) -> Expression:
-        refuse_elsewhere(b, function, node)
+        if b.dialect != "duckdb" or function == "exists":
+            refuse_elsewhere(b, function, node)
         return _over_elements(function, b, node, [node.this, node.expression])
 
     return bind

@@ -8,7 +8,8 @@ from workbench.sql.algebra.types import INTEGER
 
 _AS_LONG = frozenset({
     "transform", "filter", "sort_array", "array_sort", "array_distinct", "array_compact", "array_reverse",
-    "array_remove", "array_intersect", "array_except",
+    "array_remove", "array_intersect", "array_except", "map_entries", "map_keys", "map_values", "map_of",
+    "map_from_entries",
 })  # fmt: skip
 """Functions whose result is at most as long as their first argument."""
 

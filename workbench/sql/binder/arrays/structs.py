@@ -7,7 +7,7 @@ from sqlglot import exp
 from workbench.errors import SqlError, nearest
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.functions import call
-from workbench.sql.algebra.types import INTEGER, struct_of
+from workbench.sql.algebra.types import INTEGER, Kind, struct_of
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.scope import Scope
 from workbench.sql.binder.window_functions import bind_part, is_window
@@ -34,7 +34,7 @@ def struct(b: ExpressionBinder, node: exp.Struct) -> Expression:
 
 
 def to_json(b: ExpressionBinder, node: exp.JSONFormat) -> Expression:
-    """TO_JSON(s) of a struct or an array, as Spark writes it."""
+    """TO_JSON(s) of a struct, an array or a map, as Spark writes it."""
     if b.dialect not in SPARK_FAMILY:
         b.source.refuse(f"TO_JSON in {b.dialect}", node, "write it in spark")
     return call("to_json", b.bind(node.this))
@@ -80,7 +80,10 @@ def field(b: ExpressionBinder, value: Expression, name: str, node: exp.Expr) -> 
         SqlError: it has no such field, or is no struct.
     """
     if not value.type.fields:
-        hint = f"TRANSFORM(x, v -> v.{name}) has those of an array" if value.type.element is not None else None
+        hint = f"TRANSFORM(x, v -> v.{name}) has those of an array" if value.type.kind is Kind.ARRAY else None
+        hint = (
+            f"{node.sql()[: -len(name) - 1]}['{name}'] is a value of the map" if value.type.kind is Kind.MAP else hint
+        )
         raise b.source.error(f"the value before .{name} is no struct, but {value.type}", node, hint)
     names = [known for known, _ in value.type.fields]
     if name.lower() not in names:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from workbench.errors import UnsupportedError
+from workbench.sql.algebra.column_names import display_name
 from workbench.sql.algebra.expressions import Column
 from workbench.sql.binder.joins.semijoins import Clause
 from workbench.sql.binder.joins.trees import positions, resolved
@@ -16,6 +18,11 @@ def domain_of(clause: Clause) -> Domain:
     """Gives the distinct values of columns of a clause as it is by then; conditions of its joins hold for them."""
 
     def distinct_values(read: Sequence[Column], names: Sequence[str]) -> Input:
+        if whole := next((column for column in read if not column.type.comparable), None):
+            what = f"a subquery that reads {display_name(whole.name)} of the query around it, a map,"
+            raise UnsupportedError(
+                f"{what} is not supported", hint="let a subquery in FROM select m['k'], and read that"
+            )
         wanted = frozenset(column.source for column in read)
         trees = [tree for tree in clause.trees if not wanted.isdisjoint(positions(tree))]
         there = frozenset().union(*map(positions, trees))

@@ -5,6 +5,7 @@
     FROM t LATERAL VIEW EXPLODE(ARRAY(a, b)) x AS v             spark; POSEXPLODE gives the places too, from 0
     FROM t CROSS JOIN UNNEST(ARRAY[a, b]) WITH ORDINALITY AS x(v, n)         the places from 1
     SELECT EXPLODE(ARRAY(a, b)) AS v FROM t                                  a LATERAL VIEW whose columns only it names
+    FROM t LATERAL VIEW EXPLODE(m) x AS k, v                    the entries of a map, MAP_ENTRIES(m), as columns
     FROM t LATERAL VIEW INLINE(ARRAY(STRUCT(a, b))) x AS v, w                the fields of structs as columns
     FROM t, JSONB_ARRAY_ELEMENTS(j->'a') AS x(v)                             postgres; v->>'b' reads the text of the row
     FROM t, GENERATE_SERIES(1, a) AS g                          the array SEQUENCE(1, a, 1)
@@ -18,7 +19,6 @@ elements (OUTER). An array that is written out has all its places, and needs no 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 
 from sqlglot import exp
@@ -28,7 +28,8 @@ from workbench.sql.algebra.coercion import TypeClash, empty_array, is_null
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.functions import call
-from workbench.sql.algebra.types import INTEGER, STRING, Kind
+from workbench.sql.algebra.types import INTEGER, Kind
+from workbench.sql.binder.arrays.databases import entries_of, parts
 from workbench.sql.binder.arrays.json_paths import elements, is_elements
 from workbench.sql.binder.arrays.lengths import ended, longest
 from workbench.sql.binder.arrays.structs import fields
@@ -38,6 +39,7 @@ from workbench.sql.binder.scalar import ScalarBinder
 from workbench.sql.binder.scope import Scope
 from workbench.sql.logical import output_columns
 from workbench.sql.predicates.normal_form import normal_form
+from workbench.sql.syntax.arguments import InlineOuter
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 from workbench.sql.syntax.limits import MOST_ROWS
 from workbench.sql.syntax.source_text import SourceText
@@ -106,11 +108,16 @@ def add_elements(
         array, of_json = elements(ScalarBinder(scope, context.schema, now_at=context.now_at), function)
     else:
         array = _array(arrays[0], context, scope)
+    is_map = array.type.kind is Kind.MAP
+    if is_map and (isinstance(function, exp.Inline) or source.dialect not in SPARK_FAMILY):
+        hint = "EXPLODE(m) has the entries of a map in spark, and UNNEST(MAP_ENTRIES(m)) elsewhere"
+        raise source.error("rows of a map by this function", function, hint)
+    array = entries_of(array)
     rows = [exp.Tuple(expressions=[exp.Literal.number(place)]) for place in _places(array, arrays[0], source)]
     query = context.query(exp.Values(expressions=rows))
     ((name, type_),) = output_columns(query)
     place = Column(stored_name(name), type_, clause.add_input(query))
-    outer = node.args.get("outer") or isinstance(function, exp.ExplodeOuter)
+    outer = node.args.get("outer") or isinstance(function, (exp.ExplodeOuter, InlineOuter))
     there = _place(clause, array, place, outer)
     element = call("element_at", array, place) if of_json is None else of_json(there)
     if isinstance(function, exp.Inline):
@@ -118,6 +125,11 @@ def add_elements(
             hint = "EXPLODE(x) has its elements as they are"
             raise source.error(f"INLINE needs an array of structs, not {array.type}", function, hint)
         return [name for name, _ in fields(element)], [value for _, value in fields(element)]
+    if is_map:
+        named = fields(element)
+        if isinstance(function, exp.Posexplode):
+            named.insert(0, ("pos", call("-", there, Constant(1, INTEGER))))
+        return [name for name, _ in named], [value for _, value in named]
     return _named(node, function, element, there, source.dialect)
 
 
@@ -173,13 +185,13 @@ def _array(node: exp.Expr, context: QueryContext, scope: Scope) -> Expression:
             context.source.refuse_others(node, {"expressions", "bracket_notation"}, "an array")
             array = call("array", *map(b.bind, node.expressions))
         elif isinstance(node, (exp.Split, exp.StringToArray)):
-            array = _parts(node, b, context.source)
+            array = parts(b, node)
         elif isinstance(node, exp.GenerateSeries) and context.source.dialect not in SPARK_FAMILY:
             array = _series(node, b, context.source)
         else:
             array = b.bind(node)
         array = ended(array, MOST_ROWS)
-        element = element_of(array)
+        element = element_of(entries_of(array))
     except TypeClash as clash:
         raise context.source.error(clash.message, node, clash.hint) from None
     if array == empty_array(array.type):
@@ -187,19 +199,6 @@ def _array(node: exp.Expr, context: QueryContext, scope: Scope) -> Expression:
     if element.kind is Kind.ARRAY:
         context.source.refuse("an array of arrays in FROM", node, "write the elements of one array")
     return array
-
-
-def _parts(node: exp.Split | exp.StringToArray, b: ScalarBinder, source: SourceText) -> Expression:
-    """STRING_SPLIT of duckdb and STRING_TO_ARRAY of postgres, which has no element where the text is empty."""
-    source.refuse_others(node, {"this", "expression"}, "an array")
-    separator = node.expression
-    if not separator.is_string or not separator.name:
-        source.refuse("a separator that is no constant text, or an empty one,", separator, "as in ','")
-    text = b.bind(node.this)
-    parts = call("split", text, Constant(re.escape(separator.name), STRING))
-    if isinstance(node, exp.Split):
-        return parts
-    return call("case", call("<>", text, Constant("", STRING)), parts, Constant(None, parts.type))
 
 
 def _series(node: exp.GenerateSeries, b: ScalarBinder, source: SourceText) -> Expression:

@@ -25,7 +25,7 @@ from workbench.sql.algebra.analytic import (
     FrameEnd,
     Over,
 )
-from workbench.sql.algebra.coercion import coerce, is_null
+from workbench.sql.algebra.coercion import coerce, is_null, refuse_maps
 from workbench.sql.algebra.expressions import Column, Constant, Expression, column_name, columns, map_columns
 from workbench.sql.algebra.expressions import reading_order as order_of_texts
 from workbench.sql.algebra.holistic import HOLISTIC_CALLS
@@ -159,6 +159,7 @@ class Analytics:
                 parts[key] = parts[key] or base.args.get(key)
             alias = base.args.get("alias")
         partition = {b.bind(part) for part in parts["partition_by"] or ()}
+        refuse_maps(*partition)
         for key in parts["order"].expressions if parts["order"] is not None else ():
             if isinstance(key.this, exp.Literal):
                 raise b.source.error("ORDER BY in OVER takes expressions, not positions", key.this)

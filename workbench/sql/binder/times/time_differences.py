@@ -6,6 +6,8 @@ toward zero, DATE_DIFF of DuckDB the borders of units that lie between.
 
 from __future__ import annotations
 
+import datetime as dt
+
 from sqlglot import exp
 
 from workbench.sql.algebra import coercion
@@ -15,11 +17,12 @@ from workbench.sql.algebra.interval_values import micros_of
 from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, INTERVAL, STRING, TIMESTAMP
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.times.intervals import interval_parts
-from workbench.sql.syntax.dialects import SPARK_FAMILY
+from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
 
 _MICROS = {"SECOND": 1_000_000, "MINUTE": 60_000_000, "HOUR": 3_600_000_000, "DAY": 86_400_000_000,
            "WEEK": 604_800_000_000}  # fmt: skip
 _IN_YEAR = {"YEAR": 1, "QUARTER": 4, "MONTH": 12}
+_MONDAY = dt.datetime(2000, 1, 3)
 _NEXT = {"HOUR": "DAY", "MINUTE": "HOUR"}
 _WHOLE = "SECOND, MINUTE, HOUR, DAY and WEEK are"
 
@@ -31,6 +34,33 @@ def timestamp_diff(b: ExpressionBinder, node: exp.Expr) -> Expression:
         called = (b.source.called(node) or "TIMESTAMPDIFF").upper()
         b.source.refuse(f"{called} in {unit}", node, f"{_WHOLE}, in spark")
     return _whole_units(_time(b.bind(unwrapped(node.this))), _time(b.bind(unwrapped(node.expression))), unit)
+
+
+def bucket(b: ExpressionBinder, node: exp.DateBin) -> Expression:
+    """TIME_BUCKET(width, t[, origin]) of duckdb, DATE_BIN(width, t, origin) of postgres: where a stretch begins.
+
+    Stretches of constant width begin at the origin, a constant: in duckdb Monday, 3 January 2000, if there is none.
+    """
+    if b.dialect not in DATABASES:
+        called = (b.source.called(node) or "DATE_BIN").upper()
+        b.source.refuse(f"{called} in {b.dialect}", node, "GROUP BY window(t, '15 minutes') in spark")
+    width_node, origin_node = node.this, node.args.get("unit")
+    if isinstance(origin_node, exp.Var):
+        b.source.refuse("an origin that is no constant", node, "as in TIMESTAMP '2000-01-03'")
+    if width_node.is_string:
+        width_node = exp.Cast(this=width_node.copy(), to=exp.DataType.build("interval", dialect="postgres"))
+    width, time = b.bind(width_node), b.bind(node.expression)
+    origin = Constant(_MONDAY, TIMESTAMP) if origin_node is None else coercion.as_time(b.bind(origin_node))
+    micros = micros_of(width) if width.type == INTERVAL else None
+    if not isinstance(micros, Constant) or not isinstance(micros.value, int) or micros.value <= 0:
+        b.source.refuse("a stretch of time of no constant width", node.this, "as in INTERVAL '15 minutes'")
+    if time.type == DATE and b.dialect == "postgres":
+        time = cast(time, TIMESTAMP)
+    origin = cast(origin, TIMESTAMP)
+    if time.type != TIMESTAMP or not isinstance(origin, Constant) or origin.value is None:
+        b.source.refuse("stretches of these times", node, "CAST the time AS TIMESTAMP; the origin is a constant")
+    since = call("-", call("unix_micros", time), call("unix_micros", origin))
+    return call("timestamp_micros", call("-", call("unix_micros", time), call("pmod", since, micros)))
 
 
 def date_diff(b: ExpressionBinder, node: exp.DateDiff) -> Expression:
