@@ -116,6 +116,14 @@ ELSEWHERE = {
     **dict.fromkeys(("array_agg", "list"), "Returns the values of the group's rows as an array."),
     "set_agg": "Returns the distinct values of the group's rows as an array.",
     **dict.fromkeys(("explode", "unnest"), "Makes a row of each element of the array."),
+    **dict.fromkeys(
+        ("array_contains", "array_has", "list_contains", "list_has"), "Returns whether the array has the value."
+    ),
+    **dict.fromkeys(("array_join", "array_to_string"), "Returns the elements as one text; NULLs are left out."),
+    "array_size": "Returns the number of elements; of none NULL.",
+    "dayname": "Returns the English name of the day of the week.",
+    "monthname": "Returns the English name of the month.",
+    "json_typeof": "Returns the kind of a value of JSON: object, array, string, number, boolean or null.",
     "explode_outer": "Makes a row of each element of the array, and one row with NULL where it has none.",
     **dict.fromkeys(
         ("jsonb_extract_path_text", "json_extract_path_text", "json_extract_string", "get_json_object"),

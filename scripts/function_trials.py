@@ -51,7 +51,21 @@ SPELLED = {
     "convert_timezone": "CONVERT_TIMEZONE('UTC', 'Europe/Berlin', ts)",
     "from_utc_timestamp": "FROM_UTC_TIMESTAMP(ts, 'Europe/Berlin')",
     "to_utc_timestamp": "TO_UTC_TIMESTAMP(ts, 'Europe/Berlin')",
-    "str_to_map": "STR_TO_MAP(s, ';', '=')['k']",
+    "map": "MAP('k', a)",
+    "map_concat": "MAP_CONCAT(MAP('j', a), MAP('k', a))",
+    "map_contains_key": "MAP_CONTAINS_KEY(MAP('k', a), s)",
+    "map_entries": "MAP_ENTRIES(MAP('k', a))",
+    "map_filter": "MAP_FILTER(MAP('k', a), (k, v) -> v > 1)",
+    "map_from_arrays": "MAP_FROM_ARRAYS(ARRAY('k'), ARRAY(a))",
+    "map_from_entries": "MAP_FROM_ENTRIES(ARRAY(STRUCT('k', a)))",
+    "map_keys": "MAP_KEYS(MAP('k', a))",
+    "map_values": "MAP_VALUES(MAP('k', a))",
+    "transform_keys": "TRANSFORM_KEYS(MAP('k', a), (k, v) -> UPPER(k))",
+    "transform_values": "TRANSFORM_VALUES(MAP('k', a), (k, v) -> v + 1)",
+    **{name: f"{name.upper()}(ARRAY(STRUCT(a, s)))" for name in ("inline", "inline_outer")},
+    **{name: f"{name.upper()}(SPLIT(s, ','))" for name in ("posexplode", "posexplode_outer")},
+    **{name: f"{name.upper()}(2000, 1, a, 1, 2, 3)" for name in ("make_timestamp", "make_timestamp_ntz")},
+    **{name: f"ts + {name.upper()}(0, 1)" for name in ("make_interval", "make_ym_interval")},
     "width_bucket": "WIDTH_BUCKET(x, 0, 10, 5)",
     "date_part": "DATE_PART('YEAR', d)",
     "datepart": "DATEPART('YEAR', d)",
@@ -125,6 +139,8 @@ def query_of(call: str) -> str:
         return f"SELECT 1 AS v FROM t WHERE {call}"
     if "window(" in call:
         return f"SELECT {call.split('(')[0]}.start AS v FROM t GROUP BY {call}"
+    if call.lower().startswith(("inline", "posexplode")):  # several columns
+        return f"SELECT {call} FROM t"
     return f"SELECT {call} AS v FROM t" + (" GROUP BY a" if call.lower().startswith("grouping") else "")
 
 

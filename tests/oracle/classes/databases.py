@@ -51,9 +51,10 @@ DATABASES = {
         dialect="duckdb",
     ),
     "parts_in_postgres": Case(
-        "SELECT id, STRING_TO_ARRAY(g || ',' || s, ',') AS a, (STRING_TO_ARRAY(g || ',x', ','))[2] AS b FROM t",
+        "SELECT id, STRING_TO_ARRAY(g || ',' || s, ',') AS a, (STRING_TO_ARRAY(g || ',x', ','))[2] AS b,"
+        " STRING_TO_ARRAY(g, ',') AS c FROM t",
         "SELECT id, CASE WHEN g || s IS NOT NULL THEN string_split(g || ',' || s, ',') END,"
-        " CASE WHEN g IS NOT NULL THEN 'x' END FROM t",
+        " CASE WHEN g IS NOT NULL THEN 'x' END, CASE WHEN g = '' THEN [] ELSE string_split(g, ',') END FROM t",
         dialect="postgres",
     ),
     "texts": Case(_TEXTS, dialect="duckdb"),

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from workbench.sql.algebra.array_functions import element_of
-from workbench.sql.algebra.coercion import TypeClash, is_null
+from workbench.sql.algebra.coercion import TypeClash, empty_array, is_null
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING, Kind
@@ -75,7 +75,7 @@ def joined(b: ExpressionBinder, node: exp.ArrayToString) -> Expression:
 
 def parts(b: ExpressionBinder, node: exp.Split | exp.StringToArray) -> Expression:
     """STRING_SPLIT of duckdb and STRING_TO_ARRAY of postgres, which has no element where the text is empty."""
-    if b.dialect not in DATABASES:
+    if b.dialect != ("duckdb" if isinstance(node, exp.Split) else "postgres"):
         refuse_elsewhere(b, "split", node)
     b.source.refuse_others(node, {"this", "expression"}, "an array")
     separator = node.expression
@@ -85,7 +85,8 @@ def parts(b: ExpressionBinder, node: exp.Split | exp.StringToArray) -> Expressio
     split = call("split", text, Constant(re.escape(separator.name), STRING))
     if isinstance(node, exp.Split):
         return split
-    return call("case", call("<>", text, Constant("", STRING)), split, Constant(None, split.type))
+    is_empty, is_other = (call(symbol, text, Constant("", STRING)) for symbol in ("=", "<>"))
+    return call("case", is_other, split, is_empty, empty_array(split.type), Constant(None, split.type))
 
 
 def contains(b: ExpressionBinder, node: exp.ArrayContains) -> Expression:

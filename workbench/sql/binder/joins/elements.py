@@ -108,6 +108,8 @@ def add_elements(
         array, of_json = elements(ScalarBinder(scope, context.schema, now_at=context.now_at), function)
     else:
         array = _array(arrays[0], context, scope)
+    if source.dialect not in SPARK_FAMILY and isinstance(function, (exp.Posexplode, exp.ExplodeOuter)):
+        source.refuse(f"{function.key.upper()} in {source.dialect}", function, "UNNEST(x) WITH ORDINALITY has places")
     is_map = array.type.kind is Kind.MAP
     if is_map and (isinstance(function, exp.Inline) or source.dialect not in SPARK_FAMILY):
         hint = "EXPLODE(m) has the entries of a map in spark, and UNNEST(MAP_ENTRIES(m)) elsewhere"
