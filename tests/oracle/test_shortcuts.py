@@ -27,9 +27,11 @@ WAYS: dict[str, dict[str, object]] = {
     "rows are few": {**dict.fromkeys(LIMITS, MOST), "RUNS": 2, "APART": 1},
     "rows are many": {**dict.fromkeys(LIMITS, 0), "RUNS": 2, "APART": 1},
     "Spark tests all pairs": {"left_to_test": lambda tested, paths: None},
+    "Spark makes all fragments": {"reads_stored_columns": lambda plan: False},
     "no plan is kept": {"has_exchange": lambda plan: True},
     "one segment a row": {"SEGMENT_ROWS": 1, "HANDED_ON": 1},
 }
+SHORT = ["rows are many", "Spark tests all pairs", "Spark makes all fragments"]
 FIRST = {name for name in ALL if name.startswith(("join", "outer", "subquery"))}
 """Of the classes, those that are joined: most of the limits are about pairs."""
 
@@ -44,7 +46,7 @@ def force(monkeypatch: pytest.MonkeyPatch, values: dict[str, object]) -> None:
             monkeypatch.setattr(module, name, value)
 
 
-@pytest.mark.parametrize("way", WAYS if LONG else ["rows are many", "Spark tests all pairs"])
+@pytest.mark.parametrize("way", WAYS if LONG else SHORT)
 def test_all_ways_give_the_same(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
     force(monkeypatch, WAYS[way])
     asked = {**ALL, **COMBINED}

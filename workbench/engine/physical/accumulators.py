@@ -9,6 +9,7 @@ here: computed anew from the rows of the dirty groups, and only those.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from workbench.engine.storage.layout import WEIGHT
 from workbench.engine.storage.reduction import Combine
@@ -28,6 +29,30 @@ OVER_NOTHING = {"count": "0L", "total": "0L"}
 """What a statistic is over no rows, where that is not NULL."""
 
 
+class Adds(StrEnum):
+    """What a changed row adds to a part: its weight, also only where a column is not NULL; a column by it; a column."""
+
+    WEIGHT = "weight"
+    WEIGHT_OF_KNOWN = "weight of known"
+    PRODUCT = "product"
+    VALUE = "value"
+
+
+@dataclass(frozen=True)
+class StoredInput:
+    """What a changed row adds to a part where its weight and one stored column tell it: nothing is computed of a row.
+
+    Attributes:
+        adds: what it adds.
+        column: the stored column, where one is read.
+        branch: the branch of a set operator whose rows add it, those of others adding 0; ``None``: all rows do.
+    """
+
+    adds: Adds
+    column: str = ""
+    branch: int | None = None
+
+
 @dataclass(frozen=True)
 class Part:
     """One stored column of an additive statistic.
@@ -36,12 +61,14 @@ class Part:
         name, type: of the column.
         value: SQL of what a changed row adds.
         combine: how the values of several rows, and several parts, become one.
+        stored: the same as ``value``, where Spark need not compute it.
     """
 
     name: str
     type: DataType
     value: str
     combine: Combine = Combine.SUM
+    stored: StoredInput | None = None
 
     @property
     def change(self) -> str:
@@ -92,16 +119,17 @@ def additive(name: str, statistic: AggregateCall, monotone: bool) -> Additive | 
         return None
     match statistic.function, statistic.arguments:
         case "count", ():
-            return Additive((_count(name, WEIGHT),), Final(name, INTEGER, zero=True))
+            return Additive((rows_part(name),), Final(name, INTEGER, zero=True))
         case "count", (argument,):
-            return Additive((_count(name, _present(argument)),), Final(name, INTEGER, zero=True))
+            return Additive((_count(name, argument),), Final(name, INTEGER, zero=True))
         case "total", (argument,):
             return Additive((_sum(name, argument),), Final(name, INTEGER, zero=True))
         case "sum", (argument,) if adds_up(argument.type, monotone):
-            count = _count(f"{name}_n", _present(argument))
+            count = _count(f"{name}_n", argument)
             return Additive((_sum(name, argument), count), Final(name, statistic.type, count.name))
         case ("min" | "max") as function, (argument,) if monotone:
-            part = Part(name, argument.type, over_rows(argument), Combine(function))
+            stored = _stored_input(Adds.VALUE, argument)
+            part = Part(name, argument.type, over_rows(argument), Combine(function), stored)
             return Additive((part,), Final(name, argument.type))
         case _:
             return None
@@ -143,18 +171,30 @@ def _bare(column: Column) -> str:
     return f"`{column.name}`"
 
 
-def _count(name: str, weight: str) -> Part:
-    return Part(name, INTEGER, weight)
+def rows_part(name: str) -> Part:
+    """The part with the number of a group's rows."""
+    return Part(name, INTEGER, WEIGHT, stored=StoredInput(Adds.WEIGHT))
 
 
-def _present(argument: Expression) -> str:
-    return f"if({over_rows(argument)} IS NULL, 0L, {WEIGHT})"
+def stored_column(expression: Expression) -> str | None:
+    """The column of the parent's rows that has an expression's value as it is; ``None`` where it is computed."""
+    return expression.name if isinstance(expression, Column) else None
+
+
+def _stored_input(adds: Adds, argument: Expression) -> StoredInput | None:
+    column = stored_column(argument)
+    return None if column is None else StoredInput(adds, column)
+
+
+def _count(name: str, argument: Expression) -> Part:
+    weight = f"if({over_rows(argument)} IS NULL, 0L, {WEIGHT})"
+    return Part(name, INTEGER, weight, stored=_stored_input(Adds.WEIGHT_OF_KNOWN, argument))
 
 
 def _sum(name: str, argument: Expression) -> Part:
-    value = over_rows(argument)
+    value, stored = over_rows(argument), _stored_input(Adds.PRODUCT, argument)
     if argument.type.kind is Kind.DOUBLE:
-        return Part(name, argument.type, f"{value} * {WEIGHT}")
+        return Part(name, argument.type, f"{value} * {WEIGHT}", stored=stored)
     wide = decimal(38, argument.type.scale)
     exact = f"cast({value} AS {wide.spark})"
     negative = negated(exact, wide, argument.type.precision)
@@ -163,4 +203,4 @@ def _sum(name: str, argument: Expression) -> Part:
     if argument.type.scale > _KEPT_SCALE:
         product = f"cast({value} AS {argument.type.spark}) * cast({WEIGHT} AS decimal({_WEIGHT_DIGITS},0))"
     weighted = f"CASE {WEIGHT} WHEN 1L THEN {exact} WHEN -1L THEN {negative} ELSE cast({product} AS {wide.spark}) END"
-    return Part(name, wide, weighted)
+    return Part(name, wide, weighted, stored=stored)

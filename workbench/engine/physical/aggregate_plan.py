@@ -8,8 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
-from workbench.engine.physical.accumulators import OVER_NOTHING, Additive, Final, Part, additive, holistic, over_rows
+from workbench.engine.physical.accumulators import (
+    OVER_NOTHING,
+    Additive,
+    Adds,
+    Final,
+    Part,
+    StoredInput,
+    additive,
+    holistic,
+    over_rows,
+    rows_part,
+    stored_column,
+)
 from workbench.engine.physical.value_statistics import (
     VALUES,
     CountedValues,
@@ -40,11 +53,23 @@ class Branch:
         columns: those that are read.
         groups: the SQL of each group column over them.
         readers: for each fused root its member number, and the bits of the nodes whose common rows it reads.
+        stored: for each grouping the stored column of each of its group columns; none where some are computed.
     """
 
     columns: tuple[str, ...]
     groups: Mapping[str, str]
     readers: Readers = ()
+    stored: tuple[Mapping[str, str], ...] = ()
+
+    @staticmethod
+    def of(columns: Iterable[Column], groups: Mapping[str, Expression]) -> Branch:
+        """An input whose rows are grouped by expressions over its columns, by the name of the group column."""
+        stored = {name: column for name, group in groups.items() if (column := stored_column(group)) is not None}
+        return Branch(
+            columns=tuple(sorted({column.name for column in columns})),
+            groups={name: over_rows(group) for name, group in groups.items()},
+            stored=(stored,) if len(stored) == len(groups) else (),
+        )
 
 
 @dataclass(frozen=True)
@@ -175,8 +200,8 @@ def plan_aggregate(node: Aggregate, produced: Columns, monotone: bool, increment
     plain = [group for group in node.groups if not is_session(group)]
     sessions = next((_sessions(group) for group in node.groups if is_session(group)), None)
     groups = {column_name(group): group.type for group in plain}
-    sql = {column_name(group): over_rows(node.direct_group(group)) for group in plain}
-    parts = {LIVE: Part(LIVE, INTEGER, WEIGHT)}
+    direct_groups = {column_name(group): node.direct_group(group) for group in plain}
+    parts = {LIVE: rows_part(LIVE)}
     finals: dict[str, Final] = {}
     distinct_parts: dict[str, DistinctPart] = {}
     from_values: dict[str, ValueStatistic] = {}
@@ -204,8 +229,8 @@ def plan_aggregate(node: Aggregate, produced: Columns, monotone: bool, increment
                 from_rows[name] = holistic(direct)
                 if direct.function in OVER_NOTHING:
                     over_nothing[name] = OVER_NOTHING[direct.function]
-    branch = Branch(_names(read_by_aggregate(node, produced)), sql)
-    row_keys = tuple(map(node.direct_group, plain)) if from_rows or sessions else ()
+    branch = Branch.of(read_by_aggregate(node, produced), direct_groups)
+    row_keys = tuple(direct_groups.values()) if from_rows or sessions else ()
     return GroupedPlan(
         groups=groups,
         branches=(branch,),
@@ -281,7 +306,9 @@ def fused_groupings(plans: Sequence[tuple[GroupedPlan, Set[int]]]) -> GroupedPla
         for name, sql in plan.branches[0].groups.items():
             sql_of[name].setdefault(sql, set()).add(number)
     columns = sorted({column for plan, _ in plans for column in plan.branches[0].columns})
-    branch = Branch(tuple(columns), {name: _by_set(sets) for name, sets in sql_of.items()})
+    by_grouping = [plan.branches[0].stored for plan, _ in plans]
+    stored = tuple(chain.from_iterable(by_grouping)) if all(by_grouping) else ()
+    branch = Branch(tuple(columns), {name: _by_set(sets) for name, sets in sql_of.items()}, stored=stored)
     sets = tuple(frozenset(members) for _, members in plans)
     called = any(plan.calls_functions for plan, _ in plans)
     return replace(first, groups=groups, branches=(branch,), sets=sets, calls_functions=called)
@@ -305,11 +332,8 @@ def _is_one_of(column: str, numbers: Iterable[int]) -> str:
 def plan_set_operation(node: SetOperation) -> GroupedPlan:
     """The plan of a set operator other than UNION ALL."""
     groups = {f"c{i}": value.type for i, value in enumerate(node.branches[0].values, start=1)}
-    branches = tuple(
-        Branch(_names(columns_of(values)), {f"c{i}": over_rows(value) for i, value in enumerate(values, start=1)})
-        for _, values in node.direct
-    )
-    parts = tuple(Part(f"_rows{i}", INTEGER, f"if({BRANCH} = {i}, {WEIGHT}, 0L)") for i in range(len(branches)))
+    branches = tuple(Branch.of(columns_of(values), dict(zip(groups, values, strict=True))) for _, values in node.direct)
+    parts = tuple(map(_rows_of_branch, range(len(branches))))
     called = any(calls_functions(value) for _, values in node.direct for value in values)
     return GroupedPlan(groups, branches, parts, {}, node.operator, {}, calls_functions=called)
 
@@ -321,5 +345,6 @@ def _sessions(group: Expression) -> Sessions:
     return Sessions(column_name(group), over_rows(time), gap.value)
 
 
-def _names(read: Iterable[Column]) -> tuple[str, ...]:
-    return tuple(sorted({column.name for column in read}))
+def _rows_of_branch(branch: int) -> Part:
+    value = f"if({BRANCH} = {branch}, {WEIGHT}, 0L)"
+    return Part(f"_rows{branch}", INTEGER, value, stored=StoredInput(Adds.WEIGHT, branch=branch))

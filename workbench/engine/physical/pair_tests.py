@@ -15,22 +15,10 @@ import pyarrow.compute as pc
 
 from workbench.engine.physical.access_paths import AccessPath
 from workbench.engine.physical.join_keys import ends_of
+from workbench.engine.physical.stored_tests import COMPARED, compare, comparison
 from workbench.engine.storage.lineage import Mask
-from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
-from workbench.sql.algebra.types import Kind
+from workbench.sql.algebra.expressions import Expression
 from workbench.sql.predicates.cnf import Operator, ORPred, PredSet
-
-COMPARED = frozenset({Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.STRING, Kind.DATE, Kind.TIMESTAMP})
-"""Kinds whose stored values Arrow compares as Spark does: a DOUBLE may be NaN, and an array is stored as a text."""
-
-_FUNCTIONS = {
-    Operator.EQ: "equal",
-    Operator.NE: "not_equal",
-    Operator.LT: "less",
-    Operator.LE: "less_equal",
-    Operator.GT: "greater",
-    Operator.GE: "greater_equal",
-}
 
 
 @dataclass(frozen=True)
@@ -53,7 +41,7 @@ class PairTest:
             >>> PairTest(Operator.NE, (0, "a"), (1, "a")).passes(pa.array([1, 2, None]), pa.array([2, 2, 2]))
             array([ True, False, False])
         """
-        found = pc.call_function(_FUNCTIONS[self.operator], [left, right])
+        found = compare(self.operator, left, right)
         return np.asarray(pc.fill_null(found, False).to_numpy(zero_copy_only=False))
 
 
@@ -71,30 +59,8 @@ def _is_key(predicate: ORPred, keys: set[tuple[Expression, Expression]]) -> bool
 
 
 def _test(predicate: ORPred) -> PairTest | None:
-    literal = predicate.literals[0]
-    if len(predicate.literals) > 1 or literal.right is None:
+    found = comparison(predicate.literals[0]) if len(predicate.literals) == 1 else None
+    if found is None:
         return None
-    match _compared(literal.left, literal.right):
-        case Column() as left, Column() as right if _alike(left, right):
-            return PairTest(literal.operator, (left.source, left.name), (right.source, right.name))
-    return None
-
-
-def _compared(left: Expression, right: Expression) -> tuple[Expression, Expression]:
-    """What a comparison compares: ``m < n`` is written as ``m - n < 0`` (``predicates/canonical``)."""
-    match left, right:
-        case Call("-", (first, second)), Constant(value=0) if left.type.exact:
-            return _stored(first), _stored(second)
-    return left, right
-
-
-def _stored(number: Expression) -> Expression:
-    """A number without a cast that leaves its value as it is."""
-    match number:
-        case Call("cast", (Column() as column,)) if column.type.exact and number.type.scale == column.type.scale:
-            return column
-    return number
-
-
-def _alike(left: Column, right: Column) -> bool:
-    return left.type.kind is right.type.kind and left.type.kind in COMPARED and left.type.scale == right.type.scale
+    left, operator, right = found
+    return PairTest(operator, (left.source, left.name), (right.source, right.name))

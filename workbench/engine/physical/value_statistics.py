@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from workbench.engine.physical.accumulators import Final, adds_up, over_rows
+from workbench.engine.physical.accumulators import Final, adds_up, over_rows, stored_column
 from workbench.engine.storage.reduction import Combine
 from workbench.sql.algebra import functions
 from workbench.sql.algebra.coercion import as_string
@@ -38,18 +38,21 @@ class CountedValues:
         column: of the state, with the values.
         type: of the values.
         sql: the expression over the parent's rows.
+        stored: the column of these rows that has its values; ``None`` where they are computed.
     """
 
     number: int
     column: str
     type: DataType
     sql: str
+    stored: str | None = None
 
     @staticmethod
     def of(expression: Expression) -> CountedValues:
         """The values of an expression over the parent's rows."""
         key = digest(identity(expression), _DIGITS)
-        return CountedValues(int(key, 16), f"_value {key}", expression.type, over_rows(expression))
+        sql, stored = over_rows(expression), stored_column(expression)
+        return CountedValues(int(key, 16), f"_value {key}", expression.type, sql, stored)
 
 
 @dataclass(frozen=True)

@@ -30,11 +30,13 @@ from workbench.engine.operators.grouped.aggregate_sql import (
 from workbench.engine.operators.grouped.fragments import Fragments
 from workbench.engine.operators.grouped.state_lookup import KeyedLookup
 from workbench.engine.operators.grouped.state_update import StateUpdate, StoredGroups
+from workbench.engine.operators.grouped.stored_fragments import StoredFragments, reads_stored_columns
 from workbench.engine.operators.operator_input import OperatorInput, Prepared
 from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.aggregate_plan import GroupedPlan
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.physical.plans import AggregatePlan
+from workbench.engine.spark.arrow_tasks import of_task_number, task_numbers
 from workbench.engine.spark.jobs import Job
 from workbench.engine.storage.frames import change_frame, run_writing, segments_frame, writing_plan
 from workbench.engine.storage.job_input import InputRows, JobInput
@@ -91,7 +93,11 @@ class _Aggregate:
         update = StateUpdate(grouped, self.plan.produced, job_input, str(self.runner.folder(self.plan.name)), read)
 
         def make() -> Job:
-            return self.runner.step_job(self._fragments(job_input, scans), update, update.ddl, self.plan)
+            if self.tasks > 1 or not reads_stored_columns(grouped):
+                return self.runner.step_job(self._fragments(job_input, scans), update, update.ddl, self.plan)
+            stored, one_task = StoredFragments(grouped, tuple(scans)), task_numbers(self.runner.spark, 1)
+            step = of_task_number(lambda task: update(stored.of(job_input.read(task))))
+            return self.runner.step_job(one_task, step, update.ddl, self.plan)
 
         # A plan of several tasks has an exchange.
         return make() if self.tasks > 1 else self.runner.cached(self.plan, "update", (scans, read), make)

@@ -1,9 +1,9 @@
 """Fragments: partial statistics of rows with equal groups and equal lineage, whoever reads them.
 
 Hundreds of fused aggregates read overlapping rows. Handing a row on once for each of them would cost rows times
-readers. Instead rows with the same lineage are aggregated once, by Spark: a *fragment* has the parts of the statistics
-of rows that are in the same group and are read by the same operators. Only then is it told whose it is: the parts of an
-operator's group are those of all fragments of the group that the operator reads.
+readers. Instead rows with the same lineage are aggregated once (``aggregate_sql``, ``stored_fragments``): a *fragment*
+has the parts of the statistics of rows that are in the same group and are read by the same operators. Only then is it
+told whose it is: the parts of an operator's group are those of all fragments of the group that the operator reads.
 
 In: rows, each once for each grouping (``storage.scan.LineageScan``). Out: a row for each dirty group of each member.
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 import numpy as np
 
 from workbench.engine.physical.filters.grouped_filter import Disjunction, GroupedFilter, RangeTable
 from workbench.engine.physical.filters.guards import CostClass, cost_class, guard_of
+from workbench.engine.physical.stored_tests import Comparison, StoredTest, comparison, days_between
 from workbench.engine.physical.unscaled import unscaled
 from workbench.engine.storage.comparable import comparable_constant
 from workbench.engine.storage.lineage import WORD_BITS, Bits, mask
@@ -30,11 +31,15 @@ _LIMIT = 2**62
 
 @dataclass(frozen=True)
 class Test:
-    """One literal as a test of ranks: of what Spark evaluates, satisfied where ``operator`` holds against ``point``."""
+    """One literal as a test of ranks: of a value, satisfied where ``operator`` holds against ``point``.
+
+    ``sql`` is the value as Spark evaluates it, and ``stored`` the same where it follows from stored columns.
+    """
 
     sql: str
     operator: Operator
     point: int | float | str | None
+    stored: StoredTest | None = None
 
     def satisfied(self, points: list[int | float | str]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """For every range over the sorted points (and NULL, last), whether the literal is true there."""
@@ -68,7 +73,7 @@ class CompiledFilter:
     Attributes:
         filter: the selections.
         tests: Spark SQL of the expressions that are evaluated first, by the name of their column in the filter. What
-            is read of columns that rows have anyway is not among them.
+            is read of columns that rows have anyway, or computed of them by the filter, is not among them.
         operands: the columns that these expressions read.
     """
 
@@ -122,8 +127,14 @@ def compile_filter(
     single_bits = mask([bit for some in bit_sets if len(some) == 1 for bit in some], words)
     combinations = [mask(list(some), words) for some in bit_sets if len(some) > 1]
     combined = np.array(combinations, dtype=np.uint64).reshape(-1, words)
-    grouped = GroupedFilter(tables, tuple(disjunctions), mask(used, words), single_bits, combined)
-    evaluated = {text: _evaluated(text, *asked[text]) for text in sql if text not in stored}
+    here = {
+        names[test.sql]: test.stored
+        for tests in compiled.values()
+        for test in tests
+        if test.stored is not None and set(test.stored.columns) <= set(columns)
+    }
+    grouped = GroupedFilter(tables, tuple(disjunctions), mask(used, words), single_bits, combined, computed=here)
+    evaluated = {text: _evaluated(text, *asked[text]) for text in sql if text not in stored and names[text] not in here}
     tests = {names[text]: guarded for text, (guarded, _) in evaluated.items()}
     return CompiledFilter(grouped, tests, frozenset(name for _, operands in evaluated.values() for name in operands))
 
@@ -191,6 +202,12 @@ def _test(literal: Literal, wanted: str | None = None) -> Test:
     if literal.operator in (Operator.IS_NULL, Operator.IS_NOT_NULL):
         return Test(to_spark(literal.left, _over_root, wanted), literal.operator, None)
     ranked = _ranked(literal, wanted) if isinstance(literal.right, Constant) else None
+    if ranked is not None and (days := days_between(literal.left)) is not None:
+        return replace(ranked, stored=days)
+    if (found := comparison(literal)) is not None:
+        left, operator, right = found
+        stored = Comparison(operator, (left.name, right.name))
+        return Test(literal_to_spark(literal, _over_root, wanted), Operator.EQ, 1, stored)
     return ranked or Test(literal_to_spark(literal, _over_root, wanted), Operator.EQ, 1)
 
 

@@ -6,18 +6,20 @@ constants cut its values into ranges; each range, each constant and NULL has a r
 node's tests on this expression are satisfied. A row's lineage is the AND over the expressions of the table rows its
 values fall into: one binary search per expression, whatever the number of nodes.
 
-Spark evaluates the expressions; what is compiled here only looks up. This module needs numpy and pyarrow alone, since
-it runs in Spark's Python workers.
+Spark evaluates the expressions, unless Arrow compares stored columns as well (``stored_tests``); what is compiled here
+only looks up. This module runs in Spark's Python workers.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from workbench.engine.physical.stored_tests import StoredTest
 from workbench.engine.storage.comparable import comparable
 from workbench.engine.storage.lineage import Bits, Mask, word_values
 
@@ -85,7 +87,8 @@ class GroupedFilter(_ByContent):
     """All selections of a local tree, compiled.
 
     ``always``: every bit in use; ``keep``: the bits each of which is worth keeping a row for; ``combinations``, shape
-    (n, words): bits that are only together.
+    (n, words): bits that are only together; ``computed``: what is tested and follows from columns of the rows, by the
+    name under which it is tested.
     """
 
     tables: tuple[RangeTable, ...]
@@ -93,12 +96,14 @@ class GroupedFilter(_ByContent):
     always: Bits
     keep: Bits
     combinations: Bits
+    computed: Mapping[str, StoredTest] = field(default_factory=dict, kw_only=True)
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are tested, some of them several times."""
+        """The columns that are read of rows, some of them several times."""
         tables = (*self.tables, *(table for disjunction in self.disjunctions for table in disjunction.tables))
-        return tuple(table.column for table in tables)
+        names = (table.column for table in tables)
+        return tuple(c for name in names for c in (self.computed[name].columns if name in self.computed else [name]))
 
     def with_known(self, known: Bits) -> GroupedFilter:
         """The filter for rows that are stored with some of the bits: it tests what the others need."""
@@ -110,19 +115,23 @@ class GroupedFilter(_ByContent):
             self.keep,
             self.combinations,
             known,
+            computed=self.computed,
         )
 
     def lineage(self, batch: pa.RecordBatch) -> Bits:
         """The lineage of each row, shape (rows, words)."""
         bits = np.broadcast_to(self.always, (batch.num_rows, len(self.always))).copy()
         for table in self.tables:
-            bits &= table.bits[table.rank(batch.column(table.column))]
+            bits &= table.bits[table.rank(self._tested(batch, table.column))]
         for disjunction in self.disjunctions:
             satisfied = np.zeros(batch.num_rows, dtype=bool)
             for table in disjunction.tables:
-                satisfied |= table.bits[table.rank(batch.column(table.column)), 0].astype(bool)
+                satisfied |= table.bits[table.rank(self._tested(batch, table.column)), 0].astype(bool)
             bits[~satisfied] &= disjunction.without
         return bits
+
+    def _tested(self, batch: pa.RecordBatch, name: str) -> pa.Array:
+        return self.computed[name].values(batch) if name in self.computed else batch.column(name)
 
     def combined(self, bits: Bits) -> Mask:
         """Which rows have all bits of which combination: shape (rows, words) in, (rows, n) out."""

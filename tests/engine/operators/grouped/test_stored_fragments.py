@@ -1,0 +1,190 @@
+"""Fragments that are made of stored columns are those that Spark makes, for every type of column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+from workbench.engine.operators.grouped.aggregate_sql import fragments
+from workbench.engine.operators.grouped.stored_fragments import StoredFragments, product, reads_stored_columns
+from workbench.engine.physical.aggregate_plan import GroupedPlan, fused_groupings, plan_aggregate, plan_set_operation
+from workbench.engine.storage.frames import change_frame
+from workbench.engine.storage.job_input import InputRows, JobInput
+from workbench.engine.storage.layout import BATCH, WEIGHT, Layout
+from workbench.engine.storage.lineage import word_column
+from workbench.engine.storage.scan import LineageScan, Readers, Scan
+from workbench.engine.storage.segments import write_segments
+from workbench.network.nodes import Aggregate, Branch, Read, SetOperation, SetOperator
+from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Expression, column_name
+from workbench.sql.algebra.types import (
+    BINARY,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    INTEGER,
+    STRING,
+    TIMESTAMP,
+    DataType,
+    array_of,
+    decimal,
+)
+
+NINES = Decimal(10**38 - 1)
+"""The largest decimal of 38 digits; twice it has no room."""
+VALUES: dict[str, tuple[DataType, Sequence[Any]]] = {
+    "k": (STRING, ["", "a", "é", "Z", "b\x00", "ä"]),
+    "n": (INTEGER, [2**63 - 1, -(2**63), 0, 7, -7]),
+    "m": (decimal(15, 2), [Decimal("9999999999999.99"), Decimal("-0.01"), Decimal("0.00"), Decimal("12.50")]),
+    "p": (decimal(25, 10), [Decimal("999999999999999.9999999999"), Decimal("-0.0000000001"), Decimal("1.5")]),
+    "w": (decimal(38, 3), [Decimal("9" * 35 + ".999"), Decimal("0.001"), Decimal("5e30")]),
+    "d": (DATE, [date(1, 1, 1), date(1969, 12, 31), date(2026, 2, 28)]),
+    "t": (TIMESTAMP, [datetime(1, 1, 1), datetime(1969, 12, 31, 23, 59, 59, 999999), datetime(2026, 3, 29, 2, 30)]),
+    "b": (BOOLEAN, [True, False]),
+    "x": (DOUBLE, [0.0, -0.0, 0.5, -2.25, float("inf"), float("nan")]),
+    "y": (BINARY, ["00FF", "", "7A"]),
+    "a": (array_of(INTEGER), ["[1,2]", "[]", "[null]"]),
+}
+COLUMNS = {name: Column(name, type_) for name, (type_, _) in VALUES.items()}
+SUMMED = {"n", "m", "p", "w", "x"}
+READERS: Readers = ((1, (0,)), (2, (1, 70)), (3, (1,)))
+"""Of two words of lineage, of which one bit that rows have is read by nobody."""
+
+
+def aggregate(groups: Sequence[Expression], statistics: Sequence[AggregateCall], monotone: bool) -> GroupedPlan:
+    node = Aggregate(Read("F1"), tuple(groups), frozenset(statistics), "F1")
+    produced = {column_name(e): e.type for e in (*groups, *statistics)}
+    return plan_aggregate(node, produced, monotone).read_by([READERS])
+
+
+def statistics(monotone: bool) -> list[AggregateCall]:
+    """All that columns can have without being read row by row."""
+    calls = [AggregateCall("count", (), INTEGER)]
+    for name, column in COLUMNS.items():
+        calls += [AggregateCall("count", (column,), INTEGER), AggregateCall("count", (column,), INTEGER, distinct=True)]
+        calls += [AggregateCall(f, (column,), column.type) for f in ("min", "max") if column.type.ordered]
+        if name in (SUMMED if monotone else SUMMED - {"p", "w"}):
+            calls.append(AggregateCall("sum", (column,), column.type))
+    return calls
+
+
+def set_operation() -> GroupedPlan:
+    branches = [(COLUMNS["k"], COLUMNS["x"]), (Column("k2", STRING), Column("x2", DOUBLE))]
+    direct = tuple((f"F{at}", values) for at, values in enumerate(branches))
+    node = SetOperation(SetOperator.INTERSECT, tuple(Branch(Read(f), values) for f, values in direct), direct)
+    return plan_set_operation(node).read_by([READERS, ((1, (1,)), (2, (0,)), (3, (70,)))])
+
+
+def by_each_column(monotone: bool) -> GroupedPlan:
+    """Members that group by one column each, and one that groups by several."""
+    some = [AggregateCall("count", (), INTEGER), AggregateCall("count", (COLUMNS["m"],), INTEGER, distinct=True)]
+    groups = [*([column] for column in COLUMNS.values()), [COLUMNS["x"], COLUMNS["b"], COLUMNS["k"]]]
+    plans = [(aggregate(by, some, monotone), {member}) for member, by in enumerate(groups, start=1)]
+    return fused_groupings(plans).read_by([tuple((member, ((0,), (1, 70), (1,))[member % 3]) for _, (member,) in plans)])
+
+
+PLANS: dict[str, Callable[[bool], GroupedPlan]] = {
+    "every statistic": lambda monotone: aggregate([COLUMNS["k"]], statistics(monotone), monotone),
+    "no groups": lambda monotone: aggregate([], statistics(monotone), monotone),
+    "no statistics": lambda monotone: aggregate([COLUMNS["x"], COLUMNS["m"]], [], monotone),
+    "groups of every type": by_each_column,
+    "set operator": lambda _: set_operation(),
+}
+
+
+def rows(random: Random, names: Sequence[str], monotone: bool, number: int) -> pa.Table:
+    layout = Layout({name: VALUES[name[0]][0] for name in names}, words=2)
+    table = []
+    for _ in range(number):
+        row = {n: None if random.random() < 0.2 else random.choice(VALUES[n[0]][1]) for n in names}
+        weight = random.choice([1, 1, 1, 2]) if monotone else random.choice([1, 1, -1, -1, 3, -2])
+        row |= {
+            BATCH: 4,
+            WEIGHT: weight,
+            word_column(0): random.randrange(4),
+            word_column(1): random.choice([0, 64, 8]),
+        }
+        table.append(row)
+    return pa.Table.from_pylist(table, layout.arrow)
+
+
+def as_bag(batches: Sequence[pa.RecordBatch], keys: Sequence[str]) -> list[str]:
+    """Rows as texts; of a key the sign of 0.0 counts, of a part 0.0 is -0.0."""
+    found = []
+    for row in (row for batch in batches for row in batch.to_pylist()):
+        plain = {n: v if n in keys or not isinstance(v, float) else v + 0.0 for n, v in row.items()}
+        found.append(str(sorted((name, repr(value)) for name, value in plain.items())))
+    return sorted(found)
+
+
+@pytest.mark.parametrize("monotone", [True, False], ids=["monotone", "retractable"])
+@pytest.mark.parametrize("name", PLANS)
+def test_spark_makes_the_same(name: str, monotone: bool, spark: SparkSession, tmp_path: Path) -> None:
+    spark = spark.newSession()
+    spark.conf.set("spark.sql.ansi.enabled", "false")  # as the engine does
+    plan = PLANS[name](monotone)
+    assert reads_stored_columns(plan)
+    random = Random(name + str(monotone))
+    scans, inputs = [], []
+    for at, branch in enumerate(plan.branches):
+        columns = list(VALUES) if len(plan.branches) == 1 else list(branch.columns)
+        layout = Layout({column: VALUES[column[0]][0] for column in columns}, words=2)
+        written = [write_segments(rows(random, columns, monotone, n), tmp_path) for n in (60, 7)]
+        scans.append(LineageScan(Scan.of(layout, branch.columns, (), None), plan.readers(at), plan.words))
+        inputs.append(InputRows(tuple(segment for run in written for segment in run)))
+    job_input = JobInput.of(tmp_path, "now")
+    job_input.write(4, inputs)
+    views = []
+    for at, scan in enumerate(scans):
+        change_frame(spark, job_input, at, scan, 1).createOrReplaceTempView(f"stored_fragments_{at}")
+        views.append(f"stored_fragments_{at}")
+    expected = spark.sql(fragments(plan, views, one_task=True)).toArrow().to_batches()
+    found = list(StoredFragments(plan, tuple(scans)).of(job_input.read()))
+    keys = [n for n in expected[0].schema.names if n not in {part.name for part in plan.parts}]
+    assert set(found[0].schema.names) == set(expected[0].schema.names)
+    assert as_bag(found, keys) == as_bag(expected, keys)
+
+
+def test_no_rows_are_no_fragments(tmp_path: Path) -> None:
+    plan = PLANS["no groups"](True)
+    (branch,) = plan.branches
+    layout = Layout({name: VALUES[name][0] for name in VALUES}, words=2)
+    scan = LineageScan(Scan.of(layout, branch.columns, (), None), plan.readers(0), plan.words)
+    job_input = JobInput.of(tmp_path, "now")
+    job_input.write(4, [InputRows()])
+    assert list(StoredFragments(plan, (scan,)).of(job_input.read())) == []
+
+
+TWICE = Call("*", (COLUMNS["n"], COLUMNS["n"]), INTEGER)
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        aggregate([TWICE], [], True),
+        aggregate([COLUMNS["k"]], [AggregateCall("count", (TWICE,), INTEGER)], True),
+        aggregate([COLUMNS["k"]], [AggregateCall("count", (TWICE,), INTEGER, distinct=True)], True),
+        fused_groupings([(aggregate([COLUMNS["k"]], [], True), {1}), (aggregate([TWICE], [], True), {2})]),
+    ],
+)
+def test_what_is_computed_is_left_to_spark(plan: GroupedPlan) -> None:
+    assert not reads_stored_columns(plan)
+
+
+def test_a_product_without_room_is_null() -> None:
+    values = pa.array([NINES, NINES, Decimal(5 * 10**37), Decimal(5 * 10**37 - 1), None], pa.decimal128(38, 0))
+    weights = pa.array([1, -1, 2, -2, 2])
+    expected = [NINES, Decimal(-(10**38) + 1), None, Decimal(-(10**38) + 2), None]
+    assert product(values, weights, pa.decimal128(38, 0)).to_pylist() == expected
+    numbers = pa.array([-(2**63), 2**63 - 1])
+    assert product(numbers, pa.array([-(2**63), 2**63 - 1]), pa.decimal128(38, 0)).to_pylist() == [
+        Decimal(2**126),
+        Decimal((2**63 - 1) ** 2),
+    ]

@@ -1,0 +1,81 @@
+"""Tests that the filter computes of stored columns have the answers of Spark, for every kind of column, and NULL."""
+
+from __future__ import annotations
+
+import itertools
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+from workbench.engine.physical.filters.filter_plan import CompiledFilter, compile_filter
+from workbench.engine.storage.layout import Layout
+from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
+from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, array_of, decimal
+from workbench.sql.predicates.cnf import Literal, Operator, PredSet, or_pred, pred_set
+
+VALUES: list[tuple[DataType, list[Any]]] = [
+    (STRING, ["", "a", "Z", "é", "b\x00"]),
+    (INTEGER, [-(2**63), -1, 0, 2**63 - 1]),
+    (decimal(38, 2), [Decimal("9" * 36 + ".99"), Decimal("-0.01"), Decimal("0.00")]),
+    (DATE, [date(1, 1, 1), date(1969, 12, 31), date(9999, 12, 31)]),
+    (TIMESTAMP, [datetime(1, 1, 1), datetime(1969, 12, 31, 23, 59, 59, 999999), datetime(2026, 3, 29, 2, 30)]),
+    (BOOLEAN, [True, False]),
+]
+OPERATORS = [Operator.EQ, Operator.NE, Operator.LT, Operator.LE, Operator.GT, Operator.GE]
+
+
+def compiled(selections: list[PredSet], columns: list[str]) -> CompiledFilter:
+    bits = range(len(selections))
+    return compile_filter(dict(enumerate(selections)), bits, [frozenset([bit]) for bit in bits], columns)
+
+
+def one(left: Expression, operator: Operator, right: Expression) -> PredSet:
+    return pred_set([or_pred([Literal(left, operator, right)])])
+
+
+def check(spark: SparkSession, type_: DataType, values: list[Any], selections: list[PredSet]) -> None:
+    """The lineage of all pairs of values, with what Spark computes and with what the filter computes by itself."""
+    rows = list(itertools.product([None, *values], repeat=2))
+    schema = pa.schema([(name, Layout({name: type_}).arrow.field(name).type) for name in "ab"])
+    table = pa.Table.from_pylist([{"a": a, "b": b} for a, b in rows], schema)
+    by_spark, here = compiled(selections, []), compiled(selections, ["a", "b"])
+    assert here.tests == {} and here.operands == set() and set(here.filter.columns) == {"a", "b"}
+    assert set(by_spark.filter.columns) == set(by_spark.tests)
+    frame = spark.createDataFrame(table).selectExpr(*(f"{sql} AS `{name}`" for name, sql in by_spark.tests.items()))
+    (evaluated,) = frame.coalesce(1).toArrow().combine_chunks().to_batches()
+    (batch,) = table.to_batches()
+    assert here.filter.lineage(batch).tolist() == by_spark.filter.lineage(evaluated).tolist()
+
+
+@pytest.mark.parametrize(("type_", "values"), VALUES, ids=[str(type_) for type_, _ in VALUES])
+def test_comparisons_of_columns(spark: SparkSession, type_: DataType, values: list[Any]) -> None:
+    a, b = Column("a", type_), Column("b", type_)
+    either = pred_set([or_pred([Literal(a, Operator.LT, b), Literal(b, Operator.EQ, a)])])
+    check(spark, type_, values, [*(one(a, operator, b) for operator in OPERATORS), either])
+
+
+def test_days_between_columns(spark: SparkSession) -> None:
+    days = Call("-", (Column("a", DATE), Column("b", DATE)), INTEGER)
+    bounds = [-2932896, -40, 0, 1, 2932896]
+    selections = [one(days, o, Constant(bound, INTEGER)) for o in OPERATORS for bound in bounds]
+    values = [date(1, 1, 1), date(1969, 12, 31), date(1970, 1, 1), date(1970, 2, 9), date(9999, 12, 31)]
+    check(spark, DATE, values, [*selections, pred_set([or_pred([Literal(days, Operator.IS_NULL)])])])
+
+
+@pytest.mark.parametrize(
+    "literal",
+    [
+        Literal(Column("a", DOUBLE), Operator.EQ, Column("b", DOUBLE)),
+        Literal(Column("a", array_of(INTEGER)), Operator.EQ, Column("b", array_of(INTEGER))),
+        Literal(Column("a", decimal(9, 2)), Operator.LT, Column("b", decimal(9, 3))),
+        Literal(Column("a", INTEGER), Operator.LT, Column("b", decimal(9, 0))),
+        Literal(Column("a", STRING), Operator.EQ, Call("upper", (Column("b", STRING),), STRING)),
+    ],
+    ids=lambda literal: str(literal.left.type),
+)
+def test_what_computes_or_may_be_nan_is_left_to_spark(literal: Literal) -> None:
+    assert compiled([pred_set([or_pred([literal])])], ["a", "b"]).tests

@@ -1,0 +1,158 @@
+"""Fragments of changed rows of which only stored columns are read, made without Spark's rows.
+
+Most aggregates and set operators group by columns, and count, add up or compare columns. What a row adds to a part is
+then a column, its weight, or their product, so nothing is left that Spark must evaluate. The task that updates the
+state reads the changed rows itself and groups them; rows do not go to the JVM and back.
+
+In: the change of each branch, as segments. Out: fragments, as of ``aggregate_sql.fragments``: one for all rows of equal
+groups and lineage, and where values are counted one for each value of these rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from workbench.engine.operators.grouped.statistics import narrowed
+from workbench.engine.physical.accumulators import Adds, Part, StoredInput
+from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
+from workbench.engine.physical.value_statistics import VALUES, CountedValues
+from workbench.engine.storage.grouping import group_rows, normalized
+from workbench.engine.storage.job_input import TaskInput
+from workbench.engine.storage.layout import BRANCH, GROUPING_SET, WEIGHT, conform
+from workbench.engine.storage.lineage import word_column
+from workbench.engine.storage.reduction import Cells
+from workbench.engine.storage.scan import LineageScan
+from workbench.engine.storage.segments import read_share, shares
+from workbench.network.projection import Columns
+from workbench.streams.arrow_types import to_arrow
+
+_WEIGHT_DIGITS, _PRODUCT_DIGITS = 19, 38
+"""Of a weight and of a value; Arrow multiplies decimals of up to 76 digits."""
+
+
+def reads_stored_columns(plan: GroupedPlan) -> bool:
+    """Whether fragments are made of stored columns alone: Spark has nothing to evaluate of the changed rows."""
+    inputs = [*(part.stored for part in plan.parts), *(of.stored for of in plan.counted)]
+    return all(branch.stored for branch in plan.branches) and None not in inputs
+
+
+@dataclass(frozen=True)
+class StoredFragments:
+    """The fragments of a change, made of stored columns.
+
+    Attributes:
+        plan: how the operator groups; ``reads_stored_columns`` holds.
+        scans: what is read of the change of each branch.
+    """
+
+    plan: GroupedPlan
+    scans: tuple[LineageScan, ...]
+
+    def of(self, task: TaskInput) -> Iterator[pa.RecordBatch]:
+        """All fragments of a job of one task, whose first inputs are the branches."""
+        for branch, scan in enumerate(self.scans):
+            (share,) = shares(task.inputs[branch].change, 1)
+            batches = [rows for batch in read_share(share, scan.input) for rows in scan.select(batch) if rows.num_rows]
+            for number in range(len(scan.readers)):
+                own = [rows for rows in batches if rows.column(GROUPING_SET)[0].as_py() == number]
+                if own:
+                    yield from self.of_rows(pa.concat_batches(own), branch, number)
+
+    def of_rows(self, rows: pa.RecordBatch, branch: int, number: int) -> Iterator[pa.RecordBatch]:
+        """The fragments of some rows of a branch that are all grouped alike.
+
+        Args:
+            rows: with the columns that the branch reads, weights and words of lineage (``LineageScan.output``).
+            branch: its position.
+            number: of the grouping.
+        """
+        stored = self.plan.branches[branch].stored[number]
+        keys = {word: rows.column(word) for word in map(word_column, self.plan.words)}
+        keys |= {
+            name: normalized(rows.column(stored[name]).cast(to_arrow(type_)))
+            for name, type_ in self.plan.groups.items()
+            if name in stored
+        }
+        marks = {GROUPING_SET: number, BRANCH: branch}
+        of_groups = {VALUES: 0} if self.plan.counted else {}
+        parts = {part: _added(part, rows, branch) for part in self.plan.parts}
+        yield self._combined(keys, marks | of_groups, parts)
+        for of in self.plan.counted:
+            yield self._of_values(of, rows, keys, marks)
+
+    def _of_values(
+        self, of: CountedValues, rows: pa.RecordBatch, keys: Mapping[str, pa.Array], marks: Mapping[str, int]
+    ) -> pa.RecordBatch:
+        """The fragments of the values of an expression; a fragment counts its rows and has no other part."""
+        assert of.stored is not None
+        values = rows.column(of.stored)
+        known = values.is_valid()
+        own = {name: column.filter(known) for name, column in keys.items()}
+        own[of.column] = normalized(values.filter(known))
+        counts = {part: rows.column(WEIGHT).filter(known) for part in self.plan.parts if part.name == LIVE}
+        return self._combined(own, {**marks, VALUES: of.number}, counts)
+
+    def _combined(
+        self, keys: Mapping[str, pa.Array], marks: Mapping[str, int], parts: Mapping[Part, pa.Array]
+    ) -> pa.RecordBatch:
+        """Rows with equal keys as one fragment each.
+
+        Args:
+            keys: columns of the rows.
+            marks: columns that are the same in all of them.
+            parts: what each row adds.
+        """
+        rows = len(next(iter(keys.values())))
+        order, starts = group_rows([*keys.values()], rows)
+        cells, at, first = Cells.of_one_reader(starts, rows), pa.array(order), pa.array(order[starts])
+        columns = {name: column.take(first) for name, column in keys.items()}
+        columns |= {name: pa.array(np.full(len(starts), number)) for name, number in marks.items()}
+        if rows:
+            columns |= {p.name: cells.reduce(added.take(at), p.combine, cells.every) for p, added in parts.items()}
+        return conform(pa.RecordBatch.from_pydict(columns), self._schema)
+
+    @property
+    def _schema(self) -> pa.Schema:
+        marks = [*map(word_column, self.plan.words), GROUPING_SET, BRANCH]
+        keys_and_parts: Columns = {
+            **self.plan.groups,
+            **self.plan.value_keys,
+            **{part.name: part.type for part in self.plan.parts},
+        }
+        columns = [(name, to_arrow(type_)) for name, type_ in keys_and_parts.items()]
+        return pa.schema([*((mark, pa.int64()) for mark in marks), *columns])
+
+
+def _added(part: Part, rows: pa.RecordBatch, branch: int) -> pa.Array:
+    """What each row adds to a part."""
+    weights, stored = rows.column(WEIGHT), part.stored
+    match stored:
+        case StoredInput(Adds.WEIGHT, branch=own):
+            return weights if own in (None, branch) else pa.array(np.zeros(len(weights), dtype=np.int64))
+        case StoredInput(Adds.WEIGHT_OF_KNOWN, column):
+            return pc.if_else(rows.column(column).is_valid(), weights, 0)
+        case StoredInput(Adds.PRODUCT, column):
+            return product(rows.column(column), weights, to_arrow(part.type))
+        case StoredInput(Adds.VALUE, column):
+            return rows.column(column)
+    raise ValueError(f"Spark must compute what a row adds to {part.name}")
+
+
+def product(values: pa.Array, weights: pa.Array, type_: pa.DataType) -> pa.Array:
+    """Numbers, each as often as its row counts; NULL where a decimal has no room for it, as in Spark.
+
+    Example:
+        >>> product(pa.array([7, None]), pa.array([-2, 1]), pa.decimal128(38, 0)).to_pylist()
+        [Decimal('-14'), None]
+    """
+    if pa.types.is_floating(type_):
+        return pc.multiply(values, weights.cast(type_))
+    if (weights.to_numpy() == 1).all():
+        return values.cast(type_)
+    exact = values.cast(pa.decimal256(_PRODUCT_DIGITS, type_.scale))
+    return narrowed(pc.multiply(exact, weights.cast(pa.decimal256(_WEIGHT_DIGITS, 0))), type_)

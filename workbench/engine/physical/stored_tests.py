@@ -1,0 +1,103 @@
+"""Tests of a row's stored columns that need no Spark: a comparison of two columns, and the days from one to another.
+
+Arrow gives the same answer, NULL where one of the columns is NULL, and the rows need not go to the JVM and back for it.
+A join tests its pairs by comparisons (``pair_tests``), and the selections of a tree its rows (``filters``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
+from workbench.sql.algebra.types import Kind
+from workbench.sql.predicates.cnf import Literal, Operator
+
+COMPARED = frozenset({Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.STRING, Kind.DATE, Kind.TIMESTAMP})
+"""Kinds whose stored values Arrow compares as Spark does: a DOUBLE may be NaN, and an array is stored as a text."""
+
+_FUNCTIONS = {
+    Operator.EQ: "equal",
+    Operator.NE: "not_equal",
+    Operator.LT: "less",
+    Operator.LE: "less_equal",
+    Operator.GT: "greater",
+    Operator.GE: "greater_equal",
+}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Whether the values of two columns compare so."""
+
+    operator: Operator
+    columns: tuple[str, str]
+
+    def values(self, rows: pa.RecordBatch) -> pa.Array:
+        """True, false or NULL for each row.
+
+        Example:
+            >>> rows = pa.RecordBatch.from_pydict({"a": [1, 2, None], "b": [2, 2, 2]})
+            >>> Comparison(Operator.LT, ("a", "b")).values(rows).to_pylist()
+            [True, False, None]
+        """
+        return compare(self.operator, *(rows.column(name) for name in self.columns))
+
+
+@dataclass(frozen=True)
+class DaysBetween:
+    """How many days the date in the first column is after the one in the second."""
+
+    columns: tuple[str, str]
+
+    def values(self, rows: pa.RecordBatch) -> pa.Array:
+        """A whole number or NULL for each row."""
+        return pc.subtract(*(rows.column(name).cast(pa.int32()).cast(pa.int64()) for name in self.columns))
+
+
+StoredTest = Comparison | DaysBetween
+
+
+def compare(operator: Operator, left: pa.Array, right: pa.Array) -> pa.Array:
+    """Comparisons of values of one kind and scale: true, false, or NULL."""
+    return pc.call_function(_FUNCTIONS[operator], [left, right])
+
+
+def comparison(literal: Literal) -> tuple[Column, Operator, Column] | None:
+    """The columns that a literal compares; ``None`` where it computes something, or Arrow would compare otherwise."""
+    if literal.right is None:
+        return None
+    match _compared(literal.left, literal.right):
+        case Column() as left, Column() as right if _alike(left, right):
+            return left, literal.operator, right
+    return None
+
+
+def days_between(number: Expression) -> DaysBetween | None:
+    """An expression as the days between two columns, if it is that."""
+    match number:
+        case Call("-", (Column() as left, Column() as right)) if left.type.kind is right.type.kind is Kind.DATE:
+            return DaysBetween((left.name, right.name))
+    return None
+
+
+def _compared(left: Expression, right: Expression) -> tuple[Expression, Expression]:
+    """What a comparison compares: ``m < n`` is written as ``m - n < 0`` (``predicates/canonical``)."""
+    match left, right:
+        case Call("-", (first, second)), Constant(value=0) if left.type.exact:
+            return _stored(first), _stored(second)
+    return left, right
+
+
+def _stored(number: Expression) -> Expression:
+    """A number without a cast that leaves its value as it is."""
+    match number:
+        case Call("cast", (Column() as column,)) if column.type.exact and number.type.scale == column.type.scale:
+            return column
+    return number
+
+
+def _alike(left: Column, right: Column) -> bool:
+    return left.type.kind is right.type.kind and left.type.kind in COMPARED and left.type.scale == right.type.scale
