@@ -87,7 +87,8 @@ def by_each_column(monotone: bool) -> GroupedPlan:
     some = [AggregateCall("count", (), INTEGER), AggregateCall("count", (COLUMNS["m"],), INTEGER, distinct=True)]
     groups = [*([column] for column in COLUMNS.values()), [COLUMNS["x"], COLUMNS["b"], COLUMNS["k"]]]
     plans = [(aggregate(by, some, monotone), {member}) for member, by in enumerate(groups, start=1)]
-    return fused_groupings(plans).read_by([tuple((member, ((0,), (1, 70), (1,))[member % 3]) for _, (member,) in plans)])
+    bits = ((0,), (1, 70), (1,))
+    return fused_groupings(plans).read_by([tuple((member, bits[member % 3]) for _, (member,) in plans)])
 
 
 PLANS: dict[str, Callable[[bool], GroupedPlan]] = {
