@@ -79,3 +79,19 @@ def test_a_condition_is_taken_apart_and_put_together_again(
         oracle.run(1)
         oracle.check_results()
         oracle.check_changes(since=True)
+
+
+@pytest.mark.parametrize("pairs", ["FROM t JOIN u ON t.k = u.k", "FROM t JOIN t u ON t.k = u.k"])
+def test_one_pair_of_a_row_is_enough_for_one_reader_of_a_condition_and_not_for_others(
+    spark: SparkSession, pairs: str
+) -> None:
+    """Rows of ``t.amount > 0`` are wanted once, and those that satisfy another condition too as often as they are."""
+    conditions = [f"{amount} AND {group}" for amount, group in product(AMOUNTS, GROUPS)]
+    counted = [f"SELECT t.g, COUNT(*) AS n, SUM(u.x) AS total {pairs} WHERE {each} GROUP BY t.g" for each in conditions]
+    with Oracle(spark, appended()) as oracle:
+        oracle.register({"once": Case(f"SELECT DISTINCT t.g, t.k {pairs} WHERE {AMOUNTS[0]}")})
+        oracle.register({f"q{number}": Case(sql) for number, sql in enumerate(counted)})
+        oracle.run(2)
+        oracle.drop("once")
+        oracle.run(1)
+        oracle.check_changes()

@@ -33,6 +33,11 @@ STREAMS = case(
     "fg",
 )
 SOME = ("by bank", "minutes by bank", "silent banks", "except", "window above groups", "one side")
+COMBINED = [
+    case(f"SELECT bank, COUNT(*) n, SUM(amount) m FROM f WHERE d > now() - 5 AND amount > {a} AND {b} GROUP BY bank")
+    for a in (2, 6)
+    for b in ("id > 20", "bank <> 'a'", "ts IS NOT NULL")
+]
 BY_BANK = "SELECT bank, COUNT(*) n, MAX(amount) m FROM f WHERE d > now() - {} GROUP BY bank"
 
 
@@ -83,6 +88,18 @@ def test_queries_come_and_go(spark: SparkSession, tmp_path: Path) -> None:
         oracle.check_results(["last days", "by bank", "wide again"])
         after = oracle.session.query("some of them").changes(since=4)
         assert sorted(frame_rows(before), key=repr) == sorted(frame_rows(after), key=repr)
+
+
+def test_groups_of_combined_conditions(spark: SparkSession, tmp_path: Path) -> None:
+    with Oracle(spark, FEEDS, path=tmp_path / "s") as oracle:
+        oracle.register({f"q{number}": each for number, each in enumerate(COMBINED)}, check=False)
+        assert any(len(node.parents) == 2 for node in oracle.session.network.nodes if node.kind == "aggregate")
+        oracle.run(3, check=False)
+        oracle.drop("q0")
+        oracle.reopen()
+        oracle.run(3, check=False)
+        oracle.check_results()
+        oracle.check_changes()
 
 
 def test_earlier_instants_of_what_is_past(spark: SparkSession) -> None:

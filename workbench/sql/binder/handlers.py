@@ -188,7 +188,7 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.JSONFormat: _handler("this", structs.to_json),
     exp.Struct: _handler("expressions", structs.struct),
     # Functions of maps.
-    **dict.fromkeys((exp.VarMap, exp.Map, exp.ToMap), _handler("this keys values", maps.written_out)),
+    **dict.fromkeys((exp.VarMap, exp.Map, exp.ToMap), _handler("this keys values", maps.map_constructor)),
     exp.MapFromEntries: _handler("this", maps.of_entries),
     exp.StrToMap: _handler("this pair_delim key_value_delim", maps.of_text),
     **dict.fromkeys((exp.MapKeys, exp.MapContainsKey), _handler("this key", maps.key_of)),

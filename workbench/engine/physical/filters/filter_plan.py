@@ -125,8 +125,7 @@ def compile_filter(
     )
     bit_sets = sorted(keep, key=sorted)
     single_bits = mask([bit for some in bit_sets if len(some) == 1 for bit in some], words)
-    combinations = [mask(list(some), words) for some in bit_sets if len(some) > 1]
-    combined = np.array(combinations, dtype=np.uint64).reshape(-1, words)
+    combined = tuple(tuple(sorted(some)) for some in bit_sets if len(some) > 1)
     here = {
         names[test.sql]: test.stored
         for tests in compiled.values()

@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from workbench.engine.physical.stored_tests import StoredTest
 from workbench.engine.storage.comparable import comparable
-from workbench.engine.storage.lineage import Bits, Mask, word_values
+from workbench.engine.storage.lineage import Bits, Mask, having_all, word_values
 
 
 class _ByContent:
@@ -86,8 +86,8 @@ class Disjunction(_ByContent):
 class GroupedFilter(_ByContent):
     """All selections of a local tree, compiled.
 
-    ``always``: every bit in use; ``keep``: the bits each of which is worth keeping a row for; ``combinations``, shape
-    (n, words): bits that are only together; ``computed``: what is tested and follows from columns of the rows, by the
+    ``always``: every bit in use; ``keep``: the bits each of which is worth keeping a row for; ``combinations``: sets of
+    bits that are only together; ``computed``: what is tested and follows from columns of the rows, by the
     name under which it is tested.
     """
 
@@ -95,7 +95,7 @@ class GroupedFilter(_ByContent):
     disjunctions: tuple[Disjunction, ...]
     always: Bits
     keep: Bits
-    combinations: Bits
+    combinations: tuple[tuple[int, ...], ...]
     computed: Mapping[str, StoredTest] = field(default_factory=dict, kw_only=True)
 
     @property
@@ -135,10 +135,7 @@ class GroupedFilter(_ByContent):
 
     def combined(self, bits: Bits) -> Mask:
         """Which rows have all bits of which combination: shape (rows, words) in, (rows, n) out."""
-        out = np.empty((len(bits), len(self.combinations)), dtype=bool)
-        for position, combination in enumerate(self.combinations):
-            out[:, position] = ((bits & combination) == combination).all(axis=1)
-        return out
+        return having_all(bits, self.combinations)
 
 
 @dataclass(frozen=True, eq=False)

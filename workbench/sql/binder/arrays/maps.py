@@ -27,7 +27,7 @@ _ENTRIES = sqlglot.parse_one(
 )
 
 
-def written_out(b: ExpressionBinder, node: exp.VarMap | exp.Map | exp.ToMap) -> Expression:
+def map_constructor(b: ExpressionBinder, node: exp.VarMap | exp.Map | exp.ToMap) -> Expression:
     """MAP('a', x, 'b', y) in spark; MAP {'a': x} and MAP([k], [v]) in duckdb."""
     _refuse_elsewhere(b, node)
     if isinstance(node, exp.ToMap) and isinstance(node.this, exp.Bracket):
