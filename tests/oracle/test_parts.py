@@ -85,8 +85,10 @@ def test_a_condition_is_taken_apart_and_put_together_again(
 def test_one_pair_of_a_row_is_enough_for_one_reader_of_a_condition_and_not_for_others(
     spark: SparkSession, pairs: str
 ) -> None:
-    """Rows of ``t.amount > 0`` are wanted once, and those that satisfy another condition too as often as they are."""
-    conditions = [f"{amount} AND {group}" for amount, group in product(AMOUNTS, GROUPS)]
+    """Pairs of one ``k`` are wanted once for each row of ``t``, which a semijoin finds; pairs of one ``g`` besides are
+    all wanted, and looked up by both."""
+    groups = ("u.x > 0", "u.k < 4", "u.s > t.s")
+    conditions = [f"{amount} AND t.g = u.g AND {group}" for amount, group in product(AMOUNTS, groups)]
     counted = [f"SELECT t.g, COUNT(*) AS n, SUM(u.x) AS total {pairs} WHERE {each} GROUP BY t.g" for each in conditions]
     with Oracle(spark, appended()) as oracle:
         oracle.register({"once": Case(f"SELECT DISTINCT t.g, t.k {pairs} WHERE {AMOUNTS[0]}")})
